@@ -52,7 +52,7 @@ import { openAuthenticator } from './tokens/authenticate.ts'
 import { openLedger } from './wallet/open-ledger.ts'
 import { StripeCalls } from './wallet/stripe-calls.ts'
 
-/** What a test may replace. */
+/** Parts that a test may replace. */
 export interface Replaceable {
   /** The clock of the machine. Where `steady` is not replaced, it counts durations and windows too. */
   readonly now?: Clock
@@ -68,7 +68,7 @@ export interface Replaceable {
   readonly redisTiming?: RedisTiming
   /** Where Stripe is. */
   readonly stripeAddress?: string
-  /** How names of channels are looked up, whose certificates they trust, and what counts as the public internet. */
+  /** How names of channels are resolved, which certificates are trusted, and which addresses count as the public internet. */
   readonly upstream?: Pick<UpstreamSettings, 'resolve' | 'certificates' | 'untrusted'>
 }
 

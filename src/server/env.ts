@@ -53,7 +53,7 @@ export const envSchema = z.object({
   ),
 })
 
-/** What must not stay in the environment of the process after it was read. */
+/** Settings that must not stay in the environment of the process after they were read. */
 export const secretSettings = [
   'DATABASE_URL',
   'REDIS_URL',

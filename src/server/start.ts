@@ -5,7 +5,7 @@ import { clearEnvironment, emptyCoreDumps, refuseDebugger } from './lib/harden-p
 
 /** Starts one node: environment, parts, HTTP; and ends it in order on SIGTERM, SIGINT or a fatal error; on a second signal, at once. */
 const drainLimitMs = 30_000
-/** And then for what was used: books, database, bus. */
+/** Then the resources: files, database, bus. */
 const closeLimitMs = 15_000
 /** How long a proxy may still send on a connection that it keeps: so long it may take to learn that this node is going. */
 const idleMs = 500
@@ -22,7 +22,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => (i
 process.on('uncaughtException', (error) => fail(error, 'uncaught exception'))
 process.on('unhandledRejection', (error) => fail(error, 'unhandled rejection'))
 
-/** What nobody has caught may have left anything half done: what runs is brought to its end, and whoever watches starts a new process. */
+/** After an uncaught exception any state may be inconsistent: running requests are drained, and the supervisor starts a new process. */
 function fail(error: unknown, what: string): void {
   app.logger.fatal({ error }, what)
   if (!isEnding) void end(1)
@@ -40,7 +40,7 @@ async function end(code: number): Promise<void> {
   process.exit(code)
 }
 
-/** Before anything is opened: whoever may watch this process must not read along. */
+/** Before anything is opened: a debugger must not read along. */
 function hideSecrets(): void {
   try {
     if (env.NODE_ENV !== 'development') refuseDebugger()
@@ -51,7 +51,7 @@ function hideSecrets(): void {
   clearEnvironment(secretSettings)
 }
 
-/** What the operator needs first: on a terminal as text to read, anywhere else as lines of the log, of whatever level that is. */
+/** The first notice for the operator: text on a terminal, otherwise lines of the log at any level. */
 function welcome(): void {
   const listens = `Sluice ${app.version} listens on ${server.url}`
   const notes = [

@@ -17,7 +17,7 @@ export async function makeAccessToken(core: Core, { userId }: { userId: number }
   return token
 }
 
-/** The active user behind an `Authorization` header, with or without `Bearer `. Read anew for each call. */
+/** The active user behind an `Authorization` header, with or without `Bearer `. Read from the database for each call. */
 export async function findByAccessToken(core: Core, authorization: string): Promise<Account | undefined> {
   const token = authorization.replace(/^Bearer\s+/i, '').trim()
   if (token === '') return undefined

@@ -181,7 +181,7 @@ eachDatabase('accounts', (fresh, kind) => {
     expect((await enter('ada', good, '192.0.2.1')).user.username).toBe('ada')
   })
 
-  it('tells everybody who waits to log in that the database is silent, as soon as one of them has found it out', async () => {
+  it('tells every waiting login that the database does not answer, as soon as one of them found out', async () => {
     if (kind === 'sqlite') return
     const url = new URL(test.env.DATABASE_URL)
     const proxy = await faultProxy({ host: url.hostname, port: Number(url.port) })
@@ -195,7 +195,7 @@ eachDatabase('accounts', (fresh, kind) => {
     const most = Math.max(1, availableParallelism() - 1)
     const crowd = Array.from({ length: most + 50 }, (_, index) => enter(`name${index}`, 'wrong', `198.51.100.${index}`, behind))
     const outcomes = await Promise.allSettled(crowd)
-    // Whoever has asked still waits for the answer of a connection.
+    // A query that is already waiting still waits for its connection.
     expect(database.pool.totalCount - database.pool.idleCount).toBeLessThanOrEqual(most)
     for (const outcome of outcomes) expect(outcome.status === 'rejected' && isDatabaseFailure(outcome.reason)).toBe(true)
     proxy.heal()
@@ -209,7 +209,7 @@ eachDatabase('accounts', (fresh, kind) => {
     await expect(enter('ada', good, place.address, other)).rejects.toMatchObject({ code: 'login_throttled' })
   })
 
-  it('[T033] lets nobody in with a password that is changed while it is looked at', async () => {
+  it('[T033] refuses a login whose password is changed during the check', async () => {
     const id = await addUser('ada')
     const boss = { id: 99, username: 'boss', role: role.root, group: 'default', address: '' }
     class Overtaken extends Passwords {
@@ -341,7 +341,7 @@ eachDatabase('accounts', (fresh, kind) => {
     expect(await seenAt()).toBe(created + 60)
   })
 
-  it('purges what nobody can use any more', async () => {
+  it('purges expired rows', async () => {
     const id = await addUser('ada')
     await node.sessions.create({ userId: id, ...place })
     await enter('ada', 'wrong').catch(() => {})

@@ -34,7 +34,7 @@ export async function adjustQuota(
   const { user: changed } = await commitCredit(core, unsafeToRepeat, async (within) => {
     const user = await lockManaged(core, within, caller, id)
     const reference = await writeAdjustment(core, within, { ...wanted, caller, user })
-    // Read in here: who is told of a failure behind the commit would do it twice.
+    // Read inside the transaction: a caller that got an error after the commit would repeat the change.
     return { userId: id, reference, user: await findUser(within, id) }
   })
   core.bus.publish('user', id)

@@ -17,7 +17,7 @@ interface Asked {
   readonly language: Language
 }
 
-/** Mails a code to an address that the caller wants to bind, or to be told things at. Throws as `mailCode` and `readEmail`. */
+/** Mails a code to an address that the caller wants to bind or to use for notices. Throws as `mailCode` and `readEmail`. */
 export async function mailOwnCode(
   accounts: Accounts,
   caller: Caller,
@@ -27,8 +27,8 @@ export async function mailOwnCode(
 }
 
 /**
- * Binds an address that a code proved, in the place of an older one, which is told of it. Other codes and links of the user end.
- * Throws `fresh_login_required`, `email_required`, `email_invalid`, `code_wrong`, `email_taken`.
+ * Binds an address that was verified by a code and notifies the previous address. Other codes and links of the user end. Throws
+ * `fresh_login_required`, `email_required`, `email_invalid`, `code_wrong`, `email_taken`.
  */
 export async function bindEmail(
   accounts: Accounts,

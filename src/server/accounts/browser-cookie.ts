@@ -2,8 +2,8 @@ import { readCookie, writeCookie } from '../lib/cookies.ts'
 import type { Core } from '../options/core.ts'
 
 /**
- * Tells one browser from another while somebody logs in over several steps and has no session yet. The first name is taken by browsers
- * only over https and for exactly this host, so that nobody can plant it.
+ * Identifies a browser during a login of several steps, before there is a session. Browsers accept the `__Host-` name only over https
+ * and for exactly this host, so nobody can plant it.
  */
 const secureName = '__Host-browser'
 const plainName = 'browser'

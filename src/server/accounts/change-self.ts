@@ -8,7 +8,7 @@ import { type Accounts, requirePassword } from './sign-in.ts'
 import { readUsername, usernameKey } from './usernames.ts'
 import { findUser, refuseTaken } from './users.ts'
 
-/** What is absent or empty stays as it is. */
+/** Absent and empty members stay unchanged. */
 export interface SelfChange {
   readonly username?: string | undefined
   readonly display_name?: string | undefined
@@ -36,7 +36,7 @@ export async function changeSelf(accounts: Accounts, caller: Caller, change: Sel
       .updateTable('users')
       .set(values)
       .where('id', '=', user.id)
-      // Of two changes made with the same current password only one comes true.
+      // Of two concurrent changes with the same current password only one succeeds.
       .where('password_hash', '=', user.password_hash)
       .executeTakeFirst()
       .catch(refuseTaken)

@@ -11,7 +11,7 @@ import { type Account, findUser, isActive } from './users.ts'
 
 type Parts = Core & { readonly sessions: Sessions }
 
-/** The client of a login, by whatever method. */
+/** The client of a login, for any login method. */
 export interface LoginClient {
   readonly address: string
   readonly userAgent: string
@@ -33,7 +33,7 @@ const secondFactorMinutes = 5
  */
 export async function completeLogin(parts: Parts, user: Row<'users'>, client: LoginClient): Promise<SignedIn> {
   if (!(await hasTwoFactor(parts.db, user.id))) return openSession(parts, user, client)
-  // A token of its own for each login, which nobody can have planted before.
+  // A new token for each login, so that it cannot have been planted before.
   const token = newSecret()
   await storeStep(parts, {
     kind: 'second',

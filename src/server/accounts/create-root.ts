@@ -12,9 +12,9 @@ const defaultPassword = '123456'
 const openingQuota = 100_000_000
 
 /**
- * Makes the super admin when there is no user at all: `root` with `ROOT_PASSWORD`, or with the known default, which has to be changed.
- * Any number of nodes may start at once; one of them makes it. The opening quota is booked in the same transaction.
- * Answers what was made, or nothing. Throws when `ROOT_PASSWORD` breaks the rules for passwords.
+ * Creates the super admin when there are no users: `root` with `ROOT_PASSWORD`, or with the known default, which has to be changed.
+ * Any number of nodes may start at once; one of them makes it. The opening quota is booked in the same transaction. Returns the
+ * account, or undefined when there was a user. Throws when `ROOT_PASSWORD` breaks the rules for passwords.
  */
 export async function createRoot(
   core: Core & { readonly passwords: Passwords },

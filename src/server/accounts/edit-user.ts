@@ -41,9 +41,10 @@ export async function createByAdmin(accounts: Accounts, caller: Caller, given: N
 }
 
 /**
- * Changes names, group, quota or password of a user; what is absent or as before stays. A new password signs the user out everywhere
- * and has to be changed. Throws `not_found`, `user_protected`, `own_password`, `group_unknown`, `quota_below_zero` the failures of names
- * and passwords, and `quota_unchanged` or `quota_change_unclear` when the connection is lost during the commit of a changed quota.
+ * Changes names, group, quota or password of a user; absent and equal members stay unchanged. A new password signs the user out
+ * everywhere and has to be changed. Throws `not_found`, `user_protected`, `own_password`, `group_unknown`, `quota_below_zero` the
+ * failures of names and passwords, and `quota_unchanged` or `quota_change_unclear` when the connection is lost during the commit of a
+ * changed quota.
  */
 export async function editByAdmin(accounts: Accounts, caller: Caller, edit: UserEdit): Promise<User> {
   const { id, password = '' } = edit
@@ -74,7 +75,7 @@ export async function editByAdmin(accounts: Accounts, caller: Caller, edit: User
 
 type Changes = Partial<Pick<Row<'users'>, 'username' | 'username_key' | 'display_name' | 'group'>>
 
-/** Only what differs: what is sent back unread may break rules that came later. */
+/** Only members that differ: unchanged ones may break rules that were added later. */
 function changesOf({ options }: Core, user: Row<'users'>, { username = '', display_name = '', group = '' }: UserEdit): Changes {
   const changes: Changes = {}
   if (username !== '' && username !== user.username) {
@@ -95,8 +96,8 @@ function readDisplayName(given: string): string {
 
 /**
  * Consoles send the whole user back as they loaded it minutes ago, with the balance as a number. Use moves units from `quota` to
- * `used_quota`, so that their sum tells what the admin has changed from what was spent since. Without `used_quota` the balance is
- * meant as it stands.
+ * `used_quota`, so the change of their sum is the admin's change, without what was spent since. Without `used_quota` the balance is
+ * set to the value sent.
  */
 function quotaChange(user: Row<'users'>, { quota, used_quota }: UserEdit): number {
   if (quota === undefined) return 0

@@ -6,7 +6,7 @@ import type { Core } from '../options/core.ts'
 /** As long as a login form takes it. */
 const lengthMax = 100
 const localLengthMax = 64
-/** What RFC 5322 calls an atom: no quotes, no spaces, nothing that would be read as more than one address. */
+/** An atom of RFC 5322: no quotes, no spaces, nothing that reads as more than one address. */
 const localForm = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
 const domainForm = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+([a-z]{2,63}|xn--[a-z0-9-]{1,59})$/
 
@@ -36,7 +36,7 @@ export function readEmail({ options }: Pick<Core, 'options'>, text: string): str
   return email
 }
 
-/** '' for what is no domain. Names that only look alike stay different. */
+/** '' when it is no domain. Names that only look alike stay different. */
 function canonicalDomain(text: string): string {
   return /[\s/?#@:\\[\]%]/.test(text) ? '' : domainToASCII(text.toLowerCase())
 }

@@ -13,7 +13,7 @@ const columns: readonly CsvColumn<Row<'users'>>[] = [
   { name: 'created', value: (user) => csvTime(user.created_time) },
 ]
 
-/** The matching users as CSV, newest first. The audit tells who took them. */
+/** The matching users as CSV, newest first. The export is recorded in the audit log. */
 export async function* exportUsers(
   core: Core,
   { caller, search }: { caller: Caller; search: UserSearch },

@@ -7,7 +7,7 @@ import { fail } from '../lib/failure.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { findUser, presentUser } from './users.ts'
 
-/** Users as admins look for them. Whom an admin may not change an admin does not see either, but for the own row. */
+/** Users as admins search for them. Admins see only users that they may change, and themselves. */
 export interface UserSearch {
   /** Part of the name, the shown name or the address, in any case; or the whole id. */
   readonly keyword?: string
@@ -15,7 +15,7 @@ export interface UserSearch {
   readonly group?: string
   /** 0 for any. */
   readonly role?: number
-  /** 0 for any, and then deleted users too, who have no status any more. */
+  /** 0 for any status; then deleted users are included, which have none. */
   readonly status?: number
   /** Deleted users alone. */
   readonly deleted?: boolean

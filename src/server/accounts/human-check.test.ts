@@ -93,7 +93,7 @@ eachDatabase('the human check', (fresh) => {
     expect(await enter('boss', 'good', 'wrong')).toBe('human_check_failed')
   })
 
-  it('[T024] lets what was solved in one form pass in that form alone', async () => {
+  it('[T024] accepts a solved check only in the form that it was solved in', async () => {
     verdict = ({ response = '' }) => ({ body: { success: true, hostname: 'site.test', action: response } })
     expect([await enter('ada', 'login'), await enter('ada', 'reset')]).toEqual(['ok', 'human_check_failed'])
     expect([await require('reset'), await require('login')]).toEqual(['ok', 'human_check_failed'])

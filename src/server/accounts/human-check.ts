@@ -12,7 +12,7 @@ const tokenLengthMax = 2048
 
 const verdict = z.object({ success: z.literal(true), hostname: z.string().optional(), action: z.string().default('') })
 
-/** What a form sends of the check, and where it was solved. */
+/** The check's token as a form sends it, and the form in which it was solved. */
 export interface HumanCheckSolution {
   readonly token: string | undefined
   /** Of the client. */
@@ -21,8 +21,8 @@ export interface HumanCheckSolution {
 }
 
 /**
- * The Turnstile check of forms that anyone can send. The verifier lets each token pass once and for five minutes, so that one solved
- * check is good for one call, and of the form that it was solved in. Whatever goes wrong is a no.
+ * The Turnstile check of forms that anyone can send. The verifier accepts each token once and for five minutes, so one solved check
+ * allows one call of the form that it was solved in. Any failure counts as not solved.
  */
 export class HumanCheck {
   readonly #core: Pick<Core, 'options' | 'logger'>
@@ -69,7 +69,7 @@ export class HumanCheck {
   }
 }
 
-/** Consoles that name no form in their check get none told. */
+/** Consoles that send no form name are not checked for it. */
 function isFor(action: HumanAction, told: string): boolean {
   return told === '' || told === action
 }

@@ -11,8 +11,8 @@ import type { Sessions } from './sessions.ts'
 import type { Account } from './users.ts'
 
 /**
- * Who makes a call of the console or the playground, and whether it comes from our own pages. A call with an `Authorization` header
- * is decided by that alone; its cookie is not looked at.
+ * Identifies the caller of the console or the playground, and whether the call comes from our own pages. A call with an
+ * `Authorization` header is decided by that alone; its cookie is ignored.
  */
 export interface Identity {
   readonly account: Account
@@ -45,8 +45,8 @@ export async function requireIdentity(accounts: Accounts, headers: IncomingHttpH
 }
 
 /**
- * Refuses calls that a page of another site made with our user's cookie. Browsers say where a call comes from in `Sec-Fetch-Site`
- * when the site is served over https, and in `Origin` always; other clients send neither.
+ * Refuses cross-site requests that carry our session cookie. Browsers send the origin of a call in `Sec-Fetch-Site` when the site is
+ * served over https, and in `Origin` always; other clients send neither.
  */
 export function requireSameOrigin(core: Core, headers: IncomingHttpHeaders): void {
   // Another site's page cannot send this header without a preflight, which is never granted.
@@ -64,8 +64,8 @@ export function requireSameOrigin(core: Core, headers: IncomingHttpHeaders): voi
 }
 
 /**
- * Refuses the same of calls that change something by GET. Over plain http a browser may say of those neither of both: then only the header
- * of our pages tells them from a link, a picture or a window of another site. Clients that are no browsers need it not.
+ * Refuses cross-site GET requests that change something. Over plain http a browser may send neither header for them: then only the
+ * header that our pages add tells them from a link, an image or a window of another site. Clients that are no browsers do not need it.
  */
 export function requireOwnPage(core: Core, headers: IncomingHttpHeaders): void {
   requireSameOrigin(core, headers)

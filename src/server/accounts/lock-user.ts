@@ -5,8 +5,8 @@ import { fail } from '../lib/failure.ts'
 import type { Caller, Core } from '../options/core.ts'
 
 /**
- * The row of a user whom the caller is about to change, kept from others until the end of the transaction, so that what was decided
- * from it stays true. Throws `not_found`, also for deleted users, and `user_protected` for those of an equal or higher role.
+ * Locks the row of a user until the end of the transaction, so that decisions made from it stay valid. Throws `not_found`, also for
+ * deleted users, and `user_protected` for users of an equal or higher role.
  */
 export async function lockManaged(core: Core, within: Within, caller: Caller, id: number): Promise<Row<'users'>> {
   const user = await within

@@ -5,8 +5,8 @@ import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
 
 /**
- * Slows down guessing of passwords, per account and per address block, on all nodes together. From a number of failures on each
- * further attempt has to wait, 1 s doubling to 15 min; nobody is ever locked out for good.
+ * Throttles password guessing, per account and per address block, on all nodes together. After a number of failures each further
+ * attempt has to wait, 1 s doubling to 15 min; no account is ever locked out for good.
  */
 const waitMaxSeconds = 15 * 60
 /** Failures are forgotten when no further one came for this long. Longer than the longest wait. */
@@ -70,7 +70,7 @@ export async function resetAttempts(core: Core, { kind, key }: Subject): Promise
     .execute()
 }
 
-/** Drops what is too old to matter. */
+/** Deletes expired rows. */
 export async function purgeLoginFailures(core: Core): Promise<void> {
   const now = seconds(core.now())
   await core.db

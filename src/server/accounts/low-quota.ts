@@ -14,10 +14,10 @@ const readAtOnce = 500
 const retrySeconds = 5 * 60
 
 /**
- * Warns the users who have spent on this node since the last call and have less left than they want to, or than the site wants them to,
- * and those whose warning could not be sent before. Each is warned once in two hours, whichever nodes they spend on: the warning is
- * noted before it is sent, and a note that another node made first ends it. What could not be sent, also because the process died, is
- * tried again every five minutes for two hours. Answers how many were sent.
+ * Warns users who spent quota on this node since the last call and whose balance is below their own or the site's threshold, and
+ * retries warnings that could not be sent. Each user is warned once in two hours, over all nodes: the warning is recorded before it is
+ * sent, and the node that records it first sends it. A warning that could not be sent, also because the process died, is retried every
+ * five minutes for two hours. Returns how many were sent.
  */
 export async function warnLowQuota(parts: NotifierParts & { readonly ledger: Ledger }, signal: AbortSignal): Promise<number> {
   const candidates = [...new Set([...parts.ledger.takeSpenders(), ...(await readUnsent(parts))])]
@@ -73,7 +73,7 @@ async function warn(parts: NotifierParts, user: Spender, signal: AbortSignal): P
   return true
 }
 
-/** Whether it is this caller who warns, and not another node or an earlier moment. Whoever claims has five minutes to send it. */
+/** Claims the warning for this node, so that no other node sends it. The claim lasts five minutes. */
 async function claim(core: Core, userId: number): Promise<boolean> {
   const now = seconds(core.now())
   const pauseEnded = now - warningPauseSeconds

@@ -8,13 +8,13 @@ import { sameSecret } from '../lib/secrets.ts'
 import type { Core } from '../options/core.ts'
 
 /**
- * Codes and link tokens that prove that somebody reads the mails of an address. Each is good for one purpose, address and user, once
- * and not for long; five wrong guesses end it. The database keeps a mac, so that all nodes know a code and nobody can read it there.
+ * Codes and link tokens that prove access to the mailbox of an address. Each is valid once, for a short time, for one purpose, address
+ * and user; five wrong guesses end it. The database stores a MAC, so that all nodes can check a code and it cannot be read there.
  */
 export interface CodeKey {
   readonly purpose: 'register' | 'bind' | 'notify' | 'reset'
   readonly email: string
-  /** Who reads the mails; 0 for a registration, and for an address that nobody has. */
+  /** The owner of the mailbox; 0 for a registration, and for an address without an account. */
   readonly userId: number
 }
 
@@ -26,8 +26,8 @@ const guessesMax = 5
 const hour = 3600
 
 /**
- * Notes that an address is about to be mailed to. Throws `code_too_soon` with the seconds to wait, alike for known and unknown
- * addresses, whoever asks.
+ * Records that an address is about to be mailed. Throws `code_too_soon` with the seconds to wait, alike for known and unknown
+ * addresses.
  */
 export async function countMail(core: Core, email: string): Promise<void> {
   const now = seconds(core.now())
@@ -83,8 +83,9 @@ export async function storeCode(
 }
 
 /**
- * Throws `code_wrong` unless the code is alive and right. A wrong guess is counted by the statement that looks at it, so that parallel ones
- * do not slip through, and a right one never is. The code stays alive: `spendCode` ends it in the transaction of what it allows.
+ * Throws `code_wrong` unless the code is alive and right. The statement that checks a code also counts a wrong guess, so that parallel
+ * guesses are all counted; a right one never is. The code stays alive: `consumeCode` ends it in the transaction of the change that it
+ * allows.
  */
 export async function requireCode(core: Core, key: CodeKey, code: string): Promise<void> {
   const given = macOf(core, key, code)
@@ -110,12 +111,12 @@ export async function consumeCode(core: Core, within: Within, key: CodeKey, code
   if (numDeletedRows === 0n) fail('code_wrong')
 }
 
-/** Ends all codes and links of a user, after a change of what they prove. */
+/** Deletes all codes and links of a user after a change of what they prove. */
 export async function deleteCodes(within: Queries, userId: number): Promise<void> {
   await within.deleteFrom('mailed_codes').where('user_id', '=', userId).execute()
 }
 
-/** Drops what is too old to matter. */
+/** Deletes expired rows. */
 export async function purgeMailedCodes(core: Core): Promise<void> {
   const now = seconds(core.now())
   await core.db.deleteFrom('mailed_codes').where('expires_at', '<', now).execute()
@@ -125,7 +126,7 @@ export async function purgeMailedCodes(core: Core): Promise<void> {
     .execute()
 }
 
-/** Who is signed in asks for themselves; the others ask for an address, whosever it is. */
+/** Signed-in users request codes for themselves; others for an address. */
 function nameOf({ purpose, userId, email }: CodeKey): string {
   const asker = purpose === 'bind' || purpose === 'notify' ? userId : 0
   return `${purpose}:${asker}:${email}`

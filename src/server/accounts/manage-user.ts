@@ -17,7 +17,7 @@ import { sendSecurityNotice } from './security-notice.ts'
 import { deleteSessions } from './sessions.ts'
 import { resetFactors } from './two-factor.ts'
 
-/** What an act needs and does. `requires` throws when the act cannot be done. */
+/** Preconditions and effects of an action. `requires` throws when the action is not possible. */
 interface Act {
   readonly words: Text
   requires(user: Row<'users'>, caller: Caller): void

@@ -7,8 +7,8 @@ import { manageUser } from './manage-user.ts'
 import type { Accounts } from './sign-in.ts'
 
 /**
- * Does the same to several users, each by the rules and in the transaction of one alone: who may not be changed stays as they are, and
- * the others are changed all the same.
+ * Applies the same action to several users, each in its own transaction: users that the caller may not change stay as they are, the
+ * others are changed all the same.
  */
 export async function manageUsers(
   accounts: Accounts,

@@ -68,7 +68,7 @@ eachDatabase('user management', (fresh, kind) => {
   const enter = (username: string, password = goodPassword) =>
     outcome(async () => void (await signIn(node, { username, password, address: '192.0.2.1', userAgent: 'test' })))
 
-  /** Who may do what to whom: the roles of the caller and of the target, and what comes of it. */
+  /** Permissions by the roles of the caller and of the target, and their effects. */
   const rules: [ManageAction, Record<string, string>][] = [
     ['disable', { 'root>root': 'root_protected', 'root>admin': 'ok', 'root>user': 'ok', 'admin>user': 'ok' }],
     ['enable', { 'root>root': 'ok', 'root>admin': 'ok', 'root>user': 'ok', 'admin>user': 'ok' }],
@@ -94,7 +94,7 @@ eachDatabase('user management', (fresh, kind) => {
     expect(await node.db.selectFrom('users').selectAll().execute()).toEqual(untouched)
   })
 
-  it('tells the log of the user and the audit what was done, in the transaction of the act', async () => {
+  it("writes each action to the user's log and the audit log in its own transaction", async () => {
     await manage(admin, ada, 'disable')
     expect(await logs()).toEqual([{ user_id: ada.id, type: 3, content: '管理员封禁了账户 / Banned by an admin', quota: 0 }])
     expect(await audits()).toEqual([
@@ -150,7 +150,7 @@ eachDatabase('user management', (fresh, kind) => {
     expect(items[0]).toMatchObject({ id: ada.id, DeletedAt: expect.stringMatching(/^20\d\d-/) })
   })
 
-  it('[T054] does an act once of many at the same time, whatever the act', async () => {
+  it('[T054] performs each action once when many callers request it at the same time', async () => {
     const other = await otherNode()
     const acts: ManageAction[] = ['delete', 'disable', 'enable', 'promote', 'demote', 'delete', 'sign_out', 'delete']
     const outcomes = await Promise.all(acts.map((action, n) => manage(root, ada, action, n % 2 ? node : other)))
@@ -178,7 +178,7 @@ eachDatabase('user management', (fresh, kind) => {
     }
   })
 
-  it('changes what is given and differs, and leaves alone what is absent, empty or not to be changed', async () => {
+  it('changes members that are given and differ, and leaves the others alone', async () => {
     await node.set({ GroupRatio: '{"default":1,"vip":2}' })
     const whole = {
       ...(await findUserFor(node, admin.caller, ada.id)),
@@ -283,7 +283,7 @@ eachDatabase('user management', (fresh, kind) => {
     expect(await reconcile(node)).toEqual([])
   })
 
-  it('tells of a change that was made, however many want the database next', async () => {
+  it('reports a committed change although many others want the database next', async () => {
     const { database } = node
     // There everybody waits for their turn, however long.
     if (database.dialect === 'sqlite') return
@@ -301,7 +301,7 @@ eachDatabase('user management', (fresh, kind) => {
     expect(await rowOf(ada)).toMatchObject({ quota: 100, display_name: 'Countess' })
   })
 
-  it('keeps what was spent between loading a user and saving the form', async () => {
+  it('keeps quota that was spent between loading a user and saving the form', async () => {
     await adjust(1000)
     const { quota, used_quota } = await findUserFor(node, admin.caller, ada.id)
     await spend(300)
@@ -315,7 +315,7 @@ eachDatabase('user management', (fresh, kind) => {
     expect(await reconcile(node)).toEqual([])
   })
 
-  it('finds users by part of names and address, id, group, role and status, and nobody above the caller', async () => {
+  it('finds users by part of names and address, id, group, role and status, and never users above the caller', async () => {
     const odd = await addUser(node, '100%_a\\b')
     await node.db.updateTable('users').set({ group: 'vip', status: 2, display_name: 'Ödd' }).where('id', '=', odd.id).execute()
     const find = async (search: object, { caller }: Added = admin) => {

@@ -63,7 +63,7 @@ eachDatabase('notices', (fresh, kind) => {
     return { ...accounts, ledger, upstream }
   }
 
-  /** A webhook's receiver, and what it was sent. */
+  /** The receiver of a webhook, and the requests that it got. */
   async function receiver() {
     const calls: { body: string; signature: unknown }[] = []
     const server = https.createServer({ cert, key }, (request, response) => {
@@ -202,7 +202,7 @@ eachDatabase('notices', (fresh, kind) => {
     expect(JSON.parse(calls[0]?.body ?? '')).toMatchObject({ type: 'quota_exceed', values: [99, 100] })
   })
 
-  it('warn nobody who is banned or cannot be reached, and go on after a failure', async () => {
+  it('skip banned and unreachable users, and go on after a failure', async () => {
     const silent = await addUser(node, 'silent')
     const banned = await addUser(node, 'banned', { email: 'banned@example.com' })
     const broken = await addUser(node, 'broken', { email: 'broken@example.com' })
@@ -237,7 +237,7 @@ eachDatabase('notices', (fresh, kind) => {
     expect(sent[0] + sent[1]).toBe(1)
     expect(smtp.mails).toHaveLength(1)
 
-    // The two hours begin with what was sent.
+    // The two hours begin when the notice is sent.
     node.clock.passSeconds(7199)
     await spend(1)
     expect(await warn()).toBe(0)

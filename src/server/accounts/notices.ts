@@ -17,7 +17,7 @@ type Recipient = Pick<Row<'users'>, 'id' | 'username' | 'email' | 'setting'>
 
 export interface UserNotice {
   readonly kind: MailKind
-  /** What programs know it by. */
+  /** The identifier for programs. */
   readonly type: string
   readonly params: TextParams
   readonly values: readonly (string | number)[]

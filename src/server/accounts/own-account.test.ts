@@ -149,7 +149,7 @@ eachDatabase('the own account', (fresh, kind) => {
     expect(await askReset('more@example.com')).toBe('mail_unconfigured')
   })
 
-  it('binds an address that a code proves, once, and tells the one before', async () => {
+  it('binds an address that was verified by a code, once, and notifies the previous one', async () => {
     const next = 'next@example.com'
     const code = await codeFor(ada.caller, next)
     const other = await otherNode()
@@ -171,7 +171,7 @@ eachDatabase('the own account', (fresh, kind) => {
     expect(await bind(code, 'next@example.com')).toBe('ok')
   })
 
-  it('gives no code for an address that somebody has, and binds it to one of two', async () => {
+  it('sends no code for an address of another account, and binds an address to one of two users', async () => {
     await mailOwnCode(node, (await addUser(node, 'eve')).caller, { email: home, language: 'zh', purpose: 'bind' })
     expect((await smtp.mailTo(home)).text).toContain('它已属于一个账户')
 
@@ -183,7 +183,7 @@ eachDatabase('the own account', (fresh, kind) => {
     expect(outcomes.sort()).toEqual(['email_taken', 'ok'])
   })
 
-  it('[T033] does what cannot be taken back only within ten minutes of a proof', async () => {
+  it('[T033] allows irreversible changes only within ten minutes of an authentication', async () => {
     const code = await codeFor(ada.caller, 'next@example.com')
     expect(await bind(code, 'next@example.com', { ...ada, token: undefined })).toBe('fresh_login_required')
     node.clock.passSeconds(601)

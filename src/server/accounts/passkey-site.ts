@@ -4,7 +4,7 @@ import { fail } from '../lib/failure.ts'
 import { literalHost } from '../lib/outgoing-url.ts'
 import { parseUrl } from '../lib/parse-url.ts'
 
-/** The site that passkeys are of: its name and its pages, as the saved server address says, whatever a request claims. */
+/** The site of passkeys: its name and origins, from the saved server address and never from the request. */
 export interface PasskeySite {
   readonly id: string
   readonly origin: string

@@ -20,7 +20,7 @@ const challengeMinutes = 5
 const passkeysMax = 20
 
 export type Options = Readonly<Record<string, unknown>>
-/** What the browser answers; the library checks every part of it. */
+/** The browser's reply; the library checks every part of it. */
 export type Answer = Readonly<Record<string, unknown>>
 
 /** The library reads certificates and binary forms, which most processes never see: it is loaded with the first passkey. */
@@ -31,7 +31,7 @@ export async function listPasskeys(db: Queries, userId: number): Promise<Passkey
   return rows.map(present)
 }
 
-/** What the browser needs to make a passkey. Throws `passkeys_unconfigured`, `passkeys_too_many`. */
+/** The options for the browser to create a passkey. Throws `passkeys_unconfigured`, `passkeys_too_many`. */
 export async function beginPasskey(core: Core, caller: Caller, sessionToken: string): Promise<Options> {
   const site = passkeySite(core.options.current)
   const known = await core.db.selectFrom('passkeys').selectAll().where('user_id', '=', caller.id).execute()
@@ -88,7 +88,7 @@ export async function addPasskey(
   })
 }
 
-/** Throws `not_found`, also for a passkey of somebody else. */
+/** Throws `not_found`, also for a passkey of another user. */
 export async function renamePasskey(core: Core, caller: Caller, { id, name }: { id: number; name: string }): Promise<Passkey> {
   const row = await core.db
     .updateTable('passkeys')
@@ -100,7 +100,7 @@ export async function renamePasskey(core: Core, caller: Caller, { id, name }: { 
   return row ? present(row) : fail('not_found')
 }
 
-/** Throws `not_found`, also for a passkey of somebody else, and `last_way_in`. */
+/** Throws `not_found`, also for a passkey of another user, and `last_way_in`. */
 export async function removePasskey(core: Core, caller: Caller, id: number): Promise<void> {
   await core.db.transaction().execute(async (within) => {
     await lockUser(core, within, caller.id)
@@ -118,7 +118,7 @@ export async function removePasskey(core: Core, caller: Caller, id: number): Pro
   })
 }
 
-/** What the browser needs to use a passkey: any of this site that it knows, or one of the user's. Throws `passkeys_unconfigured`. */
+/** The options for the browser to use a passkey: any of this site, or one of the user's. Throws `passkeys_unconfigured`. */
 export async function askForPasskey(
   core: Core,
   { kind, token, userId = 0 }: { kind: 'passkey-login' | 'passkey-verify'; token: string; userId?: number },
@@ -136,8 +136,8 @@ export async function askForPasskey(
 }
 
 /**
- * The active user whose passkey answered the challenge. Throws `passkey_refused`, whatever is wrong with it: a lost challenge, an unknown
- * key, a foreign site, a signature that does not fit, a key that was copied, a user who may not sign in.
+ * The active user whose passkey answered the challenge. Throws `passkey_refused` for every failure: a lost challenge, an unknown key,
+ * a foreign site, a signature that does not fit, a key that was copied, a user who may not sign in.
  */
 export async function requirePasskey(
   core: Core,
@@ -173,7 +173,7 @@ interface Expected {
 async function readNewCredential(answer: Answer, { site, challenge }: Expected): Promise<WebAuthnCredential> {
   const { verifyRegistrationResponse } = await library()
   try {
-    // Whatever came: the library throws for every part that is not what it takes it for.
+    // The library throws for every malformed member.
     const response = answer as unknown as RegistrationResponseJSON
     await requirePlainAttestation(response)
     const { verified, registrationInfo } = await verifyRegistrationResponse({
@@ -190,7 +190,7 @@ async function readNewCredential(answer: Answer, { site, challenge }: Expected):
   return fail('passkey_refused')
 }
 
-/** We ask for no attestation. One with certificates would make the library fetch addresses that stand in them. */
+/** We ask for no attestation: the library would fetch the addresses in its certificates. */
 async function requirePlainAttestation({ response }: RegistrationResponseJSON): Promise<void> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers')
   const attestation = decodeAttestationObject(Buffer.from(response.attestationObject, 'base64url'))
@@ -203,7 +203,7 @@ async function readUse(answer: Answer, { site, challenge, key }: Expected & { ke
   const { verifyAuthenticationResponse } = await library()
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-      // As above: the library throws for what it cannot read.
+      // As above: the library throws for what it cannot parse.
       response: answer as unknown as AuthenticationResponseJSON,
       expectedChallenge: challenge,
       expectedOrigin: site.origin,

@@ -12,7 +12,7 @@ const codeOf = (act: () => unknown) => {
   return undefined
 }
 
-it('knows the right password and no other, with a salt of its own for each hash', async () => {
+it('accepts only the right password, with its own salt for each hash', async () => {
   const passwords = new Passwords()
   const [one, two] = await Promise.all([passwords.hash('correct horse 7'), passwords.hash('correct horse 7')])
   expect(one).not.toBe(two)
@@ -55,7 +55,7 @@ it('gives the same answers while imported hashes make it do the work of both kin
   }
 })
 
-it('[T025] hashes so little at once that a core stays free, and turns away who comes after a full queue', async () => {
+it('[T025] hashes so few at once that a core stays free, and refuses callers when the queue is full', async () => {
   const passwords = new Passwords()
   const most = Math.max(1, availableParallelism() - 1)
   let [running, seen] = [0, 0]
@@ -105,7 +105,7 @@ it.each([
   expect(codeOf(() => readUsername(name))).toBe(code)
 })
 
-it('does not tell names apart by case, width or composition', () => {
+it('ignores case, width and composition in names', () => {
   const names = ['Ångström', 'ångström', 'A\u030angstro\u0308m', 'Ａ\u030angström ']
   expect(new Set(names.map(usernameKey)).size).toBe(1)
 })

@@ -24,7 +24,7 @@ const bcryptCost = { min: 4, max: 14 }
 export interface Hashing {
   /** A PHC string with its own salt. */
   hash(password: string): Promise<string>
-  /** Whether the password is the one of the hash. Without a hash it works as long and answers no, so that time tells nothing. */
+  /** Verifies a password against a hash. Without a hash it takes as long and returns false, so that the time reveals nothing. */
   verify(password: string, stored: string | undefined): Promise<boolean>
 }
 
@@ -73,7 +73,7 @@ export class Passwords implements Hashing {
 
   /**
    * There are bcrypt hashes of this cost, left by another program. From now on each verification does the work of both kinds, so that
-   * its time does not tell who has logged in since the import.
+   * its time does not reveal whether the user has logged in since the import.
    */
   expectImported(cost: number): void {
     const wanted = Math.min(cost, bcryptCost.max)

@@ -62,7 +62,7 @@ eachDatabase('registration', (fresh, kind) => {
   const logsOf = (id: number) =>
     node.db.selectFrom('logs').select(['type', 'content', 'quota']).where('user_id', '=', id).execute()
 
-  it('makes an ordinary user who can log in, with the name as it was typed', async () => {
+  it('creates an ordinary user who can log in, with the name as it was typed', async () => {
     expect(await join(' Ada ', { password2: goodPassword })).toBe('ok')
     const user = presentUser(await userNamed('ada'))
     expect(user).toMatchObject({
@@ -104,7 +104,7 @@ eachDatabase('registration', (fresh, kind) => {
     expect(await node.db.selectFrom('ledger').select('amount').execute()).toEqual([{ amount: 700 }])
   })
 
-  it('gives what the options promise to the new user and to who invited them, each with a log row', async () => {
+  it('grants the bonuses of the options to the new user and the inviter, each with a log row', async () => {
     await node.set({ QuotaForNewUser: '500000', QuotaForInvitee: '1000', QuotaForInviter: '2000' })
     await join('host')
     const { id: hostId, aff_code } = await userNamed('host')
@@ -122,7 +122,7 @@ eachDatabase('registration', (fresh, kind) => {
     expect(await reconcile(node)).toEqual([])
   })
 
-  it('gives nothing for a code that nobody has, or somebody who may not invite any more', async () => {
+  it('grants nothing for an unknown invite code, or one of a user who may not invite any more', async () => {
     await node.set({ QuotaForInvitee: '1000', QuotaForInviter: '2000' })
     await join('host')
     const { id, aff_code } = await userNamed('host')
@@ -251,7 +251,7 @@ eachDatabase('registration', (fresh, kind) => {
       expect(smtp.mails).toHaveLength(1)
     })
 
-    it('[T017] answers alike for an address that has an account, and tells only its owner', async () => {
+    it('[T017] answers the same for an address that has an account, and notifies only its owner', async () => {
       await sendCode(ada)
       await join('ada', { email: ada, verification_code: await newestCode(ada) })
       node.clock.passSeconds(30)

@@ -63,7 +63,7 @@ export async function mailRegistrationCode(
   await mailCode(accounts, { purpose: 'register', email: readEmail(accounts, given), userId: 0 }, language)
 }
 
-/** Mails a code for an address that nobody has yet. Throws `code_too_soon`, `mail_unconfigured`, `mail_failed`. */
+/** Mails a code for an address without an account. Throws `code_too_soon`, `mail_unconfigured`, `mail_failed`. */
 export async function mailCode(accounts: Accounts, key: CodeKey, language: Language): Promise<void> {
   accounts.mailer.requireConfigured()
   await countMail(accounts, key.email)

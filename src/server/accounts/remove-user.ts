@@ -6,9 +6,8 @@ import { deleteCodes } from './mailed-codes.ts'
 import { deleteSessions } from './sessions.ts'
 
 /**
- * Takes a user out of service for good, with what is kept of their conversations. The row stays, with what was charged to it, and so do
- * its name, address and external identities, which nobody can take over. Publish topic `user` after the commit. Throws `not_found` when it
- * is gone already.
+ * Deletes a user for good, with their stored conversations. The row stays, with its charges, and so do its name, address and external
+ * identities, which no other user can take over. Publish topic `user` after the commit. Throws `not_found` when it is gone already.
  */
 export async function removeUser(core: Pick<Core, 'now'>, within: Within, userId: number): Promise<void> {
   const { numUpdatedRows } = await within

@@ -11,9 +11,9 @@ import type { Accounts } from './sign-in.ts'
 import { findUser } from './users.ts'
 
 /**
- * Saves how a user wants to be told; what is absent stays. An address other than the account's own has to be proved with a code, or
- * anybody could have us mail to strangers. An empty secret leaves the stored one, null takes it out.
- * Throws `webhook_url_invalid`, `email_invalid`, `email_required`, `code_wrong`.
+ * Saves a user's notice settings; absent members stay unchanged. An address other than the account's own has to be verified by a code,
+ * or anyone could make us mail strangers. An empty secret keeps the stored one, null removes it. Throws `webhook_url_invalid`,
+ * `email_invalid`, `email_required`, `code_wrong`.
  */
 export async function saveSetting(
   accounts: Accounts,
@@ -49,11 +49,11 @@ function requireGoodWebhook({ notify_type, webhook_url = '' }: Setting): void {
   if (webhook_url === '' && notify_type !== 'webhook') return
   const url = parseUrl(webhook_url)
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') fail('webhook_url_invalid')
-  // Below stand mail servers and the like, at which nobody makes us knock.
+  // Lower ports belong to mail servers and the like, which must not be reached through us.
   if (url.port !== '' && Number(url.port) < 1024) fail('webhook_url_invalid')
 }
 
-/** '' stands for the address of the account, also when that is given. */
+/** '' stands for the address of the account, also when that address is given. */
 function readOwnEmail(accounts: Accounts, given: string, ownEmail: string): string {
   const email = given.trim() === '' ? '' : readEmail(accounts, given)
   return email === ownEmail ? '' : email

@@ -10,7 +10,7 @@ import type { Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
 
-/** Views of lists that users have named. They are the user's own: nobody else reads or changes them. */
+/** Named views of lists. Each belongs to one user, and no other user reads or changes it. */
 
 /** All views of a user, by name. */
 export async function listSavedViews({ db }: Core, userId: number): Promise<SavedView[]> {
@@ -44,7 +44,7 @@ export function createSavedView(core: Core, userId: number, input: SavedViewInpu
   })
 }
 
-/** Changes a view of the user; what is absent stays. Throws `not_found`, `view_name_taken`. */
+/** Changes a view of the user; absent members stay unchanged. Throws `not_found`, `view_name_taken`. */
 export function changeSavedView(
   core: Core,
   userId: number,

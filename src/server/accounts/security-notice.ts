@@ -7,7 +7,7 @@ import { writeMail } from '../notify/mails.ts'
 import type { Core } from '../options/core.ts'
 import { readSetting } from './setting.ts'
 
-/** Changes of the login methods of an account, of which its owner gets a notice: whoever made one can log in, or lock the owner out. */
+/** Notifies the owner of an account about changes of its login methods: an attacker who made one can log in, or lock the owner out. */
 const changes = {
   twoFactorOn: { zh: '开启了两步验证', en: 'two-factor authentication was switched on' },
   twoFactorOff: { zh: '关闭了两步验证', en: 'two-factor authentication was switched off' },

@@ -17,14 +17,14 @@ const day = 24 * 60 * 60
 export const sessionLifetimeSeconds = 30 * day
 const idleMaxSeconds = { ordinary: 7 * day, admin: day }
 const seenEverySeconds = 60
-/** How long another node may go on with what it read; this node learns of changes at once. */
+/** How long another node may use its cached copy; this node learns of changes at once. */
 const cacheMs = 1000
 
 export interface Session {
   readonly id: number
   readonly account: Account
   readonly createdAt: number
-  /** When the user last proved who they are. */
+  /** Time of the last authentication. */
   readonly authenticatedAt: number
   seenAt: number
 }
@@ -36,8 +36,8 @@ export interface NewSession {
 }
 
 /**
- * Sign-ins of browsers. The cookie holds 256 random bits and nothing else; the database keeps their hash. Who the session belongs to,
- * and with which role, is read from the user's row, so that a ban, a demotion or a deletion counts from the next call on.
+ * Browser sessions. The cookie holds 256 random bits and nothing else; the database keeps their hash. The user and role of a session
+ * are read from the user's row, so that a ban, a demotion or a deletion counts from the next call on.
  */
 export class Sessions {
   readonly #core: Core
@@ -50,7 +50,7 @@ export class Sessions {
     this.#forget = core.bus.on('user', () => this.#dropCache())
   }
 
-  /** Starts a session for a user who has just proved who they are. Answers the token for the cookie. */
+  /** Starts a session for a user who has just authenticated. Returns the token for the cookie. */
   async create({ userId, address, userAgent }: NewSession, within: Queries = this.#core.db): Promise<string> {
     const token = newSecret()
     const now = seconds(this.#core.now())
@@ -100,7 +100,7 @@ export class Sessions {
     this.#core.bus.publish('user', userId)
   }
 
-  /** The user has just proved again who they are. */
+  /** Records that the user has just authenticated again. */
   async prove(token: string): Promise<void> {
     const proved = await this.#core.db
       .updateTable('sessions')
@@ -128,7 +128,7 @@ export class Sessions {
       .map(({ token_hash, role: _role, ...shown }) => ({ ...shown, current: token_hash === ownHash }))
   }
 
-  /** Ends one session of a user. Throws `not_found`, also for a session of somebody else. */
+  /** Ends one session of a user. Throws `not_found`, also for a session of another user. */
   async endOne(userId: number, id: number): Promise<void> {
     const ended = await this.#core.db
       .deleteFrom('sessions')
@@ -151,7 +151,7 @@ export class Sessions {
     return found !== undefined
   }
 
-  /** Drops what nobody can use any more. */
+  /** Deletes expired sessions. */
   async purge(): Promise<void> {
     const now = seconds(this.#core.now())
     await this.#core.db
@@ -190,7 +190,7 @@ export class Sessions {
     const { session_id, created_at, seen_at, authenticated_at, ...account } = row
     const times = { createdAt: created_at, seenAt: seen_at, authenticatedAt: authenticated_at }
     const session: Session = { id: session_id, account, ...times }
-    // What changed while we read may be missing in what we read: then it is used once and not kept.
+    // The row may have changed while it was read: then it is used once and not cached.
     if (changes === this.#changes) this.#cache.set(hash, { session, readAt })
     return session
   }

@@ -1,7 +1,7 @@
 import type { Language } from '../../contract/text.ts'
 import type { Core } from '../options/core.ts'
 
-/** A user's own settings, as `users.setting` keeps them in JSON. What another program wrote there is left as it is. */
+/** A user's own settings, stored as JSON in `users.setting`. Members of other programs are preserved. */
 export interface Setting {
   readonly notify_type?: 'email' | 'webhook'
   /** Units. */
@@ -11,11 +11,11 @@ export interface Setting {
   /** Confirmed with a code; '' or absent means the address of the account. */
   readonly notification_email?: string
   readonly accept_unset_model_ratio_model?: boolean
-  /** Of mails that nobody asks for in a browser. */
+  /** Language of mails that are not requested in a browser. */
   readonly language?: Language
 }
 
-/** Reads what is well formed and passes over the rest. */
+/** Reads well-formed members and ignores the rest. */
 export function readSetting(text: string): Setting {
   const { notify_type: type, quota_warning_threshold: threshold, language, ...rest } = parse(text)
   const textOf = (name: string) => (typeof rest[name] === 'string' ? { [name]: rest[name] } : {})
@@ -37,7 +37,7 @@ export function withSetting(text: string, change: { readonly [Name in keyof Sett
   return JSON.stringify({ ...parse(text), ...change })
 }
 
-/** What the owner and admins see: everything but secrets, and whether there is one. */
+/** Settings as the owner and admins see them: without secrets, but whether there is one. */
 export function presentSetting(text: string): string {
   if (text === '') return ''
   const { webhook_secret: _plain, webhook_secret_sealed: sealed, ...shown } = parse(text)

@@ -40,7 +40,7 @@ export async function signIn(accounts: Accounts, given: SignIn): Promise<SignedI
   return completeLogin(accounts, user, given)
 }
 
-/** Whoever may come in by this password. A turn ends soon, also while the database is silent: nothing in it is waited for for long. */
+/** The active user of this password. The slot is freed soon, also while the database does not answer: every wait inside has a timeout. */
 async function requireUser(
   accounts: Accounts,
   hashing: Hashing,

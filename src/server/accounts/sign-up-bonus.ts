@@ -11,11 +11,11 @@ import { quotaText } from '../wallet/quota-text.ts'
 export interface NewMember {
   readonly userId: number
   readonly username: string
-  /** 0 when nobody did. */
+  /** 0 without an inviter. */
   readonly inviterId: number
 }
 
-/** Whose invite code it is; 0 for a code that nobody has, or somebody who may not invite any more. */
+/** The inviter of an invite code; 0 for an unknown code, or one of a user who may not invite any more. */
 export async function findInviter(within: Within, code: string): Promise<number> {
   if (code === '') return 0
   const inviter = await within
@@ -45,7 +45,7 @@ export async function grantSignUpBonus(core: Core, within: Within, { userId, use
   await rewardInviter(core, within, { inviterId, at })
 }
 
-/** What inviters earn is not their balance yet: they move it there themselves. */
+/** Inviters' bonuses are not part of their balance yet: they transfer them themselves. */
 async function rewardInviter(core: Core, within: Within, { inviterId, at }: { inviterId: number; at: number }): Promise<void> {
   const amount = core.options.current.QuotaForInviter
   const inviter = await within

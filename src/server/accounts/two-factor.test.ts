@@ -11,7 +11,7 @@ import { findUser } from './users.ts'
 
 const place = { address: '192.0.2.9', userAgent: 'test' }
 
-it('takes one code once on two nodes together, and ends on one what was begun on the other', async () => {
+it('accepts each code once over two nodes, and completes on one node a setup that began on the other', async () => {
   const test = await freshDatabase('postgres')
   const one = await startAccounts(test)
   const two = await startAccounts(test, { clock: one.clock })

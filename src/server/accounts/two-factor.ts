@@ -45,7 +45,7 @@ export async function beginTwoFactor(core: Core, caller: Caller): Promise<{ secr
   return { secret, uri: totpUri({ secret, site: core.options.current.SystemName, account: caller.username }) }
 }
 
-/** Switches the second factor on with a first code. Answers the backup codes, which nobody can read again. Throws `second_factor_wrong`. */
+/** Switches the second factor on with a first code. Returns the backup codes, which cannot be read again. Throws `second_factor_wrong`. */
 export async function confirmTwoFactor(core: Core, caller: Caller, code: string): Promise<string[]> {
   const subject = subjectOf(caller)
   await countAttempt(core, subject)
@@ -159,7 +159,7 @@ function newBackupCode(): string {
   return `${letters.slice(0, 5)}-${letters.slice(5)}`
 }
 
-/** No name contains `@`, so that nobody's name is this key. */
+/** User names cannot contain `@`, so no name equals this key. */
 function subjectOf({ id }: { id: number }) {
   return accountSubject(`@second:${id}`)
 }

@@ -1,7 +1,7 @@
 import { usernameLengthMax } from '../../contract/entities/user.ts'
 import { fail } from '../lib/failure.ts'
 
-/** What a name is compared and looked up by: case and width do not tell two names apart. */
+/** The key by which names are compared and looked up: case and width are ignored. */
 export function usernameKey(username: string): string {
   return username.trim().normalize('NFKC').toLowerCase()
 }

@@ -9,13 +9,13 @@ import { presentSetting } from './setting.ts'
 import { readUsername, usernameKey } from './usernames.ts'
 
 /**
- * Accounts: who may sign in, with what, and for how long. This folder owns the tables `users` (but for its money columns, which are
- * the ledger's), `sessions`, `login_failures`, `login_steps`, `two_factor`, `backup_codes`, `passkeys`, `mailed_codes`, `mailed_addresses` and
- * `user_notices`. What a user may do is decided by the access of a route and by the rules of each part, not here. Whoever changes a
- * user publishes topic `user` after the commit, so that no node goes on with what it remembers.
+ * Accounts: users, their login methods and sessions. This folder owns the tables `users` (but for its money columns, which are the
+ * ledger's), `sessions`, `login_failures`, `login_steps`, `two_factor`, `backup_codes`, `passkeys`, `mailed_codes`, `mailed_addresses`
+ * and `user_notices`. What a user may do is decided by the access of a route and by the rules of each part, not here. Code that
+ * changes a user publishes topic `user` after the commit, so that no node keeps using its cache.
  */
 
-/** What is known of a signed-in user during a call. */
+/** The signed-in user during a call. */
 export type Account = Pick<
   Row<'users'>,
   'id' | 'username' | 'display_name' | 'role' | 'status' | 'group' | 'setting' | 'must_change_password'
@@ -45,7 +45,7 @@ export function findByLogin(db: Queries, login: string): Promise<Row<'users'> | 
   return users.where('email', '=', canonicalEmail(login) ?? login).executeTakeFirst()
 }
 
-/** Whoever has the address, deleted users too, whose addresses stay taken. */
+/** The user of an address, deleted ones included, whose addresses stay taken. */
 export function findByEmail(db: Queries, email: string): Promise<Row<'users'> | undefined> {
   return db.selectFrom('users').selectAll().where('email', '=', email).executeTakeFirst()
 }
@@ -83,7 +83,7 @@ export async function createUser(
   }
 
   for (;;) {
-    // A drawn invite code that somebody has already is drawn again; a taken name is the caller's failure.
+    // An invite code that is already taken is drawn again; a taken name is the caller's failure.
     const made = await within
       .insertInto('users')
       .values({ ...values, aff_code: randomText(6) })
@@ -95,7 +95,7 @@ export async function createUser(
   }
 }
 
-/** Turns the broken constraint of a name or an address into the failure that the caller is told. */
+/** Turns the unique violation of a name or an address into the caller's error. */
 export function refuseTaken(error: unknown): never {
   if (isUniqueViolation(error, 'users.email')) fail('email_taken', {}, { cause: error })
   if (isUniqueViolation(error)) fail('username_taken', {}, { cause: error })

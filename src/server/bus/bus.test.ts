@@ -28,7 +28,7 @@ interface Heard {
   readonly id: number
 }
 
-/** A bus that writes down what it is told, and lets a test wait for it. */
+/** A bus that records its messages and lets a test wait for them. */
 function listening(name: string) {
   const logged: { level: number; msg: string }[] = []
   const bus = new Bus(testLogger('info', (line) => void logged.push(JSON.parse(line))))
@@ -81,7 +81,7 @@ async function meet(a: Awaited<ReturnType<typeof startNode>>, b: Awaited<ReturnT
   for (let round = 1_000_000; ; round++) {
     a.bus.publish('options', round)
     b.bus.publish('options', round)
-    // What is published before a listening connection is open is lost, so it is said anew; on a busy machine it may come late.
+    // A message published before a listening connection is open is lost, so it is repeated; on a busy machine it may be late.
     const bothHeard = () => [a, b].every(({ heard }) => heard.filter(({ id }) => id === round).length === 2)
     const hasMet = await vi.waitUntil(bothHeard, { timeout: promised(500), interval: 10 }).catch(() => false)
     if (hasMet) break
@@ -91,7 +91,7 @@ async function meet(a: Awaited<ReturnType<typeof startNode>>, b: Awaited<ReturnT
 }
 
 describe('a bus', () => {
-  it('tells every listener of its own process at once, even when one fails', () => {
+  it('delivers to every listener of its own process at once, even when one fails', () => {
     const { bus, heard } = listening('a')
     const off = bus.on('user', () => {
       throw new Error('broken listener')
@@ -163,7 +163,7 @@ eachDatabase('revisions', (_fresh, kind) => {
     expect(b.heard).toEqual([{ topic: 'user', id: 5 }])
   })
 
-  it('find what was lost, once', async () => {
+  it('finds lost messages, once', async () => {
     let lost = true
     const { a, b } = await twoNodes(() => (lost ? 'is lost' : 'arrives'))
     a.bus.publish('token', 5)
@@ -189,7 +189,7 @@ eachDatabase('revisions', (_fresh, kind) => {
     expect(a.heard).toEqual([])
   })
 
-  it('do not tell a new node of what was before it', async () => {
+  it("does not deliver messages from before a node's start", async () => {
     const { a, b } = await twoNodes()
     a.bus.publish('options')
     await a.revisions.poll()
@@ -252,7 +252,7 @@ eachDatabase('revisions', (_fresh, kind) => {
     expect(b.heard.at(-1)).toEqual({ topic: 'user', id: 9 })
   })
 
-  it('keep what the database did not take, and send it when it does again', async () => {
+  it('keeps messages that the database did not take, and sends them when it does again', async () => {
     const { a, b } = await twoNodes()
     const { db } = a.database
     await db.schema.alterTable('revisions').renameTo('away').execute()

@@ -1,8 +1,8 @@
 import type { Logger } from '../lib/logger.ts'
 
 /**
- * News of changes, between the parts of one process and between nodes. A message carries only a topic and what changed; the truth is
- * read from the database by whoever is interested. This file knows nothing of other nodes: `connect.ts` puts an outlet to them in.
+ * News of changes, between the parts of one process and between nodes. A message carries only a topic and the key of the change;
+ * listeners read the state from the database. This file is local to the process: `connect.ts` adds the outlet to other nodes.
  */
 export const topics = ['options', 'channels', 'token', 'user'] as const
 export type Topic = (typeof topics)[number]
@@ -35,13 +35,13 @@ export class Bus {
     return () => listeners.delete(listener)
   }
 
-  /** Tells this process at once, and the other nodes within a second. Call it after the commit. */
+  /** Delivers to this process at once, and to the other nodes within a second. Call it after the commit. */
   publish(topic: Topic, id = 0): void {
     this.deliver(topic, id)
     this.#outlet?.send(topic, id)
   }
 
-  /** Tells only this process: for news from other nodes. */
+  /** Delivers only to this process: for messages of other nodes. */
   deliver(topic: Topic, id: number): void {
     for (const listener of this.#listeners.get(topic) ?? []) {
       try {

@@ -40,7 +40,7 @@ export async function connectBus(parts: BusParts): Promise<{ close(): Promise<vo
   }
 }
 
-/** Keeps apart what installations write into a Redis that they share: made from the first data key, which each database has of its own. */
+/** Separates installations that share a Redis: derived from the first data key, which is different in each database. */
 export async function redisPrefix({ db }: Pick<Database, 'db'>): Promise<string> {
   const { id } = await db
     .selectFrom('key_ring')

@@ -22,7 +22,7 @@ eachDatabase('leases', (fresh) => {
     return all
   }
 
-  it('are taken by one of many who try at once', async () => {
+  it('are taken by one of many nodes at once', async () => {
     const all = await nodes(4)
     const tries = Array.from({ length: 40 }, (_, index) => {
       const parts = all[index % all.length]
@@ -76,7 +76,7 @@ eachDatabase('leases', (fresh) => {
     expect(result).toEqual([false, false])
   })
 
-  it('tell the work when they were lost', async () => {
+  it('abort their work when they are lost', async () => {
     const [a] = await nodes(1)
     if (!a) throw new Error('unreachable')
     const reason = await withLease(a, { name: 'sweep', ms: 150 }, async (signal) => {

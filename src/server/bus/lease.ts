@@ -5,8 +5,8 @@ import { randomText } from '../lib/ids.ts'
 import type { Logger } from '../lib/logger.ts'
 
 /**
- * The right to do something alone among all nodes, for a limited time. It prevents double work, not double effect: a holder that is
- * stopped for longer than its lease may go on beside the next one, so what is done under a lease must bear that.
+ * An exclusive right among all nodes, for a limited time. It prevents double work, not double effect: a holder that is suspended for
+ * longer than its lease may continue beside the next one, so work under a lease must be idempotent.
  */
 export interface LeaseParts {
   readonly database: Database

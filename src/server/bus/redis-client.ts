@@ -2,7 +2,7 @@ const reconnectMs = { first: 100, most: 3000 }
 
 /**
  * A client of the configured Redis that is not connected yet. It never keeps commands for later: while Redis is away they fail at
- * once, and it goes on trying to connect. Only those who use Redis load its package.
+ * once, and it goes on trying to connect. The package is loaded only when Redis is configured.
  */
 export async function newRedisClient({ url, commandsMax }: { url: string; commandsMax: number }) {
   const { createClient } = await import('@redis/client')

@@ -36,7 +36,7 @@ export class Revisions implements Outlet, Receiver {
     this.#parts = parts
   }
 
-  /** Reads where the topics stand. Whatever is loaded after this misses nothing. */
+  /** Reads the current revisions. Everything loaded afterwards includes them. */
   async start(transports: readonly Transport[]): Promise<void> {
     for (const { topic, revision } of await this.#read()) this.#topics.get(topic)?.jumpTo(revision)
     this.#transports = transports
@@ -63,7 +63,7 @@ export class Revisions implements Outlet, Receiver {
     else void this.poll()
   }
 
-  /** Sends what could not be sent before, and delivers what was missed. Never throws. */
+  /** Sends messages that could not be sent before, and delivers missed ones. Never throws. */
   poll(): Promise<void> {
     if (!this.#isPolling) this.#polling = this.#pollNow()
     return this.#polling

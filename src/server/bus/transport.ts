@@ -1,16 +1,16 @@
 import { type Topic, topics } from './bus.ts'
 
-/** A way to the other nodes. It may lose messages; the revision poll finds what was lost. */
+/** A transport to the other nodes. It may lose messages; the revision poll finds them. */
 export interface Transport {
   readonly name: string
-  /** Whether messages arrive here as far as can be told. While one transport is down, the poll is fast. */
+  /** Whether messages arrive, as far as this node can see. While one transport is down, the poll is fast. */
   readonly isUp: boolean
   /** Rejects when the message is not on its way. */
   send(message: string): Promise<void>
   close(): Promise<void>
 }
 
-/** Who a transport tells. */
+/** The receiver of a transport's messages. */
 export interface Receiver {
   receive(message: string): void
   /** The transport has come up or gone down. */
@@ -31,7 +31,7 @@ export function writeNews({ node, topic, ids, revision }: News): string {
   return `${node}:${topic}:${listed.join(',')}:${revision}`
 }
 
-/** Undefined for what another version or a stranger has sent. */
+/** Undefined for messages of another version or another program. */
 export function readNews(message: string): News | undefined {
   const [node = '', name, ids = '', revision = '', ...rest] = message.split(':')
   const topic = topics.find((known) => known === name)

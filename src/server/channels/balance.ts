@@ -7,20 +7,20 @@ import { disableKey } from './health.ts'
 import { openChannel, type RunningChannel } from './model-index.ts'
 import { withHeaderOverrides } from './override.ts'
 
-/** Asking upstreams what is left on the accounts behind a channel's keys. */
+/** Reads the balances of the accounts behind a channel's keys from their upstreams. */
 type Parts = Core & { readonly upstream: UpstreamAgents }
 
 const limits = { timeoutMs: 15_000, sizeBytesMax: 256 * 1024 }
 /** No vendor needs more questions than two. */
 const questionsMax = 4
-/** What the accustomed price lists in yuan are converted by. */
+/** The rate at which balances in yuan are converted, as the usual price lists do. */
 const cnyPerUsd = 7.3
 /** Of one channel, one after the other. */
 const keysMax = 100
 
 /**
- * Reads and writes down what is left on a channel's accounts, in US dollars: the sum over its keys in use. A key with nothing left is
- * disabled if the options want that. Throws `not_found`, `channel_balance_unsupported`, or `channel_balance_failed` when no key told it.
+ * Reads and stores the balance of a channel's accounts, in US dollars: the sum over its keys in use. A key without balance is disabled
+ * if the options say so. Throws `not_found`, `channel_balance_unsupported`, or `channel_balance_failed` when no key reported one.
  */
 export async function refreshBalance(parts: Parts, channelId: number): Promise<number> {
   const { keys, idle } = await openChannel(parts, channelId)

@@ -28,7 +28,7 @@ it('opens when half of many requests fail, and not when few do', () => {
   expect([half.stateAt(20), few.stateAt(20)]).toEqual(['open', 'closed'])
 })
 
-it('forgets what was long ago', () => {
+it('forgets old failures', () => {
   const breaker = new Breaker()
   for (let time = 0; time < 40; time++) {
     breaker.failed(time * 10_000)

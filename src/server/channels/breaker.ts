@@ -2,7 +2,7 @@ export type BreakerState = 'closed' | 'half-open' | 'open'
 
 /** So many failures one after the other, however slowly they come. */
 const inARowMax = 5
-/** So many failures in a window, when they are at least half of what was asked in it. */
+/** The breaker opens at so many failures in a window, when they are at least half of the attempts. */
 const inWindowMax = 10
 const windowMs = 30_000
 const openMs = { first: 5_000, most: 120_000 }
@@ -10,8 +10,8 @@ const openMs = { first: 5_000, most: 120_000 }
 const trialEveryMs = 2_000
 
 /**
- * Whether a key is worth asking, learnt from what it did to real requests: closed, open after failures, and half-open when it has been
- * left alone for a while, which is twice as long each time. Time comes from outside, and must not go back.
+ * Circuit breaker of a key, fed by real requests: closed, open after failures, half-open after a pause that doubles each time. The
+ * caller passes the time, which must not go back.
  */
 export class Breaker {
   #windowFromMs = 0

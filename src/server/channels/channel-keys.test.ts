@@ -75,7 +75,7 @@ eachDatabase('the keys of a channel', (fresh) => {
     await expect(listKeys(core, id + 1)).rejects.toEqual(code('not_found'))
   })
 
-  it('are added where they are new, and audited without being told', async () => {
+  it('are added unless they exist, and audited without their values', async () => {
     const id = await add()
     const added = await addKeys(core, { caller, channelId: id, key: `${secrets[1]}\nsk-fourth-0123456789\nsk-fourth-0123456789` })
     expect(added).toHaveLength(1)
@@ -168,7 +168,7 @@ eachDatabase('the keys of a channel', (fresh) => {
       expect(await findChannel(core, id)).toMatchObject({ status: 3, keys_enabled: 0 })
     })
 
-    it('comes back with the channel when nothing else is left', async () => {
+    it('is enabled again with the channel when no other is left', async () => {
       const id = await add()
       const [first = 0] = await idsOf(id)
       await setKeyStatus(core, { caller, channelId: id, ids: [first], status: 2 })
@@ -189,7 +189,7 @@ eachDatabase('the keys of a channel', (fresh) => {
   })
 
   describe('a channel without a key in use', () => {
-    it('is disabled, and comes back with the next one', async () => {
+    it('is disabled, and enabled again with the next one', async () => {
       const id = await add({ key: secrets[0] })
       const keys = await idsOf(id)
       await setKeyStatus(core, { caller, channelId: id, ids: keys, status: 2 })

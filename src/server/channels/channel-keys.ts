@@ -13,7 +13,7 @@ import { lockChannel } from './locks.ts'
 
 /**
  * The keys of a channel: this file owns the table `channel_keys`, but for what `health.ts` notes when a key fails. A channel without a
- * key in use is disabled; one that was disabled for that alone comes back with its next key.
+ * key in use is disabled; one that was disabled for that reason alone is enabled again with its next key.
  */
 interface Act {
   readonly caller: Caller

@@ -3,7 +3,7 @@ import type { Model } from '../../contract/entities/model.ts'
 import { builtInModels, providers } from '../providers/index.ts'
 import type { Provider } from '../providers/provider.ts'
 
-/** What the console needs to know of the providers. */
+/** Facts about providers for the console. */
 export function listChannelTypes(): ChannelType[] {
   return providers.map(presentType)
 }

@@ -43,7 +43,7 @@ eachDatabase('channels', (fresh) => {
   const lastAudit = () => core.db.selectFrom('audit').selectAll().orderBy('id', 'desc').limit(1).executeTakeFirstOrThrow()
 
   describe('a new channel', () => {
-    it('gets the defaults of what is not given', async () => {
+    it('gets the defaults of absent members', async () => {
       const id = await add()
       expect(channel.parse(await findChannel(core, id))).toEqual({
         id,
@@ -223,7 +223,7 @@ eachDatabase('channels', (fresh) => {
   })
 
   describe('an edit', () => {
-    it('changes what is given and leaves the rest', async () => {
+    it('changes given members and keeps the others', async () => {
       const id = await add({ tag: 'blue', priority: 5, base_url: 'https://a.example/x', model_mapping: '{"a":"b"}' })
       const before = await rowOf(id)
       expect(await edit(id, { name: 'two', tag: '', base_url: 'https://a.example/y' })).toMatchObject({ name: 'two', tag: '' })

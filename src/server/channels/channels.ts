@@ -50,9 +50,8 @@ export async function addChannels(core: Core, { caller, input }: Act & { input: 
 }
 
 /**
- * Writes the fields that are given. An empty key keeps what is stored, but not when it would then go elsewhere than before:
- * `channel_key_reenter`. A status of 1 or 2 also forgets why the channel was disabled. Throws `not_found`, `channel_has_keys` and what
- * `addChannels` throws.
+ * Writes the given fields. An empty key keeps the stored one, unless the destination changes: `channel_key_reenter`. A status of 1 or
+ * 2 also clears the reason for which the channel was disabled. Throws `not_found`, `channel_has_keys` and what `addChannels` throws.
  */
 export async function editChannel(core: Core, { caller, patch }: Act & { patch: ChannelPatch }): Promise<Channel> {
   const { id, key = '', multi_key = false, status, ...given } = patch

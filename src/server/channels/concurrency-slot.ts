@@ -11,7 +11,7 @@ export interface SlotRequest {
   readonly isPinned: boolean
 }
 
-/** What one request holds of the limits of its channel, over all nodes, from its construction to `release`. */
+/** The concurrency slot of one request in the limits of its channel, over all nodes, from construction to `release`. */
 export class ConcurrencySlot {
   readonly #shared: RedisWindows
   readonly #rules: readonly Rule[]

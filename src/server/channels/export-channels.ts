@@ -21,7 +21,7 @@ interface Asked extends ChannelOrder {
   readonly caller: Caller
 }
 
-/** The channels that match, as CSV in the order of the list. The audit tells who took them. */
+/** The channels that match, as CSV in the order of the list. The export is recorded in the audit log. */
 export async function* exportChannels(core: Core, { filter, idSort, timeZone, caller }: Asked): AsyncGenerator<string> {
   await recordExport(core, caller, { action: 'channel.export', target: 'channels', asked: filter })
   yield* csvOfPieces({ columns, timeZone, pieces: pieces(core, filter, idSort) })

@@ -12,7 +12,7 @@ import type { Provider } from '../providers/provider.ts'
 import { isHeaderText } from './keys.ts'
 import { readModelMapping, readNames, readSetting, readStatusCodeMapping } from './read-columns.ts'
 
-/** What an admin typed into the form of a channel, checked and turned into columns. */
+/** The fields of a channel's form, checked and turned into columns. */
 export type Fields = Updateable<Tables['channels']>
 
 type Given = Partial<Omit<ChannelInput, 'key'>>
@@ -28,7 +28,7 @@ export function requireProvider(type: number): Provider {
 }
 
 /**
- * The columns of what is given; what is absent stays absent. Throws `channel_name_required`, `channel_models_required`,
+ * The columns of the given fields; absent ones stay absent. Throws `channel_name_required`, `channel_models_required`,
  * `channel_url_invalid`, `channel_mapping_loop`, `json_text_invalid` or `field_invalid`.
  */
 export function readFields(env: Env, provider: Provider, given: Given): Fields {
@@ -47,7 +47,7 @@ export function readFields(env: Env, provider: Provider, given: Given): Fields {
   })
 }
 
-/** As `readFields`, for what many channels of any type may have in common. */
+/** As `readFields`, for fields that many channels of any type may have in common. */
 export function readSharedFields(given: Shared): Fields {
   return withoutAbsent({
     models: read(given.models, readModels),

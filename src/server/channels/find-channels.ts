@@ -32,7 +32,7 @@ export interface ChannelOrder {
 
 export interface ChannelQuery extends ChannelOrder {
   readonly filter: ChannelFilter
-  /** Pages over the tags of what matches, in their order, and answers all channels of those tags. */
+  /** Pages over the tags of the matching channels, in their order, and returns all channels of those tags. */
   readonly tagMode: boolean
   readonly page: PageOf
 }
@@ -129,7 +129,7 @@ function matching(db: Queries, { keyword, model, group, tag, status, type }: Cha
     .$if(type !== 0, (query) => query.where('type', '=', type))
 }
 
-/** Whether the comma list of groups holds this very name. LIKE would not tell `VIP` from `vip` on SQLite. */
+/** Whether the comma list of groups holds this very name. LIKE ignores case on SQLite. */
 function hasMember(group: string) {
   const list = sql`',' || ${sql.ref('group')} || ','`
   return sql<SqlBool>`replace(${list}, ${`,${group},`}, '') <> ${list}`

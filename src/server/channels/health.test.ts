@@ -109,7 +109,7 @@ eachDatabase('the health of channels', (fresh) => {
     expect(JSON.stringify([logs, audit])).not.toContain('secret-key')
   })
 
-  it('takes whatever an upstream says', async () => {
+  it('stores every error text of an upstream', async () => {
     const channel = await make()
     const message = `\0 \ud800 ${'😀'.repeat(400)}`
     expect(await reportFailure(withOptions(), channel, { ...refusedKey, message })).toBe(true)
@@ -134,7 +134,7 @@ eachDatabase('the health of channels', (fresh) => {
     expect(await statusOf(channel)).toBe(2)
   })
 
-  it('remembers the last test and tells nobody', async () => {
+  it('stores the result of the last test without publishing it', async () => {
     const channel = await make()
     await reportTest(core, channel.id, { ms: 1234.6 })
     expect(await findRow(core.db, channel.id)).toMatchObject({ response_time: 1235, test_time: nowSeconds })

@@ -12,7 +12,7 @@ import { lockChannel, lockedIds } from './locks.ts'
 import type { RunningChannel } from './model-index.ts'
 import { truncate } from './read-columns.ts'
 
-/** What the upstream of a channel answered to an attempt, after the channel's status mapping. */
+/** An upstream's response to an attempt, after the channel's status mapping. */
 export interface ChannelFailure {
   /** 0 when there was no answer. */
   readonly status: number
@@ -44,7 +44,10 @@ export async function reportFailure(core: Core, channel: RunningChannel, failure
   return disableKey(core, channel, reasonOf(channel, failure))
 }
 
-/** Those that are being disabled, or were: of a thousand failures at once one asks the database. A key in use anew is a new object. */
+/**
+ * Keys that are being disabled, or were: of a thousand simultaneous failures one reaches the database. A key that is enabled again is
+ * a new object.
+ */
 const disabling = new WeakMap<RunningChannel, Promise<boolean>>()
 
 /** As `reportFailure`, for a reason that was found already. */
@@ -123,7 +126,7 @@ async function noteOnChannel(core: Core, within: Within, { channel, reason, at }
   return row !== undefined
 }
 
-/** Tells the people who look after the channels. */
+/** Notifies the admins of the channels. */
 async function record(core: Core, within: Within, { channel, of, reason, at }: Disabling & { of: 'key' | 'channel' }) {
   const { id, name, keyId } = channel
   const content =
@@ -171,7 +174,7 @@ export async function enableAfterTest(core: Core, channel: RunningChannel): Prom
   return changed
 }
 
-/** Remembers when a channel was tested and how long it took. Published to nobody: it decides nothing. */
+/** Stores when a channel was tested and how long it took. Not published: nothing is decided by it. */
 export async function reportTest(core: Core, id: number, { ms }: { ms: number }): Promise<void> {
   await core.db
     .updateTable('channels')

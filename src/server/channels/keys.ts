@@ -3,7 +3,7 @@ import { fail } from '../lib/failure.ts'
 import type { Secrets } from '../lib/secrets.ts'
 import type { Provider } from '../providers/provider.ts'
 
-/** Keys of channels: read from what an admin typed, sealed at rest. A key is bound to its channel, and never leaves but to its upstream. */
+/** Keys of channels: parsed from the admin's input, encrypted at rest. A key is bound to its channel, and sent only to its upstream. */
 type Opener = { readonly secrets: Secrets }
 
 const keysAtOnceMax = 1000
@@ -40,7 +40,7 @@ export function tailOf(key: string): string {
   return key.length < 12 ? '…' : `…${key.slice(-4)}`
 }
 
-/** Whether a text can stand in a header. */
+/** Whether a text is valid in a header. */
 export function isHeaderText(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text)
 }
@@ -49,7 +49,7 @@ function refuse(reason: { zh: string; en: string }): never {
   fail('field_invalid', { field: { zh: '密钥', en: 'key' }, reason })
 }
 
-/** Named after the column that held the one key of a channel at first: what was sealed then opens still. */
+/** Named after the column that first held the only key of a channel: values encrypted then can still be decrypted. */
 function place(channelId: number) {
   return { table: 'channels', column: 'key_sealed', row: channelId }
 }

@@ -7,8 +7,8 @@ import type { ChannelIndex } from './model-index.ts'
 import { readNames } from './read-columns.ts'
 
 /**
- * The models that a caller of these groups is told of, sorted: those that a channel names, and of the many that only fit a pattern those
- * that have a price.
+ * The models listed to a caller of these groups, sorted: models that a channel names, and of those that only match a pattern the
+ * priced ones.
  */
 export function listedModels(
   { channels, options }: Pick<Core, 'options'> & { readonly channels: Snapshot<ChannelIndex> },
@@ -35,7 +35,7 @@ export async function enabledModels(core: Core): Promise<string[]> {
   return [...new Set([...listed.filter((name) => !isPattern(name)), ...fitting])].sort()
 }
 
-/** Names of models that have a price; without those that stand for many. */
+/** Names of models that have a price, without patterns. */
 export function pricedNames({ ModelRatio, ModelPrice }: Pick<OptionValues, 'ModelRatio' | 'ModelPrice'>): string[] {
   return [...new Set([...Object.keys(ModelRatio), ...Object.keys(ModelPrice)])].filter((name) => !isPattern(name))
 }

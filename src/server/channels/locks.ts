@@ -3,7 +3,7 @@ import type { Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
 
-/** Rows of channels that are about to change. Whoever changes a key locks its channel first, so that status and keys agree. */
+/** Locks rows of channels that are about to change. A change of a key locks its channel first, so that status and keys agree. */
 
 /** Throws `not_found`. */
 export async function lockChannel(core: Core, within: Within, id: number): Promise<Row<'channels'>> {

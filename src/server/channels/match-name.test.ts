@@ -10,7 +10,7 @@ it.each([
   ['o3', ['o3'], ['o3-mini', 'o', '']],
   ['a.c', ['a.c'], ['abc']],
   ['', [''], ['a']],
-])('%s fits what it says', (pattern, fitting, others) => {
+])('%s matches as documented', (pattern, fitting, others) => {
   expect(fitting.filter((name) => !matchesName(pattern, name))).toEqual([])
   expect(others.filter((name) => matchesName(pattern, name))).toEqual([])
 })

@@ -4,7 +4,7 @@
  */
 export function matchesName(pattern: string, name: string): boolean {
   let [at, inPattern] = [0, 0]
-  // Where to go on when what follows the last star does not fit: one character later.
+  // Where to go on when the rest after the last star does not match: one character later.
   let [starAt, nextAt] = [-1, 0]
   while (at < name.length) {
     if (pattern[inPattern] === '*') {
@@ -23,7 +23,7 @@ export function matchesName(pattern: string, name: string): boolean {
   return /^\**$/.test(pattern.slice(inPattern))
 }
 
-/** Whether a name of a list of models stands for many. */
+/** Whether a name in a list of models is a pattern. */
 export function isPattern(name: string): boolean {
   return name.includes('*')
 }

@@ -6,9 +6,9 @@ import type { Provider, Upstream } from '../providers/provider.ts'
 import { lockChannel } from './locks.ts'
 
 /**
- * Endpoints that the upstream of a channel does not have, although its type has them: most hosts that are compatible with OpenAI have no
- * Responses. An operator may say so by hand; else it is learnt from refusals, kept on the channel, and forgotten when the channel changes
- * or after a day. Calls are then translated to what the upstream has.
+ * Endpoints that the upstream of a channel does not have, although its type has them: most hosts that are compatible with OpenAI have
+ * no Responses. An operator may set it; otherwise it is learnt from refusals, stored on the channel, and cleared when the channel
+ * changes or after a day. Calls are then translated to an endpoint that the upstream has.
  */
 const formatsOf: Readonly<Record<OptionalEndpoint, readonly Format[]>> = {
   responses: ['openai.responses', 'openai.compact', 'openai.input_tokens'],
@@ -28,7 +28,7 @@ export function mayBeMissing(format: Format): boolean {
 
 const endpoints: readonly OptionalEndpoint[] = ['responses', 'completions', 'embeddings']
 
-/** What was learnt of an upstream: the endpoint, and when. */
+/** A missing endpoint of an upstream, and when it was found missing. */
 export interface MissingEndpoint {
   readonly endpoint: OptionalEndpoint
   /** Unix seconds. */
@@ -37,7 +37,7 @@ export interface MissingEndpoint {
 
 const learntForSeconds = 24 * 3600
 
-/** Reads the column; what is older than a day is forgotten. */
+/** Reads the column; entries older than a day are ignored. */
 export function readMissingEndpoints(column: string, nowMs: number): MissingEndpoint[] {
   const known: Partial<Record<string, number>> = column === '' ? {} : JSON.parse(column)
   return endpoints.flatMap((endpoint) => {
@@ -101,7 +101,7 @@ export class EndpointMisses {
 
 const missesUntilLearnt = 2
 
-/** Writes down what was learnt of a channel. One that has changed since stays as it is. */
+/** Stores a missing endpoint of a channel, unless the channel has changed since. */
 export async function recordMissingEndpoint(
   core: Core,
   channel: Pick<Upstream, 'id' | 'baseUrl'>,
@@ -124,7 +124,7 @@ export async function recordMissingEndpoint(
   if (written) core.bus.publish('channels', channel.id)
 }
 
-/** Forgets what was learnt more than a day ago. Answers of how many channels. */
+/** Deletes entries older than a day. Returns the number of channels. */
 export async function expireMissingEndpoints(core: Core): Promise<number> {
   const rows = await core.db.selectFrom('channels').select(['id', 'lacking']).where('lacking', '<>', '').execute()
   let forgotten = 0

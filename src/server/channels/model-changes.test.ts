@@ -14,7 +14,7 @@ import { applyModelChanges, checkModels, compare, dismissModelChanges, listModel
 const caller: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '' }
 const none = { added: [], removed: [] }
 
-describe('what an upstream changed in its list', () => {
+describe("changes of an upstream's model list", () => {
   const served = new Map([
     ['a', 'a'],
     ['short', 'long-name'],
@@ -22,7 +22,7 @@ describe('what an upstream changed in its list', () => {
   const see = (before: string[], now: string[], open: { added: string[]; removed: string[] } = none) =>
     compare(served, { before, now, open })
 
-  it('is what it lists now and did not, or the other way round', () => {
+  it('are models that were added or removed', () => {
     expect(see(['a', 'x'], ['a', 'x', 'new'])).toEqual({ added: ['new'], removed: [] })
     expect(see(['a', 'long-name'], ['x'])).toEqual({ added: ['x'], removed: ['a', 'short'] })
   })

@@ -12,8 +12,8 @@ import { readModelMapping, readNames } from './read-columns.ts'
 import { listModelsOfChannel } from './upstream-models.ts'
 
 /**
- * What upstreams add to their lists of models and drop from them, kept until an admin applies or dismisses it. This file owns the table
- * `upstream_models`. Nothing is changed by itself: a list may be wrong for an hour.
+ * Changes of upstreams' model lists, stored until an admin applies or dismisses them. This file owns the table `upstream_models`.
+ * Nothing is applied automatically: a list may be wrong for an hour.
  */
 interface Noticed {
   readonly added: readonly string[]
@@ -21,7 +21,7 @@ interface Noticed {
 }
 
 /**
- * Asks a channel's upstream for its models and notes what changed. Answers what is not settled yet. Throws `not_found`,
+ * Reads a channel's model list from its upstream and stores the changes. Returns the open changes. Throws `not_found`,
  * `channel_list_unsupported` or `channel_list_failed`.
  */
 export async function checkModels(core: Core & { readonly upstream: UpstreamAgents }, channelId: number): Promise<Noticed> {
@@ -46,8 +46,8 @@ export async function checkModels(core: Core & { readonly upstream: UpstreamAgen
 }
 
 /**
- * What is new and what is gone: since the list before, together with what was open already and still holds. Only models that the upstream
- * did list count as gone: many serve names that they never list. Pure. `served`: each of the channel's models with its name upstream.
+ * Added and removed models: against the previous list, together with open changes that still hold. Only models that the upstream did
+ * list count as removed: many serve models that they never list. Pure. `served`: each of the channel's models with its upstream name.
  */
 export function compare(
   served: ReadonlyMap<string, string>,
@@ -82,7 +82,7 @@ interface Act {
 }
 
 /**
- * Takes noticed models into the channel's list and out of it: the given ones, or all. What is not noticed is passed over. Throws
+ * Applies stored changes to the channel's list: the given ones, or all. Models without a stored change are ignored. Throws
  * `not_found`, `nothing_changed` or `channel_models_required`.
  */
 export async function applyModelChanges(
@@ -115,7 +115,7 @@ export async function applyModelChanges(
   core.bus.publish('channels', channelId)
 }
 
-/** Forgets what was noticed of a channel. Throws `not_found`. */
+/** Deletes the stored changes of a channel. Throws `not_found`. */
 export async function dismissModelChanges(core: Core, { caller, channelId }: Act): Promise<void> {
   await core.db.transaction().execute(async (within) => {
     await lockChannel(core, within, channelId)

@@ -67,7 +67,7 @@ eachDatabase('the index of channels', (fresh, kind) => {
     )
   })
 
-  it('holds what the relay needs, with keys, mappings and addresses read', async () => {
+  it('holds everything the relay needs, with keys, mappings and addresses parsed', async () => {
     const given = {
       key: 'secret',
       models: 'a,b',
@@ -107,7 +107,7 @@ eachDatabase('the index of channels', (fresh, kind) => {
     expect(await serving()).toEqual([[high, other], [low]])
   })
 
-  it('is loaded anew when a channel is published, and follows every change', async () => {
+  it('is loaded again when a channel is published, and follows every change', async () => {
     const [id = 0] = await add()
     await expect.poll(() => channels.current.byId.has(id)).toBe(true)
     await editChannel(core, { caller, patch: { id, models: 'other', group: 'vip' } })

@@ -35,13 +35,13 @@ export interface RunningChannel extends Upstream {
   readonly testModel: string
   /** Prompts estimated longer than this go elsewhere; 0 for no limit. */
   readonly maxInputTokens: number
-  /** The key as it is stored: tells whether it was replaced since. */
+  /** The key as it is stored, to see whether it was replaced since. */
   readonly keySealed: string
-  /** What calls to it say of this site; '' when its address is one of a vendor. */
+  /** The site id that calls to it carry; '' when its address is a vendor's. */
   readonly siteId: string
 }
 
-/** All enabled channels, arranged for selection. Built anew on every change. */
+/** All enabled channels, indexed for selection. Rebuilt on every change. */
 export interface ChannelIndex {
   /** Enabled channels by id, each with its first key. */
   readonly byId: ReadonlyMap<number, RunningChannel>
@@ -61,8 +61,8 @@ export interface ChannelIndex {
 }
 
 /**
- * The enabled channels in memory: loaded, and loaded anew whenever a channel changes on any node. Connections of channels that are
- * gone, or that go elsewhere or with another key, are dropped.
+ * The enabled channels in memory: loaded again whenever a channel changes on any node. Connections of removed channels, and of those
+ * whose address or key changed, are closed.
  */
 export async function openChannels(core: Core, upstream: Pick<UpstreamAgents, 'forget'>): Promise<Snapshot<ChannelIndex>> {
   checkProviders()
@@ -79,8 +79,8 @@ export async function openChannels(core: Core, upstream: Pick<UpstreamAgents, 'f
 }
 
 /**
- * Reads all enabled channels, each with the keys that it has at that moment, so that no key goes where its channel was before or will be
- * later. What cannot be used is left out with an error in the log, and never stops the others.
+ * Reads all enabled channels, each with the keys that it has at that moment, so that no key is sent to an earlier or later address of
+ * its channel. Unusable channels are skipped with an error in the log.
  */
 export async function loadChannels(core: Core): Promise<ChannelIndex> {
   const { rows, keys } = await readSnapshot(core.database, async (db) => ({
@@ -224,12 +224,12 @@ function vendorsAmong(channels: readonly RunningChannel[]): ChannelIndex['vendor
   }
 }
 
-/** What a group can use. */
+/** The channels that a group can use. */
 interface Served {
   readonly named: Map<string, Tiers>
   /** Highest priority first. */
   readonly patterns: { readonly pattern: string; readonly channel: RunningChannel }[]
-  /** What was found for names already, with patterns. Callers can make up names, so that it is emptied when it is full. */
+  /** Cache of lookups by name, patterns included. Callers can make up names, so it is emptied when it is full. */
   readonly found: Map<string, Tiers>
 }
 

@@ -46,7 +46,7 @@ eachDatabase('notices of disabled channels', (fresh, kind) => {
   const enable = (id: number) => editChannel(node, { caller, patch: { id, status: 1 } })
   const tell = (on = node) => notifyDisabledChannels(on, signal)
 
-  it('[T117] reach the super admins alone, once, with the channel and the reason, whichever node comes first', async () => {
+  it('[T117] reach only the super admins, once, with the channel and the reason, from the first node that sends them', async () => {
     const other = kind === 'postgres' ? await startAccounts(test, { clock: node.clock }) : node
     expect(await tell()).toBe(0)
     const id = await add('east')
@@ -82,7 +82,7 @@ eachDatabase('notices of disabled channels', (fresh, kind) => {
     expect(await tell()).toBe(0)
   })
 
-  it('are tried again when they could not be sent, and never for what is back or old', async () => {
+  it('are retried when sending failed, and never sent for channels that are enabled again, or old ones', async () => {
     const [east, west] = [await add('east'), await add('west')]
     await node.set({ SMTPServer: '' })
     await disable(east)

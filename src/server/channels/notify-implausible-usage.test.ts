@@ -44,7 +44,7 @@ eachDatabase('notices of implausible usage', (fresh, kind) => {
   }
   const tell = (on = node) => notifyImplausibleUsage(on, signal)
 
-  it('reach the super admins alone, once per channel, whichever node comes first', async () => {
+  it('reach only the super admins, once per channel, from the first node that sends them', async () => {
     const other = kind === 'postgres' ? await startAccounts(test, { clock: node.clock }) : node
     const [east, west, quiet] = [await add('east'), await add('west'), await add('quiet')]
     await report(quiet, 'undelivered')
@@ -65,7 +65,7 @@ eachDatabase('notices of implausible usage', (fresh, kind) => {
     if (other !== node) await other.close()
   })
 
-  it('come again on another day when there is more, and not of what is old', async () => {
+  it('repeat on another day when there is more, and never cover old reports', async () => {
     const east = await add('east')
     await report(east)
     expect(await tell()).toBe(1)

@@ -79,7 +79,7 @@ describe('the rules of a channel over the body', () => {
     expect(run(rules)).toBe(body)
   })
 
-  it('share what they do not touch, and never change what they are given', () => {
+  it('share untouched values, and never change their input', () => {
     const after = run([{ set: 'messages[1].content', to: 'z' }])
     expect(after.extra).toBe(body.extra)
     expect((after.messages as unknown[])[0]).toBe(body.messages[0])

@@ -5,7 +5,7 @@ import type { CallerHeaders, Upstream } from '../providers/provider.ts'
 import { matchesName } from './match-name.ts'
 import { siteHops } from './site-hops.ts'
 
-/** Overrides of a channel: what it changes in the body and the headers of a request before they are sent upstream. Pure functions. */
+/** Overrides of a channel: changes to the body and the headers of a request before it is sent upstream. Pure functions. */
 
 export interface RuleContext {
   /** As it goes upstream. */
@@ -15,14 +15,14 @@ export interface RuleContext {
 }
 
 /**
- * The body after the rules, each of which sees what those before it left. What no rule touches stays the same object; without a change
- * the body itself is answered. A rule whose path leads through something else than an object or a list changes nothing.
+ * Applies the rules to a body, one after the other. Untouched values stay the same objects; without a change the body itself is
+ * returned. A rule whose path leads through something else than an object or a list changes nothing.
  */
 export function overrideBody(body: JsonObject, rules: readonly BodyRule[] = [], context: RuleContext): JsonObject {
   return rules.reduce((now, rule) => (holds(rule.when, now, context) ? apply(now, rule) : now), body)
 }
 
-/** The top-level members that differ, with undefined for one that is gone: what has to be spliced into the bytes of the first. */
+/** The top-level members that differ, with undefined for removed ones: the splices for the bytes of the first. */
 export function changedMembers(before: JsonObject, after: JsonObject): Record<string, unknown> {
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
   const memberOf = (object: JsonObject, name: string) => (Object.hasOwn(object, name) ? object[name] : undefined)
@@ -43,7 +43,7 @@ export function overrideHeaders(
   const changed = new Map(Object.entries(headers))
   for (const [name, value] of Object.entries(overrides)) {
     if (value === null) changed.delete(name.toLowerCase())
-    // A key of several lines cannot stand in a header as it is.
+    // A key of several lines is not valid in a header.
     else
       changed.set(
         name.toLowerCase(),
@@ -55,8 +55,7 @@ export function overrideHeaders(
 
 /**
  * The headers of any call to a channel: `headers`, the ids of the sites that the request has passed, and the header overrides of the
- * channel on top.
- * `key` is what the call is authorised with; `received` came with the request that the call is made for.
+ * channel on top. `key` authorises the call; `received` are the headers of the caller's request.
  */
 export function withHeaderOverrides(
   { setting, key, siteId }: Pick<Upstream, 'setting' | 'key'> & { readonly siteId?: string },
@@ -74,7 +73,7 @@ type Step = string | number | typeof each
 const each = Symbol('each')
 const gone = Symbol('gone')
 
-/** Answers the new value of a member, or `gone`. `isThere` tells a member that is undefined from none. */
+/** Returns the new value of a member, or `gone`. `isThere` distinguishes a member that is undefined from a missing one. */
 type Edit = (old: unknown, isThere: boolean) => unknown
 
 function apply(body: JsonObject, rule: BodyRule): JsonObject {

@@ -38,7 +38,7 @@ async function isThisNode({ env }: Core, url: URL, resolve: Resolve): Promise<bo
   return addresses.some(({ address }) => own.has(plain(address)) || isUnspecified(address))
 }
 
-/** The addresses at which a server that listens on `host` can be reached. A name listens on what it leads to, which is loopback or an interface. */
+/** The addresses at which a server that listens on `host` can be reached. A name is resolved, to loopback or an interface. */
 function listeningAddresses(host: string): ReadonlySet<string> {
   if (isIP(host) !== 0 && !isUnspecified(host)) return new Set([plain(host)])
   return new Set(Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => plain(address))))

@@ -9,8 +9,8 @@ import type { ChannelIndex } from './model-index.ts'
 type Parts = Pick<Core, 'options'> & { readonly channels: Snapshot<ChannelIndex>; readonly catalog: Catalog }
 
 /**
- * What every model that some channel serves costs before the factor of a group. `enable_groups` names those of the reader's groups that
- * have it; groups of others are not named. Models without a price are left out, as they are refused.
+ * Prices of all models that some channel serves, before the group ratio. `enable_groups` names those of the reader's groups that have
+ * it; other groups are not shown. Models without a price are left out, as they are refused.
  */
 export function readPriceList(parts: Parts, groups: readonly string[]): PriceRow[] {
   const { options, catalog } = parts
@@ -40,7 +40,7 @@ function stepFigures({ modelRatio, completionRatio, cacheRatio }: PriceFactors) 
   return { model_ratio: modelRatio, completion_ratio: completionRatio, cache_ratio: cacheRatio }
 }
 
-/** In self-use mode what has no price is charged at the fallback. */
+/** In self-use mode models without a price are charged at the fallback. */
 const unpriced: PriceFigures = {
   quota_type: 0,
   model_ratio: fallbackModelRatio,

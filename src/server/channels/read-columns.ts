@@ -6,7 +6,7 @@ import type { Text } from '../../contract/text.ts'
 import { fail } from '../lib/failure.ts'
 import { isProxyUrl } from '../lib/proxy-connect.ts'
 
-/** The columns of a channel that hold lists or JSON, read into what they mean: when they are saved and when channels are loaded. */
+/** Parses the columns of a channel that hold lists or JSON: when they are saved and when channels are loaded. */
 
 /** The names of a comma list, each once, in their order. */
 export function readNames(text: string): string[] {

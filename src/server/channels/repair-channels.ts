@@ -2,8 +2,8 @@ import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
 
 /**
- * Removes keys whose channel is gone, and has every node read the channels anew. Routing is made from the channels alone, so that there
- * is nothing else to repair. Answers how many channels there are.
+ * Deletes keys whose channel is gone, and makes every node reload the channels. Routing is built from the channels alone, so nothing
+ * else needs repair. Returns the number of channels.
  */
 export async function repairChannels(core: Core, { caller }: { caller: Caller }): Promise<number> {
   const count = await core.db.transaction().execute(async (within) => {

@@ -127,13 +127,13 @@ describe('a channel that fails at present', () => {
     expect(look(index, {}, { breaker: () => 'half-open' })).toMatchObject({ channel: { id: 1 }, choice: 'only' })
   })
 
-  it('is passed over while it is full, and the caller is told how long', () => {
+  it('is skipped while it is full, and the caller gets the time to wait', () => {
     expect(look(index, { full: new Map([[1, 5000]]), tried: new Set([2]) })).toMatchObject({ channel: { id: 3 }, choice: 'only' })
     const all = [1, 2, 3].map((id) => [id, 5000 - id] as const)
     expect(look(index, { full: new Map(all) })).toEqual({ channel: undefined, waitMs: 4997 })
   })
 
-  it('is left alone for as long as it asked for, and the caller is told how long', () => {
+  it('is skipped for as long as it asked for, and the caller gets the time to wait', () => {
     const restMs = ({ id }: RunningChannel) => id * 1000
     expect(look(index, {}, { restMs })).toEqual({ channel: undefined, waitMs: 1000 })
     expect(look(index, {}, { restMs: ({ id }) => (id === 2 ? 0 : 1000) })).toMatchObject({ channel: { id: 2 } })

@@ -5,7 +5,7 @@ import { ranksHigher } from './rendezvous.ts'
 import type { Session } from './session.ts'
 import { upstreamFormat } from './upstream-format.ts'
 
-/** What a request asks of its channel. */
+/** A request's requirements on its channel. */
 export interface Selection {
   readonly group: string
   readonly model: string
@@ -26,7 +26,7 @@ export interface Selection {
 /** By which of several channels of one priority the next request is served. */
 export type Strategy = 'weighted' | 'least-busy' | 'lowest-latency' | 'cheapest'
 
-/** What is known of the channels at the moment: `traffic.ts` measures it. */
+/** Current state of the channels, measured by `traffic.ts`. */
 export interface Conditions {
   /** Answers a number from 0 to below 1. */
   random(): number
@@ -59,8 +59,8 @@ const weightBase = 10
 
 /**
  * The channel and key for the next attempt: of those that serve the model to the group, can be asked in the format, were not tried and
- * are within their limits, one of the highest priority. A conversation stays where it was; else the strategy of the group decides. What
- * fails at present is passed over while anything else is left, of whatever priority. Pure.
+ * are within their limits, one of the highest priority. A conversation stays on its channel; otherwise the strategy of the group
+ * decides. Failing channels are skipped while there is any other, whatever its priority. Pure.
  */
 export function selectChannel(index: ChannelIndex, selection: Selection, conditions: Conditions): Selected {
   const tiers = index.candidates(selection.group, selection.model)
@@ -96,14 +96,14 @@ export function selectPinned(
   return channel ? { channel, choice: 'pinned' } : { channel: undefined, waitMs: 0 }
 }
 
-/** The key that keeps what a request continues, or else another of its channel. */
+/** The key that stores the response that a request continues, or else another of its channel. */
 export function selectKey(index: ChannelIndex, { channelId, keyId }: { channelId: number; keyId: number }): Selected {
   const keys = index.keysOf(channelId)
   const channel = keys.find((key) => key.keyId === keyId) ?? keys[0]
   return channel ? { channel, choice: 'pinned' } : { channel: undefined, waitMs: 0 }
 }
 
-/** The model that goes upstream: the requested one, or what the channel redirects it to. */
+/** The upstream model: the requested one, or its redirection by the channel. */
 export function resolveModel(channel: RunningChannel, model: string): string {
   return channel.modelMapping.get(model) ?? model
 }
@@ -114,7 +114,7 @@ interface Option {
   readonly keys: readonly RunningChannel[]
 }
 
-/** One look at the candidates, which remembers how long what was passed over would have to be waited for. */
+/** One pass over the candidates, which keeps the shortest wait of the skipped ones. */
 class Look {
   readonly #index: ChannelIndex
   readonly #selection: Selection
@@ -187,7 +187,7 @@ function choose(
 
 type Score = (option: Option) => number
 
-/** Undefined: all are alike. What is not known counts as good, so that it gets known; without a price it counts as dear. */
+/** Undefined: all are alike. An unmeasured channel counts as good, so that it gets measured; one without a price counts as expensive. */
 function scoreOf(strategy: Strategy, model: string, conditions: Conditions): Score | undefined {
   switch (strategy) {
     case 'weighted':

@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
 
 /**
- * Which conversation a request belongs to, so that it goes on where the upstream's prompt cache is warm. What the caller names counts;
- * else the beginning of the conversation, which later turns repeat. Conversations of two callers never meet.
+ * Which conversation a request belongs to, so that it goes to the channel whose prompt cache is warm. A session named by the caller
+ * counts; else the beginning of the conversation, which later turns repeat. Conversations of two callers are never mixed.
  */
 export interface Session {
   readonly key: string
@@ -32,7 +32,7 @@ const headerNames = [
   'x-claude-code-session-id',
 ] as const
 
-/** Of each text and each list: what differs later does not matter. */
+/** Of each text and each list: later differences do not matter. */
 const comparedMax = 2000
 const partsMax = 20
 
@@ -56,7 +56,7 @@ function nameIn(headers: IncomingHttpHeaders, body: JsonObject): string | undefi
   return names.find((name) => typeof name === 'string' && name !== '')?.toString()
 }
 
-/** The instructions and the first thing that was said, in whichever dialect. Undefined for what is no conversation. */
+/** The instructions and the first message, in any dialect. Undefined when there is no conversation. */
 function startOf(body: JsonObject): { texts: string[]; isAnswered: boolean } | undefined {
   const turns = [...arrayAt(body, 'messages'), ...arrayAt(body, 'input'), ...arrayAt(body, 'contents')].filter(isObject)
   const isSaid = (turn: JsonObject) => !['system', 'developer'].includes(textAt(turn, 'role'))

@@ -3,8 +3,8 @@ import type { Core } from '../options/core.ts'
 import { isVendorAddress } from '../providers/vendor-address.ts'
 
 /**
- * Finds requests that come back to the site that sent them. A call to a channel carries the ids of the sites that it has passed, in the
- * order in which it passed them; a site that reads its own id refuses the call. Vendors are not told: no site stands behind them.
+ * Detects requests that return to the site that sent them. A call to a channel carries the ids of the sites that it has passed, in
+ * order; a site that reads its own id refuses the call. Vendors do not get the header: no site stands behind them.
  */
 export const siteHeader = 'x-sluice-site'
 
@@ -13,12 +13,12 @@ const hopsMax = 8
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** The same on all nodes of a site, and nothing else can be read from it: it comes from the oldest key of the database. */
+/** The same on all nodes of a site, and not reversible: derived from the oldest key of the database. */
 function siteIdOf({ secrets }: Pick<Core, 'secrets'>): string {
   return secrets.mac('site', 'id').slice(0, 24)
 }
 
-/** What calls to an address say of this site: its id, or '' for the address of a vendor. */
+/** The site id that calls to an address carry, or '' for the address of a vendor. */
 export function siteIdFor(core: Pick<Core, 'secrets'>, baseUrl: string): string {
   return isVendorAddress(baseUrl) ? '' : siteIdOf(core)
 }
@@ -35,7 +35,7 @@ export function refuseLoop(core: Pick<Core, 'secrets'>, received: Headers): void
   if (hops.length >= hopsMax || hops.includes(siteIdOf(core))) fail('loop_detected')
 }
 
-/** What is no id is not passed on. */
+/** Invalid ids are not passed on. */
 function hopsIn({ [siteHeader]: value = '' }: Headers): string[] {
   return String(value)
     .split(',')

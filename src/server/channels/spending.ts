@@ -5,13 +5,13 @@ import type { ChannelIndex } from './model-index.ts'
 const daySeconds = 86_400
 
 /**
- * What channels with a daily limit were charged today (UTC), on all nodes: read from the sums that the ledger keeps, so that a restart
- * forgets nothing. What was charged since the last look is not in it yet: a limit may be passed by that much.
+ * Today's charges (UTC) of channels with a daily limit, over all nodes: read from the sums that the ledger maintains, so that a
+ * restart loses nothing. Charges since the last read are not included yet: a limit may be exceeded by that much.
  */
 export class Spending {
   readonly #core: Pick<Core, 'db' | 'now'>
   #day = 0
-  /** What each channel had been charged in its life before today. */
+  /** Each channel's charges before today. */
   readonly #before = new Map<number, number>()
   #today = new Map<number, number>()
 

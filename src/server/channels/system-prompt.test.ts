@@ -61,7 +61,7 @@ describe('the instructions of a channel', () => {
       { system_instruction: { role: 'system', parts: [{ text: 'be brief' }] } },
       { system_instruction: { role: 'system', parts: [{ text: 'be kind' }, { text: 'be brief' }] } },
     ],
-  ])('stand in front of those of the caller: %s', (_what, format, body, expected) => {
+  ])("goes in front of the caller's: %s", (_what, format, body, expected) => {
     const before = JSON.stringify(body)
     expect(write(format, body)).toEqual(expected)
     expect(JSON.stringify(body)).toBe(before)
@@ -92,7 +92,7 @@ describe('the instructions of a channel', () => {
     expect(write('openai.chat', body, { text: ' ' })).toBe(body)
   })
 
-  it('stand at the head of a conversation in its neutral form', () => {
+  it('goes to the head of a conversation in its neutral form', () => {
     const given = { kind: 'text', text: 'be brief' } as const
     const dialogue = (more: object) => ({ system: [], turns: [], ...more }) as unknown as Dialogue
     const kind = { text: 'be kind' }

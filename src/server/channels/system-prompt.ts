@@ -27,7 +27,7 @@ export function dialogueWithPrompt(dialogue: Dialogue, { text, mode = 'prepend' 
   return { ...dialogue, system: [{ kind: 'text', text }, ...dialogue.system] }
 }
 
-/** What a channel's settings say of it. */
+/** The system prompt settings of a channel. */
 export function promptOf({ system_prompt = '', system_prompt_mode }: ChannelSetting): SystemPrompt {
   return { text: system_prompt, mode: system_prompt_mode }
 }

@@ -54,7 +54,7 @@ eachDatabase('the channels of a tag', (fresh) => {
     })
   })
 
-  it('keep what is absent, null or empty', async () => {
+  it('keep absent, null and empty members', async () => {
     await edit({ models: '', groups: null, model_mapping: '', new_tag: 'blue', weight: 0 })
     expect(await rows()).toMatchObject([
       { models: 'm', group: 'default', tag: 'blue', priority: 3, weight: 0 },
@@ -110,7 +110,7 @@ eachDatabase('the channels of a tag', (fresh) => {
     expect(await tagChannels(core, { caller, ids: [999_999], tag: 'x' })).toBe(0)
   })
 
-  it('are counted by a repair, which removes keys that belong to nobody', async () => {
+  it('are counted by a repair, which deletes keys without a channel', async () => {
     await core.db.insertInto('channel_keys').values({ channel_id: 999_999, key_sealed: 'x', created_time: 0 }).execute()
     expect(await repairChannels(core, { caller })).toBe(3)
     expect(await core.db.selectFrom('channel_keys').selectAll().execute()).toHaveLength(3)

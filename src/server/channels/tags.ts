@@ -14,8 +14,8 @@ interface Act {
 }
 
 /**
- * Writes what is given to all channels of a tag; '' leaves a list or mapping as it is, and '' as the new tag dissolves the tag. Answers
- * how many channels there were. Throws `tag_required`, `nothing_changed`, `channel_tag_unknown` and what an edit throws.
+ * Writes the given fields to all channels of a tag; '' keeps a list or mapping, and '' as the new tag dissolves the tag. Returns the
+ * number of channels. Throws `tag_required`, `nothing_changed`, `channel_tag_unknown` and what an edit throws.
  */
 export async function editTag(core: Core, { caller, patch }: Act & { patch: TagPatch }): Promise<number> {
   const { tag, new_tag, models = '', groups = '', model_mapping = '', priority, weight } = patch

@@ -27,8 +27,8 @@ function channel(id: number, setting: ChannelSetting = {}, keyId = id): RunningC
   return { id, keyId, type: 1, provider, setting, ...none, ...maps, priority: 0, weight: 0, autoBan: true, maxInputTokens: 0 }
 }
 
-describe('what this node has seen of its channels', () => {
-  it('counts what runs, once for each request, however it ends', () => {
+describe('what this node has measured of its channels', () => {
+  it('counts each running request once, however it ends', () => {
     const { traffic } = open()
     const one = channel(1)
     const runs = [traffic.begin(one, asked), traffic.begin(one, asked), traffic.begin(one, asked)]
@@ -61,7 +61,7 @@ describe('what this node has seen of its channels', () => {
     expect(traffic.breaker(channel(1))).toBe('open')
   })
 
-  it('remembers no more models of a key than there may be, the latest of them, whatever names callers make up', () => {
+  it('keeps a bounded number of models per key, the latest ones, although callers make up names', () => {
     const { traffic } = open()
     for (let name = 0; name < 3000; name++) traffic.begin(channel(1), { ...asked, model: `m-${name}` }).failed(limited)
     const resting = Array.from({ length: 3000 }, (_, name) => traffic.restMs(channel(1), `m-${name}`) > 0)
@@ -101,20 +101,20 @@ describe('what this node has seen of its channels', () => {
     expect(traffic.capMs(channel(4, { max_tokens_per_minute: 1000 }), 5000)).toBe(0)
   })
 
-  it('has nobody wait where this node counts alone', () => {
+  it('makes no request wait where this node counts alone', () => {
     const { traffic } = open()
     const most = { max_concurrency: 1, max_requests_per_minute: 1, max_tokens_per_minute: 1 }
     expect([channel(1), channel(2, most)].map((each) => traffic.begin(each, asked).waitMs)).toEqual([undefined, undefined])
   })
 
-  it('holds to what a channel may be charged a day, until midnight UTC', () => {
+  it("enforces a channel's daily charge limit until midnight UTC", () => {
     const { traffic, clock } = open({ spent: new Map([[1, 500]]) })
     expect(traffic.capMs(channel(1, { max_quota_per_day: 501 }), 1)).toBe(0)
     const waitMs = traffic.capMs(channel(1, { max_quota_per_day: 500 }), 1)
     expect(new Date(clock.nowMs + waitMs).toISOString()).toMatch(/T00:00:00.000Z$/)
   })
 
-  it('knows how fast a channel is, the newest counting most, and forgets what is old', () => {
+  it("measures a channel's speed, weighting recent requests most and forgetting old ones", () => {
     const { traffic, clock } = open()
     expect(traffic.latencyMs(channel(1))).toBeUndefined()
     traffic.begin(channel(1), asked).answered(1000)
@@ -126,7 +126,7 @@ describe('what this node has seen of its channels', () => {
     expect(traffic.latencyMs(channel(1))).toBe(100)
   })
 
-  it('knows what a channel costs: the price of the upstream model, times what the channel takes of it', () => {
+  it("computes a channel's cost: the price of the upstream model times the channel's ratio", () => {
     const { traffic } = open({ prices: { m: 2, cheap: 1 } })
     expect(traffic.price(channel(1), 'm')).toBe(2)
     expect(traffic.price(channel(1, { cost_ratio: 0.5 }), 'm')).toBe(1)

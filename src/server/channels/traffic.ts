@@ -10,9 +10,9 @@ import type { RunningChannel } from './model-index.ts'
 import type { Conditions } from './select.ts'
 
 /**
- * What this node has seen of its channels: what runs, what failed, how fast they answer, and which conversation went where. The relay
- * feeds it, selection reads it. Each node knows its own part only, and nothing of it survives the process. With Redis a channel may be
- * full by what runs on other nodes, too: that shows when a request begins.
+ * This node's measurements of its channels: running requests, failures, speed, and session affinity. The relay writes it, selection
+ * reads it. Each node knows its own part only, and nothing survives the process. With Redis requests on other nodes may fill a channel
+ * too: that shows when a request begins.
  */
 export interface TrafficParts {
   /** Must not jump. */
@@ -21,7 +21,7 @@ export interface TrafficParts {
   readonly shared?: RedisWindows | undefined
   /** Answers a number from 0 to below 1. */
   readonly random?: () => number
-  /** What the model costs in USD for a call of common size; undefined for one without a price. */
+  /** The model's cost in USD for a call of common size; undefined for one without a price. */
   priceOf(model: string): number | undefined
   /** Units that a channel was charged today, on all nodes. */
   spentToday(channelId: number): number
@@ -41,7 +41,7 @@ export interface ChannelRun {
   abandoned(): void
 }
 
-/** What a failure says of the channel and the key that it came from. */
+/** A failure's effect on the channel and the key that it came from. */
 export interface FailureFacts {
   /** Seconds after which the upstream wants to be asked again; 0 when it does not say. */
   readonly retryAfter: number
@@ -63,13 +63,13 @@ interface Seen {
 
 const minuteMs = 60_000
 const dayMs = 86_400_000
-/** A key that asks to be left alone for longer is asked again all the same: what it says may be wrong. */
+/** A key that asks for a longer pause is used again all the same: its header may be wrong. */
 const restMostMs = 300_000
 /** Of one key, so many models. */
 const restsMax = 1000
-/** What a new measurement counts against those before it. */
+/** The weight of a new measurement against earlier ones. */
 const latencyShare = 0.2
-/** An older measurement says nothing: the channel is tried anew. */
+/** An older measurement is ignored: the channel is tried again. */
 const latencyKeptMs = 300_000
 const sessionsMax = 100_000
 const sessionKeptMs = 3_600_000
@@ -143,7 +143,7 @@ export class Traffic implements Conditions {
     this.#sessions.set(session, channel.keyId)
   }
 
-  /** Forgets what failed, for a channel that was changed. */
+  /** Clears the failures of a channel that was changed. */
   forgive(channels: readonly RunningChannel[]): void {
     for (const { keyId } of channels) {
       this.#breakers.delete(keyId)
@@ -233,7 +233,7 @@ export class Traffic implements Conditions {
     )
   }
 
-  /** Takes back what `begin` has counted. */
+  /** Undoes the count of `begin`. */
   #uncount({ minute }: Seen, piece: number, inputTokens: number): void {
     adjust(minute, piece, minuteMs, this.#parts.now(), { requests: -1, successes: -1, tokens: -inputTokens })
   }
@@ -269,7 +269,7 @@ export function usdPerCall(price: ModelPrice | undefined): number | undefined {
 
 const usdPerThousandAtRatio1 = 0.002
 
-/** Nobody knows when a running request ends. */
+/** The end of a running request is not known. */
 const concurrencyWaitMs = 1000
 
 function hasMinute({ setting }: RunningChannel): boolean {

@@ -6,8 +6,8 @@ import type { Provider } from '../providers/provider.ts'
 import type { RunningChannel } from './model-index.ts'
 
 /**
- * The format in which a channel is asked: the caller's own when the provider speaks it, so that nothing is rewritten; else the first of
- * those that it can be translated to. Undefined when there is none. Pure. Without `body` it tells whether there is any.
+ * The format of requests to a channel: the caller's own when the provider speaks it, so that nothing is rewritten; else the first one
+ * that it can be translated to. Undefined when there is none. Pure. Without `body` it decides whether there is any.
  */
 export function upstreamFormat(
   { provider }: Pick<RunningChannel, 'provider'>,
@@ -33,7 +33,7 @@ function fits({ fits }: DirectConversion, body: JsonObject | undefined): boolean
   return body === undefined || (fits?.(body) ?? true)
 }
 
-/** Whether a channel's settings ask for answers that are written anew, even in the caller's own format. */
+/** Whether a channel's settings require answers to be rewritten, even in the caller's own format. */
 export function isRewritten({ setting }: Pick<RunningChannel, 'setting'>, format: Format): boolean {
   return format === 'openai.chat' && (setting.force_format === true || setting.thinking_to_content === true)
 }

@@ -95,7 +95,7 @@ eachDatabase('the models of an upstream', (fresh) => {
     expect(heard).toHaveLength(1)
   })
 
-  it('fail when nobody listens', async () => {
+  it('fail when nothing listens', async () => {
     await expect(form({ base_url: 'http://127.0.0.1:1' })).rejects.toEqual(code('channel_list_failed'))
   })
 

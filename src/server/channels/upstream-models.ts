@@ -23,7 +23,7 @@ export async function listModelsOfChannel(parts: Parts, { id }: { id: number }):
   return channel ? askForModels(parts.upstream, channel.provider, channel) : fail('not_found')
 }
 
-/** For a form that is not saved: with the first key that it holds, and no other. Throws as above, and what saving throws. */
+/** For a form that is not saved: with its first key and no other. Throws as above, and as saving does. */
 export async function listModelsOfForm(parts: Parts, form: { type: number; base_url: string; key: string }): Promise<string[]> {
   const provider = requireProvider(form.type)
   const { base_url = '' } = readFields(parts.env, provider, { base_url: form.base_url })

@@ -40,7 +40,7 @@ describe.each(['sqlite', 'postgres'] as const)('calls of accounts over %s', (kin
     expect(await call('POST /api/user/register', form)).toMatchObject({ success: false, code: 'code_wrong' })
   })
 
-  it('[T052] ignores what a registration may not say', async () => {
+  it('[T052] ignores members that a registration may not set', async () => {
     await console.app.options.save({ key: 'EmailVerificationEnabled', value: 'false', caller: root })
     const more = {
       role: 100,
@@ -73,7 +73,7 @@ describe.each(['sqlite', 'postgres'] as const)('calls of accounts over %s', (kin
     expect(again.json()).toMatchObject({ code: 'code_too_soon', message: 'Sent too often, try again in 30 seconds' })
   })
 
-  it('[T211] mails no more than twenty codes for one client, to whatever addresses', async () => {
+  it('[T211] sends at most twenty codes for one client, over all addresses', async () => {
     const asked = Array.from({ length: 200 }, (_, n) => call('POST /api/verification', { email: `guest${n}@example.com` }))
     const codes = (await Promise.all(asked)).map(({ success, code }) => (success ? 'mailed' : code))
     expect(codes.filter((code) => code === 'mailed')).toHaveLength(20)
@@ -92,7 +92,7 @@ describe.each(['sqlite', 'postgres'] as const)('calls of accounts over %s', (kin
     expect((await console.call('GET /api/user/self', { as: ada })).statusCode).toBe(401)
   })
 
-  it('[T016] mails links that lead to the saved address of the site, whatever host the asker names', async () => {
+  it('[T016] sends links to the saved address of the site, regardless of the Host header', async () => {
     const ada = await console.addUser('ada')
     await console.app.db.updateTable('users').set({ email: address }).where('id', '=', ada.id).execute()
     const headers = { host: 'evil.test', 'x-forwarded-host': 'evil.test', forwarded: 'host=evil.test' }
@@ -102,7 +102,7 @@ describe.each(['sqlite', 'postgres'] as const)('calls of accounts over %s', (kin
     expect(text).not.toContain('evil')
   })
 
-  it('[T026] refuses registration and password login that are switched off, also to who calls past the console', async () => {
+  it('[T026] refuses registration and password login that are switched off, also for direct calls', async () => {
     await console.addUser('ada')
     const set = (key: string, value: string) => console.app.options.save({ key, value, caller: root })
     const logIn = async () => (await call('POST /api/user/login', { username: 'ada', password })).code
@@ -121,7 +121,7 @@ describe.each(['sqlite', 'postgres'] as const)('calls of accounts over %s', (kin
     expect(smtp.mails).toEqual([])
   })
 
-  it('binds an address by GET and by POST, only for who is signed in', async () => {
+  it('binds an address by GET and by POST, only for signed-in users', async () => {
     const ada = await console.addUser('ada')
     expect((await call(`GET /api/oauth/email/bind?email=${address}&code=1`)).code).toBe('not_signed_in')
     expect(await call(`GET /api/verification?email=${address}`, undefined, ada)).toEqual(ok)
@@ -137,7 +137,7 @@ describe.each(['sqlite', 'postgres'] as const)('calls of accounts over %s', (kin
     expect((await call('POST /api/oauth/email/bind', { email: address, code }, ada)).code).toBe('code_wrong')
   })
 
-  it('[T042] changes nothing for a page of another site, whatever the method', async () => {
+  it('[T042] refuses cross-site changes by any method', async () => {
     const ada = await console.addUser('ada')
     const foreign = { ...english, 'sec-fetch-site': 'cross-site' }
     const lines = [
@@ -154,7 +154,7 @@ describe.each(['sqlite', 'postgres'] as const)('calls of accounts over %s', (kin
     expect(smtp.mails).toEqual([])
   })
 
-  it('limits how often one client asks for codes and links, whatever the address', async () => {
+  it('limits how often one client requests codes and links, over all addresses', async () => {
     const statuses: number[] = []
     for (let n = 0; n < 21; n++) {
       const { statusCode } = await console.call('POST /api/verification', { body: { email: `a${n}@example.com` } })

@@ -52,7 +52,7 @@ export async function authorizeRoute(
   clientLimits: ClientLimits,
   { line, route, request }: { line: string; route: Route; request: FastifyRequest },
 ): Promise<AuthorizedCall> {
-  // Before it is counted: a page of another site must not use up what our user may ask for.
+  // Before it is counted: a cross-site request must not use up the user's limit.
   if (route.writes) requireOwnPage(app, request.headers)
   else if (isWriting(line, route)) requireSameOrigin(app, request.headers)
   const client = clientLimits.clientOf(request.raw)
@@ -77,8 +77,8 @@ export async function requireCallerOf(app: App, route: Route, request: FastifyRe
 }
 
 /**
- * A link that downloads a file has no header to say who asks, and says it in the address. That counts when the browser vouches that a
- * page of ours has the link, which it does as it does for the header: on sites over https, and on this machine.
+ * A download link cannot send a header with the user's id, and has it in its address. That is accepted when the browser confirms that
+ * the link is on a page of ours, which it does as it does for the header: on sites over https, and on this machine.
  */
 function headersOf({ text }: Route, { headers, query }: FastifyRequest): IncomingHttpHeaders {
   if (text?.fileName === undefined || headers['new-api-user'] !== undefined || headers['sec-fetch-site'] !== 'same-origin')

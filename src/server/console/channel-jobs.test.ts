@@ -22,7 +22,7 @@ async function runJob(server: TestServer, line: string, name: string): Promise<C
 }
 
 eachDatabase('jobs over all channels', (_fresh, kind) => {
-  it('test them in the background, one run at a time, and tell how far they are', async () => {
+  it('are tested in the background, one run at a time, with progress', async () => {
     const server = await serverOfTest(kind)
     const upstream = await upstreamOfTest()
     let go = () => {}
@@ -53,7 +53,7 @@ eachDatabase('jobs over all channels', (_fresh, kind) => {
     expect(audit).toMatchObject([{ actor_id: 1, target: 'job:test-channels' }])
   })
 
-  it('disable what fails for good or is too slow, and bring back what recovered, key by key', async () => {
+  it('are disabled when they fail for good or are too slow, and enabled when they recover, key by key', async () => {
     let skewMs = 0
     const settings: ServerSettings = { now: () => Date.now() + skewMs }
     const server = await serverOfTest(kind, settings)

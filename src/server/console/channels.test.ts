@@ -55,7 +55,7 @@ describe('channel calls', () => {
     }
   })
 
-  it('[T200] to private addresses need a host that allows them, and stand in the audit log with the address', async () => {
+  it('[T200] to private addresses need a host that allows them, and are in the audit log with the address', async () => {
     const privately = { base_url: 'http://10.1.2.3:11434' }
     const closed = await serverOfTest('sqlite', { env: { BLOCK_PRIVATE_UPSTREAMS: true } })
     const addressesIn = async (server: TestServer) => {
@@ -105,7 +105,7 @@ describe('channel calls', () => {
     expect(await refusal(server, 'POST /api/channel/batch', { ids: [] })).toBe('field_invalid')
   })
 
-  it('name what is missing, and of the wrong kind what kind it must be', async () => {
+  it('name missing members, and the expected type of wrong ones', async () => {
     const server = await serverOfTest('sqlite')
     const told = async (type?: unknown) => {
       const channel = { name: 'one', key: secret, models: 'gpt-4o-mini', ...(type === undefined ? {} : { type }) }
@@ -116,7 +116,7 @@ describe('channel calls', () => {
     expect(await told('openai')).toBe('Field type is invalid: must be a number')
   })
 
-  it('tell the kinds of upstream and their models', async () => {
+  it('list channel types and their models', async () => {
     const server = await serverOfTest('sqlite')
     const types = await server.call<ChannelType[]>('GET /api/channel/types')
     expect(types.filter(({ offered }) => offered).length).toBeGreaterThanOrEqual(34)

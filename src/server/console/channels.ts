@@ -130,7 +130,7 @@ async function updateBalance(context: Context, id: number) {
   return { data: null, extra: { balance: await applied(context, refreshBalance(context.app, id)) } }
 }
 
-/** Waits until this node routes by what was changed, so that the answer means that it is in force. */
+/** Waits until this node routes by the change, so that the answer means that it is in force. */
 async function applied<Result>({ app }: Context, change: Promise<Result>): Promise<Result> {
   const result = await change
   await app.channels.refresh()

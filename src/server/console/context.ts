@@ -4,16 +4,16 @@ import { newSecret } from '../lib/ids.ts'
 import type { Caller } from '../options/core.ts'
 import type { App } from '../parts.ts'
 
-/** What a handler knows of the call that it answers. */
+/** The context of a console call for its handler. */
 export interface Context {
   readonly app: App
-  /** Who calls. On public routes it is there when the caller happens to be signed in. */
+  /** The caller. On public routes present when the caller is signed in. */
   readonly caller: Caller | undefined
   /** The caller still uses the password that everybody knows, or that was sent by mail. */
   readonly mustChangePassword: boolean
   /** Token of the live session of the caller; calls with an access token have none. */
   readonly sessionToken: string | undefined
-  /** What tells this browser from others while somebody logs in over several steps. */
+  /** Identifies the browser during a login of several steps. */
   readonly browserToken: string | undefined
   readonly address: string
   readonly userAgent: string

@@ -61,7 +61,7 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
     readonly cookie?: string | undefined
     readonly headers?: Record<string, string>
   }
-  /** Every call comes from an address of its own: limits of clients are another matter. */
+  /** Every call comes from its own address: client limits are tested elsewhere. */
   const raw = (line: string, { body, as, cookie, headers }: Sent = {}) =>
     console.call(line, {
       ...(body === undefined ? {} : { body }),
@@ -71,14 +71,14 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
     })
   const json = async (line: string, sent: Sent = {}) => (await raw(line, sent)).json()
 
-  /** Somebody at a provider, in the words of all of them. */
+  /** A user at a provider, in the form of each provider. */
   const person = (more: Record<string, unknown> = {}) => {
     const id = ++drawn
     return { id, sub: `sub-${id}`, login: `login${id}`, name: `Name ${id}`, ...more }
   }
   const userCount = async () => (await console.app.db.selectFrom('users').select('id').execute()).length
 
-  /** Begins a login in a browser of its own. */
+  /** Starts a login in its own browser. */
   async function begin(provider: string, aff = '') {
     const response = await raw('POST /api/oauth/state', { body: { provider, aff } })
     const cookie = String(response.headers['set-cookie']).split(';', 1)[0] ?? ''
@@ -112,12 +112,12 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
     const again = await comeIn(provider, { ...user, login: 'renamed', name: 'Renamed', email: 'other@example.com' })
     expect(again.data.id).toBe(first.data.id)
     const row = await console.app.db.selectFrom('users').selectAll().where('id', '=', first.data.id).executeTakeFirstOrThrow()
-    // [T022] What a provider says of an address proves nothing here.
+    // [T022] An address reported by a provider proves nothing here.
     expect(row).toMatchObject({ email: '', inviter_id: inviter.id, password_hash: '' })
     expect(await comeIn(provider, person({ login: user.login }))).not.toMatchObject({ data: { id: first.data.id } })
   })
 
-  it('[T016] asks with PKCE, state, nonce and the saved address, whatever host a request names', async () => {
+  it('[T016] asks with PKCE, state, nonce and the saved address, regardless of the Host header', async () => {
     for (const provider of oauth) {
       const response = await raw('POST /api/oauth/state', {
         body: { provider, aff: null },
@@ -173,7 +173,7 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
     expect((await back('github', replayed, { cookie: again.cookie })).json().code).toBe('outside_failed')
   })
 
-  it('[T078] what comes back as code and state stays one value of one request, whatever it holds', async () => {
+  it('[T078] treats code and state of a callback as single values, whatever characters they have', async () => {
     const hostile = ['a&client_secret=x', '../../a', 'a#b?c=d', 'a\r\nx-evil: 1', 'a b', 'é\ud800']
     const before = peers.requests.length
     for (const code of hostile) {
@@ -196,7 +196,7 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
     expect(new Set(asked.flatMap(({ form }) => form.code ?? []))).toEqual(new Set(codes))
   })
 
-  it('[T042] is no way for pages of other sites, whatever the method', async () => {
+  it('[T042] refuses cross-site requests by any method', async () => {
     const headers = { 'sec-fetch-site': 'cross-site' }
     const lines = [
       'GET /api/oauth/state',
@@ -207,7 +207,7 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
     for (const line of lines) expect([line, (await json(line, { headers })).code]).toEqual([line, 'origin_refused'])
   })
 
-  it.each(oauth)('binds an account of %s to who is signed in, once for all users, and unbinds it', async (provider) => {
+  it.each(oauth)('binds an identity of %s to the signed-in user, once over all users, and unbinds it', async (provider) => {
     const [ada, bob] = [await console.addUser(`a_${provider}`), await console.addUser(`b_${provider}`)]
     const user = person()
     const bind = async (as: Signed) => {
@@ -259,7 +259,7 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
     expect((await json('POST /api/user/login', { body: { username, password } })).data.id).toBe(id)
   })
 
-  it('[T029] does not let in who was banned or has deleted the account, and gives the identity to nobody else', async () => {
+  it('[T029] refuses banned and deleted users, and gives the identity to no other user', async () => {
     const user = person()
     const { data } = await comeIn('github', user)
     const change = (values: { status?: number; deleted_at?: number }) =>
@@ -273,7 +273,7 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
     expect((await back('github', peers.approve(url, user), { as: ada })).json().code).toBe('outside_taken')
   })
 
-  it('makes one user of one person who comes by several doors at once', async () => {
+  it('creates one user for concurrent logins of one person', async () => {
     const user = person()
     const before = await userCount()
     const starts = await Promise.all(Array.from({ length: 6 }, () => begin('github')))
@@ -284,7 +284,7 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
     expect(await userCount()).toBe(before + 1)
   })
 
-  it('[T026] is refused when switched off, when a secret is missing, and registers nobody where registration is closed', async () => {
+  it('[T026] is refused when switched off or when a secret is missing, and creates no user where registration is closed', async () => {
     const user = person()
     const known = await comeIn('github', user)
     await set({ RegisterEnabled: 'false' })
@@ -362,13 +362,13 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
     expect(await userCount()).toBe(users)
   })
 
-  it('[T020] refuses an identity that somebody else has signed', async () => {
+  it('[T020] refuses an identity signed by another party', async () => {
     const { cookie, url } = await begin('oidc')
     peers.foreignKey = true
     expect((await back('oidc', peers.approve(url, person()), { cookie })).json().code).toBe('outside_failed')
   })
 
-  it('reads the keys of the provider anew when it signs with another, but not for everybody who says so', async () => {
+  it("reloads the provider's keys when they change, but not for every unknown key id", async () => {
     expect((await comeIn('oidc', person())).success).toBe(true)
     const reads = () => peers.requests.filter(({ path }) => path === '/oidc/keys').length
     await peers.rotateKey()
@@ -383,7 +383,7 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
     expect(reads()).toBe(before + 1)
   })
 
-  it('asks nobody who calls himself otherwise than by the address that was saved', async () => {
+  it('refuses a provider whose issuer differs from the saved address', async () => {
     const asked = async (address: string) => {
       await set({ 'oidc.well_known': address })
       return (await json('POST /api/oauth/state', { body: { provider: 'oidc', aff: null } })).code
@@ -446,7 +446,7 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
     expect(statuses.filter((status) => status === 429)).toHaveLength(5)
   })
 
-  it('[T019] takes what the Telegram widget signed, once and while it is fresh, of bound accounts alone', async () => {
+  it('[T019] accepts signed data of the Telegram widget once, while it is fresh, and only for bound identities', async () => {
     const at = (secondsAgo: number) => String(Math.floor(console.clock.now() / 1000) - secondsAgo)
     const query = (data: Record<string, string>) => new URLSearchParams(data)
     const login = (data: Record<string, string>) => json(`GET /api/oauth/telegram/login?${query(data)}`)
@@ -481,7 +481,7 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
     expect((await json(`GET /api/oauth/telegram/login?${query(nobody)}&id=1&id=2`)).code).toBe('field_invalid')
   })
 
-  it('takes what came to the address of our page only with a state of that browser', async () => {
+  it('accepts a callback only with a state of the same browser', async () => {
     const ada = await console.addUser('page')
     const data = (n: string) => telegramData(botToken, { id: n, auth_date: String(Math.floor(console.clock.now() / 1000)) })
     const { state } = await beginBind('telegram', ada)

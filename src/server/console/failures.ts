@@ -8,8 +8,8 @@ import { AppError } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
 
 /**
- * Answers a failure as an envelope in the caller's language. Business failures are HTTP 200; the kinds that say so keep their status.
- * What nobody expected is logged here, once, and the caller learns only the request id.
+ * Answers a failure as an envelope in the caller's language. Business failures are HTTP 200; some kinds keep their status. Unexpected
+ * errors are logged here, once, and the caller gets only the request id.
  */
 export function answerFailure(
   core: Core,
@@ -31,7 +31,7 @@ export function failureEnvelope(failure: AppError, request: FastifyRequest): Env
   return refusalOf(failure, languageOf(request.headers['accept-language']))
 }
 
-/** What tells of a refusal, also where it stands beside other fields of an answer. */
+/** The members of a refusal, also beside other members of an answer. */
 export function refusalOf(failure: AppError, language: Language) {
   return { success: false, message: failure.text(language), code: failure.code } as const
 }
@@ -51,7 +51,7 @@ const serverCodes: Readonly<Record<string, ErrorCode>> = {
 
 const unparsed = { zh: '无法解析', en: 'it cannot be parsed' }
 
-/** What the HTTP server refuses before a handler is reached. */
+/** Requests that the HTTP server refuses before a handler runs. */
 function refusedByServer(error: unknown, request: FastifyRequest): AppError | undefined {
   if (!(error instanceof Error) || !('statusCode' in error)) return undefined
   if (typeof error.statusCode !== 'number' || error.statusCode >= 500) return undefined
@@ -67,7 +67,7 @@ function logFailure({ logger }: Core, request: FastifyRequest, failure: AppError
     request: request.id,
     route: request.routeOptions?.url,
     code: failure.code,
-    // Where it arose is worth a page only of what nobody expected.
+    // Only unexpected errors are logged with their stack.
     error: failure.cause instanceof Error ? failure.cause.message : failure.cause,
     detail: failure.detail,
   }

@@ -9,7 +9,7 @@ interface Page<Row> {
   readonly total: number
 }
 
-/** What lists have in common: an order of their own and the file of what their filters leave. */
+/** Common behaviour of lists: sorting, and CSV files of the filtered rows. */
 describe.each(['sqlite', 'postgres'] as const)('lists over %s', (kind) => {
   let server: TestServer
   const other = { user_id: 2 }
@@ -57,7 +57,7 @@ describe.each(['sqlite', 'postgres'] as const)('lists over %s', (kind) => {
   }
   const page = async <Row>(line: string) => (await server.call<Page<Row>>(line)).items
 
-  it('tokens come in the order that is asked for, what never ends after the rest, and stay in it from page to page', async () => {
+  it('sorts tokens as requested, those without expiry last, with the same order from page to page', async () => {
     const names = async (sort: string, path = '') =>
       (await page<Token>(`GET /api/token/${path}?paged=true&sort=${sort}`)).map(({ name }) => name)
     expect(await names('')).toEqual(['a', 'c', '=b()'])
@@ -71,7 +71,7 @@ describe.each(['sqlite', 'postgres'] as const)('lists over %s', (kind) => {
     expect(second.map(({ name }) => name)).toEqual(['c'])
   })
 
-  it('orders and tasks come from either end, and by what an order is worth', async () => {
+  it('sorts orders and tasks in both directions, and orders by amount', async () => {
     const orders = async (line: string) => (await page<TopUp>(line)).map(({ trade_no }) => trade_no)
     expect(await orders('GET /api/topup/?sort=quota')).toEqual(['+n2', 'n1', 'n3'])
     expect(await orders('GET /api/topup/?sort=-money_minor&page_size=2')).toEqual(['n3', '+n2'])
@@ -85,7 +85,7 @@ describe.each(['sqlite', 'postgres'] as const)('lists over %s', (kind) => {
     expect(await tasks('sort=-id&page_size=2&p=1')).toEqual(['t2', 't1'])
   })
 
-  it('leave as files of what the filters leave, with nothing that a spreadsheet would run', async () => {
+  it('are exported with their filters, with nothing that a spreadsheet would run', async () => {
     const tokens = await file('/api/token/export.csv?group=')
     expect(tokens).toMatchObject({ name: 'tokens.csv', lines: { length: 4 } })
     expect(tokens.lines[0]).toMatch(/^id,name,status,group,.*created \(Asia\/Shanghai\)/)
@@ -112,7 +112,7 @@ describe.each(['sqlite', 'postgres'] as const)('lists over %s', (kind) => {
     expect((await file('/api/mj/export.csv?action=upscale')).lines).toHaveLength(1)
   })
 
-  it('leave a trace of who took the rows of everybody, which the file of the audit log ends with', async () => {
+  it("records every export of other users' rows in the audit log, as the last row of its own file", async () => {
     const { lines } = await file('/api/audit/export.csv?actor=root')
     expect(lines[0]).toBe('id,time (Asia/Shanghai),actor_id,actor_name,address,action,target,before,after')
     const acts = lines.slice(1).map((line) => line.split(',')[5])

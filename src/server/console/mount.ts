@@ -41,7 +41,7 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
         method,
         url: path,
         bodyLimit: bodyMaxOf(route),
-        // Before the body is read: whoever may not call cannot make us read either.
+        // Before the body is read: an unauthorized caller cannot make us read one.
         onRequest: async (request) => {
           admissions.set(request, await authorizeRoute(mount.app, mount.clientLimits, { line, route, request }))
         },
@@ -145,7 +145,7 @@ function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.outp
   })
 }
 
-/** Whether nothing was sent at a place: a schema that coerces would tell of what it made of that. */
+/** Whether the member at a path is missing: a coercing schema would report the coerced value. */
 function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
   return path.reduce<unknown>((inner, key) => Reflect.get(Object(inner), key), value) === undefined
 }

@@ -21,7 +21,7 @@ describe.each(['sqlite', 'postgres'] as const)('passkeys over %s', (kind) => {
     readonly as?: Signed | undefined
     readonly cookie?: string | undefined
   }
-  /** Every call comes from an address of its own: limits of clients are another matter. */
+  /** Every call comes from its own address: client limits are tested elsewhere. */
   const raw = (line: string, { body, as, cookie }: Sent = {}) =>
     console.call(line, {
       ...(body === undefined ? {} : { body }),
@@ -37,7 +37,7 @@ describe.each(['sqlite', 'postgres'] as const)('passkeys over %s', (kind) => {
     const body = { name: 'Laptop', answer: device.create(options, deviations) }
     return { device, options, answer: await json('POST /api/user/passkey', { body, as }) }
   }
-  /** A login in a browser of its own. */
+  /** A login in its own browser. */
   async function begin() {
     const response = await raw('POST /api/user/login/passkey/options')
     return { cookie: String(response.headers['set-cookie']).split(';', 1)[0] ?? '', options: response.json().data }
@@ -98,7 +98,7 @@ describe.each(['sqlite', 'postgres'] as const)('passkeys over %s', (kind) => {
     expect((await add(user, newAuthenticator({ origin, site }), deviations)).answer.code).toBe('passkey_refused')
   })
 
-  it('answer each challenge once, in the browser that asked, for five minutes, and whatever comes', async () => {
+  it('accept each challenge once, in the browser that requested it, for five minutes, and refuse malformed replies', async () => {
     const eve = await console.addUser('eve')
     const { device } = await add(eve)
     const { cookie, options } = await begin()
@@ -135,7 +135,7 @@ describe.each(['sqlite', 'postgres'] as const)('passkeys over %s', (kind) => {
     expect((await json('POST /api/user/passkey/options', { as: ada })).code).toBe('passkeys_too_many')
   })
 
-  it('are one person’s alone: nobody else adds, proves with, renames or removes them', async () => {
+  it('belong to one user: others cannot add, use, rename or remove them', async () => {
     const [ada, bob] = [await console.addUser('owner'), await console.addUser('other')]
     const { device, answer } = await add(ada)
     expect((await add(bob, device)).answer.code).toBe('passkey_known')
@@ -149,7 +149,7 @@ describe.each(['sqlite', 'postgres'] as const)('passkeys over %s', (kind) => {
     expect((await json(`PUT ${line}`, { body: { name: 'Mine' }, as: ada })).data.name).toBe('Mine')
   })
 
-  it('prove again who is behind a session, and only for that one', async () => {
+  it('reauthenticate the user of a session, and only of that session', async () => {
     const ada = await console.addUser('proof')
     const { device, answer } = await add(ada)
     console.clock.passSeconds(601)
@@ -164,7 +164,7 @@ describe.each(['sqlite', 'postgres'] as const)('passkeys over %s', (kind) => {
     expect((await logIn(device)).json().code).toBe('passkey_refused')
   })
 
-  it('do not let in who was banned, deleted, or had them taken away by an admin', async () => {
+  it('refuse banned and deleted users, and passkeys that an admin removed', async () => {
     const user = await console.addUser('gone')
     const admin = await console.addUser('boss', { role: 10 })
     const { device } = await add(user)
@@ -180,7 +180,7 @@ describe.each(['sqlite', 'postgres'] as const)('passkeys over %s', (kind) => {
     expect((await json('POST /api/user/login', { body: { username: 'gone', password } })).success).toBe(true)
   })
 
-  it('[T016] are of the saved server address, whatever a request names, and wait until it is one that browsers take', async () => {
+  it('[T016] belong to the saved server address, regardless of the Host header, and need one that browsers accept', async () => {
     const ada = await console.addUser('site')
     const response = await console.call('POST /api/user/passkey/options', {
       as: ada,

@@ -54,7 +54,7 @@ export const passkeyHandlers: Handlers<typeof passkeyRoutes, Context> = {
   },
 }
 
-/** An access token proves nobody, and makes no passkeys. */
+/** An access token is no proof of identity, and creates no passkeys. */
 function sessionOf({ sessionToken }: Context): string {
   return sessionToken ?? fail('fresh_login_required')
 }

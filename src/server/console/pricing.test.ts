@@ -28,7 +28,7 @@ describe('the price list', () => {
     return () => server.stop()
   })
 
-  it('tells visitors what every priced model costs and which of the open groups have it, and names no other group', async () => {
+  it('shows visitors the price of every priced model and which of the open groups have it, and names no other group', async () => {
     const { answer } = await ask(false)
     expect(answer).toMatchObject({
       success: true,
@@ -52,7 +52,7 @@ describe('the price list', () => {
     await save('PricingPublicEnabled', 'true')
   })
 
-  it('lists what has no price where such models are charged all the same', async () => {
+  it('lists models without a price where such models are charged', async () => {
     await save('SelfUseModeEnabled', 'true')
     expect((await ask(true)).answer.data.find(({ model_name }) => model_name === 'unpriced-x')).toMatchObject({
       model_ratio: 37.5,
@@ -61,7 +61,7 @@ describe('the price list', () => {
   })
 })
 
-describe('what prices a model', () => {
+describe("the source of a model's price", () => {
   let server: TestServer
   const models = async () => {
     const answer = await server.call<{ data_date: string; models: PricedModel[] }>('GET /api/pricing/models')
@@ -77,7 +77,7 @@ describe('what prices a model', () => {
     return () => server.stop()
   })
 
-  it('is told with the vendor and the steps of public prices, and with an offer where nothing does', async () => {
+  it('is shown with the vendor and the steps of public prices, and with a proposal where there is no price', async () => {
     const { of, data_date } = await models()
     expect(data_date).toBe(server.app.priceData.date)
     expect([of('gpt-4o')?.source, of('draws')?.source, of('gpt-3.5-turbo')]).toMatchObject([
@@ -99,7 +99,7 @@ describe('what prices a model', () => {
     expect((await models()).of('claude-opus-5')).toMatchObject({ source: 'own', proposal: null })
   })
 
-  it('is told to everybody in the price list', async () => {
+  it('is shown to everyone in the price list', async () => {
     const answer: Answer = await (await server.raw('GET /api/pricing')).json()
     expect(answer.data.find(({ model_name }) => model_name === 'gpt-5.4')).toMatchObject({
       ...{ price_source: 'public', price_vendor: 'OpenAI', price_date: server.app.priceData.date, model_ratio: 1.25 },

@@ -7,7 +7,7 @@ async function codeOf(server: TestServer, line: string, body: unknown): Promise<
 }
 
 describe.each(['sqlite', 'postgres'] as const)('views of lists over %s', (kind) => {
-  it('are kept with the account, one of a list as its beginning, and nobody else sees or changes them', async () => {
+  it('are stored with the account, one per list as the default, and are private to it', async () => {
     const server = await serverOfTest(kind)
     const own = () => server.call<SavedView[]>('GET /api/user/self/views')
     const view = { list: 'users', name: ' Banned ', search: { state: 'banned', sort: '-quota' }, hidden: ['email'] }

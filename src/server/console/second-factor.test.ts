@@ -13,7 +13,7 @@ describe.each(['sqlite', 'postgres'] as const)('the second factor over %s', (kin
   })
   afterAll(() => console.stop())
 
-  /** Every call comes from an address of its own: limits of clients are another matter. */
+  /** Every call comes from its own address: client limits are tested elsewhere. */
   const raw = (line: string, { body, as, cookie }: { body?: unknown; as?: Signed; cookie?: string } = {}) =>
     console.call(line, {
       ...(body === undefined ? {} : { body }),
@@ -74,7 +74,7 @@ describe.each(['sqlite', 'postgres'] as const)('the second factor over %s', (kin
     }
   })
 
-  it('lets nobody in with the password alone, and in with a code of that browser', async () => {
+  it('refuses the password alone, and accepts it with a code from the same browser', async () => {
     const { secret } = await guarded('ada')
     const cookie = await halfIn('ada')
     expect((await raw('GET /api/user/self', { cookie })).json().code).toBe('not_signed_in')
@@ -133,7 +133,7 @@ describe.each(['sqlite', 'postgres'] as const)('the second factor over %s', (kin
     expect((await second(codeOf(secret), await halfIn('guess'))).json().success).toBe(true)
   })
 
-  it('waits five minutes, and not for who was banned or has a new password in between', async () => {
+  it('is valid for five minutes, and not for users that were banned or changed the password meanwhile', async () => {
     const { user, secret } = await guarded('late')
     const late = await halfIn('late')
     console.clock.passSeconds(300)
@@ -150,7 +150,7 @@ describe.each(['sqlite', 'postgres'] as const)('the second factor over %s', (kin
     expect((await second(codeOf(secret), before)).json().code).toBe('login_step_lost')
   })
 
-  it('is what proves again who is behind a session; the password is not enough then', async () => {
+  it('is required for reauthentication; the password is not enough then', async () => {
     const { user, secret } = await guarded('proof')
     console.clock.passSeconds(601)
     expect((await call('DELETE /api/user/two_factor', undefined, user)).code).toBe('fresh_login_required')

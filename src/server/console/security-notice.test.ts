@@ -49,7 +49,7 @@ describe.each(['sqlite', 'postgres'] as const)('the owner of an account over %s'
   const told = async (count: number) => (await smtp.mailTo(address, count)).text
   const codeOf = (secret: string) => totpCode(secret, periodAt(console.clock.now() / 1000))
 
-  it('is told of the second factor: on, new backup codes, off', async () => {
+  it('covers the second factor: on, new backup codes, off', async () => {
     const { secret } = await call('POST /api/user/two_factor')
     await call('POST /api/user/two_factor/confirm', { code: codeOf(secret) })
     expect(await told(1)).toContain(`account ${owner.username}: two-factor authentication was switched on.`)
@@ -60,7 +60,7 @@ describe.each(['sqlite', 'postgres'] as const)('the owner of an account over %s'
     for (const mail of smtp.mails) expect(mail.recipients).toHaveLength(1)
   })
 
-  it('is told of passkeys that come and go, in the language of the account', async () => {
+  it('covers added and removed passkeys, in the language of the account', async () => {
     const setting = JSON.stringify({ language: 'zh' })
     await console.app.db.updateTable('users').set({ setting }).where('id', '=', owner.id).execute()
     const options = await call('POST /api/user/passkey/options')
@@ -71,7 +71,7 @@ describe.each(['sqlite', 'postgres'] as const)('the owner of an account over %s'
     expect(await told(2)).toContain('删除了一个通行密钥')
   })
 
-  it('is told of an account elsewhere that is bound no more, and of factors that an admin removed', async () => {
+  it('covers unbound identities, and factors that an admin removed', async () => {
     const mine = `github-${owner.id}`
     await console.app.db.updateTable('users').set({ github_id: mine }).where('id', '=', owner.id).execute()
     await call('DELETE /api/user/binding/github')
@@ -95,7 +95,7 @@ describe.each(['sqlite', 'postgres'] as const)('the owner of an account over %s'
     expect(smtp.mails).toHaveLength(before)
   })
 
-  it('is told nothing of what did not happen', async () => {
+  it('is not sent for failed changes', async () => {
     const before = smtp.mails.length
     await expect(unbindIdentity(console.app, { ...root, id: owner.id }, 'github')).rejects.toMatchObject({
       code: 'nothing_changed',

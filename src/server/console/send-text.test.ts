@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { startConsole } from '../../../test/helpers/console.ts'
 
-/** An admin who takes a file of which there is always more, and reads on or stands still. */
+/** An admin who downloads an endless file, reading it or not. */
 async function download({ isReading }: { isReading: boolean }) {
   let end = () => {}
   const isOver = new Promise<void>((resolve) => {
@@ -50,19 +50,19 @@ async function download({ isReading }: { isReading: boolean }) {
 it.each([
   ['banned', { status: 2 }, { isReading: true }],
   ['demoted', { role: 1 }, { isReading: false }],
-])('[T069] breaks the file of an admin who is %s off, whether it is read or not', async (_what, change, how) => {
+])('[T069] aborts the file of an admin who is %s, whether it is read or not', async (_what, change, how) => {
   const file = await download(how)
   await file.change(change)
   await file.ended
 })
 
-it('[T069] leaves the file of an admin who has another name now alone, and ends it when nothing was read for two minutes', async () => {
+it('[T069] continues for an admin who was renamed, and ends when nothing was read for two minutes', async () => {
   const { connection, ended, change, askedAgain } = await download({ isReading: false })
   await change({ display_name: 'Boss' })
   await askedAgain()
   expect(connection.destroyed).toBe(false)
   expect(connection.timeout).toBe(120_000)
-  // What Node says when the time is over.
+  // Node's error when the time is over.
   connection.emit('timeout')
   await ended
 })

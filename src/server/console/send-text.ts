@@ -9,8 +9,8 @@ const askAgainMs = 1000
 const stalledMs = 120_000
 
 /**
- * Sends a text in the pieces that its handler makes, as fast as they are read. It is broken off when who asked may have it no more, as
- * somebody who was banned or demoted, and when the reader stands still for long: neither holds a connection and what waits for it.
+ * Sends a text in the pieces that its handler makes, with back-pressure. It is aborted when the caller loses the permission, as by a
+ * ban or a demotion, and when the reader stalls for long, so that neither occupies a connection.
  */
 export function sendText(
   app: App,

@@ -31,7 +31,7 @@ it('offers online top-up only when address, merchant and key are all set', () =>
     expect(statusWith({ ...payment, [missing]: '' }).enable_online_topup).toBe(false)
 })
 
-it('tells no secret', () => {
+it('exposes no secret', () => {
   const secrets = [
     'GitHubClientSecret',
     'LinuxDOClientSecret',

@@ -20,7 +20,7 @@ export const siteHandlers: Handlers<typeof siteRoutes, Context> = {
   'GET /api/home_page_content': ({ app }) => app.options.current.HomePageContent,
 }
 
-/** What everybody may know of this site. No option gets in here by itself: each field is named. */
+/** Public facts about this site. No option is added automatically: each field is named. */
 export function readStatus({ version, startedAt, options }: Pick<App, 'version' | 'startedAt' | 'options'>): Status {
   const values = options.current
   return {

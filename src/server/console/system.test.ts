@@ -14,7 +14,7 @@ describe.each(['sqlite', 'postgres'] as const)('the installation over %s', (kind
   })
   afterAll(() => server.stop())
 
-  it('tells every administrative act with what was before and after, newest first, and finds them', async () => {
+  it('lists every administrative action with the values before and after, newest first, and searches them', async () => {
     await server.call('PUT /api/option/', { key: 'RetryTimes', value: '2' })
     await server.call('PUT /api/option/', { key: 'SMTPToken', value: 'canary-secret' })
     const all = await server.call<Page<AuditRow>>('GET /api/audit/?page_size=2')
@@ -37,7 +37,7 @@ describe.each(['sqlite', 'postgres'] as const)('the installation over %s', (kind
     expect(await server.call('POST /api/audit/verify')).toMatchObject({ rows: all.total, broken_at: null })
   })
 
-  it('tells its jobs, and starts one out of turn', async () => {
+  it('lists its jobs, and starts one on demand', async () => {
     const jobs = await server.call<SystemJob[]>('GET /api/job/')
     const reconcile = () =>
       server.call<SystemJob[]>('GET /api/job/').then((all) => all.find(({ name }) => name === 'reconcile-ledger'))
@@ -77,7 +77,7 @@ describe.each(['sqlite', 'postgres'] as const)('the installation over %s', (kind
     await expect.poll(detail).toBe('0 differ; site costs of 24 hours: 35')
   })
 
-  it('tells its version, its database and its nodes', async () => {
+  it('shows its version, its database and its nodes', async () => {
     const { db } = server.app
     const gone = { name: 'gone', version: '0', started_at: 1, seen_at: 1, memory_mb: 9 }
     await db.insertInto('nodes').values(gone).execute()
@@ -114,7 +114,7 @@ describe('the update check', () => {
   })
   const check = async () => (await server.raw('GET /api/system/update')).json() as Promise<{ code?: string; data?: Release }>
 
-  it('asks nobody until a feed is set', async () => {
+  it('makes no request until a feed is set', async () => {
     expect(await check()).toMatchObject({ success: false, code: 'update_feed_missing' })
   })
 

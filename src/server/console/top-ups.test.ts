@@ -68,7 +68,7 @@ const orderOf = async (tradeNo: string) => {
   return items[0]
 }
 
-it('says what can be bought and what it costs, each way to pay in its currency', async () => {
+it('shows the offer and its price for each payment method in its currency', async () => {
   expect(await server.call<TopUpOffer>('GET /api/user/topup/info')).toEqual({
     methods: [
       { name: 'zfb', provider: 'epay', currency: 'CNY', least: 1 },
@@ -113,7 +113,7 @@ it('[T181] a form that a browser posts to the gateway is credited by its report,
   }
   gateway.reports = 'GET'
 
-  // Who comes with the number of somebody else's order sees nothing of it, and gets nothing.
+  // The order number of another user reveals nothing and credits nothing.
   const other = await member(server, 'other')
   const number = unpaid.out_trade_no
   await other.call(`GET /topup?out_trade_no=${number}&trade_status=TRADE_SUCCESS`)
@@ -136,7 +136,7 @@ it('a page of Stripe that was paid is credited by its event, with amount, curren
   expect(await balance()).toBe(before + 1_500_000)
 })
 
-it('a refusal stands in message and in data, because consoles of this family read it there', async () => {
+it('has a refusal in message and in data, where compatible consoles read it', async () => {
   const least = 'The amount must be a whole number and at least 1'
   const refused = { success: false, message: least, data: least, code: 'top_up_below_minimum' }
   expect(await answer('POST /api/user/amount', { amount: 0, top_up_code: '' })).toEqual(refused)
@@ -151,7 +151,7 @@ it('a refusal stands in message and in data, because consoles of this family rea
   expect(await answer('POST /api/user/amount', { amount: '1e3' })).toEqual(refused)
 })
 
-it('[T169] [T176] an answer that is no yes does not contain the word, whatever is reported and whatever fails', async () => {
+it('[T169] [T176] never answers with the word of success unless it is one, for any report and any failure', async () => {
   const { form } = await order(1)
   expect(await notify({})).toEqual(no)
   expect(await notify({}, 'POST')).toEqual(no)
@@ -168,7 +168,7 @@ it('[T169] [T176] an answer that is no yes does not contain the word, whatever i
   expect(await notify(reportOf(form, key), 'POST')).toEqual(yes)
 })
 
-it('[T169] a field that comes twice, in the form or beside it, is no report', async () => {
+it('[T169] rejects reports with a repeated field, in the form or beside it', async () => {
   const { form } = await order(1)
   const report = reportOf(form, key)
   const twice = new URLSearchParams(report)
@@ -197,7 +197,7 @@ it('[T180] a huge report is refused before it is read', async () => {
   }
 })
 
-it('admins ask the gateway what became of an order, and it is credited only when the gateway says paid', async () => {
+it('lets admins query the gateway about an order, and credits it only when the gateway reports it paid', async () => {
   gateway.reports = 'never'
   const { url, form, tradeNo } = await order()
   const { id = 0 } = (await orderOf(tradeNo)) ?? {}
@@ -216,7 +216,7 @@ it('admins ask the gateway what became of an order, and it is credited only when
   gateway.reports = 'GET'
 })
 
-it('credits, asks and takes back only for an admin who proved a moment ago who that is', async () => {
+it('credits, queries and withdraws only for an admin with a recent authentication', async () => {
   const { app } = server
   const session = await app.sessions.create({ userId: 1, address: '127.0.0.1', userAgent: 'test' })
   const accessToken = await server.call<string>('GET /api/user/token')

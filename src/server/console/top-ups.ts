@@ -32,7 +32,7 @@ export const topUpHandlers: Handlers<typeof topUpRoutes, Context> = {
 
   'POST /api/user/epay/notify': (context, { query, body }) => {
     const form = [...new URLSearchParams(body)]
-    // A field that comes twice is no report: the second would hide the first from one side's signature.
+    // A report with a repeated field is rejected: the second value would hide the first from one side's signature.
     const isPlain = new Set(form.map(([name]) => name)).size === form.length
     return answerGateway(context, isPlain ? { ...query, ...Object.fromEntries(form) } : {})
   },
@@ -88,7 +88,7 @@ interface Told<Data> {
   readonly trade_no?: string
 }
 
-/** The answer in the form of these two calls: the reason of a refusal stands in `data` as well. */
+/** The answer in the form of these two calls: the reason of a refusal is in `data` as well. */
 async function tell<Data>({ language }: Context, answer: () => Promise<Told<Data>>) {
   try {
     const { data, ...more } = await answer()

@@ -18,7 +18,7 @@ interface Answer {
   readonly success: boolean
   readonly code?: string
   readonly message: string
-  // The tests know what they ask for.
+  // The tests know the types of their requests.
   readonly data: never
 }
 
@@ -122,7 +122,7 @@ describe.each(['sqlite', 'postgres'] as const)('users over %s', (kind) => {
     })
   })
 
-  it('[T054] may not manage one another, whatever they send', async () => {
+  it('[T054] may not manage one another, with any request', async () => {
     const server = await serverOfTest(kind)
     const [ada, eve] = [await member(server, 'ada'), await member(server, 'eve')]
     const lines: [string, unknown?][] = [
@@ -152,7 +152,7 @@ describe.each(['sqlite', 'postgres'] as const)('users over %s', (kind) => {
 })
 
 describe.each(['sqlite', 'postgres'] as const)('several users over %s', (kind) => {
-  it('are changed each by the rules of one, and the caller is told what became of each', async () => {
+  it('are changed each by its own rules, and the caller gets the result of each', async () => {
     const server = await serverOfTest(kind)
     const [ada, bob, eve] = [await member(server, 'ada'), await member(server, 'bob'), await member(server, 'eve')]
     await server.call('POST /api/user/manage', { id: eve.id, action: 'promote' })
@@ -182,7 +182,7 @@ describe.each(['sqlite', 'postgres'] as const)('several users over %s', (kind) =
       code: 'group_unknown',
     })
 
-    // Who is no super admin changes nobody of their own rank, and ordinary users change nobody.
+    // Only super admins change users of their own rank, and ordinary users change nobody.
     const zoe = await member(server, 'zoe')
     await server.call('POST /api/user/manage', { id: zoe.id, action: 'promote' })
     const { json } = await zoe.call(server, 'POST /api/user/batch', { ids: [ada.id, eve.id, zoe.id, 1], action: 'disable' })
@@ -191,7 +191,7 @@ describe.each(['sqlite', 'postgres'] as const)('several users over %s', (kind) =
     expect((await dan.call(server, 'POST /api/user/batch', { ids: [zoe.id], action: 'disable' })).json.success).toBe(false)
   })
 
-  it('leave as CSV, whom the caller may see alone, and the audit tells who took them', async () => {
+  it('are exported as CSV, only those that the caller may see, and the audit log records the export', async () => {
     const server = await serverOfTest(kind)
     const zoe = await member(server, 'zoe')
     await server.call('POST /api/user/manage', { id: zoe.id, action: 'promote' })
@@ -212,7 +212,7 @@ describe.each(['sqlite', 'postgres'] as const)('several users over %s', (kind) =
       200,
       ['username', "'=ada", 'zoe', undefined],
     ])
-    // The address says who asks only where the browser vouches for the page, and only for files.
+    // The user id in the address counts only where the browser confirms the page, and only for files.
     for (const [path, headers] of [
       [`/api/user/export.csv?new_api_user=${zoe.id}`, {}],
       [`/api/user/export.csv?new_api_user=${zoe.id}`, { 'sec-fetch-site': 'cross-site' }],

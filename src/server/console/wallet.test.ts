@@ -17,7 +17,7 @@ interface Page {
 }
 
 describe('redemption calls', () => {
-  it('list pages from 1, whatever page an accustomed console asks for first', async () => {
+  it('number pages from 1, whichever first page a compatible console requests', async () => {
     const server = await serverOfTest('sqlite')
     expect(await server.call('GET /api/redemption/?p=0&page_size=10')).toEqual({ items: [], total: 0, page: 1, page_size: 10 })
     expect(await make(server, { count: 12 })).toHaveLength(12)
@@ -29,7 +29,7 @@ describe('redemption calls', () => {
     expect(await server.call<Page>(search)).toMatchObject({ total: 12, page: 2, items: [{ id: 2 }, { id: 1 }] })
   })
 
-  it('[T168] refuse what no code may be, and then make none at all', async () => {
+  it('[T168] reject invalid codes, and then create none at all', async () => {
     const server = await serverOfTest('sqlite')
     const wrong = [
       { count: 0 },
@@ -56,7 +56,7 @@ describe('redemption calls', () => {
     expect(await server.call('GET /api/redemption/')).toMatchObject({ total: 1 })
   })
 
-  it('are filtered by status, sorted, changed together and exported, and the audit tells of it', async () => {
+  it('are filtered by status, sorted, changed together and exported, with audit rows', async () => {
     const server = await serverOfTest('sqlite')
     await make(server, { name: 'spring', quota: 5, count: 3 })
     await make(server, { name: '=late', quota: 9 })

@@ -8,9 +8,9 @@ import type { Database, Within } from './open.ts'
 import type { Row } from './schema.ts'
 
 /**
- * The master key and the data keys that it wraps. The first start makes one data key; a node whose master key does not open the
- * ring of the database refuses to start, because it could neither read nor write a secret. With the key before it at hand the ring is
- * wrapped anew: only what wraps the data keys changes, so nodes that still run with the old master key go on until they are restarted.
+ * The master key and the data keys that it wraps. The first start makes one data key; a node whose master key does not open the ring
+ * of the database refuses to start, because it could neither read nor write a secret. With the previous key available the ring is
+ * rewrapped: only the wrapping of the data keys changes, so nodes with the old master key keep working until they are restarted.
  */
 export async function openSecrets(
   { db, dialect }: Database,
@@ -44,7 +44,7 @@ async function rewrap(within: Within, rows: Ring, { wrapping, before }: Record<'
   const fresh: Ring = []
   for (const row of rows) {
     const dataKey = opened(before, row)
-    // Not of the old master key: of the new one already, or of neither, which is told where it is opened.
+    // Not of the old master key: already of the new one, or of neither, which fails where it is opened.
     const wrapped = dataKey ? wrapDataKey(wrapping, dataKey) : row.wrapped
     if (dataKey) await within.updateTable('key_ring').set({ wrapped }).where('id', '=', row.id).execute()
     fresh.push({ ...row, wrapped })
@@ -61,8 +61,8 @@ function opened(wrapping: Buffer, { id, wrapped }: Ring[number]): DataKey | unde
 }
 
 /**
- * Finds the master key: `MASTER_KEY`, then `MASTER_KEY_FILE`, then `master.key` in the data folder, which the first start makes.
- * `created` tells the caller to print a notice.
+ * Finds the master key: `MASTER_KEY`, then `MASTER_KEY_FILE`, then `master.key` in the data folder, which the first start creates.
+ * `created` makes the caller print a notice.
  */
 export function readMasterKey(env: {
   MASTER_KEY: string

@@ -40,7 +40,7 @@ export async function openDatabase(
 
   mkdirSync(env.DATA_DIR, { recursive: true, mode: 0o700 })
   const file = join(env.DATA_DIR, 'app.db')
-  // This thread has requests to serve: it comes again for a lock, and never stands still for it.
+  // This thread serves requests: it retries a lock later, and never blocks on it.
   const raw = openSqlite(file, 0)
   const db = new RetryingQueries({ dialect: sqliteDialect(raw) })
   const close = async () => {
@@ -51,8 +51,8 @@ export async function openDatabase(
 }
 
 /**
- * Moves what the write-ahead log holds into the file of the database, which is whole by itself then. For the last connection that is
- * closed. What cannot be moved now stays in the log, and the next start reads it there.
+ * Checkpoints the write-ahead log into the database file, which is complete by itself then. For the last connection that is closed.
+ * Pages that cannot be moved now stay in the log, and the next start reads them there.
  */
 function moveIntoFile(raw: DatabaseSyncInstance): void {
   try {
@@ -74,7 +74,10 @@ export function isUniqueViolation(error: unknown, column?: string): boolean {
   return error.message.includes('UNIQUE constraint failed') && (column === undefined || error.message.includes(column))
 }
 
-/** SQLSTATE classes of connection, resources, operator and system, and the read-only state; then what the system says of a connection. */
+/**
+ * SQLSTATE classes of connection, resources, operator and system, and the read-only state; then the system's error codes of a
+ * connection.
+ */
 const failureCodes = /^(08|53|57|58)\w{3}$|^25006$|^E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|NOTFOUND|HOSTUNREACH)$|^EAI_AGAIN$/
 /** Failures that carry no code: of SQLite, of the PostgreSQL client, and of a database that we have closed ourselves. */
 const failureTexts =

@@ -17,8 +17,8 @@ export function oneBased(page: number, size: number): PageOf {
 }
 
 /**
- * The rows of a table by a column of it, newest first without one; `values` stand for columns that do not compare as they are. Rows with
- * the same value keep one order from page to page.
+ * The rows of a table by a column of it, newest first without one; `values` replaces columns that do not compare as they are. Rows
+ * with the same value keep one order from page to page.
  */
 export function inOrder<Joined, From extends keyof Joined, Output>(
   query: SelectQueryBuilder<Joined, From, Output>,
@@ -40,7 +40,7 @@ export function containing(text: string): string {
   return `%${literally(text)}%`
 }
 
-/** A LIKE pattern that finds what begins with `text`. Use with `escape '\'`. */
+/** A LIKE pattern for values that begin with `text`. Use with `escape '\'`. */
 export function startingWith(text: string): string {
   return `${literally(text)}%`
 }

@@ -6,8 +6,8 @@ import { openPostgres } from './postgres.ts'
 import type { ReadingConnections } from './reading-connections.ts'
 
 /**
- * Of one node. Each keeps one core of the database server busy, which often is this machine: at least half of the cores are left to those
- * who serve requests.
+ * Per node. Each keeps one core of the database server busy, which often is this machine: at least half of the cores are left for
+ * requests.
  */
 const connectionsMax = Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2)))
 const waitMs = 30_000
@@ -33,7 +33,7 @@ export class PostgresReader implements ReadingConnections {
   async #read(sql: string, parameters: readonly unknown[], signal: AbortSignal | undefined) {
     const client = await this.#pool.connect()
     const cancel = () => {
-      // What cannot be cancelled ends at the limit of statements.
+      // A statement that cannot be cancelled ends at the statement timeout.
       void this.#others.query('select pg_cancel_backend($1)', [processOf(client)]).catch(() => {})
     }
     if (signal?.aborted) {
@@ -48,7 +48,7 @@ export class PostgresReader implements ReadingConnections {
     } finally {
       signal?.removeEventListener('abort', cancel)
       const restMs = this.#pool.waitingCount > 0 ? Math.min(restMaxMs, performance.now() - startedAt) : 0
-      // A cancellation may arrive late, and must not meet the statement of somebody else.
+      // A cancellation may arrive late, and must not hit the statement of another caller.
       if (restMs < 1 || signal?.aborted) client.release(signal?.aborted)
       else setTimeout(() => client.release(), restMs)
     }

@@ -4,7 +4,7 @@ import { suspendedMs, withActiveTimeout } from '../lib/active-time.ts'
 
 const int8 = 20
 const numeric = 1700
-/** Who would wait for a connection behind so many others is refused at once. */
+/** A caller that would wait for a connection behind so many others is refused at once. */
 const waitingMax = 2000
 /** How long a statement waits for rows and tables that others have locked. */
 const lockMs = 1000
@@ -35,7 +35,7 @@ export function openPostgres(url: string, connectionsMax = 10, more: pg.PoolConf
     application_name: 'sluice',
     ...more,
   })
-  // A connection that breaks while it is in use fails its query; without a listener of its own it would also end the process.
+  // A connection that breaks while it is in use fails its query; without its own listener it would also end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }

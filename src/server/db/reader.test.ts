@@ -19,7 +19,7 @@ async function open(database: TestDatabase) {
 }
 
 eachDatabase('long reads', (fresh, kind) => {
-  it('see what was committed, with the values of both kinds', async () => {
+  it('see committed rows, with values of both kinds', async () => {
     const { database, reader } = await open(await fresh())
     const log = { type: 3, created_at: 2 ** 40, user_id: 1, username: 'x', content: 'a "text" 水' }
     await database.db.insertInto('logs').values(log).execute()

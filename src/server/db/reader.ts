@@ -18,7 +18,7 @@ import type { Tables } from './schema.ts'
 import { SqliteReader } from './sqlite-reader.ts'
 
 /**
- * Long reads, apart from the connections that requests and commits use: a process of its own on SQLite, a small pool on PostgreSQL.
+ * Long reads, on separate connections from those of requests and commits: a process of its own on SQLite, a small pool on PostgreSQL.
  * Each statement takes a connection for as long as it runs, and the next one waits for it.
  */
 export interface Reader {

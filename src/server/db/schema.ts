@@ -101,9 +101,9 @@ interface LoginFailuresTable {
   updated_at: number
 }
 
-/** What was mailed to somebody to be sent back: a code, or the token of a link. */
+/** A mailed secret to be sent back: a code, or the token of a link. */
 interface MailedCodesTable {
-  /** What it is for, and for whom: `register:0:<address>`. One is alive at a time. */
+  /** Purpose and subject: `register:0:<address>`. One is alive at a time. */
   key: string
   /** A mac of key and code; '' when nothing was mailed, so that nothing fits. */
   code_hash: string
@@ -113,13 +113,13 @@ interface MailedCodesTable {
   guesses: Generated<number>
 }
 
-/** What a login, or a proof of who somebody is, of several steps has got so far. Only `accounts/login-steps` reads and writes it. */
+/** The state of a login or authentication of several steps. Only `accounts/login-steps` reads and writes it. */
 interface LoginStepsTable {
-  /** The kind, and the hash of what only the asker knows: `state:<hash>`. */
+  /** The kind, and the hash of a secret that only the client has: `state:<hash>`. */
   key: string
   /** Hash of the cookie of the browser, or of the session, that may go on with it. */
   bound_to: string
-  /** Who it is about; 0 while nobody knows. */
+  /** The user; 0 while unknown. */
   user_id: number
   detail_sealed: string
   expires_at: number
@@ -223,7 +223,7 @@ interface ChannelKeysTable {
   created_time: number
 }
 
-/** Lists of names, as JSON: what the upstream of a channel listed last, and what came and went since an admin last looked. */
+/** Lists of names, as JSON: the last model list of a channel's upstream, and the models added and removed since an admin last looked. */
 interface UpstreamModelsTable {
   channel_id: number
   models: string
@@ -263,9 +263,9 @@ interface TopUpsTable {
   status: string
   created_time: number
   completed_time: Generated<number>
-  /** What the provider calls the order: a checkout session, or the number of the gateway. '' until it is known. */
+  /** The provider's id of the order: a checkout session, or the number of the gateway. '' until it is known. */
   provider_id: Generated<string>
-  /** What the provider calls the payment: refunds and disputes name it. */
+  /** The provider's id of the payment: refunds and disputes refer to it. */
   payment_id: Generated<string>
   refunded_minor: Generated<number>
   /** The state of a chargeback in the words of the provider; '' while there is none. */
@@ -279,7 +279,10 @@ export type LedgerKind = 'charge' | 'grant' | 'top_up' | 'redeem' | 'reward' | '
 /** Append-only; triggers refuse UPDATE and DELETE. */
 interface LedgerTable {
   id: Generated<number>
-  /** What caused the row, unique: `charge:<request id>`, `redeem:<id>`, `grant:<user id>` … A second row of the same cause cannot exist. */
+  /**
+   * The cause of the row, unique: `charge:<request id>`, `redeem:<id>`, `grant:<user id>` … A second row of the same cause cannot
+   * exist.
+   */
   reference: string
   user_id: number
   token_id: number
@@ -303,7 +306,7 @@ interface HoldsTable {
   created_at: number
 }
 
-/** What upstreams bill for requests that nobody is charged for. Only `wallet/ledger` writes it; cleanings of the log leave it alone. */
+/** Upstream costs of requests that no user is charged for. Only `wallet/ledger` writes it; purges of the log leave it alone. */
 interface SiteCostsTable {
   request_id: string
   user_id: number
@@ -317,7 +320,7 @@ interface SiteCostsTable {
   created_at: number
 }
 
-/** What models want back with their tool calls. Only `relay/sealed-states` reads and writes it. */
+/** State that models want back with their tool calls. Only `relay/sealed-states` reads and writes it. */
 interface SealedStatesTable {
   owner: string
   call_id: string
@@ -348,7 +351,7 @@ interface OpenResponsesTable {
   key_id: number
   /** Units that are held for it. */
   held: number
-  /** What its charge needs: JSON of `relay/open-responses` Bill. */
+  /** The facts for its charge: JSON of `relay/open-responses` Bill. */
   bill: string
   /** The node that asks for it, and until when no other does. */
   node: Generated<string>
@@ -374,10 +377,13 @@ interface OwnResponsesTable {
   /** The response that this one goes on from; empty for none. */
   previous_id: string
   is_background: Generated<number>
-  /** What was asked and what was answered: sealed JSON of `relay/own-responses` Content. */
+  /** Request and response: sealed JSON of `relay/own-responses` Content. */
   content_sealed: string
   bytes: number
-  /** While it is being made: by which node, until when nobody else may call it lost, and whether it is to stop. 0 when it has ended. */
+  /**
+   * While it is being produced: its node, the time until which no other node may declare it lost, and whether it is to stop. 0 when it
+   * has ended.
+   */
   node: Generated<string>
   lease_until: Generated<number>
   is_cancelled: Generated<number>

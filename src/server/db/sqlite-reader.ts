@@ -4,14 +4,14 @@ import { builtModule } from '../lib/root.ts'
 import type { ReadingConnections } from './reading-connections.ts'
 import type { Answer, Statement } from './sqlite-reading.ts'
 
-/** An idle process takes memory that nobody uses. */
+/** An idle process only takes memory. */
 const idleMs = 60_000
 
 type Rows = Record<string, unknown>[]
 
 /**
- * Reads a SQLite file in a process of its own, one statement at a time: a thread could not be stopped inside of a statement, and this
- * process would stand still with it. The process starts with the first statement, and ends when it is cancelled or idle.
+ * Reads a SQLite file in a process of its own, one statement at a time: a thread could not be interrupted inside of a statement, and
+ * this process would block with it. The process starts with the first statement, and ends when it is cancelled or idle.
  */
 export class SqliteReader implements ReadingConnections {
   readonly count = 1
@@ -62,7 +62,7 @@ export class SqliteReader implements ReadingConnections {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
-    // It keeps nobody from ending.
+    // It does not keep the process alive.
     child.unref()
     child.channel?.unref()
     child.once('exit', () => {

@@ -9,7 +9,10 @@ export interface Statement {
   readonly parameters: readonly unknown[]
 }
 
-/** Rows are JSON: who asked, which also serves requests, reads that in half the time of structured clones. Columns are numbers, texts and null. */
+/**
+ * Rows are JSON: the parent process, which also serves requests, parses that in half the time of structured clones. Columns are
+ * numbers, texts and null.
+ */
 export type Answer = { readonly rows: string } | { readonly failed: string }
 
 /** Below those that serve requests. */
@@ -22,7 +25,7 @@ try {
 } catch {
   // Where that is not allowed it reads as others do.
 }
-// A terminal and a service manager tell the whole group: who asks decides when this ends.
+// A terminal and a service manager signal the whole group: the parent decides when this ends.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
 process.on('disconnect', () => process.exit())
 
@@ -37,7 +40,7 @@ process.on('message', ({ sql, parameters }: Statement) => {
 
 function answer(sql: string, parameters: readonly unknown[]): Answer {
   try {
-    // Kysely hands over what it compiled; its values are those of the schema: numbers, texts and null.
+    // Kysely's compiled query; its values are those of the schema: numbers, texts and null.
     return { rows: JSON.stringify(database.prepare(sql).all(...(parameters as Values))) }
   } catch (error) {
     return { failed: error instanceof Error ? error.message : String(error) }

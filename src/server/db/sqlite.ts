@@ -45,7 +45,7 @@ interface Prepared {
 type Values = Parameters<StatementSyncInstance['all']>
 
 function prepared(statement: StatementSyncInstance, sql: string): Prepared {
-  // Kysely hands over what it compiled; its values are those of the schema: numbers, texts and null.
+  // Kysely's compiled query; its values are those of the schema: numbers, texts and null.
   const values = (parameters: readonly unknown[]) => parameters as Values
   return {
     reader: /^\s*(select|with|pragma|explain)\b/i.test(sql) || /\breturning\b/i.test(sql),

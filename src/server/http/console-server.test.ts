@@ -63,7 +63,7 @@ describe.each(['sqlite', 'postgres'] as const)('the console over %s', (kind) => 
     expect((await console.call('GET /api/user/self', { headers })).json().data.username).toBe('ada')
   })
 
-  it('[T032] ends the session at logout, also for who copied the cookie', async () => {
+  it('[T032] ends the session at logout, also for a copied cookie', async () => {
     const response = await console.call('GET /api/user/logout', { as: user })
     expect(response.json()).toEqual({ success: true, message: '', data: null })
     expect(String(response.headers['set-cookie'])).toContain('Max-Age=0')
@@ -71,7 +71,7 @@ describe.each(['sqlite', 'postgres'] as const)('the console over %s', (kind) => 
     expect([replayed.statusCode, replayed.json().code]).toEqual([401, 'not_signed_in'])
   })
 
-  it('[T031] gives a new session at login and ends the one before; a cookie that somebody chose stays anonymous', async () => {
+  it('[T031] gives a new session at login and ends the previous one; a cookie chosen by an attacker stays anonymous', async () => {
     const chosen = { cookie: 'session=chosen', 'new-api-user': String(user.id) }
     await login('ada', password, chosen)
     expect((await console.call('GET /api/user/self', { headers: chosen })).statusCode).toBe(401)
@@ -112,7 +112,7 @@ describe.each(['sqlite', 'postgres'] as const)('the console over %s', (kind) => 
     expect((await login('ada', 'new horse 12')).json().success).toBe(true)
   })
 
-  it('[T052] changes names, and leaves alone what is empty or not offered', async () => {
+  it('[T052] changes names, and ignores empty and unknown members', async () => {
     await console.addUser('grace')
     const change = (body: object) => console.call('PUT /api/user/self', { as: user, body })
     expect((await change({ username: 'Grace' })).json().code).toBe('username_taken')
@@ -139,7 +139,7 @@ describe.each(['sqlite', 'postgres'] as const)('the console over %s', (kind) => 
     expect((await self({ authorization: 'wrong', ...user.headers })).json().code).toBe('access_token_invalid')
   })
 
-  it('shows users of a lower role to admins, and nobody else', async () => {
+  it('shows admins only users of a lower role', async () => {
     const admin = await console.addUser('adm', { role: 10 })
     const peer = await console.addUser('peer', { role: 10 })
     const show = async (id: number) => (await console.call(`GET /api/user/${id}`, { as: admin })).json()
@@ -312,7 +312,7 @@ describe('the console', () => {
     await other.stop()
   })
 
-  it('[T243] tells of an unknown failure only its request id, and logs it once', async () => {
+  it('[T243] answers an unknown failure with its request id alone, and logs it once', async () => {
     const response = await console.call('GET /api/about', { headers: english })
     const id = response.headers['x-oneapi-request-id']
     expect(id).toMatch(/^\d{17}\w{12}$/)
@@ -350,7 +350,7 @@ describe('the console', () => {
     expect([response.statusCode, response.json().code]).toEqual([status, code])
   })
 
-  it('refuses who may not call before it reads the body', async () => {
+  it('refuses unauthorized callers before it reads the body', async () => {
     const body = 'x'.repeat(500_000)
     const response = await console.call('PUT /api/user/self', { body, headers: { 'content-type': 'application/json' } })
     expect(response.statusCode).toBe(401)
@@ -416,7 +416,7 @@ describe('the console', () => {
     if (!line.startsWith('HEAD')) expect(JSON.parse(response.body)).toMatchObject({ success: false, code: 'route_unknown' })
   })
 
-  it('[T045] [T245] marks every answer as data that nobody keeps or runs', async () => {
+  it('[T045] [T245] marks every answer as data that must not be cached or run', async () => {
     for (const line of ['GET /api/notice', 'GET /api/user/self', 'GET /api/nothing', 'GET /healthz']) {
       expect((await console.call(line)).headers).toMatchObject({
         'cache-control': 'no-store',
@@ -446,7 +446,7 @@ describe('the console', () => {
     await stopping.stop()
   })
 
-  it('[T068] describes every route in one OpenAPI document, to who is signed in', async () => {
+  it('[T068] describes every route in one OpenAPI document, for signed-in users', async () => {
     expect((await console.call('GET /api/openapi.json')).statusCode).toBe(401)
     const document = (await console.call('GET /api/openapi.json', { as: user })).json()
     expect(document.openapi).toBe('3.1.0')
@@ -508,7 +508,7 @@ describe('the files of the console', () => {
     expect((await console.call('GET /an-<echo>?of=echo')).body).not.toContain('echo')
   })
 
-  it('[T245] gives every kind of answer the reviewed headers, and tells nobody what serves it', async () => {
+  it('[T245] gives every kind of answer the reviewed headers, and does not name the server software', async () => {
     for (const [key, value] of [
       ['ServerAddress', 'https://ai.example.com'],
       ['Chats', '[]'],
@@ -544,7 +544,7 @@ describe('the files of the console', () => {
     )
   })
 
-  it('answers 404 for a file that has gone since the start, whatever form of it is asked for, and goes on', async () => {
+  it('answers 404 for a file deleted since the start, in every encoding, and continues', async () => {
     writeFileSync(join(folder, 'assets/big-def456.js'), 'x'.repeat(5000))
     writeFileSync(join(folder, 'assets/big-def456.js.br'), 'packed')
     const other = await startConsole('sqlite', { webFolder: folder })
@@ -557,7 +557,7 @@ describe('the files of the console', () => {
     expect([await statusOf('/assets/big-def456.js', 'br'), await statusOf('/assets/main-abc123.js', 'br')]).toEqual([404, 200])
     rmSync(join(folder, 'assets'), { recursive: true })
     expect([await statusOf('/assets/main-abc123.js', 'identity'), await statusOf('/logo.png', 'br')]).toEqual([404, 200])
-    // There, but not to be read: what was promised cannot be sent.
+    // Present but not readable: the promised bytes cannot be sent.
     rmSync(join(folder, 'logo.png'))
     mkdirSync(join(folder, 'logo.png'))
     await expect(statusOf('/logo.png', 'identity')).rejects.toThrow()

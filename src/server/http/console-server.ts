@@ -18,8 +18,8 @@ import { commonHeaders, dataHeaders } from './security-headers.ts'
 import { type ConsoleFiles, fileServer } from './static-files.ts'
 
 /**
- * HTTP for everything but the relay: console calls, health, metrics and the files of the console. This folder knows the server and its
- * headers; what a call does is in `console`. Deadlines and limits of connections are those of the `node:http` server around it.
+ * HTTP for everything but the relay: console calls, health, metrics and the files of the console. This folder has the server and its
+ * headers; handlers are in `console`. Deadlines and limits of connections are those of the `node:http` server around it.
  */
 export interface ConsoleServerOptions {
   /** The files of the console, which many servers of one process may share. */
@@ -65,7 +65,7 @@ export function buildConsoleServer(
 
   addHealth(server, app, { clientOf, isStopping: options.isStopping ?? (() => false) })
   server.get('/api/openapi.json', async (request) => {
-    // Strangers need no map of what is here.
+    // No list of routes for anonymous callers.
     if (!(await identify(app, request.headers))) fail('not_signed_in')
     return openApi(app.version)
   })
@@ -91,7 +91,7 @@ function acceptJsonOnly(server: FastifyInstance): void {
   })
 }
 
-/** A body that was refused, or that nobody asked for, is read to its end only where that is near. */
+/** The rest of a refused or unexpected body is read only when it is short. */
 function leaveUnread({ raw }: FastifyRequest, reply: FastifyReply): void {
   const { 'content-length': declared, 'transfer-encoding': encoding } = raw.headers
   if (raw.complete || (encoding === undefined && Number(declared ?? 0) <= bodyMaxBytes)) return

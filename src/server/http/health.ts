@@ -8,7 +8,7 @@ import type { Core } from '../options/core.ts'
 
 const pingMaxMs = 1000
 
-/** For load balancers: is the process alive, may it get requests. For operators: metrics. They tell strangers nothing else. */
+/** For load balancers: liveness and readiness. For operators: metrics. Nothing else is shown to anonymous callers. */
 export function addHealth(
   server: FastifyInstance,
   core: Core,

@@ -2,7 +2,7 @@ import type { OptionValues } from '../../contract/options/index.ts'
 import type { Core } from '../options/core.ts'
 import { policySources } from '../options/policy-sources.ts'
 
-/** Headers that tell browsers what our answers may do. They are built from parsed origins, never from the text of an option. */
+/** Security headers. They are built from parsed origins, never from the text of an option. */
 
 export function commonHeaders(options: OptionValues): Record<string, string> {
   return {
@@ -14,15 +14,15 @@ export function commonHeaders(options: OptionValues): Record<string, string> {
   }
 }
 
-/** For answers that are data: nothing in them may ever run or be framed, and nobody may keep them. */
+/** For answers that are data: nothing in them may ever run or be framed, and no cache may store them. */
 export const dataHeaders = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cache-control': 'no-store',
 } as const
 
 /**
- * For the page of the console. The component library writes inline styles; scripts come from our files alone. Made once for each
- * snapshot of the options; what they name and the policy cannot is left out and logged.
+ * For the page of the console. The component library writes inline styles; scripts come from our files alone. Built once for each
+ * snapshot of the options; sources that the policy cannot express are left out and logged.
  */
 export function pageHeaders({
   options: { current },
@@ -52,10 +52,10 @@ function makePageHeaders(options: OptionValues): Record<string, string> {
     'script-src': ["'self'", ...checks, ...telegram],
     'style-src': ["'self'", "'unsafe-inline'"],
     'img-src': ["'self'", 'data:', 'blob:', 'https:'],
-    // Songs stand at their upstreams, and are loaded when they are played.
+    // Songs are hosted by their upstreams, and loaded when they are played.
     'media-src': ["'self'", 'https:'],
     'connect-src': ["'self'"],
-    // Our own files are downloaded through frames; our own pages and data let nobody frame them.
+    // Our own files are downloaded through frames; our own pages and data may not be framed by others.
     'frame-src': unique(["'self'", ...checks, ...telegramFrame, ...originsOf('frame')]),
     'object-src': ["'none'"],
     'base-uri': ["'none'"],

@@ -20,11 +20,11 @@ export const builtWeb = join(root, 'dist/web')
 export interface RunningServer {
   readonly url: string
   /**
-   * Takes no new connection, lets what runs end up to the limit, breaks the rest off, and closes. What still comes on an open connection is
-   * answered, and the connection closed behind it; those that are idle are closed after `idleMs`.
+   * Graceful shutdown: accepts no new connection, lets running requests end up to the limit, aborts the rest, and closes. A request
+   * that arrives on an open connection is answered, and the connection closed after it; idle ones are closed after `idleMs`.
    */
   stop(limitMs: number, idleMs?: number): Promise<void>
-  /** Breaks off what runs, while it stops: callers are told, and charged for what they have. */
+  /** Aborts running requests during a stop: callers get an error, and are charged for what they received. */
   cut(): void
 }
 
@@ -84,7 +84,7 @@ export async function listen(app: App, files = readConsoleFiles(builtWeb)): Prom
       const idle = setInterval(() => running.closeIdleConnections(), idleEveryMs)
       running.closeIdleConnections()
       await Promise.race([ended, left])
-      // Of callers who have left there may be something to charge.
+      // Callers that have disconnected may still have a charge.
       await Promise.race([relay.drain(), left])
       clearInterval(idle)
       clearTimeout(limit)
@@ -113,7 +113,7 @@ function closeWhenSilent(socket: Socket): void {
   })
 }
 
-/** HTTP/0.9 knows neither headers nor statuses: whatever sent this is no client of ours. Answered as what cannot be read at all. */
+/** HTTP/0.9 has neither headers nor statuses: no supported client sends it. Answered as a malformed request. */
 function refuseOldest({ socket }: IncomingMessage): void {
   socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n')
 }
@@ -121,7 +121,7 @@ function refuseOldest({ socket }: IncomingMessage): void {
 /** Thousands may come at the same moment, as when another node has gone. */
 const backlog = 4096
 const idleEveryMs = 50
-/** How long it may take until what callers have is charged and they are told, and how long until they have read it. */
+/** Time limits for the charges and errors of aborted requests, and for callers to read them. */
 const chargingMs = 10_000
 const tellingMs = 1_000
 

@@ -7,7 +7,7 @@ import sirv from 'sirv'
 import type { Core } from '../options/core.ts'
 import { pageHeaders } from './security-headers.ts'
 
-/** Paths of machines: what is unknown there is an error, not a page. */
+/** Paths of APIs: an unknown one there is an error, not a page. */
 const machinePaths = /^\/(api|assets|dashboard|metrics|mj|mj-\w+|pg|suno|v1|v1beta)(\/|$)/
 
 export type FileServer = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined

@@ -3,7 +3,7 @@ import type { Job } from './runner.ts'
 
 const forgottenAfterSeconds = 3600
 
-/** Tells the admins that this node is alive, and forgets those that have been gone for an hour. */
+/** Records that this node is alive, and deletes nodes that have been gone for an hour. */
 export const noteNode: Job = {
   name: 'note-node',
   label: { zh: '报告节点状态', en: 'Report that the node is alive' },

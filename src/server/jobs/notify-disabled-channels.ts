@@ -1,7 +1,7 @@
 import { notifyDisabledChannels } from '../channels/notify-disabled.ts'
 import type { Job } from './runner.ts'
 
-/** Tells the super admins of channels that were disabled automatically. */
+/** Notifies the super admins of automatically disabled channels. */
 export const notifyOfDisabledChannels: Job = {
   name: 'tell-disabled-channels',
   label: { zh: '通知被自动禁用的渠道', en: 'Tell of channels that were disabled' },

@@ -1,7 +1,7 @@
 import { notifyImplausibleUsage } from '../channels/notify-implausible-usage.ts'
 import type { Job } from './runner.ts'
 
-/** Tells the super admins of channels that report more usage than their requests can have. */
+/** Notifies the super admins of channels that report more usage than their requests can have. */
 export const notifyOfImplausibleUsage: Job = {
   name: 'tell-implausible-usage',
   label: { zh: '通知上报用量不合理的渠道', en: 'Tell of channels with implausible usage' },

@@ -1,7 +1,7 @@
 import { pollTasks } from '../tasks/poll.ts'
 import type { Job } from './runner.ts'
 
-/** Asks upstreams how far drawings and music are, and gives back what those cost that failed. */
+/** Polls upstreams for the progress of drawings and music, and refunds failed ones. */
 export const pollUpstreamTasks: Job = {
   name: 'poll-tasks',
   label: { zh: '查询异步任务进度', en: 'Ask how drawings and songs are getting on' },

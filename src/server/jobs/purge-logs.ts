@@ -2,7 +2,7 @@ import { purgeTasks } from '../tasks/purge.ts'
 import { runPurges } from '../usage/purge.ts'
 import type { Job } from './runner.ts'
 
-/** Cleans the log as admins asked, and log and tasks of what is older than it is kept. */
+/** Purges the log on admins' requests, and log and tasks older than their retention. */
 export const purgeLogs: Job = {
   name: 'purge-logs',
   label: { zh: '清理日志', en: 'Clean the log' },

@@ -1,6 +1,6 @@
 import type { Job } from './runner.ts'
 
-/** Removes sealed states of conversations that nobody went on with. */
+/** Deletes sealed states of abandoned conversations. */
 export const purgeSealedStates: Job = {
   name: 'purge-sealed-states',
   label: { zh: '清理过期的会话状态', en: 'Forget expired conversation states' },

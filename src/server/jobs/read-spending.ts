@@ -1,6 +1,6 @@
 import type { Job } from './runner.ts'
 
-/** What channels with a daily limit were charged so far, on all nodes together. */
+/** Reads the charges so far of channels with a daily limit, over all nodes. */
 export const readSpending: Job = {
   name: 'read-spending',
   label: { zh: '读取渠道当日消耗', en: 'Read what channels have spent today' },

@@ -8,8 +8,8 @@ import { sumSiteCosts } from '../wallet/site-costs.ts'
 import type { Job } from './runner.ts'
 
 /**
- * Checks that every balance is the sum of its ledger rows, and that the ledger still has what was in it last time; sums what the site
- * bore of what upstreams bill. It only reports: what went wrong is for a person to find out.
+ * Checks that every balance is the sum of its ledger rows, and that the ledger still has the rows of the last run; sums the site
+ * costs. It only reports: an operator has to investigate.
  */
 export const reconcileLedger: Job = {
   name: 'reconcile-ledger',

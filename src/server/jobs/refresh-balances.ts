@@ -3,7 +3,7 @@ import { AppError } from '../lib/failure.ts'
 import type { Job } from './runner.ts'
 import { enabledChannels, sweep } from './sweep.ts'
 
-/** Asks the upstreams of all enabled channels what is left on their accounts. */
+/** Reads the account balances of all enabled channels from their upstreams. */
 export const refreshBalances: Job = {
   name: 'refresh-balances',
   label: { zh: '更新渠道余额', en: 'Update channel balances' },

@@ -77,7 +77,7 @@ eachDatabase('jobs', (fresh) => {
     expect(await core.metrics.jobRuns.get()).toMatchObject({ values: [{ value: 11, labels: { job: 'count', outcome: 'ok' } }] })
   })
 
-  it('are started out of turn, and never twice at a time, on whatever node', async () => {
+  it('start on demand, and never twice at a time, over all nodes', async () => {
     const [one, other] = await nodes(2)
     if (!one || !other) throw new Error('unreachable')
     const ends: (() => void)[] = []
@@ -125,7 +125,7 @@ eachDatabase('jobs', (fresh) => {
     expect(await lastRun('other')).toMatchObject({ outcome: 'ok' })
   })
 
-  it('are told to end at their deadline', async () => {
+  it('are aborted at their deadline', async () => {
     const { pass, lastRun } = await oneNode([
       job({
         deadlineMs: 20,
@@ -199,7 +199,7 @@ eachDatabase('jobs', (fresh) => {
     expect(ran.at(-1)).toBe('node-1')
   })
 
-  it('of a node that stands still in the middle of a run are taken over within a minute, and the run that wakes up is told to end', async () => {
+  it('of a suspended node are taken over within a minute, and the resumed run is aborted', async () => {
     const [one, other] = await nodes(2)
     if (!one || !other) throw new Error('unreachable')
     const told: string[] = []
@@ -257,7 +257,7 @@ eachDatabase('jobs', (fresh) => {
     expect(ran.size).toBe(2)
   })
 
-  it('are told to end when the server stops, and waited for', async () => {
+  it('are aborted when the server stops, and waited for', async () => {
     const run: Job<Core>['run'] = (_parts, signal) =>
       new Promise((resolve) => signal.addEventListener('abort', () => setTimeout(() => resolve('cleaned up'), 5)))
     const { runner, tick, lastRun } = await oneNode([job({ everyMs: () => 1000, run })])

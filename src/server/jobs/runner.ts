@@ -21,11 +21,11 @@ export interface Job<Parts extends Core = App> {
   readonly on: 'one-node' | 'each-node'
   /** Time from one start to the next. 0 or less switches the job off; a changed option counts at once. */
   everyMs(options: OptionValues): number
-  /** When the signal is aborted; soon afterwards nobody waits for the run any more. */
+  /** When the signal is aborted; soon afterwards the run is no longer waited for. */
   readonly deadlineMs: number
-  /** Whether an admin may start it out of turn. Then no two of its runs overlap, on whatever nodes. */
+  /** Whether an admin may start it on demand. Then no two of its runs overlap, over all nodes. */
   readonly onDemand?: true
-  /** Answers in a few words what was done, and may tell how far it is. Throws when it failed: the next run comes all the same. */
+  /** Returns a short summary, and may report progress. Throws on failure: the next run is scheduled all the same. */
   run(parts: Parts, signal: AbortSignal, tell: (detail: string) => void): Promise<string>
 }
 
@@ -51,7 +51,7 @@ export function runLease(jobName: string): string {
 const tickMs = 1000
 const firstWithinMs = 5000
 const takeOverWithinMs = 30_000
-/** Of a job that runs, renewed until its end: a node that stops or stands still is followed by another within a minute. */
+/** Lease of a running job, renewed until its end: when its node stops or hangs another takes over within a minute. */
 const runningLeaseMs = 24_000
 const runLeaseMs = 60_000
 const tellEveryMs = 1000
@@ -60,7 +60,7 @@ export interface RunnerSettings {
   /** Must not jump: by default the time since the start of the process. */
   readonly now?: Clock
   readonly random?: () => number
-  /** How long a run that was told to end is waited for. */
+  /** How long an aborted run is waited for. */
   readonly graceMs?: number
   /** How long a run that is not renewed keeps other nodes away. */
   readonly leaseMs?: number
@@ -133,7 +133,7 @@ export class JobRunner<Parts extends Core> {
     await Promise.allSettled(this.#planned.map((planned) => planned.running))
   }
 
-  /** Tells running jobs to end, waits for them, and lets another node go on at once. */
+  /** Aborts running jobs, waits for them, and lets another node take over at once. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     this.#isStopping = true
@@ -172,7 +172,7 @@ export class JobRunner<Parts extends Core> {
     else await releaseLease(this.#parts, lease)
   }
 
-  /** Does nothing when the job runs already, here or elsewhere. Who started it sees it run, not how it ended the last time. */
+  /** Does nothing when the job is already running on any node. The console then shows the running state, not the last result. */
   async #runAlone(job: Job<Parts>, lost?: AbortSignal, onStart?: () => void): Promise<void> {
     const { now, node } = this.#parts
     await withLease(this.#parts, { name: runLease(job.name), ms: runLeaseMs }, async (lostRun) => {
@@ -202,7 +202,7 @@ export class JobRunner<Parts extends Core> {
     await this.#note({ ...run, finished_at: seconds(now()), outcome, detail: shown(detail) })
   }
 
-  /** Never throws, and ends soon after the deadline, or after its lease was lost, whatever the job does. */
+  /** Never throws, and ends soon after the deadline or the loss of its lease, even if the job ignores the signal. */
   #attempt(job: Job<Parts>, tell: (detail: string) => void, lost: AbortSignal | undefined): Promise<Result> {
     const ending = new AbortController()
     const end = () => ending.abort(lost?.reason)

@@ -1,7 +1,7 @@
 import { settlePendingResponses } from '../relay/stored-responses/settle-pending.ts'
 import type { Job } from './runner.ts'
 
-/** Charges responses that ran on in the background, although nobody may ever read them; those of nodes that are gone have failed. */
+/** Charges responses that ended in the background, read or not; those of dead nodes have failed. */
 export const settleResponses: Job = {
   name: 'settle-responses',
   label: { zh: '结算后台回复', en: 'Charge responses in the background' },

@@ -4,19 +4,19 @@ import { channelStatus } from '../../contract/entities/channel-status.ts'
 import type { Core } from '../options/core.ts'
 import { runLease } from './runner.ts'
 
-/** Jobs that go over many channels, and what admins see of them. */
+/** Jobs over many channels, and their progress for admins. */
 export interface Sweep {
   readonly ids: readonly number[]
   readonly signal: AbortSignal
   /** Of the job. */
   readonly tell: (detail: string) => void
-  /** Answers in a word how it went; what it throws counts as `broken` and is logged. */
+  /** Returns the outcome in a word; an exception counts as `broken` and is logged. */
   visit(id: number): Promise<string>
 }
 
 const atOnce = 4
 
-/** Visits all channels, some at a time, and tells how far it is. Answers the tally; throws when it is told to end. */
+/** Visits all channels, some at a time, and reports progress. Returns the tally; throws when aborted. */
 export async function sweep(core: Pick<Core, 'logger'>, { ids, signal, tell, visit }: Sweep): Promise<string> {
   const waiting = [...ids]
   const counts: Record<string, number> = {}
@@ -70,7 +70,7 @@ function outcomeOf(text: string): ChannelJob['outcome'] {
   return text === 'running' || text === 'ok' || text === 'timeout' ? text : 'failed'
 }
 
-/** What a sweep told of itself; undefined for the words of other jobs. */
+/** The reported progress of a sweep; undefined for the texts of other jobs. */
 export function readTally(detail: string): z.output<typeof tallyForm> | undefined {
   try {
     return tallyForm.safeParse(JSON.parse(detail)).data

@@ -10,8 +10,8 @@ import { sweep } from './sweep.ts'
 const triedAgainMax = 20
 
 /**
- * Tests every channel, disabled ones too. What fails for good is disabled, as is what answers too slowly; what was disabled
- * automatically and passes comes back; each as the options want it. A channel that cannot be tested is left as it is.
+ * Tests every channel, disabled ones too. Channels that fail for good or answer too slowly are disabled; automatically disabled ones
+ * that pass are enabled; each subject to the options. A channel that cannot be tested is left as it is.
  */
 export const testChannels: Job = {
   name: 'test-channels',

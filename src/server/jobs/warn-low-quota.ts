@@ -1,7 +1,7 @@
 import { warnLowQuota } from '../accounts/low-quota.ts'
 import type { Job } from './runner.ts'
 
-/** Tells users whose balance went below what they want to be told of. */
+/** Notifies users whose balance fell below their threshold. */
 export const warnOfLowQuota: Job = {
   name: 'warn-low-quota',
   label: { zh: '发送低额度提醒', en: 'Warn of low quota' },

@@ -76,7 +76,7 @@ describe('time limits', () => {
 })
 
 describe('the steady clock', () => {
-  it('tells the time of its start and goes on by the monotonic clock, whatever becomes of the time of day', () => {
+  it('starts at the time of day and continues by the monotonic clock, unaffected by changes of the time of day', () => {
     let wall = Date.UTC(2026, 0, 2, 12)
     let monotonic = 1234.5
     const now = newSteadyClock(

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 
-/** A frame that cannot be what was sent: a wrong checksum, or lengths that contradict each other. */
+/** An invalid frame: a wrong checksum, or lengths that contradict each other. */
 export class FrameError extends Error {
   constructor(message: string) {
     super(message)
@@ -59,7 +59,7 @@ export class AwsMessages {
     return messages
   }
 
-  /** Throws what an earlier call had to keep to itself. A message that was cut off is no failure of its own. */
+  /** Throws the failure of an earlier call that was held back. A message that was cut off is no failure of its own. */
   finish(): void {
     if (this.#failure) throw this.#failure
   }

@@ -3,8 +3,8 @@ import { toByteText } from './sse.ts'
 
 /**
  * The event stream of Bedrock as byte text of server-sent events. Messages of Converse keep their name and payload; the chunks of
- * InvokeModel hold an event of the model's own protocol, which comes out as that protocol sends it; an exception becomes an `error`
- * event, behind which there is nothing. Source: protocols notes 2.7, edge cases 251 and 252.
+ * InvokeModel hold an event of the model's own protocol, which is written as that protocol sends it; an exception becomes an `error`
+ * event, which is the last. Source: protocols notes 2.7, edge cases 251 and 252.
  */
 export class BedrockEvents {
   readonly #messages = new AwsMessages()
@@ -36,7 +36,7 @@ export class BedrockEvents {
   }
 }
 
-/** Some gateways leave the kind out; then the name of what is told says it. */
+/** Some gateways leave the type out; then the event's name decides. */
 function kindOf(headers: AwsMessage['headers']): string | undefined {
   const told = headers.get(':message-type')
   if (told !== undefined) return told
@@ -44,7 +44,7 @@ function kindOf(headers: AwsMessage['headers']): string | undefined {
   return headers.has(':event-type') ? 'event' : undefined
 }
 
-/** Statuses that the exceptions stand for. */
+/** HTTP statuses of the exceptions. */
 const statuses: ReadonlyMap<string, number> = new Map([
   ['validationexception', 400],
   ['modeltimeoutexception', 408],
@@ -84,7 +84,7 @@ function eventText(name: string, data: string): string {
 function parse(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(bytes.toString())
-    // What JSON.parse answers for an object has text keys and nothing else.
+    // JSON.parse returns objects with text keys only.
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
   } catch {
     return undefined

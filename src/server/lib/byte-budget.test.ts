@@ -38,7 +38,7 @@ it('the oldest reader goes on where younger ones wait, and these go on when it h
   expect([budget.held, younger.held, younger.hasWaited, oldest.hasWaited]).toEqual([70, 30, true, false])
 })
 
-it('all shares together never hold more than the total; who waits goes on, in order, when something is given back', async () => {
+it('all shares together never hold more than the total; waiters continue in order when bytes are released', async () => {
   const budget = new ByteBudget(limits)
   const first = budget.open()
   first.take(60)

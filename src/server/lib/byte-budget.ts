@@ -119,7 +119,7 @@ export class ByteBudget {
   }
 }
 
-/** What one request holds of a budget. */
+/** One request's part of a budget. */
 export class Share {
   readonly #budget: ByteBudget
   #isReleased = false
@@ -146,12 +146,12 @@ export class Share {
     return this.#hasWaited
   }
 
-  /** Everything has been read: what is held stays, and the next share may read on. */
+  /** Everything has been read: the bytes stay held, and the next share may continue. */
   settle(): void {
     this.#budget.settle(this)
   }
 
-  /** Gives everything back. What still waits is refused. May be called twice. */
+  /** Releases everything. Pending waits are rejected. May be called twice. */
   release(): void {
     if (this.#isReleased) return
     this.#isReleased = true

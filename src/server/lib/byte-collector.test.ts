@@ -3,7 +3,7 @@ import { ByteCollector } from './byte-collector.ts'
 
 const all = Buffer.from(Array.from({ length: 1000 }, (_, at) => at % 256))
 
-it('pieces of any size come out as they came in, whatever length was announced', () => {
+it('pieces of any size come out unchanged, for any announced length', () => {
   for (const announced of [0, 10, 999, 1000, 5000]) {
     for (const size of [1, 3, 250, 999, 1000]) {
       const collector = new ByteCollector(announced)

@@ -4,7 +4,7 @@ import { testLogger } from '../../../test/helpers/logger.ts'
 import { CallerLog, callerLinesMax } from './caller-log.ts'
 import { droppedLines } from './log-output.ts'
 
-it('[T212] writes so many lines of a client in a minute, counts those beyond, and nobody else pays for them', () => {
+it('[T212] writes a bounded number of lines per client and minute, and counts the rest, without affecting other clients', () => {
   const lines: string[] = []
   const clock = newClock()
   const log = new CallerLog(

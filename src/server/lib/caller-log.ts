@@ -4,12 +4,12 @@ import { countDropped } from './log-output.ts'
 import type { Logger } from './logger.ts'
 
 const minuteMs = 60_000
-/** Enough to see what goes wrong, and no way to fill a volume. */
+/** Enough to diagnose a problem, too few to fill a volume. */
 export const callerLinesMax = 120
-/** Beyond so many in a minute they share what one may write. */
+/** Beyond this number of clients in a minute they share the limit of one. */
 const clientsMax = 10_000
 
-/** The log, for lines that callers cause: what one client address may write in a minute has an end, and what is beyond is only counted. */
+/** The log for lines caused by callers, with a limit per client address and minute; lines beyond it are only counted. */
 export class CallerLog {
   readonly #logger: Logger
   readonly #silent: Logger

@@ -28,7 +28,7 @@ describe('chunks framed by ourselves', () => {
     return got
   }
 
-  it('are what HTTP/1.1 clients expect, and the connection stays open for the next request', async () => {
+  it('are parsed by HTTP/1.1 clients, and the connection stays open for the next request', async () => {
     const got = await raw('GET / HTTP/1.1\r\nhost: x\r\n\r\nGET / HTTP/1.1\r\nhost: x\r\n\r\n')
     expect(got.match(/6\r\nhello \r\n6\r\nwörld\r\n0\r\n\r\n/g)).toHaveLength(2)
     expect(got.match(/transfer-encoding: chunked/gi)).toHaveLength(2)

@@ -9,12 +9,12 @@ it.each([
   ['127.0.0.1', '', proxies, '127.0.0.1', true],
   ['::ffff:127.0.0.1', '', '', '127.0.0.1', true],
   ['::1', '', '', '::1', true],
-  // Nobody is believed by default, and then the header only says that there is a proxy.
+  // No proxy is trusted by default; then the header only shows that there is one.
   ['127.0.0.1', '198.51.100.1', '', '127.0.0.1', false],
   ['203.0.113.9', '127.0.0.1', proxies, '203.0.113.9', false],
   ['10.0.0.1', '198.51.100.1', proxies, '198.51.100.1', false],
   ['::ffff:10.0.0.1', '198.51.100.1', proxies, '198.51.100.1', false],
-  // What the client wrote stands left of what the proxies wrote.
+  // The client's own entries are left of those of the proxies.
   ['10.0.0.1', '192.0.2.7, 127.0.0.1, 198.51.100.1, 10.2.2.2', proxies, '198.51.100.1', false],
   ['10.0.0.1', '10.1.1.1, 10.2.2.2', proxies, '10.1.1.1', false],
   ['10.0.0.1', '198.51.100.1:5678', proxies, '198.51.100.1', false],

@@ -11,8 +11,8 @@ export interface Client {
 export type ClientReader = (request: IncomingMessage) => Client
 
 /**
- * Tells who the client is. `X-Forwarded-For` counts only as far as trusted proxies wrote it: the address is the rightmost hop that is
- * not one of them. Throws when `trustedProxies` names something that is neither an address nor a block.
+ * Determines the client address. `X-Forwarded-For` counts only as far as trusted proxies wrote it: the address is the rightmost hop
+ * that is not one of them. Throws when `trustedProxies` contains something that is neither an address nor a block.
  */
 export function clientReader(trustedProxies: string): ClientReader {
   const trusted = readAddressList(trustedProxies)

@@ -1,4 +1,4 @@
-/** Time comes from the app, so that tests can set it. Milliseconds since 1970. */
+/** The clock of the app, replaceable in tests. Milliseconds since 1970. */
 export type Clock = () => number
 
 export function seconds(milliseconds: number): number {
@@ -6,8 +6,8 @@ export function seconds(milliseconds: number): number {
 }
 
 /**
- * A clock that starts at the time of day and goes on by the monotonic clock: it never goes back and never jumps, whatever is done to the
- * clock of the machine. For durations, windows and intervals; times that are stored for people are those of the clock of the machine.
+ * A clock that starts at the time of day and continues by the monotonic clock: it never goes back and never jumps when the machine's
+ * clock is set. For durations, windows and intervals; times that are stored for people are those of the clock of the machine.
  */
 export function newSteadyClock(wall: Clock = Date.now, monotonic: Clock = () => performance.now()): Clock {
   const offset = wall() - monotonic()

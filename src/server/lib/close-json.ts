@@ -1,11 +1,11 @@
 /**
- * The beginning of a JSON text, closed where it broke off, so that what had come of it can be read: a value that was begun is left out,
- * but of a text what came is kept. Undefined when nothing was opened. Says nothing of whether the beginning was well formed.
+ * Closes a truncated JSON text, so that it can be parsed: an unfinished value is left out, an unfinished string keeps its beginning.
+ * Undefined when nothing was opened. Does not check whether the beginning is well formed.
  */
 export function closeJson(text: string): string | undefined {
   const closers: string[] = []
   let isKeyNext = false
-  /** Up to here whole values stand, with what closes them. */
+  /** Up to here all values are complete; with the brackets that close them. */
   let whole: { end: number; closers: readonly string[] } | undefined
   const note = (end: number) => {
     whole = { end, closers: [...closers] }

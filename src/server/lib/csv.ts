@@ -10,7 +10,7 @@ export function csvTime(unixSeconds: number): string {
   return new Date(unixSeconds * 1000).toISOString().replace('.000Z', 'Z')
 }
 
-/** What a file tells of each row: a field of that name, something made of the row, or a moment in unix seconds, 0 for none. */
+/** A column's source: a field of that name, a function of the row, or a moment in unix seconds, 0 for none. */
 export type CsvColumn<Row> =
   | (keyof Row & string)
   | { readonly name: string; readonly value: (row: Row) => string | number }
@@ -32,8 +32,8 @@ export interface CsvSource<Row> extends CsvTable<Row> {
 const rowsAtOnce = 500
 
 /**
- * A table as the pieces of a file, newest first. Some hundred rows are read at a time and only when the ones before were taken, so that a
- * slow reader holds up nobody and takes no memory.
+ * A table as the pieces of a file, newest first. Some hundred rows are read at a time, with back-pressure, so that a slow reader
+ * blocks no one and takes no memory.
  */
 export function csvFile<Row extends { readonly id: number }>({
   read,
@@ -68,7 +68,7 @@ export async function* csvOfPieces<Row>({
     const at = column.time(row)
     return at > 0 ? timeText(at) : ''
   }
-  // The mark tells spreadsheets that the text is UTF-8.
+  // The byte order mark marks the text as UTF-8 for spreadsheets.
   yield `\uFEFF${csvLine(columns.map((column) => headOf(column, zone)))}`
 
   for await (const rows of pieces) {

@@ -8,8 +8,8 @@ export function wantsWebSocket({ method, headers }: IncomingMessage): boolean {
 
 /**
  * Answers a request as if it had offered no other protocol, as HTTP allows: some clients offer HTTP/2 with every request. Node gives a
- * server that takes upgrades the bare connection for all of them; so the request is put back in front of what came behind it, without
- * its offer, and read anew.
+ * server that takes upgrades the bare connection for all of them; so the request is put back in front of the bytes after it, without
+ * its Upgrade header, and parsed again.
  */
 export function declineUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`]

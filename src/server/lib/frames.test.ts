@@ -63,7 +63,7 @@ describe('lines of JSON', () => {
     expectSame('ndjson', bytes, { events, failure: '' })
   })
 
-  it('give the last one without a line end too, and what was cut off without a blank line', () => {
+  it('yields the last block without a line end, and blocks that end without a blank line', () => {
     const frames = openFraming('ndjson')
     expect(frames.push(Buffer.from('{"a":1}\n{"b"'))).toBe('data: {"a":1}\n\n')
     expect(frames.flush()).toBe('data: {"b"')
@@ -130,7 +130,7 @@ describe('an AWS event stream', () => {
     ['serviceUnavailableException', 503],
     ['ModelTimeoutException', 408],
     ['somethingNew', 0],
-  ])('[251] tells a %s as an error with status %i, and nothing behind it', (type, status) => {
+  ])('[251] turns a %s into an error with status %i, as the last event', (type, status) => {
     const bytes = Buffer.concat([awsException(type, { message: 'Too “many”' }), awsEvent('messageStop', {}), Buffer.from('rest')])
     const data = JSON.stringify({ type: 'error', error: { type, message: 'Too “many”', status } })
     expectSame('aws-event-stream', bytes, { events: [{ name: 'error', data }], failure: '' })
@@ -144,13 +144,13 @@ describe('an AWS event stream', () => {
     expect(JSON.parse(events[1]?.data ?? '').error).toMatchObject({ message: 'Slow down', status: 429 })
   })
 
-  it('tells an error of the service by its code', () => {
+  it('turns an error of the service into one by its code', () => {
     const bytes = awsMessage({ ':message-type': 'error', ':error-code': 'InternalError', ':error-message': 'Broken' }, '')
     const data = '{"type":"error","error":{"type":"InternalError","message":"Broken","status":0}}'
     expect(read('aws-event-stream', [bytes])).toEqual({ events: [{ name: 'error', data }], failure: '' })
   })
 
-  it('[251] breaks off at a wrong checksum, whichever byte is changed, and gives what came before', () => {
+  it('[251] stops at a wrong checksum, whichever byte is changed, and yields the frames before it', () => {
     const before = awsEvent('messageStart', { role: 'assistant' })
     const broken = awsEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'x' } })
     for (let at = 0; at < broken.length; at++) {
@@ -158,7 +158,7 @@ describe('an AWS event stream', () => {
       changed[at] = (changed[at] ?? 0) ^ 0x01
       const { events, failure } = read('aws-event-stream', [before, changed])
       expect(events).toEqual([{ name: 'messageStart', data: '{"role":"assistant"}' }])
-      // A length that grew by the change is waited for in vain, unless its own checksum tells.
+      // A length that the change increased waits for bytes that never arrive, unless its own checksum is wrong.
       expect(['FrameError', 'RangeError']).toContain(failure)
     }
     const changed = Buffer.concat([before, broken.fill(0, broken.length - 1)])
@@ -182,7 +182,7 @@ describe('an AWS event stream', () => {
     expect(() => frames().push(awsWithHeaders(Buffer.from([1, 65, 33])))).toThrow(FrameError)
   })
 
-  it('tells a chunk that holds nothing as an error', () => {
+  it('reports a chunk without content as an error', () => {
     const bytes = Buffer.concat([chunkOf({ type: 'ping' }), awsEvent('chunk', { p: '' }), chunkOf({ type: 'ping' })])
     const data = '{"type":"error","error":{"type":"","message":"A chunk of the stream holds no bytes","status":0}}'
     const events = [

@@ -10,7 +10,7 @@ export type Framing = 'sse' | 'ndjson' | 'aws-event-stream' | 'websocket'
  */
 export interface Unframe {
   push(chunk: Buffer): string
-  /** What came behind the last whole frame, as far as it says something. */
+  /** The bytes after the last complete frame, if they have content. */
   flush(): string
 }
 
@@ -47,7 +47,7 @@ class JsonLines implements Unframe {
     return this.#lines(whole).map(eventOf).join('')
   }
 
-  /** The last line without its blank line: whether it is whole is for those to judge who can read it. */
+  /** The last line without its blank line: its reader decides whether it is complete. */
   flush(): string {
     this.#checkLength()
     const rest = this.#lines(this.#rest.join(''))

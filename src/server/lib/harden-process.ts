@@ -1,16 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import inspector from 'node:inspector'
 
-/**
- * What a running process shows of its memory to those who may look at it: a debugger reads every secret, a core dump holds them, and
- * children and reports take the environment along.
- */
+/** Keeps secrets out of reach of debuggers, core dumps, child processes and reports. */
 
 /** Throws when a debugger is attached or asked for. A signal will start none later. */
 export function refuseDebugger(): void {
   if (inspector.url() !== undefined)
     throw new Error('a debugger reads every secret. Leave --inspect out, or set NODE_ENV=development on a machine without any')
-  // Node listens for this signal to open a debugger; whoever else listens takes that away.
+  // Node opens a debugger on this signal; any listener replaces that.
   process.on('SIGUSR1', () => {})
 }
 

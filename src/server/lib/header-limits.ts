@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import { fail } from './failure.ts'
 
-/** Far beyond what programs, browsers and proxies send, and what vendors answer. */
+/** Far beyond the headers of programs, browsers, proxies and vendors. */
 const requestHeadersMax = 100
 export const replyHeadersMax = 200
 
-/** Throws `headers_too_many`. A header that comes twice counts twice. */
+/** Throws `headers_too_many`. A repeated header counts twice. */
 export function requireFewHeaders({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): void {
   if (rawHeaders.length / 2 > requestHeadersMax) fail('headers_too_many', { limit: requestHeadersMax })
 }

@@ -91,7 +91,7 @@ describe('connections of channels', () => {
     expect([first.requests.length, second.requests.length]).toEqual([1, 1])
     said = ['169.254.169.254']
     await expect(read(agents, 3, origin)).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' })
-    // What was judged when it was made goes on where it is, for its own channel alone.
+    // A connection is judged when it is made and stays open, for its own channel alone.
     await read(agents, 1, origin)
     expect([first.connections, first.requests.length, second.requests.length]).toEqual([1, 2, 1])
 
@@ -105,7 +105,7 @@ describe('connections of channels', () => {
     expect([first.connections, second.connections]).toEqual([2, 2])
   })
 
-  it('[T203] are made anew after the channel was changed, without cutting what runs', async () => {
+  it('[T203] are replaced after the channel was changed, without aborting running calls', async () => {
     const upstream = await site((_request, response) => void setTimeout(() => response.end('late'), 50))
     const agents = agentsOfTest()
     const running = read(agents, 1, upstream.url)
@@ -116,7 +116,7 @@ describe('connections of channels', () => {
     expect(upstream.connections).toBe(2)
   })
 
-  it('are closed when nobody asks for them', async () => {
+  it('are closed when idle', async () => {
     const upstream = await site()
     const agents = agentsOfTest()
     await read(agents, 1, upstream.url)
@@ -158,7 +158,7 @@ describe('connections of channels', () => {
     expect(upstream.connections).toBe(0)
   })
 
-  it('fail within the connect deadline when nobody answers', async () => {
+  it('fail within the connect timeout when the host does not answer', async () => {
     const agents = agentsOfTest({ resolve: () => new Promise(() => {}) })
     const dispatcher = agents.for({ id: 1, keyId: 1, origin: 'http://silent.test', proxy: '', connectTimeoutMs: 200 })
     await expect(dispatcher.request({ method: 'GET', path: '/' })).rejects.toMatchObject({ code: 'UND_ERR_CONNECT_TIMEOUT' })
@@ -257,7 +257,7 @@ describe('proxies', () => {
 })
 
 describe('a call to a configured address', () => {
-  it('sends and answers bytes, whatever the status', async () => {
+  it('sends and returns bytes, with any status', async () => {
     const upstream = await site((request, response) => {
       response.writeHead(429, { 'x-seen': request.headers['x-key'] })
       request.pipe(response)
@@ -306,7 +306,7 @@ describe('a call to a configured address', () => {
     await expect(callConfigured(agentsOfTest(), { url: declared.url, ...small })).rejects.toMatchObject({ kind: 'too_large' })
   })
 
-  it('fails in words for users when nobody listens, the answer is no HTTP, or the URL is none', async () => {
+  it('fails with a message for users when nothing listens, the answer is no HTTP, or the URL is invalid', async () => {
     const agents = agentsOfTest()
     const garbage = await listen(net.createServer((socket) => void socket.end('garbage\r\n\r\n')))
     await expect(callConfigured(agents, { url: 'http://127.0.0.1:1', ...small })).rejects.toMatchObject({ kind: 'unreachable' })
@@ -344,15 +344,15 @@ async function siteAtTwoAddresses(): Promise<[Site, Site]> {
   }
 }
 
-/** As on the public internet, by what this name server says; only that these addresses of this machine alone are public. */
+/** As on the public internet, with this name server; only these addresses of this machine are public. */
 const loopbackOf = (server: string, open: readonly string[]) => ({
   ...publicInternet([server]),
   allowsPort: () => true,
   allows: (address: string) => open.includes(address),
 })
 
-describe('a fetch from an address that somebody else named', () => {
-  /** As on the public internet, only that loopback stands for a public address and 10.0.0.0/8 for the inner network. */
+describe('a fetch from an untrusted address', () => {
+  /** As on the public internet, but loopback is a public address and 10.0.0.0/8 the inner network. */
   const pretend = (names: Record<string, string>) =>
     agentsOfTest({
       untrusted: {
@@ -404,7 +404,7 @@ describe('a fetch from an address that somebody else named', () => {
     expect(canary.connections).toBe(0)
   })
 
-  it('[T194] asks for a name once, connects only to what was judged, and does not wait for ever', async () => {
+  it('[T194] resolves a name once, connects only to the judged address, and times out', async () => {
     const upstream = await site()
     const answers = [['127.0.0.1'], ['10.0.0.1'], ['10.0.0.1', '127.0.0.1'], ['10.0.0.1']]
     let asked = 0
@@ -425,7 +425,7 @@ describe('a fetch from an address that somebody else named', () => {
     ).rejects.toMatchObject({ kind: 'timeout' })
   })
 
-  it('[T194] reaches only what it judged, whatever a name server says, how often it changes its mind and how late', async () => {
+  it('[T194] connects only to judged addresses, even if a name server changes its answers or delays them', async () => {
     const [upstream, inner] = await siteAtTwoAddresses()
     let turns = 0
     const names: Record<string, () => Said> = {
@@ -548,7 +548,7 @@ describe('a fetch from an address that somebody else named', () => {
       response.on('drain', () => response.write(Buffer.alloc(5000)))
       response.write(Buffer.alloc(100_000))
     })
-    // A gigabyte, whether its length is told or not, and whatever it says that it is: no more is read than may be had.
+    // A gigabyte, with or without its length, of any type: no more is read than allowed.
     const block = Buffer.alloc(64 * 1024)
     const gigabyte = 1024 ** 3
     for (const head of [{}, { 'content-length': gigabyte, 'content-type': 'image/png' }]) {

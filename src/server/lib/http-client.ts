@@ -31,7 +31,10 @@ export interface Outgoing {
 
 export interface UpstreamSettings {
   readonly blockPrivate?: boolean
-  /** Replaceable in tests: how names of channels are looked up, whom they trust, and what `fetchUntrusted` may reach. */
+  /**
+   * Replaceable in tests: how names of channels are resolved, which certificates are trusted, and which addresses `fetchUntrusted` may
+   * reach.
+   */
   readonly resolve?: Resolve
   readonly certificates?: string
   readonly untrusted?: UntrustedRules
@@ -46,7 +49,7 @@ interface KeptPool {
   used: boolean
 }
 
-/** Each open stream takes a connection, and what finds none waits: this bounds the streams of one channel on one node. */
+/** Each open stream takes a connection, and further ones wait: this bounds the streams of one channel on one node. */
 const connectionsMax = 10_000
 const idleSweepMs = 150_000
 
@@ -81,7 +84,7 @@ export class UpstreamAgents {
     return newPool(origin, this.connector(way))
   }
 
-  /** How connections to a channel are made, for what is no HTTP call. */
+  /** Connection settings of a channel, for protocols other than HTTP. */
   connector({ proxy, connectTimeoutMs }: Pick<Outgoing, 'proxy' | 'connectTimeoutMs'>): Connector {
     return proxy === '' ? guardedConnector(this.#rules, connectTimeoutMs) : proxiedConnector(proxy, this.#rules, connectTimeoutMs)
   }
@@ -118,7 +121,7 @@ export class UpstreamAgents {
     return [...this.#pools.values()].reduce((sum, ofChannel) => sum + ofChannel.size, 0)
   }
 
-  /** Cuts what still runs. */
+  /** Aborts running calls. */
   async close(): Promise<void> {
     clearInterval(this.#sweeper)
     const all = [...this.#pools.values()].flatMap((ofChannel) => [...ofChannel.values()])
@@ -147,7 +150,7 @@ export class CallFailure extends Error {
   }
 }
 
-// A refused address reads like an unreachable one, so that nobody can map the inner network by the answers.
+// A refused address reads like an unreachable one, so that the answers do not map the inner network.
 const callFailures = {
   bad_url: { zh: '地址无效', en: 'the address is invalid' },
   unreachable: { zh: '无法连接该地址', en: 'the address could not be reached' },
@@ -169,7 +172,7 @@ export interface ConfiguredCall {
 }
 
 /**
- * Told of the bytes of an answer before they are kept. The answer is not read on before the promise is resolved; an error ends the call,
+ * Called with the number of bytes before they are kept. The answer is read on when the promise is resolved; an error ends the call,
  * and is its error.
  */
 export type CountBytes = (bytes: number) => Promise<void> | undefined
@@ -275,7 +278,7 @@ function watched(connect: Connector): Connector {
 
 type Sent = Pick<ConfiguredCall, 'method' | 'headers' | 'body' | 'sizeBytesMax' | 'count'>
 
-/** Sends one request and reads the whole answer. The pool is gone afterwards, and with it whatever was not read. */
+/** Sends one request and reads the whole answer. The pool is closed afterwards, with anything unread. */
 async function exchange(pool: Pool, url: URL, sent: Sent, signal: AbortSignal): Promise<Reply> {
   const cut = () => pool.destroy(new CallFailure('timeout'), () => {})
   signal.addEventListener('abort', cut)

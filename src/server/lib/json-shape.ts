@@ -1,6 +1,6 @@
 import { skipString } from './splice-json.ts'
 
-/** What a JSON text is made of, found by one pass over its bytes. */
+/** The structure of a JSON text, found by one pass over its bytes. */
 export interface JsonShape {
   /** Members of the outermost object, repeated keys counted each time. */
   readonly topMembers: number
@@ -8,7 +8,7 @@ export interface JsonShape {
 
 export interface ShapeLimits {
   readonly depth: number
-  /** Objects, lists and members: what a parser spends time and memory on. */
+  /** Objects, lists and members: the cost drivers of a parser, in time and memory. */
   readonly parts: number
   /** Entries of lists and objects. */
   readonly entries: number

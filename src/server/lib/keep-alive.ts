@@ -13,7 +13,7 @@ interface Use {
   /** Something of a reply has come, be it an interim one. */
   hasReply: boolean
   awaitsHead: boolean
-  /** The beginning of a reply that is too short to be told from an interim one. */
+  /** The beginning of a reply that is too short to distinguish from an interim one. */
   held: Buffer | undefined
 }
 
@@ -61,7 +61,7 @@ export function wasClosedWhileIdle(cause: Error): boolean {
   return isClosed && use !== undefined && use.requests > 1 && !use.hasReply && use.endedMs - use.sentMs <= unreadWithinMs
 }
 
-/** Takes interim replies from the front of what was read; null when nothing is left for now. */
+/** Removes interim replies from the front of the bytes read; null when nothing is left for now. */
 function withoutInterim(use: Use, bytes: Buffer): Buffer | null {
   use.held = undefined
   for (let from = 0; ; ) {

@@ -16,9 +16,9 @@ export function countDropped(): void {
   dropped++
 }
 
-/** Standard output as a place for log lines: who closes it, fills it or does not read it loses lines, and holds up nothing. */
+/** Log lines on standard output: a consumer that closes it, fills it or does not read it loses lines, and delays nothing. */
 export function logOutput(): DestinationStream {
-  // Every failure comes to the line that it befell too; without a listener it would end the process.
+  // The write's callback gets every failure too; without a listener it would end the process.
   if (!isWatched) process.stdout.on('error', () => {})
   isWatched = true
   return {

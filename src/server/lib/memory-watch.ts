@@ -5,10 +5,10 @@ import { getHeapStatistics } from 'node:v8'
 export type ReadMemory = () => readonly { readonly used: number; readonly most: number }[]
 
 const lookEveryMs = 250
-/** What is left above this is for the requests that run. */
+/** The memory above this is left for running requests. */
 const shareMost = 0.85
 
-/** Whether the process comes near the memory that it may have, beyond which the system or V8 ends it. Looked at four times a second. */
+/** Whether the process is near its memory limit, beyond which the system or V8 ends it. Checked four times a second. */
 export class MemoryWatch {
   readonly #read: ReadMemory
   readonly #timer: NodeJS.Timeout
@@ -23,7 +23,7 @@ export class MemoryWatch {
     return this.#isShort
   }
 
-  /** What cannot be read stands as it was last seen: the system reads it out of a file, and there may be no more files to be had. */
+  /** An unreadable figure keeps its last value: the system reads it from a file, and there may be no file descriptors left. */
   look(): void {
     try {
       this.#isShort = this.#read().some(({ used, most }) => used > most * shareMost)

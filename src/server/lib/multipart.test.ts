@@ -16,7 +16,7 @@ function read(bytes: Buffer, boundary = 'b', partsMax = 1000) {
 const textsOf = (bytes: Buffer) => read(bytes).parts.map(({ name, body }) => [name, body.toString()])
 
 describe('reading a form', () => {
-  it('reads what the platform writes, as the platform reads it, without copying', async () => {
+  it("reads the platform's own forms as the platform does, without copying", async () => {
     const data = new FormData()
     data.append('model', 'whisper-1')
     data.append('a "quoted"\r\nname', 'né\r\n--x')
@@ -37,7 +37,7 @@ describe('reading a form', () => {
     expect(parts[2]?.body).toEqual(Buffer.from([0, 13, 10, 45, 45, 255]))
   })
 
-  it('takes what clients write: other line ends around, no quotes, extended names, types and lengths', () => {
+  it('accepts other line ends around it, no quotes, extended names, types and lengths', () => {
     const bytes = form(
       `${crlf}${part('content-disposition: form-data; name=model', 'm')}`,
       part(

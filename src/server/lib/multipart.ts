@@ -1,6 +1,6 @@
 /**
- * Takes a `multipart/form-data` body apart without copying it, and edits single fields in the raw bytes (RFC 7578). Strict on purpose:
- * what another parser might read differently is refused, so that what is judged here is what an upstream reads.
+ * Parses a `multipart/form-data` body without copying it, and edits single fields in the raw bytes (RFC 7578). Strict on purpose:
+ * forms that another parser might read differently are refused, so that the upstream reads what was judged here.
  */
 export interface FormPart {
   readonly name: string
@@ -62,8 +62,8 @@ export function readMultipart(bytes: Buffer, boundary: string, partsMax: number)
 }
 
 /**
- * The form with these fields set or (undefined) taken out, all other bytes as they are. Of a field that comes more than once the first
- * is set and the others go; one that is new goes to the end. Throws a `RangeError` when a value holds the boundary.
+ * The form with these fields set or (undefined) taken out, all other bytes as they are. Of a repeated field the first is set and the
+ * others are removed; a new one is appended. Throws a `RangeError` when a value holds the boundary.
  */
 export function spliceForm(bytes: Buffer, form: Form, changes: Readonly<Record<string, string | undefined>>): Buffer {
   const pieces: Buffer[] = []
@@ -89,7 +89,7 @@ function isAt(bytes: Buffer, at: number, two: '\r\n' | '--'): boolean {
   return bytes[at] === two.charCodeAt(0) && bytes[at + 1] === two.charCodeAt(1)
 }
 
-/** The header lines of a part. Undefined for what is no head of a form's part, or could be read in two ways. */
+/** The header lines of a part. Undefined when they are malformed or ambiguous. */
 function readHead(text: string): Pick<FormPart, 'name' | 'filename' | 'mediaType'> | undefined {
   const headers = new Map<string, string>()
   for (const line of text.split(crlf)) {

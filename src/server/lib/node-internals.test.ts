@@ -38,7 +38,7 @@ describe('answerHalfClosed', () => {
     expect(await text(socket)).toMatch(/the whole answer/)
   })
 
-  it('changes what Node does by itself', async () => {
+  it("overrides Node's default", async () => {
     const { open } = await listen(late)
     const socket = await open()
     socket.end(request)
@@ -47,7 +47,7 @@ describe('answerHalfClosed', () => {
 })
 
 describe('stopAccepting', () => {
-  it('refuses new connections, still serves those that are open, and tells when the last one is closed', async () => {
+  it('refuses new connections, still serves open ones, and reports when the last one is closed', async () => {
     const { server, open } = await listen((_, response) => response.end('served'))
     const kept = await open()
     let hasEnded = false
@@ -71,7 +71,7 @@ describe('stopAccepting', () => {
 })
 
 describe('closeConnectionBy', () => {
-  it('is what Node calls, once, behind an answer that ends the connection', async () => {
+  it('is called by Node, once, after an answer that ends the connection', async () => {
     const calls: boolean[] = []
     const { open } = await listen((incoming, response) => {
       const { socket } = incoming
@@ -90,7 +90,7 @@ describe('closeConnectionBy', () => {
 })
 
 describe('newDetachedRequest', () => {
-  it('gives what is pushed as its body, and takes headers, on a socket that never opens', async () => {
+  it('takes a body and headers, on a socket that never opens', async () => {
     const incoming = newDetachedRequest()
     incoming.headers['content-type'] = 'application/json'
     incoming.push('{"model":')
@@ -115,7 +115,7 @@ describe('takeOverChunking', () => {
     return { raw: await text(socket), isTaken }
   }
 
-  it('leaves the frames of an answer to its caller, who announced them', async () => {
+  it('leaves framing to the caller, who announced it', async () => {
     const { isTaken, raw } = await answered('GET', 'HTTP/1.1')
     expect(isTaken).toBe(true)
     expect(raw).toMatch(/\r\ntransfer-encoding: chunked\r\n/i)

@@ -5,10 +5,10 @@ import { fail } from './failure.ts'
 import { parseUrl } from './parse-url.ts'
 
 /**
- * Which addresses the server may connect to. Two answers: what a user or an upstream names must be on the public internet
- * (`isPublicAddress`); what an admin names for a channel may be private, since models run on the LAN, but never an address that
- * hands out the machine's own credentials (`isForbiddenForChannels`). Names are not judged here but at connect time, by the
- * addresses that they lead to: see `guarded-connect.ts`.
+ * Which addresses the server may connect to. Two rules: an address from a user or an upstream must be on the public internet
+ * (`isPublicAddress`); a channel's address may be private, since models run on the LAN, but never one that hands out the machine's own
+ * credentials (`isForbiddenForChannels`). Names are judged at connect time, by the addresses that they resolve to: see
+ * `guarded-connect.ts`.
  */
 
 /** Platform services at addresses that look public or merely shared: metadata and host services of cloud vendors. */
@@ -18,9 +18,8 @@ const platform = blocks('168.63.129.16 100.100.100.200 192.0.0.192 fd00:ec2::254
 const never = blocks('0.0.0.0/8 169.254.0.0/16 224.0.0.0/4 255.255.255.255 :: fe80::/10 ff00::/8')
 
 /**
- * Not global unicast by the IANA special-purpose address registries. Kept strict where the registry knows exceptions: nobody fetches an
- * image from an anycast address of a protocol assignment.
- * https://www.iana.org/assignments/iana-ipv4-special-registry
+ * Not global unicast by the IANA special-purpose address registries. Strict where the registry has exceptions: no image is fetched
+ * from an anycast address of a protocol assignment. https://www.iana.org/assignments/iana-ipv4-special-registry
  */
 const special4 = blocks(`
   0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.31.196.0/24
@@ -99,12 +98,12 @@ export function innerAddress(address: string): string | undefined {
   return undefined
 }
 
-/** Forms that stand for their IPv4 address alone: mapped and the well-known NAT64 prefix. */
+/** Notations of an IPv4 address: mapped and the well-known NAT64 prefix. */
 function isTransparent(address: string): boolean {
   return /^0{20}ffff|^0064ff9b0{16}/.test(addressBytes(address).toString('hex'))
 }
 
-/** RFC 6052: behind a /48 the four bytes stand around byte 8 and zeros follow; networks also use /96 prefixes inside of the /48. */
+/** RFC 6052: after a /48 the four bytes are around byte 8, followed by zeros; networks also use /96 prefixes inside of the /48. */
 function localNat64(bytes: Buffer): Buffer {
   const around = Buffer.of(bytes.readUInt8(6), bytes.readUInt8(7), bytes.readUInt8(9), bytes.readUInt8(10))
   const zeros = bytes.readUInt8(8) === 0 && bytes.subarray(11).every((byte) => byte === 0)

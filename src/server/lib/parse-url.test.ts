@@ -8,7 +8,7 @@ it('reads the same URL of a text with letters of Latin-1 however often it is ask
   }
 })
 
-it('reads addresses against a base, and no address of what is none', () => {
+it('reads addresses against a base, and rejects invalid ones', () => {
   expect(parseUrl('../next?a=1', 'https://first.example/a/b')?.href).toBe('https://first.example/next?a=1')
   expect(parseUrl('/next')).toBeUndefined()
   expect(parseUrl('')).toBeUndefined()

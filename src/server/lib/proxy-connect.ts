@@ -45,7 +45,7 @@ interface Target {
 
 async function openTunnel(proxy: URL, connect: Connector, target: Target, timeoutMs: number): Promise<Socket> {
   const socket = await reachProxy(proxy, connect)
-  // Behind a tunnel, the connection on top reports what goes wrong.
+  // In a tunnel, the connection on top reports failures.
   socket.on('error', () => {})
 
   const cancel = setActiveTimeout(timeoutMs, () => socket.destroy())

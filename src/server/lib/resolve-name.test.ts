@@ -8,7 +8,7 @@ import { lookupMaxMs, type NameSources, systemResolve } from './resolve-name.ts'
 
 const notAsked = () => Promise.reject(new Error('the system was asked'))
 
-/** A resolver whose only source of names is what `answer` says. */
+/** A resolver with `answer` as its only name server. */
 async function resolverOf(answer: (name: string, family: 4 | 6) => Said, hosts = '', more: NameSources = { system: notAsked }) {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-hosts-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -38,7 +38,7 @@ describe('looking up a name', () => {
     ])
   })
 
-  it('asks once for a name that many want at a time, and anew for the next', async () => {
+  it('sends one query for concurrent lookups of a name, and another for the next', async () => {
     const { resolve, server } = await resolverOf(only4)
     await Promise.all(Array.from({ length: 50 }, () => resolve('model.test')))
     expect(server.asked.filter(({ family }) => family === 4)).toHaveLength(1)
@@ -74,7 +74,7 @@ describe('looking up a name', () => {
     expect(server.asked).toEqual([])
   })
 
-  it('asks the system for what DNS does not know, and for nothing else', async () => {
+  it('asks the system only for names that DNS does not have', async () => {
     const { resolve } = await resolverOf((name) => (name === 'broken.test' ? 'SERVFAIL' : 'NXDOMAIN'), '', { system: systemSays })
     expect(await resolve('printer.local')).toEqual([{ address: '10.0.0.9', family: 4 }])
     expect(await codeOf(resolve('broken.test'))).toBe('ESERVFAIL')

@@ -17,16 +17,16 @@ export interface NameSources {
   /** Asked in place of the name servers of the system. */
   readonly servers?: readonly string[]
   readonly hostsFile?: string
-  /** What knows names that DNS does not. */
+  /** The source of names that DNS does not have. */
   readonly system?: Resolve
   readonly deadlineMs?: number
 }
 
 /**
- * Looks names up as the machine does, without its threads: the hosts file, then DNS over sockets of our own. `getaddrinfo` takes one of
- * the four threads of the process for each name, and a name server that answers late would keep them from everybody else, files and
- * compression included. So the system is only asked for names that DNS does not know (search domains, mDNS), two at a time.
- * Lookups of one name at a time are one lookup. Rejects at the deadline at the latest, twice that for what the system must tell.
+ * Looks names up as the machine does, without its threads: the hosts file, then DNS over sockets of our own. `getaddrinfo` takes one
+ * of the four threads of the process for each name, and a slow name server would block all other users of them, files and compression
+ * included. So the system is only asked for names that DNS does not know (search domains, mDNS), two at a time. Concurrent lookups of
+ * one name share a query. Rejects at the deadline at the latest, twice that when the system is asked.
  */
 export function systemResolve(sources: NameSources = {}): Resolve {
   const { servers, hostsFile = systemHosts, system = askSystem, deadlineMs = lookupMaxMs } = sources
@@ -98,11 +98,11 @@ async function askServers(hostname: string, servers: NameSources['servers'], dea
       () => true,
       () => false,
     )
-    // Whoever has addresses of one family does not wait long for a server that passes over questions for the other.
+    // With addresses of one family there is only a short wait for a server that ignores queries for the other.
     await (isFound ? Promise.race([settled, pause(otherFamilyMs)]) : settled)
     if (found.length > 0) return found.sort((one, other) => one.family - other.family)
     const reasons = (await settled).flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
-    // That one family could not be asked for tells more than that there is none of the other.
+    // A failed query for one family is more significant than an empty answer for the other.
     throw reasons.find((reason) => !isUnknown(reason)) ?? reasons[0] ?? noAnswer(hostname, 'ENOTFOUND')
   } finally {
     cancel()

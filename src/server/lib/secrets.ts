@@ -31,7 +31,7 @@ export interface Secrets {
   /** The same for bytes that are no text. */
   sealBytes(plain: Buffer, place: Place): string
   openBytes(sealed: string, place: Place): Buffer
-  /** HMAC-SHA256 in hex. Its key comes from the oldest data key, so that a mac stays comparable when the active key is replaced. */
+  /** HMAC-SHA256 in hex. Its key comes from the oldest data key, so that a MAC stays comparable when the active key is replaced. */
   mac(purpose: string, text: string): string
 }
 

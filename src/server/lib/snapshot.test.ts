@@ -41,7 +41,7 @@ describe('a snapshot', () => {
     await expect(snapshot.refresh()).resolves.toBe('value')
   })
 
-  it('comes again for news until they are read, however often the load fails, and not when it is closed', async () => {
+  it('is retried for a change until it is loaded, after any number of failures, and not when it is closed', async () => {
     const reads: string[] = []
     let truth = 'old'
     let failures = 0

@@ -22,7 +22,7 @@ export class Snapshot<Value> {
     return this.#current
   }
 
-  /** Loads anew and resolves when a value at least as new as this call is in place. A failed load keeps the old value. */
+  /** Loads again and resolves when a value at least as new as this call is in place. A failed load keeps the old value. */
   refresh(): Promise<Value> {
     if (this.#running) {
       this.#again = true
@@ -33,8 +33,8 @@ export class Snapshot<Value> {
   }
 
   /**
-   * Refreshes with nobody waiting for it, and comes again until a load succeeds: news that come while the database is away are not lost.
-   * Each failure is told.
+   * Refreshes in the background, and retries until a load succeeds: changes while the database is away are not lost. Each failure is
+   * reported.
    */
   follow(onFailure: (error: unknown) => void): void {
     clearTimeout(this.#retry)
@@ -45,7 +45,7 @@ export class Snapshot<Value> {
     })
   }
 
-  /** Nothing is loaded any more that nobody asks for. */
+  /** No further load when there is no waiter. */
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#retry)

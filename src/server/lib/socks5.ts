@@ -23,7 +23,7 @@ export async function requestSocks5(
   socket.write(Buffer.concat([Buffer.of(version, 1, 0), hostBytes(target.host), portBytes(target.port)]))
   const reply = await take(socket, 4)
   if (reply.readUInt8(1) !== 0) throw new Error(`The SOCKS proxy could not connect (reply ${reply.readUInt8(1)})`)
-  // The address that the proxy uses itself follows, with its port; nobody needs it.
+  // The address that the proxy uses itself follows, with its port; it is not needed.
   const kind = reply.readUInt8(3)
   await take(socket, (kind === 1 ? 4 : kind === 4 ? 16 : (await take(socket, 1)).readUInt8(0)) + 2)
 }
@@ -52,7 +52,7 @@ function short(text: string): Buffer {
   return Buffer.concat([Buffer.of(bytes.length), bytes])
 }
 
-/** Exactly the next `length` bytes; what follows stays in the socket. */
+/** Exactly the next `length` bytes; the rest stays in the socket. */
 function take(socket: Socket, length: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const closed = () => finish(() => reject(new Error('The SOCKS proxy closed the connection')))

@@ -20,7 +20,7 @@ describe('splicing top-level members', () => {
     expect(splice('{ }', { b: 'true' })).toBe('{"b":true }')
   })
 
-  it('removes members wherever they stand', () => {
+  it('removes members at any position', () => {
     expect(JSON.parse(splice('{"a":1,"b":2,"c":3}', { a: undefined }))).toEqual({ b: 2, c: 3 })
     expect(JSON.parse(splice('{"a":1,"b":2,"c":3}', { b: undefined }))).toEqual({ a: 1, c: 3 })
     expect(JSON.parse(splice('{"a":1,"b":2,"c":3}', { c: undefined }))).toEqual({ a: 1, b: 2 })
@@ -36,7 +36,7 @@ describe('splicing top-level members', () => {
     }
   })
 
-  it('gives undefined for what is not one whole object', () => {
+  it('returns undefined unless the text is one complete object', () => {
     for (const text of [
       '',
       'null',
@@ -93,14 +93,14 @@ describe('the entries of a list', () => {
   const entries = (text: string, start = 0) =>
     entriesOf(Buffer.from(text), start)?.map(({ start, end }) => text.slice(start, end))
 
-  it('are found where they stand, without being parsed', () => {
+  it('are located without being parsed', () => {
     expect(entries('[ {"a":[1,"]"]} ,"x\\"]", [2,3],4 ,null]')).toEqual(['{"a":[1,"]"]}', '"x\\"]"', '[2,3]', '4', 'null'])
     expect(entries('{"data":[1,2]}', 8)).toEqual(['1', '2'])
     expect(entries('[]')).toEqual([])
     expect(entries('[ ]')).toEqual([])
   })
 
-  it('are undefined for what is no whole list', () => {
+  it('are undefined for an incomplete list', () => {
     for (const text of ['', '{}', '[1', '[1,', '["a', '[1}', '[{]']) expect([text, entries(text)]).toEqual([text, undefined])
   })
 

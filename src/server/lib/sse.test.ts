@@ -64,7 +64,7 @@ describe('cutting a byte stream into events', () => {
     expect(new EventBlocks(10).push('data: 1\n\ndata: 2\r\n\r\n')).toBe('data: 1\n\ndata: 2\r\n\r\n')
   })
 
-  it('knows where each event stands', () => {
+  it('reports the position of each event', () => {
     const block = 'data: 1\n\nevent: b\ndata: 2\n\n'
     expect(eventsIn(block).map(({ start, end }) => block.slice(start, end))).toEqual(['data: 1\n\n', 'event: b\ndata: 2\n\n'])
   })

@@ -9,7 +9,7 @@ export class EventBlocks {
   #rest: string[] = []
   #restBytes = 0
   #ending = ''
-  /** A CR at the end of a piece: the next one tells whether it is half of a CRLF. */
+  /** A CR at the end of a chunk: the next one decides whether it is half of a CRLF. */
   #heldReturn = ''
 
   /** A single event may have at most `limitBytes`. */
@@ -34,7 +34,7 @@ export class EventBlocks {
     return complete
   }
 
-  /** What came behind the last border. */
+  /** The bytes after the last border. */
   flush(): string {
     const rest = this.#rest.join('') + this.#heldReturn
     this.#heldReturn = ''
@@ -71,7 +71,7 @@ export class EventBlocks {
   }
 }
 
-/** A whole body with an LF wherever a CR stands alone. */
+/** A whole body with an LF in place of each single CR. */
 export function withLineFeeds(byteText: string): string {
   return byteText.includes('\r') ? byteText.replace(/\r(?!\n)/g, '\n') : byteText
 }
@@ -88,7 +88,7 @@ const borderReach = 3
 export interface EventText {
   readonly name: string
   readonly data: string
-  /** Where the event stands in the block, its blank line included. */
+  /** The event's range in the block, its blank line included. */
   readonly start: number
   readonly end: number
 }
@@ -125,7 +125,7 @@ export function* readEvents(block: string): Generator<EventText> {
   if (data !== undefined || name !== '') yield { name, data: decode(data ?? ''), start, end: block.length }
 }
 
-/** The event of a block that has a byte at `place`; undefined when only a comment stands there. */
+/** The event of a block that has a byte at `place`; undefined when there is only a comment. */
 export function eventAround(block: string, place: number): EventText | undefined {
   const start = borderBefore(block, place)
   const event = eventsIn(block.slice(start, borderBehind(block, place)))[0]
@@ -142,7 +142,7 @@ function decode(byteText: string): string {
 
 const beyondAscii = /[^\0-\x7f]/
 
-/** Behind the last blank line of a text, or -1. Only what is behind the last plain one is searched for one with CRLF. */
+/** The position after the last blank line of a text, or -1. Only the part after the last plain one is searched for one with CRLF. */
 function lastBorder(text: string): number {
   const plain = text.lastIndexOf('\n\n')
   const from = plain < 0 ? 0 : plain + 2

@@ -80,7 +80,7 @@ describe('deadlines', () => {
     expect(reached).toEqual(['a'])
   })
 
-  it('may be changed by what is called', () => {
+  it('may be changed by their callbacks', () => {
     const { deadlines, reached, note, pass } = wheel()
     const late = deadlines.after(500, note('late'))
     const first = deadlines.after(100, () => {

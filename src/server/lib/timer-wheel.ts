@@ -9,7 +9,7 @@ export interface Deadline {
   readonly callback: () => void
   /** The tick at which it is due; 0 when it is not armed. */
   due: number
-  /** Its neighbours in the ring of its slot; itself while it stands in none. */
+  /** Its neighbours in the ring of its slot; itself while it is in none. */
   next: Deadline
   previous: Deadline
 }
@@ -76,7 +76,7 @@ export class Deadlines {
     this.#armed--
   }
 
-  /** Calls what is due. The timer does this; a test with its own clock does it by hand. */
+  /** Calls expired deadlines. The timer does this; a test with its own clock does it by hand. */
   advance(): void {
     const target = this.#currentTick()
     // After a pause of more than a turn, one turn sees every slot.
@@ -86,7 +86,7 @@ export class Deadlines {
     if (this.#armed === 0) this.stop()
   }
 
-  /** Stops the timer. What is still armed is reached only after the next `after` or `refresh` starts it again. */
+  /** Stops the timer. Armed deadlines expire only after the next `after` or `refresh` starts it again. */
   stop(): void {
     clearInterval(this.#timer)
     this.#timer = undefined
@@ -100,7 +100,7 @@ export class Deadlines {
   #visit(index: number): void {
     const slot = this.#slots[index]
     if (slot === undefined || slot.next === slot) return
-    // What stands here now, in a ring of its own: callbacks may cancel any of it, and arm more.
+    // The current entries, in a separate ring: callbacks may cancel any of them, and arm more.
     const here = alone(slot.callback)
     enter(here, slot)
     leave(slot)
@@ -115,7 +115,7 @@ export class Deadlines {
     try {
       deadline.callback()
     } catch (error) {
-      // As if a timer of its own had thrown: the others are still called.
+      // As if its own timer had thrown: the others are still called.
       process.nextTick(() => {
         throw error
       })
@@ -141,7 +141,7 @@ function alone(callback: () => void): Deadline {
   return deadline
 }
 
-/** Puts one that stands alone at the end of a ring. */
+/** Appends a single entry to a ring. */
 function enter(deadline: Deadline, ring: Deadline): void {
   const last = ring.previous
   deadline.previous = last
@@ -150,7 +150,7 @@ function enter(deadline: Deadline, ring: Deadline): void {
   ring.previous = deadline
 }
 
-/** Keeps no link to those that stay: what has left must hold on to nothing. */
+/** Keeps no link to its former neighbours, so that it retains nothing. */
 function leave(deadline: Deadline): void {
   deadline.previous.next = deadline.next
   deadline.next.previous = deadline.previous

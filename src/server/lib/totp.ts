@@ -36,7 +36,7 @@ export function findPeriod(secret: string, code: string, nowSeconds: number): nu
   return neighbours.map((distance) => now + distance).find((period) => period >= 0 && sameSecret(totpCode(secret, period), code))
 }
 
-/** What the QR code of a set-up says. https://github.com/google/google-authenticator/wiki/Key-Uri-Format */
+/** The URI in the QR code of a set-up. https://github.com/google/google-authenticator/wiki/Key-Uri-Format */
 export function totpUri({ secret, site, account }: { secret: string; site: string; account: string }): string {
   // A colon would end the name of the site.
   const issuer = site.replaceAll(':', ' ')

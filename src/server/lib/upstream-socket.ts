@@ -15,7 +15,7 @@ export interface SocketTarget {
 /** More in one message than any event of the interfaces has; 16 MiB of sound in base64 fit. */
 export const frameBytesMax = 24 * 1024 * 1024
 
-/** What both ends of a relayed socket share: nothing is compressed, and what one message may pile up is bounded. */
+/** Settings of both ends of a relayed socket: no compression, and a bounded buffer for one message. */
 export const socketLimits = {
   perMessageDeflate: false,
   maxPayload: frameBytesMax,

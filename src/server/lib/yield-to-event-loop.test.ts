@@ -7,7 +7,7 @@ function work() {
   while (performance.now() < until);
 }
 
-/** Notes when the event loop comes to its timers, once between two steps, until it is stopped. */
+/** Counts turns of the event loop that reach its timers, once between two steps, until it is stopped. */
 function noteTimers(seen: string[]): () => void {
   let timer = setTimeout(function note() {
     if (seen.at(-1) !== 'timers') seen.push('timers')
@@ -16,7 +16,7 @@ function noteTimers(seen: string[]): () => void {
   return () => clearTimeout(timer)
 }
 
-it('between two heavy steps the event loop comes to its timers, whoever takes the steps', async () => {
+it('the event loop runs its timers between two heavy steps of any callers', async () => {
   const seen: string[] = []
   const stop = noteTimers(seen)
   const steps = async (name: string) => {

@@ -1,9 +1,9 @@
 /**
- * Heavy synchronous steps one at a time: in each iteration of the event loop at most one of them runs, so that timers and connections are
- * served between any two, whoever they belong to. For work in proportion to the bytes of a caller, as parsing a body of megabytes.
+ * Heavy synchronous steps one at a time: in each iteration of the event loop at most one of them runs, so that timers and connections
+ * are served between any two, over all requests. For work in proportion to the bytes of a caller, as parsing a body of megabytes.
  */
 
-/** Whether work on so many bytes is heavy: it waits for its turn. What is below takes a few milliseconds at most, and never waits. */
+/** Whether work on so many bytes is heavy and has to yield first. Work below takes a few milliseconds at most, and never waits. */
 export function isHeavy(bytes: number): boolean {
   return bytes > heavyAbove
 }
@@ -17,8 +17,8 @@ export function yieldToEventLoop(): Promise<void> {
 }
 
 /**
- * A turn for a further step of work that has begun, in front of those of `yieldToEventLoop`: what is nearly done frees its memory before the next
- * begins. Only for work of a few steps, which keeps nobody waiting for long.
+ * As `yieldToEventLoop`, but before its waiters: for a further step of work that has begun, so that it frees its memory before the
+ * next work begins. Only for work of a few steps, which delays others only shortly.
  */
 export function yieldWithPriority(): Promise<void> {
   return turnIn(waitingFurther)
@@ -39,7 +39,7 @@ function turnIn(queue: Waiting): Promise<void> {
 
 function beginNext(): void {
   const begin = waitingFurther.shift() ?? waiting.shift()
-  // What is set here runs in the next iteration, behind its timers and connections.
+  // A callback set here runs in the next iteration, after its timers and connections.
   if (isAnyoneWaiting()) setImmediate(beginNext)
   begin?.()
 }

@@ -5,7 +5,7 @@ import { MemoryWindows } from './memory-windows.ts'
 import { type RedisTiming, RedisWindows } from './redis-windows.ts'
 import type { LimitedRequest, RequestOutcome, Rule, Verdict } from './rule.ts'
 
-/** An admitted request: what is needed to correct its counts when it ends. */
+/** An admitted request: the data to correct its counts when it ends. */
 export interface Grant {
   readonly rules: readonly Rule[]
   readonly need: LimitedRequest
@@ -45,7 +45,7 @@ export class Counters {
   }
 
   /**
-   * Checks the rules without counting the request: the first refusal by count, whatever tokens it needs, and the status of each rule.
+   * Checks the rules without counting the request: the first refusal by count, regardless of tokens, and the status of each rule.
    * Redis is read only where `asksAll`, since `acquire` reads it again.
    */
   async peek(rules: readonly Rule[], asksAll: boolean): Promise<Pick<Verdict, 'refusal' | 'statuses'>> {

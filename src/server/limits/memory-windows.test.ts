@@ -51,7 +51,7 @@ describe('a limit of requests', () => {
     const { clock, passed } = counters()
     const rules = [rule({ requests: 100 })]
     const times: number[] = []
-    /** What a list of all times would let in of the same requests. */
+    /** The reference: the decisions of a list of all times for the same requests. */
     const exact: number[] = []
     let seed = 7
     const random = () => {
@@ -94,7 +94,7 @@ describe('a limit of requests', () => {
     expect(take(rules).refused).toBe(undefined)
   })
 
-  it('tells how much is used and when the window is empty', () => {
+  it('reports the used amount and when the window is empty', () => {
     const { clock, take } = counters()
     const rules = [rule({ requests: 5, tokens: 1000 })]
     take(rules, 10, 90)
@@ -102,7 +102,7 @@ describe('a limit of requests', () => {
     expect(take(rules, 10, 40).statuses).toMatchObject([{ requests: 2, tokens: 150, resetMs: 60_000 }])
   })
 
-  it('takes on a new number at once and keeps what was counted', () => {
+  it('applies a new limit at once and keeps the counts', () => {
     const { passed } = counters()
     expect(passed([rule({ requests: 10 })], 20)).toBe(10)
     expect(passed([rule({ requests: 15 })], 20)).toBe(5)
@@ -154,7 +154,7 @@ describe('a limit of successful requests', () => {
     expect(passed(rules, 10)).toBe(1)
   })
 
-  it('stands beside a limit of all requests, which failing does not give back', () => {
+  it('coexists with a limit of all requests, which a failure does not release', () => {
     const { take, end } = counters()
     const rules = [rule({ requests: 2, successes: 1 })]
     end(take(rules).grant, false)
@@ -164,7 +164,7 @@ describe('a limit of successful requests', () => {
 })
 
 describe('a limit of tokens', () => {
-  it('holds what a request may use until what it used is known', () => {
+  it("holds a request's greatest usage until its usage is known", () => {
     const { take, end } = counters()
     const rules = [rule({ tokens: 1000 })]
     const first = take(rules, 100, 500)
@@ -174,7 +174,7 @@ describe('a limit of tokens', () => {
     expect(take(rules, 100, 200).refused).toBe('tokens')
   })
 
-  it('counts what came to more than was held, also after the hold has left the window', () => {
+  it('counts usage beyond the hold, also after the hold has left the window', () => {
     const { clock, take, end } = counters()
     const rules = [rule({ tokens: 1000 })]
     const first = take(rules, 10, 10)

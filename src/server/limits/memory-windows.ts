@@ -36,7 +36,7 @@ export class MemoryWindows {
     return { refusal: undefined, statuses: this.#statuses(rules, nowMs), pieces }
   }
 
-  /** Checks without counting: the first refusal by count, whatever tokens the request needs. */
+  /** Checks without counting: the first refusal by count, regardless of tokens. */
   peek(rules: readonly Rule[], nowMs: number): Verdict {
     for (const rule of rules) if (hasWindow(rule)) dropOld(this.#windowOf(rule), rule.windowMs, nowMs)
     const refusals = rules.map((rule) => this.#refusalOf(rule, noNeed, nowMs, ['requests', 'successes']))
@@ -107,7 +107,7 @@ const noNeed: LimitedRequest = { id: '', inputTokens: 0, outputTokens: 0 }
 /** Retry time of a concurrency limit: it is not known when a running request ends. */
 export const concurrencyRetryMs = 1000
 
-/** What the end of a request changes in what was counted for it. */
+/** The corrections of a request's counts at its end. */
 export function changeOf(rule: Rule, need: LimitedRequest, { succeeded, undone, tokens }: RequestOutcome) {
   return {
     requests: undone ? -1 : 0,

@@ -3,7 +3,7 @@ import type { LimitedRequest, LimitStatus, Refusal, Rule } from './rule.ts'
 
 export interface LeaseRules {
   readonly rulesIn: (group: string) => readonly Rule[]
-  /** The rules that apply to the request whatever its body says. */
+  /** The rules that apply to the request regardless of its body. */
   readonly certainRules: () => readonly Rule[]
   /** The group whose rules count a request that fails before its group is known. */
   readonly ownGroup: string
@@ -11,7 +11,7 @@ export interface LeaseRules {
 
 export type LeaseRequest = Omit<LimitedRequest, 'id'> & { readonly group: string }
 
-/** What one request holds of the rate limits, from `acquire` to `release`. */
+/** One request's lease on the rate limits, from `acquire` to `release`. */
 export class RateLimitLease {
   readonly #counters: Counters
   readonly #id: string

@@ -1,7 +1,7 @@
 /**
- * What `window.ts` and `memory-windows.ts` do, in Redis, where a script is one step for all nodes. Time is that of Redis, so that
- * nodes whose clocks differ count alike. Two keys per rule: the window, packed, and the ids of the requests that run, each with the
- * time at which it no longer counts unless its node says again that it runs.
+ * The algorithm of `window.ts` and `memory-windows.ts` in Redis, where a script is atomic over all nodes. Time is that of Redis, so
+ * that nodes whose clocks differ count alike. Two keys per rule: the window, packed, and the ids of running requests, each with its
+ * expiry, which its node renews.
  */
 const common = `
 local fields, pieces = 5, 16
@@ -46,9 +46,10 @@ end
 `
 
 /**
- * KEYS: by rule, its window and its running requests. ARGV: the request's id, how long it counts as running, the retry of a full house;
- * then by rule its span, the most of requests, successes, tokens and concurrency, and the tokens that are wanted.
- * Without an id nothing is counted. Answers the rule that refuses (0 for none), its measure and its retry; then by rule the piece, what is used, and the reset.
+ * KEYS: by rule, its window and its running requests. ARGV: the request's id, how long it counts as running, the retry when
+ * concurrency is full; then by rule its span, the limits of requests, successes, tokens and concurrency, and the reserved tokens.
+ * Without an id nothing is counted. Returns the refusing rule (0 for none), its measure and its retry; then by rule the piece, the
+ * used amounts, and the reset.
  */
 export const takeScript = `${common}
 local function wait(window, field, over, span)

@@ -33,7 +33,7 @@ describe.skipIf(!redis)('over several nodes', () => {
   afterAll(() => void admin.destroy())
   beforeEach(() => void admin.flushAll())
 
-  /** A patient node: what is tested here is counting, and this machine may be busy. */
+  /** A node with long timeouts: this tests counting, and the machine may be busy. */
   async function node(timing: object = {}, prefix = 'test') {
     const logged: string[] = []
     const logger = testLogger('info', (line) => void logged.push(line))
@@ -102,7 +102,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     expect((await b.take(freed, 1, 0)).refusal?.measure).toBe('tokens')
   })
 
-  it('tokens beyond what was held count once they are known, also when the window has passed', async () => {
+  it('tokens beyond the hold count once they are known, also when the window has passed', async () => {
     const [a, b] = await Promise.all([node(), node()])
     const rules = [rule({ tokens: 1000, windowMs: 3000 })]
     const first = await a.take(rules, 10, 10)
@@ -123,7 +123,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     expect((await b.take(rules)).refusal).toMatchObject({ measure: 'concurrency', retryMs: 1000 })
   })
 
-  it('what ran on a node that died counts no longer after a while; what runs on a living one counts on', async () => {
+  it('running requests of a dead node expire; those of a living one are renewed', async () => {
     const timing = { runsForMs: 2500, renewEveryMs: 100 }
     const [a, b] = await Promise.all([node(timing), node(timing)])
     const rules = [rule({ concurrency: 2 })]
@@ -136,7 +136,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     expect((await b.take(rules)).refusal?.measure).toBe('concurrency')
   })
 
-  it('what runs is said again after Redis has lost it', async () => {
+  it('running requests are recorded again after Redis has lost them', async () => {
     const [a, b] = await Promise.all([node({ renewEveryMs: 50 }), node()])
     const rules = [rule({ concurrency: 2 })]
     await a.passed(rules, 2)
@@ -144,7 +144,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     await eventually(async () => (await b.take([rule({ concurrency: 2 })])).refusal?.measure === 'concurrency')
   })
 
-  it('[T223] without Redis each node counts on its own, with what it let in before, and says so once', async () => {
+  it('[T223] without Redis each node counts on its own, including earlier requests, and logs it once', async () => {
     const [a, b] = await Promise.all([node({ waitMs: 2000 }), node({ waitMs: 2000 })])
     const rules = [rule({ requests: 10 })]
     expect((await a.passed(rules, 4)) + (await b.passed(rules, 2))).toBe(6)
@@ -191,7 +191,7 @@ async function eventually(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-/** Ends are told to Redis without waiting, so that the next request may come before them. */
+/** Ends are sent to Redis without waiting, so the next request may arrive before them. */
 async function retried(take: () => Promise<Decision>): Promise<Decision> {
   let last = await take()
   await eventually(async () => {

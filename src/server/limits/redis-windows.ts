@@ -91,7 +91,7 @@ export class RedisWindows {
     })
   }
 
-  /** Checks without counting: the first refusal by count, whatever tokens the request needs. Undefined as for `acquire`. */
+  /** Checks without counting: the first refusal by count, regardless of tokens. Undefined as for `acquire`. */
   peek(rules: readonly Rule[]): Promise<Verdict | undefined> | undefined {
     if (!this.#mayAsk()) return undefined
     // No tokens are ever too many: the window is read all the same.
@@ -158,7 +158,7 @@ export class RedisWindows {
       if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return this.#client.eval(text, options)
       throw error
     })
-    // The scripts answer lists of integers; of those that answer nothing, nobody reads it.
+    // The scripts return lists of integers, or nothing that is read.
     return reply as unknown as number[]
   }
 

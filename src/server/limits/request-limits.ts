@@ -22,8 +22,8 @@ export class RequestLimits {
   }
 
   /**
-   * The rate-limit lease of a request, not yet acquired; undefined when no limit applies to this caller. `isPart`: the request runs inside
-   * of a session that holds a lease of its own, and is not counted as a concurrent request beside it.
+   * The rate-limit lease of a request, not yet acquired; undefined when no limit applies to this caller. `isPart`: the request runs
+   * inside of a session that holds a lease of its own, and does not take a concurrency slot besides it.
    */
   leaseOf(caller: LimitedCaller, requestId: string, { isPart = false } = {}): RateLimitLease | undefined {
     if (!this.#areSet() && caller.limits === null) return undefined
@@ -69,7 +69,7 @@ function limitsIn(map: OptionValues['UserRequestLimits'], group: string): readon
   return map[group] ?? map['*'] ?? []
 }
 
-/** The length of the window is part of the key, since another window must count anew. */
+/** The length of the window is part of the key, since another window starts from zero. */
 function ruleOf(whose: Rule['scope'], name: string, { seconds, requests, tokens, concurrency }: RequestLimit): Rule {
   const windowMs = seconds * 1000
   return { key: `${name}:${windowMs}`, scope: whose, windowMs, requests, successes: 0, tokens, concurrency }

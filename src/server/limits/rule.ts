@@ -1,6 +1,6 @@
 /**
- * What is limited, under one name that all nodes share: requests, successes and tokens in a window that slides, and how many requests
- * run at once. 0 is no limit.
+ * A limit, under one key that all nodes share: requests, successes and tokens in a sliding window, and concurrent requests. 0 is no
+ * limit.
  */
 export interface Rule {
   readonly key: string
@@ -16,7 +16,7 @@ export interface Rule {
 
 export type Measure = 'requests' | 'successes' | 'tokens' | 'concurrency'
 
-/** What one request asks of the rules. */
+/** One request's demands on the rules. */
 export interface LimitedRequest {
   /** Unique among all requests of all nodes. */
   readonly id: string

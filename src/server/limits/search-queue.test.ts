@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Queries } from '../db/open.ts'
 import { SearchQueue } from './search-queue.ts'
 
-/** A search that ends when it is told to. */
+/** A search that ends when aborted. */
 class Search {
   hasBegun = false
   signal: AbortSignal | undefined
@@ -101,7 +101,7 @@ describe('the searches of a user', () => {
     expect(newest.hasBegun).toBe(true)
   })
 
-  it('end when nobody waits for the answer any more', async () => {
+  it('are aborted when no caller waits for the answer any more', async () => {
     const queue = new TestQueue()
     const caller = new AbortController()
     const search = new Search(queue, 'filter', { left: caller.signal })
@@ -112,7 +112,7 @@ describe('the searches of a user', () => {
     expect(await new Search(queue, 'filter', { left: caller.signal }).outcome).toBe('log_search_cancelled')
   })
 
-  it('that take too long are stopped and say what to do; those that wait too long are refused', async () => {
+  it('that take too long are stopped with an error that says what to do, as are those that wait too long', async () => {
     const slow = new TestQueue({ waitMs: 60_000, runMs: 1 })
     expect(await new Search(slow, 'filter').outcome).toBe('log_search_timeout')
     const crowded = new TestQueue({ waitMs: 1, runMs: 60_000 })

@@ -1,18 +1,18 @@
 /**
- * A window that slides, as a flat list of pieces, oldest first: when the piece began, when something was last counted in it, and the
- * requests, successes and tokens of it. A piece takes what comes within a sixteenth of the window and leaves the window as a whole, a
- * window's length after its last entry: so never more than the limit is in any window of that length, bursts leave it to the
- * millisecond, and a steady stream waits at most a sixteenth longer. `redis-scripts.ts` does the same in Redis.
+ * A window that slides, as a flat list of pieces, oldest first: the start of the piece, the time of its last entry, and its requests,
+ * successes and tokens. A piece takes the entries of a sixteenth of the window and leaves the window as a whole, a window's length
+ * after its last entry: so never more than the limit is in any window of that length, bursts leave it to the millisecond, and a steady
+ * stream waits at most a sixteenth longer. `redis-scripts.ts` does the same in Redis.
  */
 export type Window = number[]
 
 export const pieceFields = 5
 export const piecesPerWindow = 16
-/** Where the counts stand in a piece. */
+/** Offsets of the counts in a piece. */
 export const fieldOf = { requests: 2, successes: 3, tokens: 4 } as const
 export type Counted = keyof typeof fieldOf
 
-/** Takes out what has left the window. A clock that was put back by more than a window makes everything leave. */
+/** Removes expired pieces. A clock that was set back by more than a window empties the window. */
 export function dropOld(window: Window, windowMs: number, nowMs: number): void {
   let gone = 0
   while (gone < window.length && Math.abs(nowMs - numberAt(window, gone + 1)) >= windowMs) gone += pieceFields
@@ -47,7 +47,7 @@ export function adjust(
     add(window, currentPiece(window, windowMs, nowMs), { requests: 0, successes: 0, tokens: change.tokens })
 }
 
-/** Where the piece begins into which everything goes that comes now. */
+/** The start of the current piece. */
 function currentPiece(window: Window, windowMs: number, nowMs: number): number {
   const at = window.length - pieceFields
   if (at < 0 || Math.abs(nowMs - numberAt(window, at)) >= windowMs / piecesPerWindow) {
@@ -58,7 +58,7 @@ function currentPiece(window: Window, windowMs: number, nowMs: number): number {
   return at
 }
 
-/** How long until `over` of what is counted has left the window. */
+/** How long until `over` of the counted amount has left the window. */
 export function msUntilFreed(window: Window, counted: Counted, over: number, windowMs: number, nowMs: number): number {
   let left = over
   for (let at = 0; at < window.length; at += pieceFields) {

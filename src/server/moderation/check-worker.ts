@@ -1,7 +1,10 @@
 import { parentPort } from 'node:worker_threads'
 import { findWord, WordList } from './word-list.ts'
 
-/** The thread that reads large prompts, so that they hold up nobody else. The list comes once, with the first text after it changed. */
+/**
+ * The worker thread that checks large prompts, so that they block nothing else. The list is sent once, with the first text after it
+ * changed.
+ */
 export interface CheckTask {
   readonly id: number
   readonly list: readonly string[] | undefined

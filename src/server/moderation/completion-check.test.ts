@@ -6,7 +6,7 @@ function check(words: readonly string[], { stops = false, piecesKept = 0 } = {})
   return new CompletionCheck({ words: new WordList(words), stops, piecesKept })
 }
 
-/** What comes out of a whole text that comes in these pieces. */
+/** The output for a text that arrives in these pieces. */
 function through(
   words: readonly string[],
   pieces: readonly string[],
@@ -25,7 +25,7 @@ describe('masking', () => {
       expect(through(['badword'], pieces)).toBe(`before ${mask} between ${mask} after bad word`)
   })
 
-  it('keeps back no more than what may be the beginning of a word', () => {
+  it('holds back only a possible beginning of a word', () => {
     const one = check(['badword'])
     expect(one.push('hello ')).toEqual({ pass: 'hello ', found: undefined })
     expect(one.push('ba')).toEqual({ pass: '', found: undefined })
@@ -42,7 +42,7 @@ describe('masking', () => {
     expect(through(['a', 'aaaa'], letters('aaaa'))).toBe(mask)
   })
 
-  it('sees through case, width, compatibility forms and letters that nobody sees', () => {
+  it('ignores case, width, compatibility forms and invisible letters', () => {
     const seen = (text: string) => through(['bad 敏感词'], letters(text))
     for (const text of [
       'BAD 敏感词',
@@ -68,7 +68,7 @@ describe('masking', () => {
 })
 
 describe('stopping', () => {
-  it('lets nothing go on from the beginning of the first word, not even what came before it in the same word', () => {
+  it('stops the output at the beginning of the first word, including the text before it in the same word', () => {
     const one = check(['badword', 'worse'], { stops: true })
     expect(one.push('this is a bad')).toEqual({ pass: 'this is a ', found: undefined })
     expect(one.push('Word and more')).toEqual({ pass: '', found: 'badword' })
@@ -77,7 +77,7 @@ describe('stopping', () => {
     expect(check(['badword'], { stops: true }).push('a badword b')).toEqual({ pass: 'a ', found: 'badword' })
   })
 
-  it('keeps back the last pieces, so that what stands before the word is not seen either', () => {
+  it('holds back the last pieces, so that the text right before the word is not seen either', () => {
     const one = check(['badword'], { stops: true, piecesKept: 2 })
     expect(['one ', 'two ', 'three ', 'four '].map((piece) => one.push(piece).pass)).toEqual(['', '', 'one ', 'two '])
     expect(one.push('five badword')).toEqual({ pass: '', found: 'badword' })
@@ -107,7 +107,7 @@ function naive(words: readonly string[], text: string, stops: boolean): string {
   return merged.reduceRight((out, { from, to }) => out.slice(0, from) + mask + out.slice(to), text)
 }
 
-it('gives what a plain search gives, for any words, texts and cuts', () => {
+it('equals a plain search for any words, texts and cuts', () => {
   let seed = 11
   const random = (below: number) => {
     seed = (seed * 48_271) % 2_147_483_647
@@ -152,7 +152,7 @@ it('judges a text alike by a short list, which is searched for plainly, and by a
 describe('hostile texts', () => {
   const alike = Array.from({ length: 10_000 }, (_, n) => `${'a'.repeat(1 + (n % 15))}${n}z`)
 
-  it('cost at most two steps for each letter, whatever the list and the text', () => {
+  it('cost at most two steps for each letter, for any list and text', () => {
     const lists = [
       alike,
       [`${'a'.repeat(1000)}b`],

@@ -1,7 +1,7 @@
 import { foldCodePoint, foldUnit, noUnits, severalUnits } from './case-folding.ts'
 import { nothingSeen, type WordList } from './word-list.ts'
 
-/** What may go on to the caller now, and the last listed word that was found in what was pushed. */
+/** The text that may be passed on now, and the last listed word found in the pushed text. */
 export interface Checked {
   readonly pass: string
   readonly found: string | undefined
@@ -11,15 +11,15 @@ export interface CompletionRule {
   readonly words: WordList
   /** True: a word ends the text, and nothing behind its beginning goes on. False: it is masked. */
   readonly stops: boolean
-  /** So many of the last pieces are kept back, so that what stands shortly before a word that stops the text is not seen either. */
+  /** So many of the last pieces are held back, so that the text right before a word is not seen either. */
   readonly piecesKept: number
 }
 
 export const mask = '**###**'
 
 /**
- * Takes the listed words out of a text that comes in pieces, wherever the pieces are cut. Only what may be the beginning of a word is
- * kept back, until it is known whether it is one. One text, one check: a reply with several has as many checks.
+ * Removes the listed words from a text that arrives in pieces cut anywhere. Only a possible beginning of a word is held back, until it
+ * is decided. One text, one check: a reply with several has as many checks.
  */
 export class CompletionCheck {
   readonly #rule: CompletionRule
@@ -59,7 +59,7 @@ export class CompletionCheck {
     return { pass: this.#queue(this.#release(this.#decided())), found }
   }
 
-  /** The text is complete: gives what is left of it. */
+  /** The text is complete: returns the rest. */
   flush(): Checked {
     if (this.#stoppedBy !== undefined) return { pass: '', found: this.#stoppedBy }
     this.#kept += this.#half

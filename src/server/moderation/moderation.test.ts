@@ -64,7 +64,7 @@ eachDatabase('moderation', (fresh) => {
   })
 })
 
-it('a thread that ends tells those who wait for it, and the next text starts another', async () => {
+it('a thread that ends rejects its waiters, and the next text starts another', async () => {
   const thread = new CheckThread()
   const list = ['omega']
   expect(await thread.find(list, ['the omega'])).toBe('omega')

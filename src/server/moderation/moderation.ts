@@ -10,7 +10,7 @@ import { findWord, WordList } from './word-list.ts'
 /** Longer prompts are read in another thread. Below, the way there takes longer than the reading. */
 const readHereBelow = 32 * 1024
 
-/** What must not be said: listed words in what callers ask and in what models answer, as the options of this moment say. */
+/** Listed words in prompts and answers, by the current options. */
 export class Moderation {
   readonly #logger: Core['logger']
   readonly #thread = new CheckThread()

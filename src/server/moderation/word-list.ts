@@ -10,8 +10,8 @@ export interface Listed {
 export const nothingSeen = 0
 
 /**
- * Finds listed words in one pass over a text, however many there are (Aho-Corasick). A state is the longest end of what has been seen
- * that begins a word; its steps are in one open hash table, since a list may have 200,000 letters. Reads folded text, unit by unit.
+ * Finds any number of listed words in one pass over a text (Aho-Corasick). A state is the longest suffix of the text that is a prefix
+ * of a word; its steps are in one open hash table, since a list may have 200,000 letters. Reads folded text, unit by unit.
  */
 export class WordList {
   /** In units, as they are compared. */

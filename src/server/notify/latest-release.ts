@@ -10,7 +10,7 @@ const timeoutMs = 10_000
 const answerMaxBytes = 1024 * 1024
 const notesLengthMax = 20_000
 
-/** What a code host answers about a release; everything but the tag may be missing. */
+/** A code host's reply about a release; everything but the tag may be missing. */
 const feed = z.object({
   tag_name: z.string().trim().min(1).max(100),
   name: z.string().nullish(),
@@ -42,8 +42,8 @@ export async function readLatestRelease({ options, upstream, version }: Parts): 
 }
 
 /**
- * Whether a version comes after another in semantic versioning: `v1.0.0` after `1.0.0-rc.2` after `1.0.0-rc.1`. Numbers that are missing
- * are 0, further ones count too, and a text without a version is never newer.
+ * Whether a version is newer than another in semantic versioning: `v1.0.0` after `1.0.0-rc.2` after `1.0.0-rc.1`. Missing numbers are
+ * 0, further ones count too, and a text without a version is never newer.
  */
 export function isNewer(version: string, than: string): boolean {
   const [given, known] = [partsOf(version), partsOf(than)]
@@ -55,7 +55,7 @@ export function isNewer(version: string, than: string): boolean {
 
 type Part = number | string
 
-/** The numbers of the release, and the parts of the pre-release behind its `-`. What stands behind `+` does not order versions. */
+/** The numbers of the release, and the parts of the pre-release after its `-`. Build metadata after `+` does not order versions. */
 function partsOf(text: string): { release: Part[]; preRelease: Part[] } {
   const [version = ''] = text.split('+')
   const [release = '', ...rest] = version.split('-')

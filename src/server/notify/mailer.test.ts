@@ -84,7 +84,7 @@ describe('mail', () => {
     expect(await sending).toBe('mail_failed')
   })
 
-  it('tells why it was refused, without what the server said', async () => {
+  it("reports why it was refused, without the server's text", async () => {
     const { mailer, logged } = await setUp({ login }, { SMTPToken: 'canary-wrong' })
     const failure: unknown = await mailer.send(hello).catch((error) => error)
     expect(failure).toMatchObject({ code: 'mail_failed', detail: { code: 'EAUTH', responseCode: 535 } })
@@ -116,7 +116,7 @@ describe('mail', () => {
     }
   })
 
-  it.each(Object.keys(mails) as (keyof typeof mails)[])('%s fills every place and escapes what is put in', (kind) => {
+  it.each(Object.keys(mails) as (keyof typeof mails)[])('%s fills every placeholder and escapes the values', (kind) => {
     const params = {
       site: '<Site>',
       username: '<img>',

@@ -6,8 +6,8 @@ import { Semaphore } from '../lib/semaphore.ts'
 import type { Core } from '../options/core.ts'
 
 /**
- * How people are told: mail through the operator's SMTP server (this file), webhooks (`webhook.ts`), and the words of both. This folder
- * knows nothing of users: it is told whom to write to, and whether they may be written to is decided by who calls it.
+ * Notices: mail through the operator's SMTP server (this file), webhooks (`webhook.ts`), and the texts of both. This folder knows
+ * nothing of users: its callers decide on recipients and permissions.
  */
 export interface Mail {
   /** One address, checked by `accounts/email-address`. */
@@ -44,8 +44,8 @@ export class Mailer {
   }
 
   /**
-   * Resolves when the server has taken the mail. TLS is required but for a server on this machine, and its certificate is verified.
-   * Throws `mail_unconfigured` or `mail_failed`; what the server said is not passed on, since it may repeat what we told it.
+   * Resolves when the server has accepted the mail. TLS is required except for a server on this machine, and its certificate is
+   * verified. Throws `mail_unconfigured` or `mail_failed`; the server's reply is not passed on, since it may quote ours.
    */
   async send(mail: Mail): Promise<void> {
     this.requireConfigured()
@@ -57,12 +57,12 @@ export class Mailer {
     return running.finally(() => this.#running.delete(running))
   }
 
-  /** Sends when nobody waits for it, so that nobody learns from the time of an answer whether there was a mail. Failures are logged. */
+  /** Sends in the background, so that response times do not reveal whether there was a mail. Failures are logged. */
   sendLater(mail: Mail): void {
     background(this.#core.logger, 'sending a mail', this.send(mail))
   }
 
-  /** Waits for what is on its way, for a moment; then cuts it. */
+  /** Waits a moment for mails in transit, then aborts them. */
   async close(graceMs = 2000): Promise<void> {
     const cut = setTimeout(() => this.#ending.abort(), graceMs)
     await Promise.allSettled(this.#running)
@@ -102,7 +102,7 @@ export class Mailer {
       requireTLS: !isThisMachine(host),
       ...(pass === '' ? {} : { auth: { user, pass } }),
       tls: { minVersion: 'TLSv1.2', ...(this.#certificates ? { ca: this.#certificates } : {}) } as const,
-      // What a greeting tells of us: the domain that we send for, not the name of this machine.
+      // The name in the SMTP greeting: the domain of the sender, not the name of this machine.
       name: this.#sender().split('@')[1] ?? 'localhost',
       connectionTimeout: connectMs,
       greetingTimeout: connectMs,

@@ -156,7 +156,7 @@ export function writeMail(kind: MailKind, { to, language, params, code, link }: 
   return { to, subject: say(subject), text: text.join('\n\n'), html: page(language, params.site, html.join('')) }
 }
 
-/** What a webhook is told instead of a mail: the same words, without the looks. */
+/** The text of a webhook notice: that of the mail, without HTML. */
 export function wordsOf(kind: MailKind, language: Language, params: Letter['params']): { title: string; content: string } {
   const { subject, lines }: Words = mails[kind]
   const say = (text: Text) => fill(text[language], params, language)

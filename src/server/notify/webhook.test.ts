@@ -81,7 +81,7 @@ async function hurried(promise: Promise<void>): Promise<string> {
 }
 
 describe('a webhook', () => {
-  it('[T204] gets signed JSON with the time, and a name of its own', async () => {
+  it('[T204] is signed JSON with the time and a unique id', async () => {
     const { calls, url } = await receiver()
     await callWebhook(parts(), { webhook: { url, secret: 'canary' }, notice })
     await callWebhook(parts(), { webhook: { url, secret: '' }, notice })

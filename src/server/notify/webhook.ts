@@ -6,13 +6,13 @@ import { CallFailure, callConfigured, fetchUntrusted, type Reply, type UpstreamA
 import { newSecret } from '../lib/ids.ts'
 import type { Core } from '../options/core.ts'
 
-/** Where a user wants to be told. `secret` is '' when the receiver does not check signatures. */
+/** A user's webhook. `secret` is '' when the receiver does not check signatures. */
 export interface Webhook {
   readonly url: string
   readonly secret: string
 }
 
-/** What is told. `values` are the numbers and names of the content, for programs. */
+/** The content of a notice. `values` are its numbers and names, for programs. */
 export interface Notice {
   readonly type: string
   readonly title: string
@@ -27,10 +27,9 @@ const answerMaxBytes = 64 * 1024
 const waitsMs = [1000, 4000]
 
 /**
- * Posts the notice as JSON, three times at most, until it is answered with 2xx. `X-Webhook-Signature` is the hex HMAC-SHA256 of the
- * body by the secret; the body has the time, and the same `X-Webhook-Id` in each try, so that a receiver can tell an old or a second
- * one. The address is a user's: only https on the public internet, or the operator's worker, which fetches in our stead.
- * Throws `webhook_failed`.
+ * Posts the notice as JSON, at most three times, until a 2xx. `X-Webhook-Signature` is the hex HMAC-SHA256 of the body by the secret;
+ * the body has the time, and the same `X-Webhook-Id` in each try, so that a receiver detects old and repeated ones. The address is a
+ * user's: only https on the public internet, or through the operator's worker. Throws `webhook_failed`.
  */
 export async function callWebhook(
   parts: Parts,

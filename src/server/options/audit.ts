@@ -6,23 +6,23 @@ import type { Secrets } from '../lib/secrets.ts'
 import type { Caller, Core } from './core.ts'
 
 /**
- * The record of administrative acts: who did what to whom, and what it was before and after. Rows are written in the transaction of
- * the act and chained by an HMAC, so that a changed, inserted or removed row is found even when somebody writes to the database
- * directly. Not found: rows cut off at the end, unless the head of the chain was kept elsewhere; and whoever holds the master key.
+ * The audit log of administrative actions: actor, target, and the values before and after. Rows are written in the transaction of the
+ * action and chained by an HMAC, so that a changed, inserted or removed row is detected even after direct writes to the database. Not
+ * detected: rows cut off at the end, unless the head of the chain was stored elsewhere, and changes by a holder of the master key.
  */
 export interface AuditEntry {
   /** Undefined when the system itself acts. */
   readonly caller: Pick<Caller, 'id' | 'username' | 'address'> | undefined
-  /** What was done, as `option.save` or `user.disable`. */
+  /** The action, as `option.save` or `user.disable`. */
   readonly action: string
-  /** What it was done to, as `option:Price` or `user:7`. */
+  /** The target, as `option:Price` or `user:7`. */
   readonly target: string
   /** Never a secret itself: at most whether it is set, or its mac. */
   readonly before?: string
   readonly after?: string
 }
 
-/** As the databases keep it: what they would replace or refuse is replaced before the chain is computed over it. */
+/** As the databases store it: characters that they would replace or refuse are replaced before the chain is computed. */
 function storable(text = ''): string {
   return text.toWellFormed().replaceAll('\0', '')
 }

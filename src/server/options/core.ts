@@ -24,7 +24,7 @@ export interface Core {
   readonly node: string
 }
 
-/** Who makes a console call: read anew from the database for each call. */
+/** The user behind a console call: read from the database for each call. */
 export interface Caller {
   readonly id: number
   readonly username: string
@@ -36,10 +36,10 @@ export interface Caller {
 
 /**
  * The settings of the site, which administrators change while it runs. Every part reads `options.current`, one frozen and typed
- * snapshot of all of them. What is needed before the database opens is in `env.ts`; what belongs to one user or channel is in its row.
+ * snapshot of all of them. Settings needed before the database opens are in `env.ts`; those of one user or channel are in its row.
  */
 export interface OptionStore {
-  /** All options. Read it anew for each use; what is costly to derive from it is kept by `derived`. */
+  /** All options. Read it for each use; values that are costly to derive are cached by `derived`. */
   readonly current: OptionValues
   /** Resolves when `current` is at least as new as this call. */
   refresh(): Promise<void>
@@ -61,6 +61,6 @@ export interface OptionChange {
   readonly key: string
   readonly value: string | undefined
   readonly caller: Caller
-  /** False asks to be told before groups are taken away that somebody is in; scripts do not ask. */
+  /** False refuses to remove groups that are in use until confirmed; scripts confirm. */
   readonly confirmed?: boolean | undefined
 }

@@ -4,8 +4,8 @@ import type { Queries } from '../db/open.ts'
 import { fail } from '../lib/failure.ts'
 
 /**
- * Throws `groups_in_use` when somebody is in a group that is about to lose its ratio: what its users pay would change without a word, and
- * tokens that name it would stop to work.
+ * Throws `groups_in_use` when a user, token or channel is in a group that is about to lose its ratio: its users' prices would change
+ * silently, and tokens that name it would stop to work.
  */
 export async function requireUnused(db: Queries, before: OptionValues, after: OptionValues): Promise<void> {
   const removed = Object.keys(before.GroupRatio).filter((group) => !Object.hasOwn(after.GroupRatio, group))

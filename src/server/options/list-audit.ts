@@ -11,7 +11,7 @@ export interface AuditSearch {
   /** Beginnings in any case: `option` finds `option.save`. '' for any. */
   readonly action: string
   readonly target: string
-  /** The name of who acted, or the id. */
+  /** The name or the id of the actor. */
   readonly actor: string
   /** Unix seconds; 0 for any. */
   readonly start: number
@@ -20,7 +20,7 @@ export interface AuditSearch {
 
 const shown = ['id', 'created_at', 'actor_id', 'actor_name', 'address', 'action', 'target', 'before', 'after'] as const
 
-/** A page of the audit log, newest first unless told otherwise, and the number of all rows that match. */
+/** A page of the audit log, newest first by default, and the number of all matching rows. */
 export async function listAudit(
   { db }: Pick<Core, 'db'>,
   { search, page, sort }: { search: AuditSearch; page: PageOf; sort?: SortBy<'id'> | undefined },
@@ -37,7 +37,7 @@ const columns: readonly CsvColumn<AuditRow>[] = [
   ...(['actor_id', 'actor_name', 'address', 'action', 'target', 'before', 'after'] as const),
 ]
 
-/** The rows that match, as CSV, and a row more: who took them. */
+/** The matching rows as CSV, and one more: the record of this export. */
 export async function* exportAudit(
   core: Core,
   { search, timeZone, caller }: { search: AuditSearch; timeZone: string; caller: Caller },

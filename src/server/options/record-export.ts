@@ -1,7 +1,7 @@
 import { recordAudit } from './audit.ts'
 import type { Caller, Core } from './core.ts'
 
-/** Leaves a trace of who took the rows of everybody, and which were asked for, before the first of them leaves. */
+/** Records an export of other users' rows and its filters, before the first row is sent. */
 export async function recordExport(
   core: Core,
   caller: Caller,

@@ -6,16 +6,16 @@ import type { Queries } from '../db/open.ts'
 import type { Secrets } from '../lib/secrets.ts'
 import { isUnmet, requirements } from './checks.ts'
 
-/** What stands in the options table, and which rows had to be passed over. */
+/** The stored options, and the rows that were skipped. */
 export interface StoredOptions {
   readonly values: OptionValues
-  /** Key of a bad row to what is wrong with it; never its value. */
+  /** Key of a bad row and its fault; never its value. */
   readonly faults: ReadonlyMap<string, string>
 }
 
 /**
  * Reads all options. No row can stop it: one that is unknown, too long, unreadable or out of range counts as absent and leaves the
- * value of `last`, or the default; a switch without what it needs is off.
+ * value of `last`, or the default; a switch without what it needs is switched off.
  */
 export async function readOptions(db: Queries, secrets: Secrets, last: OptionValues = defaults): Promise<StoredOptions> {
   const bounded = sql<string | null>`case when length(value) <= ${optionTextLengthMax} then value end`
@@ -71,7 +71,7 @@ function opened(text: string, key: string, secrets: Secrets): string | undefined
   try {
     return secrets.open(text, place(key))
   } catch {
-    // Reported as a fault of the row: the error itself might quote what is stored.
+    // Reported as a fault of the row: the error itself might quote the stored value.
     return undefined
   }
 }

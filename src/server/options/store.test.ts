@@ -67,7 +67,7 @@ eachDatabase('options', (fresh, kind) => {
     expect(restarted.options.current).toEqual(options.current)
   })
 
-  it('refuses what is invalid and keeps the old value in force', async () => {
+  it('rejects invalid values and keeps the old ones in force', async () => {
     const { options, save, row } = await startNode(await freshTest())
     await save('RetryTimes', '2')
     await expect(save('RetryTimes', 'many')).rejects.toMatchObject({ code: 'option_invalid' })
@@ -95,7 +95,7 @@ eachDatabase('options', (fresh, kind) => {
     expect(await audit()).toHaveLength(1)
   })
 
-  it('lets admins write what steers the service, and only the super admin what takes over accounts or money', async () => {
+  it('lets admins change operational options, and only the super admin those that affect accounts or money', async () => {
     const { options, save } = await startNode(await freshTest())
     await save('RetryTimes', '1', admin)
     for (const key of ['ServerAddress', 'SMTPToken', 'QuotaPerUnit', 'Price', 'TopUpLink', 'PasswordLoginEnabled'] as const) {
@@ -126,7 +126,7 @@ eachDatabase('options', (fresh, kind) => {
     expect(JSON.stringify(await audit())).not.toContain('canary')
   })
 
-  it('does not switch on what lacks its settings, nor takes them from under it', async () => {
+  it('refuses to switch on a feature without its settings, and to remove them while it is on', async () => {
     const { save } = await startNode(await freshTest())
     const pairs = [
       ['GitHubOAuthEnabled', 'GitHubClientId', 'id'],
@@ -152,7 +152,7 @@ eachDatabase('options', (fresh, kind) => {
     expect(refusal.text('zh')).toBe('请先填写服务器地址')
   })
 
-  it('asked to, takes no group away while somebody is in it, unless that is confirmed', async () => {
+  it('refuses on request to remove a group in use, unless confirmed', async () => {
     const { options, save, db, audit } = await startNode(await freshTest())
     await save('GroupRatio', '{"default":1,"vip":3,"svip":0.5,"empty":2}')
     const user = { display_name: '', password_hash: '', created_time: 0 }
@@ -247,7 +247,7 @@ eachDatabase('options', (fresh, kind) => {
     expect(await audit()).toHaveLength(2)
   })
 
-  it('computes what is derived anew only after a change', async () => {
+  it('recomputes derived values only after a change', async () => {
     const { options, save } = await startNode(await freshTest())
     let computed = 0
     const doubled = derived(options, ({ RetryTimes }) => {

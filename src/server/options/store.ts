@@ -30,7 +30,7 @@ export async function openOptions(parts: Parts): Promise<OptionStore> {
     snapshot.follow((error) => parts.logger.error({ error }, 'the options are not read yet')),
   )
 
-  /** Tells everybody of a committed change. */
+  /** Publishes a committed change. */
   const announce = async () => {
     parts.bus.publish('options')
     await snapshot.refresh()

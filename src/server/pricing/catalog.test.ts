@@ -21,7 +21,7 @@ function catalogOf(over: Partial<OptionValues> = {}, served: Readonly<Record<str
 }
 
 describe('the price of a model', () => {
-  it('comes with every factor from the options', () => {
+  it('has every factor of the options', () => {
     const { priceOf } = catalogOf({ GroupRatio: { default: 1, vip: 0.8 }, QuotaPerUnit: 1000 })
     expect(priceOf('gpt-4o', 'vip')).toEqual({
       model: 'gpt-4o',
@@ -209,7 +209,7 @@ describe('the public price of a model', () => {
     expect(() => priceOf('gpt-5.5')).toThrow('has no price')
   })
 
-  it('comes after what an administrator has set, and after the table of a fresh site', () => {
+  it("is overridden by an administrator's price, and by the table of a fresh site", () => {
     expect(catalogOf({}, served).priceOf('gpt-4o')).toMatchObject({ source: 'default', modelRatio: 1.25 })
     const own = catalogOf({ ModelRatio: { ...defaults.ModelRatio, 'gpt-4o': 2, 'gpt-5.4': 3 } }, served)
     expect(own.priceOf('gpt-4o')).toMatchObject({ source: 'own', modelRatio: 2 })
@@ -239,7 +239,7 @@ describe('the public price of a model', () => {
     expect(() => priceOf('o3')).toThrow('has no price')
   })
 
-  it('is none for what is sold by another measure than tokens, which it names', () => {
+  it('is none for models sold by another unit than tokens, which it names', () => {
     const { priceOf, catalog } = catalogOf({}, served)
     expect(() => priceOf('gemini-embedding-2')).toThrow('has no price')
     expect(catalog.uncovered('gemini-embedding-2')).toBe('unit')

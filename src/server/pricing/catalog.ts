@@ -9,14 +9,15 @@ import { type PublicModel, publicPrices, type Vendors } from './public-prices.ts
 import type { Price } from './quote.ts'
 
 /**
- * What each model costs in each group: by the options of the moment, else by the public price data for the vendors of the channels that
- * serve it. `quote.ts` turns such a price and a usage into units, and `wallet/` charges them. Which channel serves a call does not matter.
+ * The price of each model in each group: by the current options, else by the public price data for the vendors of the channels that
+ * serve it. `quote.ts` turns such a price and a usage into units, and `wallet/` charges them. Which channel serves a call does not
+ * matter.
  */
 export interface Catalog {
   /**
-   * The price of a model in a group, the same frozen object until an option, a channel or the day changes. A fixed price comes before a
-   * ratio, and both before public data. A model without any costs `fallbackModelRatio` in self-use mode or when its user accepts that;
-   * otherwise throws `price_missing`.
+   * The price of a model in a group, the same frozen object until an option, a channel or the day changes. A fixed price takes
+   * precedence over a ratio, and both over public data. A model without any costs `fallbackModelRatio` in self-use mode or when its
+   * user accepts that; otherwise throws `price_missing`.
    */
   priceOf(wanted: { model: string; group: string; acceptsUnpriced: boolean }): Price
   /** The price before the group, or undefined when there is none: for price lists. */

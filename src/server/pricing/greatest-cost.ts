@@ -5,16 +5,16 @@ import { costOf, type Price, tierFactor } from './quote.ts'
 export interface TokenKinds {
   readonly imageTokens: number
   readonly audioTokens: number
-  /** As what the vendor may bill text of the prompt, and as what the answer. */
+  /** The kind that the vendor may bill the prompt's text as, and the one of the answer. */
   readonly textAs: readonly PromptBucket[]
   readonly outputAs: readonly OutputBucket[]
-  /** What is due beside the tokens or multiplies them, from `piecesOf`. */
+  /** Fixed amounts and factors beside the tokens, from `piecesOf`. */
   readonly pieces: Partial<Usage>
 }
 
 /**
- * What a call may owe beside its tokens: its tier where that is dearer than the ordinary one, a price per call, and ten calls of each tool
- * that the vendor runs, which is what vendors allow by default.
+ * Costs of a call beside its tokens: its tier where that is dearer than the ordinary one, a price per call, and ten calls of each tool
+ * that the vendor runs, the default limit of vendors.
  */
 export function piecesOf(
   price: Price,

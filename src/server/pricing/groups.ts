@@ -3,7 +3,7 @@ import { fail } from '../lib/failure.ts'
 
 type GroupOptions = Pick<OptionValues, 'GroupRatio' | 'UserUsableGroups'>
 
-/** What a group multiplies prices by. Members of a group that was taken out of the options pay the plain price. */
+/** The group ratio. Members of a group that was removed from the options pay the plain price. */
 export function groupRatio(options: GroupOptions, group: string): number {
   return options.GroupRatio[group] ?? 1
 }

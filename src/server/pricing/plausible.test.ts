@@ -74,7 +74,7 @@ describe('an implausible usage', () => {
     expect(costBeyond(price, { usage: usageOf({ input: 5 }), others }, 5)).toBe(1000)
   })
 
-  it('never grows in any bucket or in cost, and fits, whatever was reported', () => {
+  it('never grows in any bucket or in cost, and fits, for any report', () => {
     const random = randomOf(7)
     const count = () => Math.floor(random() * 10 ** Math.floor(random() * 6))
     for (let round = 0; round < 2000; round++) {
@@ -106,11 +106,11 @@ describe('an implausible usage', () => {
 })
 
 describe('the cost beyond a charge', () => {
-  it('has the cached tokens that nobody read', () => {
+  it('has cached tokens beyond those read', () => {
     expect(costBeyond(price, { usage: usageOf({ cacheRead: 10, cacheExcess: 30 }) }, 5)).toBe(15)
   })
 
-  it('is bounded for what is too much to be priced', () => {
+  it('is bounded when it is too large to be priced', () => {
     expect(costBeyond({ ...price, modelRatio: 1e9 }, { usage: usageOf({ output: 1e9 }) }, 5)).toBe(1e12)
     expect(costBeyond(price, { usage: usageOf({ output: 2e9 }) }, 5)).toBe(1e12)
   })

@@ -12,11 +12,11 @@ import { costOf, type Price, type PricedUsage } from './quote.ts'
 import type { UsageBound } from './usage-bound.ts'
 
 /**
- * Whether a reported usage can be: nobody is charged for more than their request can have. Pure. See
+ * Whether a reported usage is possible: a caller is never charged for more than their request can use. Pure. See
  * docs/decisions/0022-implausible-usage.md.
  */
 
-/** From what is usually the dearest to what is usually the cheapest. */
+/** From the bucket that is usually the dearest to the cheapest. */
 const promptBuckets: readonly PromptBucket[] = [
   'audioInput',
   'imageInput',
@@ -32,8 +32,8 @@ const promptBuckets: readonly PromptBucket[] = [
 const outputBuckets: readonly OutputBucket[] = ['videoOutput', 'audioOutput', 'imageOutput', 'output']
 
 /**
- * The usage within the bound. What is too much is cut from the dearest bucket of its side first, until the side fits; the other buckets
- * stay as they are. So the charge is the least that the report and the bound leave possible, and never more than the report. Without a
+ * The usage within the bound. The excess is cut from the dearest bucket of its side first, until the side fits; the other buckets stay
+ * as they are. So the charge is the least that the report and the bound leave possible, and never more than the report. Without a
  * bound, only a report that contradicts itself is implausible.
  */
 export function plausibleUsage(usage: Usage, bound: UsageBound | undefined): { usage: Usage; isImplausible: boolean } {
@@ -46,8 +46,8 @@ export function plausibleUsage(usage: Usage, bound: UsageBound | undefined): { u
 }
 
 /**
- * Cache writes whose lifetime the report does not tell, as the longest that the request can have: nobody is charged less than the vendor bills.
- * The same object where it tells them.
+ * Cache writes of unknown lifetime, as the longest that the request can have, so that the charge covers the vendor's. The same object
+ * when the lifetime is known.
  */
 export function withCacheLifetime(usage: Usage, bound: UsageBound | undefined): Usage {
   const { cacheLifetimeUnknown, ...told } = usage
@@ -56,7 +56,7 @@ export function withCacheLifetime(usage: Usage, bound: UsageBound | undefined): 
   return { ...told, cacheWrite: 0, [bucket]: told[bucket] + told.cacheWrite }
 }
 
-/** What another model, such as an adviser, can read and write in as many calls as are reported of it. */
+/** The greatest usage of another model, such as an adviser, in the reported number of calls. */
 function boundOfOther({ model, usage }: OtherUsage): UsageBound {
   const { contextTokens, outputTokensMax } = modelLimitsOf(model)
   return { promptTokens: usage.calls * contextTokens, outputTokens: usage.calls * outputTokensMax }
@@ -70,7 +70,7 @@ function within(usage: Usage, { promptTokens, outputTokens }: UsageBound): Usage
   return { ...bounded, reasoning: Math.min(bounded.reasoning, bounded.output) }
 }
 
-/** The buckets that become smaller, with what is left of each. */
+/** The reduced buckets, with their new amounts. */
 function cut(usage: Usage, order: readonly Bucket[], most: number): Partial<Record<Bucket, number>> {
   let excess = order.reduce((sum, bucket) => sum + usage[bucket], 0) - most
   const cuts: Partial<Record<Bucket, number>> = {}
@@ -85,14 +85,14 @@ function cut(usage: Usage, order: readonly Bucket[], most: number): Partial<Reco
 
 interface Reported {
   readonly usage: Usage
-  /** What other models did, each at its own price. */
+  /** Usage of other models, each at its own price. */
   readonly others?: readonly PricedUsage[]
 }
 
 /** Sums of such costs stay exact. */
 const unitsMax = 1_000_000_000_000
 
-/** What the upstream bills, by its report, beyond a charge: units, at most 10^12. */
+/** The upstream's cost, by its report, beyond a charge: units, at most 10^12. */
 export function costBeyond(price: Price, reported: Reported, charged: number): number {
   const { cacheExcess = 0, ...usage } = reported.usage
   try {

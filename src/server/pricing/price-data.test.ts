@@ -4,7 +4,7 @@ import { loadPriceData } from './price-data.ts'
 const data = await loadPriceData()
 const day = Date.parse('2026-11-23T12:00:00Z')
 
-it('tells the prices of a vendor, with the prices of longer prompts', () => {
+it('has the prices of a vendor, with the prices of longer prompts', () => {
   expect(data.of('openai', 'gpt-5.4', day)).toMatchObject({
     vendor: 'OpenAI',
     prices: { input: 2.5, output: 15, cache_read: 0.25, cache_write: null },
@@ -35,7 +35,7 @@ it('has the price that is in force on the day', () => {
   expect(data.of('openai', 'o3', day)?.prices.input).toBe(2)
 })
 
-it('covers an hour of cache at what the vendor takes for it', () => {
+it("covers an hour of cache at the vendor's price", () => {
   const write = data.of('anthropic', 'claude-3-haiku', day)?.prices.cache_write ?? 0
   expect(write * 1.6).toBeCloseTo(0.5, 10)
 })
@@ -47,7 +47,7 @@ it('has prices of cached audio and images, and of video that is made', () => {
   expect(omni).toMatchObject({ uncovered: undefined, prices: { output: 9, video_output: 17.5 } })
 })
 
-it('names what is sold by what is not counted here, and what costs nothing', () => {
+it('names units that are not counted here, and free models', () => {
   expect(data.of('openai', 'whisper-1', day)).toBeUndefined()
   expect(data.of('google', 'gemini-embedding-2', day)?.uncovered).toBe('unit')
   const free = ['openrouter/free', 'google/gemma-3-27b-it:free', 'meta-llama/llama-3.3-70b-instruct:free']
@@ -60,7 +60,7 @@ it('is as old as its newest price', () => {
   expect(Date.parse(data.date)).toBeLessThanOrEqual(Date.now())
 })
 
-it('tells the day of a release by the dated names of a model', () => {
+it('derives the day of a release from the dated names of a model', () => {
   const seconds = (date: string) => Date.parse(date) / 1000
   expect(data.releasedAt('gpt-5.4')).toBe(seconds('2026-03-05'))
   expect(data.releasedAt('my-model-2025-04-01')).toBe(seconds('2025-04-01'))

@@ -5,20 +5,20 @@ import type { TokenPrices } from '../../contract/routes/pricing.ts'
 import { upTo } from '../lib/cache-size.ts'
 
 /**
- * Public prices of models, out of the data of `@pydantic/genai-prices`. Loaded once when the server starts (about 60 ms and 8 MB), read
- * without I/O after that. What is read here is charged by `catalog.ts` and proposed by `proposals.ts`.
+ * Public prices of models, out of the data of `@pydantic/genai-prices`. Loaded once when the server starts (about 60 ms and 8 MB),
+ * read without I/O after that. Charged by `catalog.ts` and proposed by `proposals.ts`.
  */
 export interface PriceData {
   /** The day of the newest price in the data that is in force, as `2026-09-22`: how old the data is. */
   readonly date: string
   /**
-   * What a vendor (`Provider.priceVendor`) charges for a model at a moment. Undefined where the data does not name the model. Costs up to a
-   * third of a millisecond: keep the answer.
+   * A vendor's (`Provider.priceVendor`) price of a model at a moment. Undefined for unknown models. Takes up to a third of a
+   * millisecond: cache the result.
    */
   of(vendor: string, model: string, nowMs: number): PublicPrice | undefined
-  /** The same under the model's own vendor, whatever channels serve it. Resellers list the same names at prices of their own. */
+  /** As above under the model's own vendor, regardless of the serving channels. Resellers list the same names at their own prices. */
   ofOwnVendor(model: string, nowMs: number): PublicPrice | undefined
-  /** When a model was released, in Unix seconds, as far as a dated name of it tells. */
+  /** When a model was released, in Unix seconds, as far as it has a dated name. */
   releasedAt(model: string): number | undefined
 }
 
@@ -105,7 +105,7 @@ function publicPrice({ model_price: price, provider }: PriceCalculation): Public
   return { vendor: provider.name, prices, steps, uncovered: uncoveredIn(price, prices) }
 }
 
-/** What is counted here, and what `ToolPrice` has prices for. */
+/** Units that are counted here, or have prices in `ToolPrice`. */
 const countedKeys: ReadonlySet<string> = new Set([
   'input_mtok',
   'output_mtok',

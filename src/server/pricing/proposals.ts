@@ -8,12 +8,12 @@ import type { PriceData } from './price-data.ts'
 import { ratiosOf } from './ratios-of.ts'
 
 /**
- * Prices out of the public price data, as proposals: an admin sees what differs and accepts what is right, and what was accepted is the
- * site's own price from then on. A price that rises with the length of the prompt is proposed as it is for the longest.
+ * Proposals from the public price data: an admin sees the differences and accepts some, which become the site's own prices. A price
+ * that rises with the length of the prompt is proposed as it is for the longest.
  */
 type Parts = Pick<Core, 'options' | 'now'> & { readonly catalog: Catalog; readonly priceData: PriceData }
 
-/** Of these models, those for which the price data has another price. What is charged by that data already is not among them. */
+/** Those of the models with another price in the price data. Models that are charged by that data already are left out. */
 export function proposePrices({ catalog, options, priceData, now }: Parts, models: readonly string[]): PriceProposal[] {
   const nowMs = now()
   return [...new Set(models)].sort().flatMap((model) => {
@@ -34,7 +34,7 @@ export function proposePrices({ catalog, options, priceData, now }: Parts, model
   })
 }
 
-/** What prices each of these models. Those that are served may be proposed a price. */
+/** The source of each model's price. Served models may have a proposal. */
 export function pricedModels(
   app: Parts,
   { served, others }: { served: readonly string[]; others: readonly string[] },
@@ -88,7 +88,7 @@ function pricesOf(price: PriceFactors, quotaPerUnit: number): TokenPrices {
   }
 }
 
-/** What the price data does not say is no difference. */
+/** A value that the price data lacks is no difference. */
 function isSame(current: TokenPrices, proposed: TokenPrices): boolean {
   return Object.entries(proposed).every(([key, value]) => {
     // Both have the same members.

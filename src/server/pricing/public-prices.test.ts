@@ -55,7 +55,7 @@ it('has the prices of longer prompts', () => {
   })
 })
 
-it('prices cached audio and video where the vendor does, else by the ratios of what they are', () => {
+it("prices cached audio and video by the vendor's price, or else by the ratios of their kind", () => {
   const prices = tokens(0.5, 3, { cache_read: 0.05, audio_input: 1, image_input: 0.6 })
   expect(pricesOf({ a: sold('A', prices) }).find('m')).toMatchObject({
     price: { audioCacheRatio: 0.2, imageCacheRatio: 0.12, videoCompletionRatio: 6 },
@@ -66,7 +66,7 @@ it('prices cached audio and video where the vendor does, else by the ratios of w
   })
 })
 
-it('leaves what an administrator has set of the model as it is', () => {
+it("keeps an administrator's settings of the model", () => {
   const over = { CacheRatio: { m: 0.3 }, ImageRatio: { m: 7 } }
   expect(pricesOf({ a: sold('A', tokens(2, 12, { cache_read: 0.2 })) }, over).find('m')).toMatchObject({
     price: { cacheRatio: 0.3, imageRatio: 7, completionRatio: 6 },
@@ -79,7 +79,7 @@ it('charges sound that is written as text at the least, where nothing prices it'
   })
 })
 
-it('prices nothing that it does not cover while nobody covers it, and says why', () => {
+it('prices no model that the data does not cover, and reports why', () => {
   expect(pricesOf({ a: sold('A', tokens(0, 0), { uncovered: 'free' }) }).find('m')).toEqual({ uncovered: 'free' })
   const both = { a: sold('A', tokens(9, 9), { uncovered: 'unit' }), b: sold('B', tokens(2, 9)) }
   expect(pricesOf(both).find('m')).toMatchObject({ price: { modelRatio: 1 } })

@@ -11,12 +11,12 @@ export interface Vendors {
   vendorsOf(model: string): readonly string[]
 }
 
-/** What the public price data says of a model that these channels serve. */
+/** The public price data of a model that these channels serve. */
 export type PublicModel = { readonly price: ModelPrice } | { readonly uncovered: Uncovered }
 
 /**
- * The public prices of models by the vendors of the channels that serve them: where vendors differ the dearest counts. Each name is looked
- * up once; make it anew when the options, the channels or the day change. Undefined for what the data does not price.
+ * The public prices of models by the vendors of the channels that serve them: where vendors differ the dearest counts. Each name is
+ * looked up once; rebuild it when the options, the channels or the day change. Undefined for models that the data does not price.
  */
 export function publicPrices(
   options: OptionValues,
@@ -54,7 +54,7 @@ function plainCost({ prices, steps }: PublicPrice): number {
   )
 }
 
-/** What the administrator has set of the model comes before the data, and the data before what is usual in its family. */
+/** An administrator's value takes precedence over the data, and the data over the default of its family. */
 function factorsOf(options: PriceOptions & Pick<OptionValues, 'QuotaPerUnit'>, model: string, prices: TokenPrices): PriceFactors {
   const { ModelRatio, ...ratios } = ratiosOf(withSound(model, prices), options.QuotaPerUnit)
   const maps = Object.entries(ratios).map(([name, ratio]) => {
@@ -65,7 +65,7 @@ function factorsOf(options: PriceOptions & Pick<OptionValues, 'QuotaPerUnit'>, m
   return ratioPriceOf({ ...options, ...Object.fromEntries(maps) }, model, ModelRatio)
 }
 
-/** Sound that is written costs what text costs, where neither the data nor the family has a price of sound. */
+/** Audio output costs as much as text where neither the data nor the family has an audio price. */
 function withSound(model: string, prices: TokenPrices): TokenPrices {
   if (prices.audio_input !== null || prices.audio_output !== null || familyAudioRatio(model) !== 1) return prices
   return { ...prices, audio_output: Math.max(prices.output, prices.input * 2) }

@@ -48,7 +48,7 @@ describe('the cost of a call', () => {
     expect(costOf(claude, usage(all))).toBe(668)
   })
 
-  it('prices cache writes of each lifetime by a factor of its own', () => {
+  it('prices cache writes of each lifetime by its own factor', () => {
     const cacheWriteFactors = { '30m': 1.1, '1h': 1.6, '12h': 2.4 }
     const long = price({ modelRatio: 2, createCacheRatio: 1.25, cacheWriteFactors })
     expect(costOf(long, usage({ cacheWrite30m: 10_000 }))).toBe(27_500)
@@ -111,7 +111,7 @@ describe('the cost of a call', () => {
     expect(costOf(price(tiers), usage({ input: 100, tier: { service_tier: 'constructor' } }))).toBe(100)
   })
 
-  it('adds what other models did at their own price, and rounds the sum once', () => {
+  it("adds other models' usage at their own prices, and rounds the sum once", () => {
     const cheap = price({ modelRatio: 0.25 })
     const other = { price: price({ modelRatio: 0.25, groupRatio: 1 }), usage: usage({ input: 1 }) }
     expect(costOf(cheap, usage({ input: 1 }))).toBe(1)
@@ -139,7 +139,7 @@ describe('the cost of a call', () => {
     expect(costOf(price(), usage({ reasoning: 50 }))).toBe(0)
   })
 
-  it('is price × units of a dollar × group ratio for a fixed price, whatever was used', () => {
+  it('is price × units of a dollar × group ratio for a fixed price, for any usage', () => {
     const image = price({ fixedUsd: 0.04, modelRatio: 9 })
     expect(costOf(image, usage({ input: 5, output: 7 }))).toBe(20_000)
     expect(costOf(image, noUsage)).toBe(20_000)

@@ -15,7 +15,7 @@ import { fail } from '../lib/failure.ts'
 
 /**
  * Usage times price is money: the only place that computes and rounds an amount. Pure, and exact: every factor counts as the decimal
- * number that it is written as, the product is computed in integers, and what remains of the last unit is rounded up once.
+ * number that it is written as, the product is computed in integers, and the sum is rounded up once to whole units.
  */
 
 /**
@@ -29,13 +29,13 @@ export interface Price extends PriceFactors {
   readonly quotaPerUnit: number
   /** No price was set; the fallback ratio is in use. */
   readonly unpriced: boolean
-  /** Absent for the fallback and for what is free. */
+  /** Absent for the fallback and for free models. */
   readonly source?: PriceSource
   /** The prices of longer prompts, in the same group; see `priceAt`. */
   readonly steps?: readonly PriceStep<Price>[]
 }
 
-/** What a call used of a model, and the price of that. */
+/** A call's usage of a model, and its price. */
 export interface PricedUsage {
   readonly price: Price
   readonly usage: Usage
@@ -67,7 +67,7 @@ export function priceAt(price: Price, promptTokens: number): Price {
   return price.steps?.findLast(({ above }) => promptTokens > above)?.price ?? price
 }
 
-/** What tokens cost in a tier, as a multiple of their ordinary price; 1 for what has no factor. Pure. */
+/** The factor of a tier on the price of tokens; 1 without one. Pure. */
 export function tierFactor(price: Pick<Price, 'tierFactors'>, tier: Tier | undefined): number {
   if (!tier) return 1
   const factors = Object.values(tier).map((value) => decimalOf(numberIn(price.tierFactors, value) ?? 1))

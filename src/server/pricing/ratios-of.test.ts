@@ -17,7 +17,7 @@ function cost(prices: Parameters<typeof ratiosOf>[0], usage: Partial<typeof noUs
   return costOf({ ...factors, group: 'default', groupRatio: 1, quotaPerUnit, unpriced: false }, { ...noUsage, ...usage })
 }
 
-it('charges prices in dollars to the unit, whatever a dollar is in units and however odd the ratios are', () => {
+it('charges prices in dollars exactly to the unit, for any units of a dollar and any ratios', () => {
   for (const quotaPerUnit of [500_000, 1_000_000, 100_000])
     for (const input of [0.1, 0.135, 0.3, 1.1, 2.5, 3, 7])
       for (const output of [0.28, 0.55, 2, 4.4, 10, 15])
@@ -43,7 +43,7 @@ it('has a ratio for every price and for no other', () => {
   expect(ratiosOf({ ...none, input: 0, output: 0 }, 500_000)).toEqual({ ModelRatio: 0 })
 })
 
-it('prices sound that is written where sound that is read has no price of its own', () => {
+it('prices audio output where audio input has no price of its own', () => {
   expect(ratiosOf({ ...none, input: 2, output: 8, audio_output: 12 }, 500_000)).toMatchObject({
     AudioRatio: 1,
     AudioCompletionRatio: 6,

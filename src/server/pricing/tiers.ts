@@ -2,10 +2,7 @@ import { numberIn } from '../../contract/by-model.ts'
 import type { Tier, TierMember } from '../../contract/usage.ts'
 import type { Price } from './quote.ts'
 
-/**
- * Which tier a call is charged in. What its tokens cost there is `tierFactor` of `quote.ts`; a tier of the ordinary price needs no
- * factor. Pure.
- */
+/** The tier in which a call is charged. Its factor is `tierFactor` of `quote.ts`; the ordinary tier needs none. Pure. */
 type Factors = Pick<Price, 'tierFactors'>
 
 /** The members of a requested tier that may cost more than the ordinary one and have no factor: they are not to be asked for. */
@@ -17,8 +14,8 @@ export function unpricedMembers({ tierFactors }: Factors, asked: Tier): TierMemb
 }
 
 /**
- * The tier to charge: as the reply says that it was served, as long as that is not dearer than what was asked for. What the reply does not
- * say, or says with an unknown word, counts as asked. Undefined for the ordinary tier.
+ * The tier to charge: the one that the reply reports, unless it is dearer than the requested one. A missing or unknown report counts
+ * as the requested tier. Undefined for the ordinary tier.
  */
 export function chargedTier(price: Factors, asked: Tier | undefined, served: Tier | undefined): Tier | undefined {
   const members = membersOf({ ...asked, ...served })
@@ -35,7 +32,7 @@ function chargedValue(price: Factors, asked: string | undefined, served: string 
   return servedFactor !== undefined && servedFactor <= askedFactor ? served : asked
 }
 
-/** Undefined for what nobody has set and no vendor sells at the ordinary price. */
+/** Undefined for members without a configured price and without an ordinary one at a vendor. */
 function factorOf({ tierFactors }: Factors, value: string): number | undefined {
   return numberIn(tierFactors, value) ?? (cheap.has(value) ? 1 : undefined)
 }
@@ -56,6 +53,6 @@ const cheap: ReadonlySet<string> = new Set([
 ])
 
 function membersOf(tier: Tier): TierMember[] {
-  // The keys of the declared type, for what was read here.
+  // The keys of the declared type, for the values read here.
   return Object.keys(tier) as TierMember[]
 }

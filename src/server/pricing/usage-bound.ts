@@ -5,7 +5,7 @@ import type { LongCacheLifetime } from '../../contract/usage.ts'
  * bound (`plausible.ts`).
  */
 export interface UsageBound {
-  /** Everything that the model reads, also what is cached, with the vendor's own additions to the prompt. */
+  /** Everything that the model reads, cached input included, with the vendor's own additions to the prompt. */
   readonly promptTokens: number
   /** Everything that the model writes, reasoning included, over all choices. */
   readonly outputTokens: number

@@ -8,12 +8,12 @@ import { type Refund, refundCharge } from '../wallet/refund.ts'
 import { isEnd, type NextState, nextState, type SeenState, statesBefore } from './states.ts'
 import { eitherOf, type TaskRow, type TaskTable, timeIn } from './task-table.ts'
 
-/** What the news sets besides the state: columns of the task's own table. */
+/** Further columns of the task's table that the update sets. */
 export type Details = Readonly<Record<string, string | number>>
 
 /**
- * Takes a task one step forward, if the news is one. Of any number of reports at a time, on whatever nodes, one changes the state, and a
- * failure gives back what the task was charged in the same transaction. Answers whether the state changed.
+ * Applies an update to a task if it is a step forward. Of any number of concurrent updates on any nodes, one changes the state, and a
+ * failure refunds the task's charge in the same transaction. Returns whether the state changed.
  */
 export async function advanceTask(
   app: RelayParts,

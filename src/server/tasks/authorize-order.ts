@@ -50,7 +50,7 @@ function authorizeAnyModel(app: RelayParts, caller: RelayCaller, { models, forma
   throw refusal
 }
 
-/** What orders cost in US dollars where nobody has set a price and that is accepted. */
+/** Price of orders in US dollars where none is configured and unpriced models are accepted. */
 const usdDefault = 0.1
 
 /** The price of an order, which is per call. Throws `price_missing`. */

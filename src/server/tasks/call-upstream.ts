@@ -63,7 +63,7 @@ async function askOnce(
   return isObject(said) ? said : new UpstreamFailure('bad-reply', { facts: { message: 'the answer is not a JSON object' } })
 }
 
-/** As `askUpstream`, for an answer that is a list, bare or as `data`. What is no object in it is left out. */
+/** As `callUpstream`, for a reply that is a list, bare or as `data`. Items that are no objects are left out. */
 export async function callUpstreamList(
   agents: UpstreamAgents,
   channel: RunningChannel,
@@ -80,7 +80,7 @@ function keyOf({ provider, key }: RunningChannel): Record<string, string> {
   return provider.tasks === 'drawing' ? { 'mj-api-secret': key } : { authorization: `Bearer ${key}` }
 }
 
-/** Where a list that is the whole answer stands, so that every answer is an object. */
+/** The member under which a bare list is put, so that every reply is an object. */
 const wholeList = '[]'
 
 function parse(body: Buffer): unknown {

@@ -28,7 +28,7 @@ describe('an order of a drawing', () => {
     expect(() => press(customId)).toThrow(expect.objectContaining({ code: 'task_action_invalid' }))
   })
 
-  it('needs what it goes on from, and is priced by its action', () => {
+  it('requires the drawing that it continues, and is priced by its action', () => {
     expect(() => readDrawingOrder({ act: 'modal', mode: '' }, {}, options)).toThrow(
       expect.objectContaining({ code: 'field_invalid' }),
     )

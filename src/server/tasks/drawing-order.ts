@@ -39,7 +39,7 @@ export function readDrawingOrder(
     parent: parentId === '' ? undefined : { id: parentId, mustBeDone: act !== 'modal' && options.MjActionCheckSuccessEnabled },
     details: { action, prompt: storable(prompt).slice(0, 10_000), state: storable(textAt(sent, 'state')).slice(0, 1000) },
     question: ({ hook, priced }) => ({
-      // Only a mode that has a price of its own is asked for.
+      // Only a mode with its own price is requested.
       path: `${fastPrice.includes(priced) ? `/mj-${mode}` : ''}/mj/${act === 'swap' ? 'insight-face' : 'submit'}/${act}`,
       body: bodyFor(sent, { prompt, hook, options }),
       timeoutMs,
@@ -84,7 +84,7 @@ function simpleChange(content: string): { action: string; parentId: string } {
   return action ? { action, parentId } : fail('task_action_invalid', { action: content.slice(0, 50) })
 }
 
-/** What the buttons below a drawing are called, each before those whose name is part of its own. */
+/** Names of the buttons below a drawing, longer names before those that they contain. */
 const buttons: readonly (readonly [RegExp, string])[] = [
   [/upsample/i, 'UPSCALE'],
   [/low_variation/i, 'LOW_VARIATION'],
@@ -115,7 +115,7 @@ function promptOf(act: DrawingAct, sent: JsonObject, { MjModeClearEnabled }: Dra
   return MjModeClearEnabled ? withoutMode(prompt) : prompt
 }
 
-/** The prompt without the switches that choose how fast it is drawn, and what stands between them and the words before. */
+/** The prompt without the switches for speed, and without the whitespace before them. */
 function withoutMode(prompt: string): string {
   const pieces = prompt.split(/--(?:fast|relax|turbo)(?![\w-])/i)
   const last = pieces.pop() ?? ''

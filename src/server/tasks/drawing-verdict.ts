@@ -8,7 +8,7 @@ const codes = { done: 1, noAccount: 3, repeated: 21, queued: 22, queueFull: 23 }
 /** Actions that first open a window: the upstream answers with the code of a repetition, and waits for `modal`. */
 const opensWindow: ReadonlySet<string> = new Set(['INPAINT', 'CUSTOM_ZOOM'])
 
-/** What became of an order of a drawing; undefined for what is no answer to one. Pure. */
+/** The verdict on an order of a drawing; undefined for an invalid reply. Pure. */
 export function readDrawingVerdict(answer: JsonObject, action: string): Verdict | undefined {
   const { code } = answer
   if (typeof code !== 'number' || !Number.isSafeInteger(code)) return undefined

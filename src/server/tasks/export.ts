@@ -24,7 +24,7 @@ const taskColumns: readonly CsvColumn<Task>[] = [
   { name: 'prompt', value: (row) => row.properties.input },
   'fail_reason',
 ]
-/** What only admins see. */
+/** Columns for admins only. */
 const forAdmins = ['id', 'user_id', 'username', 'channel_id'] as const
 
 /** The drawings that match, as CSV. */

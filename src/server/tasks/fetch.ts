@@ -11,7 +11,10 @@ import { presentDrawing, presentMusic } from './present.ts'
 import { ownTask } from './task-table.ts'
 import { cleanText } from './text.ts'
 
-/** What callers ask of their own tasks; those of others do not exist. Nothing here is charged, and all but the seed is answered from here. */
+/**
+ * Callers' queries about their own tasks; other tasks do not exist for them. Free of charge, and all but the seed is answered from
+ * here.
+ */
 
 const idsMax = 200
 const bodyBytesMax = 64 * 1024

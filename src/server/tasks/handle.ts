@@ -11,9 +11,9 @@ import { handleNotice } from './notify.ts'
 import { submitOrder } from './submit.ts'
 
 /**
- * Drawings by proxies for Midjourney and music by Suno: ordered now, done later. An order is charged once when the upstream has taken it
- * (`submit.ts`), its state only goes forward (`states.ts`, `advance.ts`), and what fails is refunded with the step that says so. The
- * router of the relay hands over every call that is about them.
+ * Drawings by proxies for Midjourney and music by Suno: ordered now, done later. An order is charged once when the upstream has
+ * accepted it (`submit.ts`), its state only goes forward (`states.ts`, `advance.ts`), and a failed task is refunded with the update
+ * that reports it. The router of the relay hands over every call that is about them.
  */
 export async function handleTask(app: RelayParts, asks: TaskCall, call: ClientExchange): Promise<void> {
   try {

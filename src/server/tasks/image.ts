@@ -14,9 +14,9 @@ const timeoutMs = 20_000
 const semaphore = new Semaphore(4, 64)
 
 /**
- * `GET /mj/image/{id}?key=…`: the picture of a drawing, fetched from where the upstream put it, so that nobody learns where that is. Only
- * who was given the link can have it, whatever stands there is sent as the picture that it is or not at all, and only the public internet
- * is reached. Throws `task_unknown`, `upstream_failed` or `server_busy`.
+ * `GET /mj/image/{id}?key=…`: the picture of a drawing, fetched through this server, so that its address stays hidden. The link
+ * carries a key for this drawing, only images are sent, and only addresses on the public internet are fetched. Throws `task_unknown`,
+ * `upstream_failed` or `server_busy`.
  */
 export async function showImage(app: RelayParts, call: ClientExchange, upstreamId: string): Promise<void> {
   const key = new URL(call.request.url ?? '', 'http://site').searchParams.get('key') ?? ''
@@ -41,7 +41,7 @@ export async function showImage(app: RelayParts, call: ClientExchange, upstreamI
     call.tell('x-content-type-options', 'nosniff')
     call.tell('content-security-policy', "default-src 'none'; sandbox")
     call.tell('cross-origin-resource-policy', 'cross-origin')
-    // What is still being drawn has another picture a moment later.
+    // An unfinished drawing has another picture a moment later.
     call.tell('cache-control', row.status === 'SUCCESS' ? 'private, max-age=86400' : 'no-store')
     call.answer(type, body)
   } finally {

@@ -1,14 +1,14 @@
 import { sameSecret } from '../lib/secrets.ts'
 import type { Core } from '../options/core.ts'
 
-/** What a link is good for: looking at one picture, or reporting on one drawing. */
+/** The permission of a link: to see one picture, or to report on one drawing. */
 type Purpose = 'drawing-image' | 'drawing-notice'
 
 const macLength = 32
 
 /**
- * The secret part of a link to one drawing: who has the link may use it, and nobody can make one for another drawing. Pictures are shown
- * in tags that send no key, and upstreams have none.
+ * The secret part of a link to one drawing: it gives access to that drawing alone. Pictures are shown in tags that send no key, and
+ * upstreams have none.
  */
 export function linkKey({ secrets }: Pick<Core, 'secrets'>, purpose: Purpose, id: number): string {
   return `${id.toString(36)}.${secrets.mac(purpose, String(id)).slice(0, macLength)}`
@@ -25,7 +25,7 @@ export function imagePath(core: Pick<Core, 'secrets'>, { id, upstreamId }: { id:
   return `/mj/image/${encodeURIComponent(upstreamId)}?key=${linkKey(core, 'drawing-image', id)}`
 }
 
-/** Where the upstream may report on a drawing; '' while this site has no address of its own. */
+/** The address to which the upstream may report on a drawing; '' while this site has no address of its own. */
 export function noticeUrl({ secrets, options }: Pick<Core, 'secrets' | 'options'>, id: number): string {
   const { ServerAddress } = options.current
   return ServerAddress === '' ? '' : `${ServerAddress}/mj/notify?key=${linkKey({ secrets }, 'drawing-notice', id)}`

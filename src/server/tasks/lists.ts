@@ -9,7 +9,7 @@ import { imagePath } from './links.ts'
 import { imageUrl } from './present.ts'
 import { eitherOf, idColumn, type TaskTable } from './task-table.ts'
 
-/** What lists are asked for; 0, '' and absent mean any. Times are inclusive, in the unit of the table. */
+/** Filters of the lists; 0, '' and absent mean any. Times are inclusive, in the unit of the table. */
 export interface TaskFilter {
   readonly userId?: number
   /** Only rows that come after the one of this id in the order of the list: the page after it, as quick as the first. */
@@ -55,7 +55,7 @@ export async function readTasks(core: Core, asked: TaskPage): Promise<Task[]> {
   return rows.map(presentTask)
 }
 
-/** Without what only admins see. */
+/** Without the columns for admins. */
 export function forOwner<Item extends Drawing | Task>(items: readonly Item[]): Item[] {
   return items.map((item) => ({ ...item, channel_id: 0, username: '' }))
 }

@@ -7,7 +7,7 @@ const timeoutMs = 60_000
 const answerBytesMax = 1024 * 1024
 const modelDefault = 'chirp-v3-0'
 
-/** What goes to the upstream; everything else that a caller sends does not. */
+/** The members sent upstream; all others of the caller are dropped. */
 const kept = [
   'gpt_description_prompt',
   'prompt',

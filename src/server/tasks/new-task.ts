@@ -17,7 +17,7 @@ export interface NewTask {
 const unansweredSeconds = 150
 const firstAskSeconds = 10
 
-/** Writes an order down before it is sent, so that what is charged and never taken is found. Resolves when it is durable. */
+/** Stores an order before it is sent, so that one that is charged but never accepted is found. Resolves when it is durable. */
 export async function openTask(
   app: RelayParts,
   { order, caller, requestId, charged }: { order: Order; caller: RelayCaller; requestId: string; charged: TaskRow['charged'] },
@@ -63,7 +63,7 @@ export async function acceptTask(
     .updateTable(eitherOf(task.table))
     .set({
       ...verdict.details,
-      // What is done at once has no name at the upstream; here it needs one.
+      // A task that is done at once has no id at the upstream; here it needs one.
       [idColumn(task.table)]: verdict.upstreamId || task.requestId,
       channel_id: channelId,
       key_id: keyId,

@@ -30,7 +30,7 @@ export function sendJson(call: ClientExchange, value: unknown): void {
   call.answer('application/json; charset=utf-8', Buffer.from(JSON.stringify(value)))
 }
 
-/** How long the queue is, what word was refused, what became of an earlier drawing. */
+/** The length of the queue, the refused word, the state of an earlier drawing. */
 const known = ['status', 'finalPrompt', 'finalZhPrompt', 'promptEn', 'bannedWord', 'numberOfQueues', 'progress'] as const
 
 function knownProperties(properties: JsonObject, channel: RunningChannel): JsonObject {

@@ -4,7 +4,7 @@ import type { Details } from './advance.ts'
 import type { TaskCall } from './call-upstream.ts'
 import type { TaskTable } from './task-table.ts'
 
-/** What a caller orders, read from the request: everything that `submit.ts` needs to know of a drawing or a piece of music. */
+/** A caller's order, read from the request: the facts about a drawing or a piece of music for `submit.ts`. */
 export interface Order {
   readonly table: TaskTable
   readonly format: TaskFormat
@@ -20,7 +20,7 @@ export interface Order {
   /** Columns of the new row. */
   readonly details: Details
   question(facts: QuestionFacts): TaskCall
-  /** Reads what the upstream answered. Undefined when it is no answer to an order. */
+  /** Reads the upstream's reply. Undefined when it is no reply to an order. */
   read(answer: JsonObject): Verdict | undefined
 }
 
@@ -37,13 +37,13 @@ export type Verdict = Accepted | Refused
 
 export interface Accepted {
   readonly isAccepted: true
-  /** '' for what has no name at the upstream because it is done at once. */
+  /** '' for a task that is done at once and has no id at the upstream. */
   readonly upstreamId: string
   /** The upstream had made it before. */
   readonly isRepeated: boolean
   readonly status: string
   readonly details: Details
-  /** What the caller is told. */
+  /** The reply to the caller. */
   readonly answer: JsonObject
 }
 
@@ -55,7 +55,7 @@ export interface Refused {
   readonly isOutOfAccounts: boolean
   readonly code: string
   readonly reason: string
-  /** What the caller is told as the upstream told it; undefined for an error in the caller's dialect. */
+  /** The upstream's reply, passed to the caller as it is; undefined for an error in the caller's dialect. */
   readonly answer: JsonObject | undefined
   readonly details: Details
 }

@@ -32,7 +32,7 @@ export interface Placing {
   readonly priced: string
 }
 
-/** What came of it in the end, and the tries before. */
+/** The last outcome, and the failed attempts before it. */
 export interface Placed {
   readonly outcome:
     | { readonly channel: RunningChannel; readonly verdict: Verdict; readonly choice: Choice }
@@ -44,8 +44,8 @@ export interface Placed {
 }
 
 /**
- * Sends an order to a channel, and to another where the first has certainly not taken it. One that did not answer in time may have: then
- * nobody else is asked.
+ * Sends an order to a channel, and to another if the first has certainly not accepted it. After a timeout the order may have been
+ * accepted: then no other channel is tried.
  */
 export async function placeOrder(app: RelayParts, placing: Placing): Promise<Placed> {
   const { caller, admitted } = placing

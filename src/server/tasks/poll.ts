@@ -20,8 +20,8 @@ const channelsAtOnce = 8
 const answer = { timeoutMs: 15_000, sizeBytesMax: 12 * 1024 * 1024 }
 
 /**
- * Asks the upstreams for the tasks whose turn it is, ends what nobody will end, and refunds what failed. It may run on two nodes at a
- * time: each step and each refund happens once. Answers in a few words what it did.
+ * Polls the upstreams for due tasks, ends abandoned ones, and refunds failed ones. It may run on two nodes at a time: each step and
+ * each refund happens once. Returns a short summary.
  */
 export async function pollTasks(app: RelayParts, signal: AbortSignal): Promise<string> {
   let asked = 0
@@ -133,7 +133,7 @@ async function closeOld(
   }
 }
 
-/** What has ended in the meantime is not asked for any more. */
+/** Tasks that have ended in the meantime are not polled any more. */
 async function askLater(
   app: RelayParts,
   table: TaskTable,

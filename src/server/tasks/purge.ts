@@ -7,8 +7,8 @@ const removedAtOnce = 500
 const daySeconds = 86_400
 
 /**
- * Removes drawings and music that have ended and are older than they are kept, in small batches, so that others write in between. What
- * is still being made stays, and so do charges, refunds and their log rows. Answers how many went.
+ * Deletes ended drawings and music older than their retention, in small batches, so that other writes run in between. Running tasks
+ * stay, and so do charges, refunds and their log rows. Returns the number of deleted rows.
  */
 export async function purgeTasks(core: Core, signal?: AbortSignal): Promise<number> {
   const { TaskRetentionDays: days } = core.options.current
@@ -26,7 +26,7 @@ async function removeBefore({ db }: Core, table: TaskTable, before: number, sign
       .selectFrom(eitherOf(table))
       .select('id')
       .where('submit_time', '<', timeIn(table, before * 1000))
-      // 0 when nobody will ask for it any more: it has ended.
+      // 0 when it is not polled any more: it has ended.
       .where('ask_at', '=', 0)
       .orderBy('submit_time')
       .limit(removedAtOnce)

@@ -11,7 +11,7 @@ import { eitherOf, idColumn, type TaskTable } from './task-table.ts'
 export interface OwnTask {
   readonly table: TaskTable
   readonly userId: number
-  /** '' for what has no name at the upstream, and can be no repetition. */
+  /** '' for a task without an id at the upstream, which cannot be a repetition. */
   readonly upstreamId: string
 }
 
@@ -19,7 +19,7 @@ const leaseMs = 30_000
 const triesMax = 300
 const pauseMs = 50
 
-/** The code of a proxy for what it had already. */
+/** The proxy's code for a repeated order. */
 const repeatedCode = 21
 
 /** Runs `work` under a lease on this task of this user, over all nodes. Throws `server_busy` when the lease stays taken. */

@@ -37,7 +37,7 @@ describe('the state of a task', () => {
     })
   })
 
-  it('does not change by words that nobody knows, and is 100 percent only at its end', () => {
+  it('ignores unknown states, and is 100 percent only at its end', () => {
     expect(nextState(now('IN_PROGRESS', '5%'), seen('FLYING', 400))).toEqual({
       status: 'IN_PROGRESS',
       progress: '99%',

@@ -1,6 +1,6 @@
-/** How far a task is. A task only goes forward, and what has ended stays as it ended. Pure. */
+/** The state of a task. It only goes forward, and an ended task keeps its state. Pure. */
 
-/** Ended tasks come last; what is not known is new. */
+/** Ended states are last; an unknown state counts as new. */
 const ranks: ReadonlyMap<string, number> = new Map([
   ['', 0],
   ['UNKNOWN', 0],
@@ -14,7 +14,7 @@ const ranks: ReadonlyMap<string, number> = new Map([
 ])
 const endRank = 3
 
-/** What an upstream says of a task, as far as the states of both kinds go. */
+/** An upstream's report on a task, as far as it concerns states of either kind. */
 export interface SeenState {
   readonly status: string
   readonly failReason: string
@@ -37,7 +37,7 @@ export function statesBefore(status: string): string[] {
   return [...ranks.keys()].filter((each) => rankOf(each) !== endRank && rankOf(each) <= rankOf(status))
 }
 
-/** The state after this news; undefined when it is no step forward. A reason to have failed is a failure, whatever else is said. */
+/** The state after this update; undefined when it is no step forward. A reason of failure means failure, regardless of other members. */
 export function nextState(now: { status: string; progress: string }, seen: SeenState): NextState | undefined {
   if (isEnd(now.status)) return undefined
   const isKnown = ranks.has(seen.status)

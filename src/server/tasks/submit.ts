@@ -32,9 +32,9 @@ export function isBeingPlaced(requestId: string): boolean {
 }
 
 /**
- * The straight line of an order: authenticate, read, admit, price, hold, write the row, ask the upstream, settle, name the task, answer.
- * The charge comes before the name: a process that dies between the two leaves a charged row without a name, which `poll.ts` finds and
- * refunds, and never a task that nobody has paid.
+ * The straight line of an order: authenticate, read, admit, price, hold, write the row, call the upstream, settle, store the
+ * upstream's id, answer. The charge precedes the id: a process that dies between the two leaves a charged row without an id, which
+ * `poll.ts` finds and refunds, and never an unpaid task.
  */
 export async function submitOrder(app: RelayParts, call: ClientExchange, read: (body: JsonObject) => Order): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
@@ -146,7 +146,7 @@ async function settle(app: RelayParts, hold: Hold, charge: Charge): Promise<void
   }
 }
 
-/** Nobody gives the row up while its charge may still land: that would be a charge without a refund. */
+/** The row is not abandoned while its charge may still be committed: that would be a charge without a refund. */
 async function keepPlacing(app: RelayParts, hold: Hold, charge: Charge): Promise<void> {
   // After `submit` has let go of it.
   await new Promise((resolve) => setImmediate(resolve))
@@ -157,7 +157,7 @@ async function keepPlacing(app: RelayParts, hold: Hold, charge: Charge): Promise
       placing.delete(hold.requestId)
       return
     } catch (error) {
-      // Only a stop ends the trying; then the process is gone, and with it what was queued.
+      // Only a stop ends the retries; then the process ends, and its queue with it.
       if (error instanceof AppError && error.code === 'server_stopping') throw error
     }
   }

@@ -1,10 +1,10 @@
 import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
 
-/** Drawings lie in `midjourneys`, music in `tasks`: this file knows what the two have in common. Only this folder writes them. */
+/** Drawings are in `midjourneys`, music in `tasks`: this file has what they have in common. Only this folder writes them. */
 export type TaskTable = 'midjourneys' | 'tasks'
 
-/** What both have, by one set of names. `upstreamId` is '' until the upstream has taken it. */
+/** Common columns under one set of names. `upstreamId` is '' until the upstream has accepted the task. */
 export interface TaskRow {
   readonly id: number
   readonly userId: number
@@ -17,7 +17,7 @@ export interface TaskRow {
   /** Unix seconds. */
   readonly submittedAt: number
   readonly asked: number
-  /** What the roll-up has its charge under. */
+  /** The bucket of its charge in the roll-up. */
   readonly charged: { readonly model: string; readonly group: string }
 }
 
@@ -36,7 +36,7 @@ interface Stored {
   readonly charged_group: string
 }
 
-/** A name of one table that stands for either: every column that this folder uses by it is in both. */
+/** One table's name for either: every column that this folder uses by it is in both. */
 export function eitherOf(table: TaskTable): 'midjourneys' {
   // The types of two tables at once are more than the compiler unites; the migrations give both these columns.
   return table as 'midjourneys'

@@ -59,7 +59,7 @@ function timeAt(column: string, value: unknown): Details {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value < 1e14 ? { [column]: value } : {}
 }
 
-/** By the ids that the upstream gave; what names none is left out. */
+/** By the upstream's ids; updates without one are left out. */
 export function updatesById(table: TaskTable, items: readonly JsonObject[], channel: RunningChannel): Map<string, TaskUpdate> {
   const all = items.filter(isObject).map((item) => readTaskUpdate(table, item, channel))
   return new Map(all.filter(({ id }) => id !== '').map((update) => [update.id, update]))

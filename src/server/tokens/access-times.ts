@@ -6,7 +6,7 @@ import { rowsInOrder } from './lock.ts'
 export interface AccessTimes {
   /** Remembers that a token was used just now. */
   note(tokenId: number): void
-  /** Writes what is left. */
+  /** Writes the remaining times. */
   close(): Promise<void>
 }
 

@@ -60,7 +60,7 @@ eachDatabase('authenticate', (fresh, kind) => {
       (error: { code: ErrorCode }) => error.code,
     )
 
-  it('tells who calls', async () => {
+  it('identifies the caller', async () => {
     const userId = await aUser({ role: 10, group: 'vip', setting: '{"accept_unset_model_ratio_model":true}' })
     const token = await aToken({ name: 'mine', group: 'auto', expired_time: nowSeconds + 60 }, userId)
     expect(await authenticate(token.key)).toEqual({
@@ -105,7 +105,7 @@ eachDatabase('authenticate', (fresh, kind) => {
       expect(await refusal(sent), sent).toBe('accepted')
   })
 
-  it('refuses what is no key of ours', async () => {
+  it('refuses malformed keys', async () => {
     const { key } = await aToken()
     const wrong = [
       `${key.slice(0, 47)}?`,
@@ -126,7 +126,7 @@ eachDatabase('authenticate', (fresh, kind) => {
     for (const sent of wrong) expect(await refusal(sent), sent.slice(0, 60)).toBe('token_invalid')
   })
 
-  it('tells a missing key from a wrong one', async () => {
+  it('distinguishes a missing key from a wrong one', async () => {
     for (const nothing of [[], [''], ['  ', 'Bearer', 'Bearer  ']]) expect(await refusal(nothing)).toBe('token_missing')
     expect(await refusal(['', 'unknown'])).toBe('token_invalid')
   })
@@ -151,7 +151,7 @@ eachDatabase('authenticate', (fresh, kind) => {
     expect(await authenticate([second.key, first.key])).toMatchObject({ tokenId: second.id })
   })
 
-  it('refuses tokens by what is stored', async () => {
+  it('refuses tokens by their stored state', async () => {
     const cases: [object, ErrorCode | 'accepted'][] = [
       [{ status: 2 }, 'token_disabled'],
       [{ status: 3 }, 'token_expired'],
@@ -174,7 +174,7 @@ eachDatabase('authenticate', (fresh, kind) => {
     }
   })
 
-  it('refuses tokens of users who are banned, locked or deleted', async () => {
+  it('refuses tokens of banned, locked or deleted users', async () => {
     for (const [values, expected] of [
       [{ status: 2 }, 'user_banned'],
       [{ status: 3 }, 'user_banned'],
@@ -243,7 +243,7 @@ eachDatabase('authenticate', (fresh, kind) => {
     expect(await refusal(key, '192.0.2.8')).toBe('token_address_forbidden')
   })
 
-  it('lets nobody in when the stored list cannot be read', async () => {
+  it('refuses callers when the stored list cannot be parsed', async () => {
     const { key, id } = await aToken()
     await setToken(id, { allow_ips: 'garbage\n203.0.113.5' })
     expect(await refusal(key)).toBe('token_address_forbidden')
@@ -263,7 +263,7 @@ eachDatabase('authenticate', (fresh, kind) => {
     expect((await authenticate(limited.key)).modelLimits).toEqual(new Set())
   })
 
-  it('stands settings of users that are not readable', async () => {
+  it('ignores unreadable settings of users', async () => {
     for (const setting of ['', '{', 'null', '[]', '{"accept_unset_model_ratio_model":"yes"}'])
       expect((await authenticate((await aToken({}, await aUser({ setting }))).key)).acceptsUnpriced).toBe(false)
   })

@@ -13,7 +13,7 @@ import { openAccessTimes } from './access-times.ts'
 import { readLimits, readModelList, statusNow } from './state.ts'
 import { type CacheEntry, TokenCache } from './token-cache.ts'
 
-/** Who calls the relay: a user, by one of their tokens or (token id 0) from the playground. */
+/** A caller of the relay: a user, by one of their tokens or (token id 0) from the playground. */
 export interface RelayCaller {
   readonly userId: number
   readonly username: string
@@ -46,9 +46,9 @@ export interface RelayCaller {
 export interface Authenticator {
   /**
    * Finds the caller behind the first known key of `candidates` (each as sent, with or without `Bearer` and `sk-`); at most three
-   * different ones are looked up. That key decides: what is behind it in the list is not tried when it is refused.
-   * Answers at once when the token is cached. Throws `token_missing`, `token_invalid`, `token_disabled`, `token_expired`,
-   * `token_exhausted`, `token_address_forbidden`, `user_banned`, `channel_pin_forbidden` or `database_unavailable`.
+   * different ones are looked up. That key decides: when it is refused, later ones in the list are not tried. Synchronous when the
+   * token is cached. Throws `token_missing`, `token_invalid`, `token_disabled`, `token_expired`, `token_exhausted`,
+   * `token_address_forbidden`, `user_banned`, `channel_pin_forbidden` or `database_unavailable`.
    */
   authenticate(candidates: readonly string[], address: string): Promise<RelayCaller> | RelayCaller
   /** Writes the access times that are still to be written. */
@@ -205,7 +205,7 @@ async function loadToken(core: Core, hash: string): Promise<Known | null> {
 
 const nobody: AddressList = { has: () => false }
 
-/** A list that cannot be read lets nobody in. */
+/** A list that cannot be parsed allows no address. */
 function readAllowedAddresses(text: string): AddressList | null {
   const read = readAddressList(text)
   if ('invalid' in read) return nobody

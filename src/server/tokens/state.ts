@@ -15,7 +15,7 @@ export function isExhausted({ unlimited_quota, remain_quota }: Balance): boolean
   return unlimited_quota === 0 && remain_quota <= 0
 }
 
-/** The status that a token has now, whatever the row still says: a token that ran out is expired or exhausted at once. */
+/** The current status of a token, even if the row is older: a token that ran out is expired or exhausted at once. */
 export function statusNow(token: Times & Balance & { status: number }, nowSeconds: number): number {
   if (token.status !== tokenStatus.enabled) return token.status
   if (isExpired(token, nowSeconds)) return tokenStatus.expired

@@ -114,7 +114,7 @@ describe('known tokens', () => {
     expect(kept()).toEqual([])
   })
 
-  it('does not keep what was loaded from before a change', async () => {
+  it('does not keep entries loaded before a change', async () => {
     for (const change of ['dropToken', 'dropUser'] as const) {
       const { cache, rows, state, finishLoads } = aCache()
       rows.set('a', aRow(1, 1, 1))
@@ -128,7 +128,7 @@ describe('known tokens', () => {
     }
   })
 
-  it('does not let who asks after a change share a load from before it', async () => {
+  it('does not let a request after a change share a load from before it', async () => {
     const { cache, rows, state, finishLoads } = aCache()
     rows.set('a', aRow(1, 1, 1))
     state.held = true

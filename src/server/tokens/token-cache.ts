@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { upTo } from '../lib/cache-size.ts'
 import type { Clock } from '../lib/clock.ts'
 
-/** What the cache must know of an entry to drop it when its token or user changes. */
+/** The ids by which an entry is dropped when its token or user changes. */
 export interface CacheEntry {
   readonly tokenId: number
   readonly userId: number
@@ -20,8 +20,8 @@ const unknownMax = 10_000
 const unknownMs = 5_000
 
 /**
- * Entries by the hash of a key, loaded on demand and dropped when their token or user changes. A load that began before a change
- * is neither kept nor shared with who asks after it, so that nobody who asks after a change is answered with what was before.
+ * Entries by the hash of a key, loaded on demand and dropped when their token or user changes. A load that began before a change is
+ * neither kept nor shared with later requests, so that a request after a change never gets an older entry.
  */
 export class TokenCache<Entry extends CacheEntry> {
   readonly #load: (hash: string) => Promise<Entry | null>
@@ -39,7 +39,7 @@ export class TokenCache<Entry extends CacheEntry> {
     this.#known = new LRUCache({ ...upTo(max), dispose: ({ entry }, hash) => this.#unlink(entry, hash) })
   }
 
-  /** Null when there is no such key, undefined when only `find` can tell. */
+  /** Null when there is no such key, undefined when only `find` can decide. */
   peek(hash: string): Entry | null | undefined {
     const kept = this.#known.get(hash)
     if (kept) return isFresh(this.#now() - kept.atMs, knownMs) ? kept.entry : undefined

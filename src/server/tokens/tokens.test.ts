@@ -188,7 +188,7 @@ eachDatabase('tokens', (fresh) => {
     expect((await make({ model_limits_enabled: false, model_limits: '' })).model_limits).toBe('')
   })
 
-  it('keeps limits of its own, none unless they are given, and refuses those that no counter could hold', async () => {
+  it('has its own limits, none by default, and refuses those that no counter could hold', async () => {
     expect(await make()).toMatchObject({ limit_seconds: 60, limit_requests: 0, limit_tokens: 0, limit_concurrency: 0 })
     const limits = { limit_seconds: 3600, limit_requests: 100, limit_tokens: 200_000, limit_concurrency: 3 }
     const { id } = await make(limits)
@@ -246,7 +246,7 @@ eachDatabase('tokens', (fresh) => {
     ])
   })
 
-  it('refuses to enable what is still expired or exhausted', async () => {
+  it('refuses to enable a token that is still expired or exhausted', async () => {
     const expired = await make({ expired_time: nowSeconds - 1 })
     const spent = await make({ remain_quota: 0 })
     const disabled = await make()

@@ -15,14 +15,14 @@ import { rowsInOrder } from './lock.ts'
 import { isExhausted, isExpired, statusNow } from './state.ts'
 
 /**
- * The access tokens (`sk-` keys) of users: what their owner sees and may change. Every function takes the owner's id and works on
- * rows of that owner alone, so that a foreign id and a missing one are the same. Every change is published after its commit.
- * Not here: who may call the relay with a key (authenticate.ts), and what a token has spent (wallet/ledger.ts).
+ * The access tokens (`sk-` keys) of users: their owners' view and changes. Every function takes the owner's id and works on rows of
+ * that owner alone, so that a foreign id and a missing one are the same. Every change is published after its commit. Not here:
+ * authentication of relay calls (authenticate.ts), and the usage of a token (wallet/ledger.ts).
  */
 type TokenRow = Row<'tokens'>
 type Change = Updateable<Tables['tokens']>
 
-/** Tells whether the owner may use a group. */
+/** Whether the owner may use a group. */
 export type GroupCheck = (group: string) => boolean
 
 /** Most rows that one search looks at: keys are encrypted, so a part of one is only found by opening each. */
@@ -89,7 +89,7 @@ export function exportTokens(core: Core, { search, timeZone }: { search: TokenSe
   })
 }
 
-/** What the database finds, and which of it are meant: states of time and parts of keys only show in each row. */
+/** The rows of the database, and a filter for them: states that depend on the time and parts of keys only show in each row. */
 function matching(core: Core, search: TokenSearch) {
   const key = search.key.replace(/^sk-/, '')
   const wholeKey = key.length >= keyLength
@@ -140,7 +140,7 @@ export async function createToken(
 export interface TokenEdit {
   readonly userId: number
   readonly id: number
-  /** All fields: what is not given has its default, but for limits and strictness, which stay as they are. */
+  /** All fields: absent ones get their default, except limits and strictness, which stay unchanged. */
   readonly input: TokenInput
   /** Undefined leaves the status as it is. */
   readonly status: number | undefined
@@ -148,9 +148,9 @@ export interface TokenEdit {
 }
 
 /**
- * Writes all fields that an owner may set. `remain_quota` becomes the given amount; holds and usage are untouched. A token that was
- * expired or exhausted and is so no longer is enabled again. A group that was set before and is kept is not checked again: the relay
- * does so at each use. Throws `not_found`, `token_not_enableable` and what `createToken` throws.
+ * Writes all fields that an owner may set. `remain_quota` becomes the given amount; holds and usage are untouched. A token that is no
+ * longer expired or exhausted is enabled again. An unchanged group is not checked again: the relay does so at each use. Throws
+ * `not_found`, `token_not_enableable` and what `createToken` throws.
  */
 export async function editToken(core: Core, { userId, id, input, status, mayUse }: TokenEdit): Promise<Token> {
   const values = readInput(input)

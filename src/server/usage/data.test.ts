@@ -16,7 +16,7 @@ const day = 86_400
 const monday = 1_760_313_600
 
 eachDatabase('sums of charges', (fresh) => {
-  it('are those of the ledger, by every side and grain, in every zone, whatever became of the log', async () => {
+  it('equal those of the ledger, by every dimension and grain, in every zone, also after purges of the log', async () => {
     const books = await ledgerOf(await fresh())
     const { core, ledger } = books
     const [ada, bob] = [await books.user(1_000_000), await books.user(1_000_000)]
@@ -98,7 +98,7 @@ eachDatabase('sums of charges', (fresh) => {
     })
   })
 
-  it('take in what was charged late, after its hour was rolled up', async () => {
+  it('include late charges, after their hour was rolled up', async () => {
     const books = await ledgerOf(await fresh())
     const { core, ledger } = books
     const user = await books.user(1_000_000)
@@ -165,7 +165,7 @@ async function readAll(core: Core, filter: LogFilter, userId: number) {
 }
 
 describe('a span', () => {
-  it('is whole hours and what is left of an hour at either end', () => {
+  it('splits into whole hours and the rest at either end', () => {
     expect(splitByHour(0, 0)).toEqual({ whole: { from: 0, to: Number.MAX_SAFE_INTEGER }, edges: [] })
     expect(splitByHour(hour, 3 * hour - 1)).toEqual({ whole: { from: hour, to: 3 * hour - 1 }, edges: [] })
     expect(splitByHour(10, 3 * hour)).toEqual({

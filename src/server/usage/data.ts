@@ -7,8 +7,8 @@ import { hourSeconds } from './hours.ts'
 import { eachSum, hourSums } from './rollup.ts'
 
 /**
- * The roll-up for dashboards: charges by hour, written in the commit of each charge, so that its sums are those of the ledger, whatever
- * became of the log.
+ * The roll-up for dashboards: charges by hour, written in the commit of each charge, so that its sums are those of the ledger, also
+ * after purges of the log.
  */
 
 const daySeconds = 86_400

@@ -22,14 +22,14 @@ export interface Export {
 const rowsAtOnce = 500
 
 /**
- * All matching rows, newest first, as the pieces of a file. Some hundred rows are read at a time and only when the ones before were
- * taken, so that a slow reader holds up nobody and takes no memory. Rows that are written meanwhile are not part of it.
+ * All matching rows, newest first, as the pieces of a file. Some hundred rows are read at a time, with back-pressure, so that a slow
+ * reader blocks no one and takes no memory. Rows written meanwhile are not included.
  */
 export async function* exportLogs(core: Core, { filter, format, timeZone, ownerId }: Export): AsyncGenerator<string> {
   const isOwner = ownerId !== undefined
   const { zone, timeText } = zoneClock(timeZone)
   const columns = isOwner ? allColumns.filter(({ admin }) => !admin) : allColumns
-  // The mark tells spreadsheets that the text is UTF-8.
+  // The byte order mark marks the text as UTF-8 for spreadsheets.
   if (format === 'csv') yield `\uFEFF${csvLine([`time (${zone})`, ...columns.map(({ name }) => name)])}`
 
   const found = await resolveFilter(core.db, isOwner ? { ...filter, userId: ownerId } : filter)

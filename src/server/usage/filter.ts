@@ -3,18 +3,18 @@ import { logType } from '../../contract/entities/log.ts'
 import type { Queries } from '../db/open.ts'
 import type { Tables } from '../db/schema.ts'
 
-/** What logs are asked for; 0, '' and absent mean any. Times are inclusive unix seconds. */
+/** Filters of the log; 0, '' and absent mean any. Times are inclusive unix seconds. */
 export interface LogFilter {
   readonly userId?: number
   readonly type?: number
   readonly start_timestamp?: number
   readonly end_timestamp?: number
-  /** Whoever has this name now, under whatever name the row was written. */
+  /** The user who has this name now, regardless of the name in the row. */
   readonly username?: string
   readonly token_name?: string
   /** Of several keys that bore one name, this one. */
   readonly tokenId?: number
-  /** Exact, or a pattern when it contains `%`, which then stands for any characters; letter case is ignored in a pattern. */
+  /** Exact, or a pattern when it contains `%` for any characters; letter case is ignored in a pattern. */
   readonly model_name?: string
   readonly channel?: number
   readonly group?: string
@@ -27,8 +27,8 @@ export interface LogFilter {
 export type ResolvedFilter = Omit<LogFilter, 'username' | 'model_name'> & { readonly models?: readonly string[] }
 
 /**
- * Turns what people know into what indexes know: a user's name into the id, a request into the user and the moment of its charge.
- * Undefined when nothing can match.
+ * Resolves filters to indexed columns: a user's name to the id, a request to the user and the moment of its charge. Undefined when
+ * nothing can match.
  */
 export async function resolveFilter(
   db: Queries,
@@ -80,7 +80,7 @@ export function matchingHours(filter: ResolvedFilter) {
   }
 }
 
-/** Written out as the partial index over what is no charge was: databases prove nothing about parameters. */
+/** Spelled out like the condition of the partial index on rows without a charge: databases prove nothing about parameters. */
 function ofType(eb: ExpressionBuilder<Tables, 'logs'>, type: number): Expression<SqlBool> {
   const equal = eb('logs.type', '=', type)
   return type === logType.consume ? equal : eb.and([equal, eb('logs.type', '<>', eb.lit(logType.consume))])

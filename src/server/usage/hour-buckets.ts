@@ -5,8 +5,8 @@ import { hourSeconds, type Span, splitByHour } from './hours.ts'
 import { rollupEnd, sumHours } from './rollup.ts'
 
 /**
- * Where in the log matching rows are: the hour buckets of `quota_data` tell which hours of which users have a model, a channel or a group,
- * and `token_hours` tells the same of tokens. Indexes of `logs` for them would cost every charge more than they save.
+ * Locates matching rows of the log: the hour buckets of `quota_data` list the hours in which a user has a model, a channel or a group,
+ * and `token_hours` those of tokens. Indexes of `logs` for them would cost every charge more than they save.
  */
 
 /** An hour in which rows match, and how many at most. */
@@ -78,8 +78,8 @@ export function firstHour({ start_timestamp: start = 0 }: ResolvedFilter): numbe
 }
 
 /**
- * The sum of the matching charges as far as the hour buckets know it, and the spans whose rows must be read. Undefined when only rows can
- * tell: tokens are not rolled up by model.
+ * The sum of the matching charges as far as the hour buckets have it, and the spans whose rows must be read. Undefined when the rows
+ * are needed: tokens are not rolled up by model.
  */
 export async function sumWithoutRows(
   db: Queries,

@@ -5,8 +5,8 @@ export interface Span {
 }
 
 /**
- * Sums are kept by the hour: a span is the whole hours in it (`from` of the first, `to` of the last second of the last), and what is left
- * of an hour at either end. A span without an end in 0 is open there.
+ * Sums are kept by the hour: a span is the whole hours in it (`from` of the first, `to` of the last second of the last), and the rest
+ * of an hour at either end. A span without an end is open there (0).
  */
 export interface SplitSpan {
   readonly whole: Span | undefined

@@ -58,7 +58,7 @@ eachDatabase('logs', (fresh, kind) => {
       await core.db.deleteFrom(table).execute()
   })
 
-  /** A row, and what the commit of a charge adds to the roll-up. */
+  /** A row, and the roll-up entries of its charge. */
   const add = async (values: Partial<NewRow<'logs'>> = {}) => {
     const row = { user_id: ada, username: 'ada', created_at: nowSeconds, type: logType.consume as number, ...values }
     if (row.type === logType.consume) await rollUp(core, row)
@@ -150,7 +150,7 @@ eachDatabase('logs', (fresh, kind) => {
     ])
   })
 
-  it('shows owners their own rows without channels and what is for admins', async () => {
+  it('shows owners their own rows without channels and members for admins', async () => {
     const other = { model_ratio: 1, admin_info: { use_channel: ['7'] }, upstream_model_name: 'x' }
     await add({ channel_id: 7, other: JSON.stringify(other), is_stream: 1, content: 'text' })
     await add({ user_id: bob, username: 'ada' })
@@ -181,7 +181,7 @@ eachDatabase('logs', (fresh, kind) => {
     expect((await logStatistics(core, { userId: ada })).rpm).toBe(1)
   })
 
-  it('hides what it cannot read of `other`', async () => {
+  it('hides unreadable values of `other`', async () => {
     for (const other of ['', '{', 'null', '[1', '"text']) await add({ other })
     const { items } = await listOwnLogs(core, { userId: ada, filter: {}, page })
     expect(items.map((log) => log.other)).toEqual(['', '', '', '', ''])
@@ -232,7 +232,7 @@ eachDatabase('logs', (fresh, kind) => {
     expect(await searchOwnLogs(core, { keyword: '', userId: ada })).toHaveLength(3)
   })
 
-  it('records what is no charge in the transaction that it is given', async () => {
+  it('records rows without a charge in the given transaction', async () => {
     const record = { type: logType.topUp, at: nowSeconds, userId: ada, username: 'ada', content: 'redeemed', quota: 5 } as const
     await core.db.transaction().execute((trx) => recordLog(trx, record))
     const undone = core.db.transaction().execute(async (trx) => {
@@ -373,7 +373,7 @@ eachDatabase('logs', (fresh, kind) => {
     expect(await found({ model_name: 'never' })).toEqual([[], 0])
   })
 
-  it('finds what a token was used for, and what it cost, before and after its hours are rolled up', async () => {
+  it("finds a token's requests and their cost, before and after its hours are rolled up", async () => {
     const hours = (count: number) => nowSeconds - count * hourSeconds
     for (let hour = 0; hour < 30; hour++) {
       await add({ created_at: hours(hour), token_name: 'often', quota: 1 })
@@ -409,7 +409,7 @@ eachDatabase('logs', (fresh, kind) => {
     await check()
   })
 
-  it('keeps what tokens were used for in an hour whose rows were cleaned before a late charge came to it', async () => {
+  it("keeps a token's usage in an hour whose rows were purged before a late charge", async () => {
     const at = nowSeconds - 5 * hourSeconds
     const consumed = async (token_name: string) => (await logStatistics(core, { token_name })).quota
     for (let count = 0; count < 3; count++) await add({ created_at: at, token_name: 'early', quota: 10 })
@@ -434,7 +434,7 @@ eachDatabase('logs', (fresh, kind) => {
     expect(next).toBe(`${nowSeconds}-2`)
   })
 
-  it('[T063] exports what matches, in the zone that is named, with nothing that a spreadsheet would run', async () => {
+  it('[T063] exports matching rows, in the given zone, with nothing that a spreadsheet would run', async () => {
     await add({
       created_at: nowSeconds - 2 * 86_400,
       content: '=1+1',
@@ -468,7 +468,7 @@ eachDatabase('logs', (fresh, kind) => {
     expect(JSON.parse((await lines({ format: 'jsonl' }))[2] ?? '')).toMatchObject({ channel: 7, other: { admin_info: {} } })
   })
 
-  it('reads for an export only what was taken of it', async () => {
+  it('reads rows for an export only as they are consumed', async () => {
     const rows = Array.from({ length: 1200 }, (_, index) => ({
       user_id: ada,
       created_at: nowSeconds - (index % 3),

@@ -8,8 +8,8 @@ import { type LogFilter, resolveFilter } from './filter.ts'
 import { type Cursor, countRows, daysOf, type LogRow, newestLogs, type Order, readRows } from './rows.ts'
 
 /**
- * The usage log: what happened to a user's quota and account, for people to read. Consume rows are written by `wallet/ledger.ts` in
- * the commit of their charge; the others by `recordLog`. It decides nothing: balances come from the ledger alone.
+ * The usage log: events of a user's quota and account, for people to read. Consume rows are written by `wallet/ledger.ts` in the
+ * commit of their charge; the others by `recordLog`. It is informational: balances come from the ledger alone.
  */
 
 const searchedMax = 100
@@ -17,10 +17,10 @@ const searchedMax = 100
 export interface LogQuery {
   readonly filter: LogFilter
   readonly page: PageOf
-  /** Where an earlier page said that the next begins; it comes before the number of the page. */
+  /** The cursor of the previous page; it takes precedence over the number of the page. */
   readonly before?: string
   readonly order?: Order
-  /** Nobody asks how many there are in all. */
+  /** The total is not needed. */
   readonly uncounted?: true
 }
 
@@ -32,7 +32,7 @@ interface Listed {
   readonly next: string
 }
 
-/** Rows for admins, newest first unless told otherwise. */
+/** Rows for admins, newest first by default. */
 export async function listLogs(
   core: Core,
   { filter, page, before = '', order = 'newest', uncounted }: LogQuery,
@@ -47,7 +47,7 @@ export async function listLogs(
   return { items: rows.map(presentLog), total, next: rows.length < page.limit ? '' : placeAfter(rows, place) }
 }
 
-/** Rows of one user for that user: no channel, nothing for admins, and no number that tells how many rows others have. */
+/** Rows of one user for that user: no channel, no members for admins, and no number that reveals how many rows others have. */
 export async function listOwnLogs(core: Core, { userId, filter, ...asked }: LogQuery & { userId: number }): Promise<Listed> {
   const listed = await listLogs(core, { ...asked, filter: { ...filter, userId } })
   return { ...listed, items: forOwner(listed.items) }
@@ -84,7 +84,7 @@ export interface LogRecord {
   readonly quota?: number
 }
 
-/** Writes a row that is no charge: a top-up, an act of an admin, news of the system. Give it the transaction of what it tells of. */
+/** Writes a row without a charge: a top-up, an admin's action, a system event. Pass the transaction of the event. */
 export async function recordLog(within: Queries, { type, at, userId, username, content, quota = 0 }: LogRecord): Promise<void> {
   await within.insertInto('logs').values({ type, created_at: at, user_id: userId, username, content, quota }).execute()
 }
@@ -94,7 +94,7 @@ export function presentLog({ channel_id, channel_name, is_stream, ...row }: LogR
   return { ...row, channel: channel_id, channel_name: channel_name ?? '', is_stream: is_stream === 1 }
 }
 
-/** Rows as their owner sees them. Their ids are made of time and place: those of the database count what others do in between. */
+/** Rows as their owner sees them. Their ids are made of time and position: those of the database would count other users' rows. */
 export function forOwner(logs: readonly Log[]): Log[] {
   const seen = new Map<number, number>()
   return logs.map((log) => {

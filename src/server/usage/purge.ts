@@ -50,7 +50,7 @@ export async function readPurge(db: Queries): Promise<LogPurge | null> {
   return row ? present(row) : null
 }
 
-/** Ends the cleaning that runs; what is gone is gone. */
+/** Stops the running purge; deleted rows stay deleted. */
 export async function stopPurge(core: Core, caller: Caller): Promise<void> {
   await core.db.transaction().execute(async (within) => {
     const ended = await within
@@ -63,7 +63,7 @@ export async function stopPurge(core: Core, caller: Caller): Promise<void> {
   })
 }
 
-/** Goes on with what was asked for, and with what is older than the log is kept. Answers how many rows went. */
+/** Continues requested purges, and deletes rows older than the retention. Returns the number of deleted rows. */
 export async function runPurges(core: Core, signal?: AbortSignal, tell: (detail: string) => void = () => {}): Promise<number> {
   let removed = 0
   const asked = await core.db.selectFrom('log_purges').selectAll().where('finished_at', '=', 0).execute()
@@ -106,7 +106,7 @@ async function runPurge(
 interface Removal {
   readonly from: number
   readonly before: number
-  /** After each batch, with what it removed and how far it came; false ends it. */
+  /** Called after each batch with the deleted rows and the progress; false stops it. */
   onBatch(removed: number, reached: number): Promise<boolean>
 }
 

@@ -11,7 +11,7 @@ import { add, dimensionColumns, eachSum, flatten, type Key, rollupEnd, type Sum,
 
 /** A charge that commits late has this long to be counted in its own hour before that is rolled up. */
 const slackSeconds = 120
-/** For this long an hour is checked again, and rolled up anew when later charges were added to it. */
+/** For this long an hour is checked again, and rolled up again when later charges were added to it. */
 const watchedSeconds = 3 * 86_400
 const pauseMs = 5
 const daySeconds = 86_400

@@ -18,7 +18,7 @@ export interface Sum {
 /** A name, or the number of a user or channel. */
 export type Key = string | number
 
-/** What a row of `usage_hours` holds: key, quota, count and tokens used, and so on for each key. So flat because a month has many. */
+/** The columns of a row of `usage_hours`: key, quota, count and tokens, and so on for each key. Flat because a month has many. */
 export type Sums = readonly Key[]
 
 export interface HourSums {

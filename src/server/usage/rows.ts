@@ -92,14 +92,14 @@ async function sinceFirstRow(db: Queries, filter: ResolvedFilter): Promise<Resol
   return { ...filter, start_timestamp: Math.max(filter.start_timestamp ?? 0, hour) }
 }
 
-/** What is left of a filter when the rows begin at a time. */
+/** The remaining filter when the rows begin at a time. */
 function beginningAt(filter: ResolvedFilter, at: number, order: Order): ResolvedFilter {
   return order === 'newest'
     ? { ...filter, end_timestamp: Math.min(at, filter.end_timestamp || at) }
     : { ...filter, start_timestamp: Math.max(at, filter.start_timestamp ?? 0) }
 }
 
-/** What is left of a filter when the rows end with an hour. */
+/** The remaining filter when the rows end with an hour. */
 function endingWith(filter: ResolvedFilter, hour: number, order: Order): ResolvedFilter {
   return order === 'newest'
     ? { ...filter, start_timestamp: Math.max(hour, filter.start_timestamp ?? 0) }
@@ -160,7 +160,7 @@ function inOrder<Joined extends Tables & { logs: Tables['logs'] }, From extends 
   order: Order,
 ): LogQuery {
   const direction = directions[order]
-  // Whatever `logs` was joined with, only its own columns are asked for from here on.
+  // Only columns of `logs` are selected from here on, whatever it was joined with.
   return (query as unknown as SelectQueryBuilder<Tables, 'logs', object>)
     .selectAll('logs')
     .select((eb) => eb.selectFrom('channels').select('name').whereRef('channels.id', '=', 'logs.channel_id').as('channel_name'))

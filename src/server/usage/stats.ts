@@ -9,9 +9,9 @@ import { isLocated, matchingRows, sumLocated } from './rows.ts'
 const rateSeconds = 60
 
 /**
- * What was consumed: `quota` in units within the filter; `rpm` and `tpm`, requests and tokens (input and output), of the last minute
- * with the same filter but its times. The filter's type plays no part. Whole hours come from the roll-up, so that cleaning the log
- * changes no sum; only what no roll-up knows, such as a model of a token, is summed up over rows.
+ * Consumption: `quota` in units within the filter; `rpm` and `tpm`, requests and tokens (input and output), of the last minute with
+ * the same filter but its times. The filter's type is ignored. Whole hours come from the roll-up, so that purging the log changes no
+ * sum; only sums without a roll-up, such as a model of a token, are computed over rows.
  */
 export async function logStatistics(core: Core, filter: LogFilter): Promise<{ quota: number; rpm: number; tpm: number }> {
   const found = await resolveFilter(core.db, { ...filter, type: logType.consume })

@@ -2,7 +2,7 @@ import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructur
 import { AppError, fail } from '../lib/failure.ts'
 import type { Hold } from './ledger.ts'
 
-/** What a user or a token may spend, kept while it has something held or pending. */
+/** Available quota of a user or a token, kept while it has something held or pending. */
 interface Account {
   readonly id: number
   /** As in the database; Infinity for a token without a limit, 0 for a row that does not exist. */
@@ -21,16 +21,16 @@ export interface Spent {
 }
 
 /**
- * The holds of the one process that uses a SQLite file. What an account may spend is `quota - held - pending`, decided without
- * waiting. `quota` follows the commits of the worker. After a change from elsewhere the row is read again, but only when no batch is on
- * its way that may or may not be in it: so each charge is either in the row or pending, never both and never neither.
+ * The holds of the one process that uses a SQLite file. An account's available quota is `quota - held - pending`, decided without
+ * waiting. `quota` follows the commits of the worker. After an outside change the row is read again, but only when no batch is in
+ * flight that may or may not be in it: so each charge is either in the row or pending, never both and never neither.
  */
 export class Balances {
   readonly #users: Accounts
   readonly #tokens: Accounts
   #inFlight = false
 
-  /** `database` is a connection of its own: another may be inside of a transaction that is never committed. */
+  /** `database` is a separate connection: another may be inside of a transaction that is never committed. */
   constructor(database: DatabaseSyncInstance) {
     this.#users = new Accounts(database.prepare('select quota from users where id = ?'))
     this.#tokens = new Accounts(
@@ -38,7 +38,7 @@ export class Balances {
     )
   }
 
-  /** Reserves the amount on user and token when both have what it needs, or throws and reserves nothing. */
+  /** Reserves the amount on user and token when both have enough, or throws and reserves nothing. */
   hold({ userId, tokenId, amount, needs = amount, takesAll = false }: Hold): void {
     try {
       const user = this.#users.get(userId)
@@ -80,7 +80,7 @@ export class Balances {
     this.#readStale()
   }
 
-  /** Reads accounts again after a change by someone else. An id of 0 stands for all of them. */
+  /** Reads accounts again after an outside change. An id of 0 means all of them. */
   refresh({ userId, tokenId }: { userId?: number; tokenId?: number }): void {
     if (userId !== undefined) this.#users.changed(userId)
     if (tokenId !== undefined) this.#tokens.changed(tokenId)
@@ -141,7 +141,7 @@ class Accounts {
     if (id === 0) for (const each of this.#accounts.values()) this.#stale.add(each)
   }
 
-  /** What cannot be read now stays stale: a charge that was just written must not fail over it. */
+  /** A failed read leaves the account stale: a charge that was just written must not fail because of it. */
   readStale(): void {
     for (const account of this.#stale) {
       try {

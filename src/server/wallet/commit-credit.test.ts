@@ -33,7 +33,7 @@ describe('a COMMIT without an answer on PostgreSQL', () => {
     expect(await reconcile(core)).toEqual([])
   })
 
-  it('of a redemption that took no effect is told so, and the code is still good', async () => {
+  it('of a redemption without effect is reported as such, and the code stays valid', async () => {
     const { proxy, quota, redeem } = await stage()
     proxy.loseNext({ commit: 'unsent', afterwards: 'reachable' })
     expect(await outcome(async () => void (await redeem()))).toBe('redemption_undone')
@@ -42,7 +42,7 @@ describe('a COMMIT without an answer on PostgreSQL', () => {
     expect(await quota()).toBe(500_000)
   })
 
-  it('of a redemption is told as unclear while the database is away, and redeeming again credits once', async () => {
+  it('of a redemption is reported as unclear while the database is away, and redeeming again credits once', async () => {
     for (const commit of ['unsent', 'unanswered'] as const) {
       const { proxy, quota, redeem } = await stage()
       proxy.loseNext({ commit, afterwards: 'away' })
@@ -53,7 +53,7 @@ describe('a COMMIT without an answer on PostgreSQL', () => {
     }
   })
 
-  it('of a redemption is told as unclear while it may still arrive', async () => {
+  it('of a redemption is reported as unclear while it may still arrive', async () => {
     const { proxy, core, quota, redeem } = await stage()
     proxy.loseNext({ commit: 'delayed', afterwards: 'reachable' })
     expect(await outcome(async () => void (await redeem()))).toBe('redemption_unclear')
@@ -71,7 +71,7 @@ describe('a COMMIT without an answer on PostgreSQL', () => {
     expect(await outcome(async () => void (await redeem()))).toBe('redemption_invalid')
   })
 
-  it('of a transfer or of a change by an admin says what the ledger says', async () => {
+  it('of a transfer or of a change by an admin is decided by the ledger', async () => {
     const { proxy, core, userId, caller, quota } = await stage()
     await core.db.updateTable('users').set({ aff_quota: 1_000_000 }).where('id', '=', userId).execute()
     const transfer = () => outcome(() => transferEarned(core, { amount: 500_000, caller }))

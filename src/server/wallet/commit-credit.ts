@@ -4,7 +4,7 @@ import type { Within } from '../db/open.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
 
-/** What a transaction that credits a balance answers: the reference of its ledger row, '' when it credited nothing. */
+/** The result of a transaction that credits a balance: the reference of its ledger row, '' when it credited nothing. */
 interface Credited {
   readonly userId: number
   readonly reference: string
@@ -21,9 +21,9 @@ interface Messages {
 export const unsafeToRepeat: Messages = { undone: 'quota_unchanged', unclear: 'quota_change_unclear' }
 
 /**
- * Runs `work` in a transaction. When the connection is lost during COMMIT, nobody knows whether it took effect; then the ledger
- * reference is looked up once on another connection, and the answer is what the ledger says. Throws `undone` when the ledger has no such
- * row, `unclear` when the ledger cannot be read; failures of `work` itself pass through, because then nothing was committed.
+ * Runs `work` in a transaction. When the connection is lost during COMMIT, its outcome is unknown; then the ledger reference is looked
+ * up once on another connection, and the ledger decides. Throws `undone` when the ledger has no such row, `unclear` when the ledger
+ * cannot be read; failures of `work` itself pass through, because then nothing was committed.
  */
 export async function commitCredit<Result extends Credited>(
   core: Core,

@@ -29,7 +29,7 @@ function committerOf(fault: (batch: readonly Work[]) => 'refused' | 'away' | und
   return { committer, batches, written, write }
 }
 
-it('writes in one batch what queues while another is being written', async () => {
+it('writes everything that queues during a write in one batch', async () => {
   const { batches, write } = committerOf()
   const first = write('a')
   await new Promise((resolve) => setImmediate(resolve))
@@ -68,7 +68,7 @@ it('tries no more of an owner whose piece was refused until later', async () => 
   await Promise.all(all)
 })
 
-it('tells that nothing can be written after a few failures, and recovers', async () => {
+it('reports that writes fail after a few failures, and recovers', async () => {
   let isAway = true
   const { committer, write } = committerOf(() => (isAway ? 'away' : undefined))
   const waiting = write('a')
@@ -80,7 +80,7 @@ it('tells that nothing can be written after a few failures, and recovers', async
   expect(committer.size).toBe(0)
 })
 
-it('answers at its close what could not be written, and rejects who waits for it', async () => {
+it('returns unwritten work when it closes, and rejects its waiters', async () => {
   const { committer, write } = committerOf((batch) => (batch.some(({ name }) => name === 'bad') ? 'refused' : undefined))
   const bad = expect(write('bad', 1)).rejects.toMatchObject({ code: 'database_unavailable' })
   await write('good', 2)
@@ -89,7 +89,7 @@ it('answers at its close what could not be written, and rejects who waits for it
   expect(() => committer.add({ name: 'late', owner: 1 })).toThrow(expect.objectContaining({ code: 'server_stopping' }))
 })
 
-it('finishes what is queued before it closes', async () => {
+it('finishes the queue before it closes', async () => {
   const { committer, written, write } = committerOf()
   const all = ['a', 'b', 'c'].map((name) => write(name))
   expect(await committer.close(1000)).toEqual([])

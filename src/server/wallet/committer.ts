@@ -6,13 +6,13 @@ import type { Logger } from '../lib/logger.ts'
 export interface Writer<Work> {
   /** Writes all of the batch or none of it. Work that was written before, by an attempt of unknown outcome, must change nothing. */
   write(batch: readonly Work[]): Promise<void>
-  /** Whether `write` failed because of what is in the batch, so that its other parts may pass without it. */
+  /** Whether `write` failed because of an entry of the batch, so that the others may pass without it. */
   refused(error: unknown): boolean
   /** Work of the same owner waits together when one piece of it is refused, as behind the same locked row. */
   owner(work: Work): number
-  /** Leaves out of work that was refused by itself what can do without. Answers whether there was something. */
+  /** Removes optional parts of an entry that was refused by itself. Returns whether there were any. */
   lighten(work: Work, error: unknown): boolean
-  /** What the log says of work that cannot be written. */
+  /** How the log names an entry that cannot be written. */
   describe(work: Work): object
 }
 
@@ -25,7 +25,7 @@ export interface Queued<Work> {
   alone: boolean
   refusals: number
   waiters: Waiter[]
-  /** Told when the running attempt ends whether the work could be taken back. */
+  /** Called when the running attempt ends: whether the entry could be withdrawn. */
   onWithdrawn?: (isWithdrawn: boolean) => void
 }
 
@@ -43,13 +43,13 @@ const slowMs = 2000
 const failuresMax = 3
 const pauseMaxMs = 2000
 const parkedMaxMs = 30_000
-/** What was refused so often is given up when the committer closes. */
+/** Entries that were refused this often are given up when the committer closes. */
 const closingRefusalsMax = 5
 
 /**
- * Groups work into batches without a timer: a batch is what queued while the last one was being written. What the database cannot
- * take now stays in the queue in its order and is tried again until it is durable; who waits for it is told after five seconds.
- * A batch that the database refuses is written one by one, so that a bad piece holds up nothing but itself.
+ * Groups work into batches without a timer: a batch is everything that queued during the previous write. Entries that the database
+ * cannot take now stay in the queue in order and are retried until they are durable; waiters get an error after five seconds. A batch
+ * that the database refuses is written entry by entry, so that a bad one delays only itself.
  */
 export class Committer<Work> {
   readonly #writer: Writer<Work>
@@ -61,7 +61,7 @@ export class Committer<Work> {
   #running = false
   #stopped = false
   #failures = 0
-  /** When the database was first asked for what it has not answered yet. */
+  /** Time of the oldest request that the database has not answered. */
   #tryingSince: number | undefined
 
   constructor(logger: Logger, writer: Writer<Work>) {
@@ -98,8 +98,8 @@ export class Committer<Work> {
   }
 
   /**
-   * Takes work back, so that no further attempt writes it; who waits for it is told that it is not durable. A running attempt is waited for:
-   * false when it has written the work. An earlier attempt whose outcome is unknown may have written it all the same.
+   * Withdraws work, so that no further attempt writes it; its waiters learn that it is not durable. Waits for a running attempt: false
+   * when it has written the work. An earlier attempt of unknown outcome may have written it all the same.
    */
   withdraw(item: Queued<Work>): Promise<boolean> {
     if (this.#current.includes(item)) {
@@ -118,7 +118,7 @@ export class Committer<Work> {
     return Promise.resolve(isQueued)
   }
 
-  /** Waits until everything is durable, at most `limitMs`. Answers what could not be written; nothing is written after that. */
+  /** Waits until everything is durable, at most `limitMs`. Returns the unwritten work; nothing is written after that. */
   async close(limitMs: number): Promise<Work[]> {
     const latest = activeMs() + limitMs
     while (this.#left().some(({ refusals }) => refusals < closingRefusalsMax) && activeMs() < latest) {
@@ -141,7 +141,7 @@ export class Committer<Work> {
   #start(): void {
     if (this.#running) return
     this.#running = true
-    // What arrives in the same turn of the event loop is still part of the batch.
+    // Work that arrives in the same turn of the event loop joins the batch.
     setImmediate(() => void this.#run())
   }
 
@@ -212,7 +212,7 @@ export class Committer<Work> {
     this.#logger.warn({ error, batch: batch.length }, 'a ledger batch was refused; writing it one by one')
   }
 
-  /** Sets refused work aside for a while, with all that its owner has queued behind it, and tells the operator. */
+  /** Sets refused work aside for a while, with everything its owner has queued behind it, and logs it for the operator. */
   #park(item: Queued<Work>, error: unknown): void {
     const owner = this.#writer.owner(item.work)
     const follows = (other: Queued<Work>) => other.alone && this.#writer.owner(other.work) === owner

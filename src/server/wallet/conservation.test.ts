@@ -60,7 +60,7 @@ eachDatabase('books of the ledger', (fresh, kind) => {
     }
 
     await requireBalance(node, `seed ${seed}`)
-    // What is left can be spent to the last unit, and not one more: memory and rows agree.
+    // The rest can be spent to the last unit, and not one more: memory and rows agree.
     for (const userId of users) {
       const { quota } = await node.userRow(userId)
       if (quota < 0) continue
@@ -91,7 +91,7 @@ eachDatabase('books of the ledger', (fresh, kind) => {
     expect(await outcome(() => ledger.hold(aHold(userId, 0, 35)))).toBe('ok')
   })
 
-  it('follow a change of what a token may spend, while it is in use', async () => {
+  it("follow a change of a token's quota while it is in use", async () => {
     const { core, ledger, user, token } = await ledgerOf(await fresh())
     const userId = await user(10_000)
     const tokenId = await token(userId, 100)
@@ -123,7 +123,7 @@ eachDatabase('books of the ledger', (fresh, kind) => {
     expect(await reconcile(core)).toEqual([])
   })
 
-  it('refuse credits of nobody, and those that leave the exact integers', async () => {
+  it('refuse credits to unknown users, and those that leave the exact integers', async () => {
     const { core, ledger, user, userRow } = await ledgerOf(await fresh())
     const userId = await user(100)
     const credit = (to: number, amount: number) => () =>

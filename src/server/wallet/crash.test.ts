@@ -6,7 +6,7 @@ import { reconcile } from './reconcile.ts'
 
 const script = new URL('../../../test/helpers/settle-until-killed.mjs', import.meta.url).pathname
 
-/** Lets a process charge until it has acknowledged `count` requests, kills it, and answers what it acknowledged. */
+/** Runs a process that charges until it has acknowledged `count` requests, kills it, and returns the acknowledged ones. */
 async function settleAndKill(env: Record<string, string>, args: readonly string[], count: number): Promise<string[]> {
   const child = spawn(process.execPath, [script, ...args], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let printed = ''
@@ -20,7 +20,7 @@ async function settleAndKill(env: Record<string, string>, args: readonly string[
   })
   const signal = await new Promise((resolve) => child.once('close', (_code, by) => resolve(by)))
   expect(signal, said).toBe('SIGKILL')
-  // What follows the last line end was never printed whole.
+  // Output after the last line end was not printed whole.
   return printed.split('\n').slice(0, -1)
 }
 

@@ -18,7 +18,7 @@ export async function credit(within: Within, { userId, kind, amount, reference, 
     .updateTable('users')
     .set((eb) => ({ quota: eb('quota', '+', amount) }))
     .where('id', '=', userId)
-    // Compared before it is added: what no longer is an exact integer could not even be read back.
+    // Compared before adding: a number beyond the exact integers could not even be read back.
     .where('quota', amount > 0 ? '<=' : '>=', amount > 0 ? Number.MAX_SAFE_INTEGER - amount : Number.MIN_SAFE_INTEGER - amount)
     .executeTakeFirstOrThrow()
   if (numUpdatedRows > 0n) return

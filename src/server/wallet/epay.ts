@@ -53,7 +53,7 @@ export function paymentForm(merchant: Merchant, payment: Payment): PaymentForm {
   }
 }
 
-/** What an order of this amount is called at the gateway. */
+/** The product name of an order of this amount at the gateway. */
 export function goodsName(amount: number): string {
   return `TUC${amount}`
 }
@@ -64,7 +64,7 @@ export function amountOfGoods(name: string): number {
   return name === goodsName(amount) ? amount : 0
 }
 
-/** What a gateway reports of a payment that was made. */
+/** A gateway's report of a payment. */
 export interface PaymentReport {
   readonly tradeNo: string
   readonly method: string
@@ -76,7 +76,7 @@ export interface PaymentReport {
   readonly goods: string
 }
 
-/** The report of a finished payment to this merchant. Undefined for anything else, above all for what the merchant's key did not sign. */
+/** The report of a finished payment to this merchant. Undefined for anything else, above all without a signature by the merchant's key. */
 export function readReport(merchant: Merchant, query: Readonly<Record<string, unknown>>): PaymentReport | undefined {
   const fields = textFields(query)
   if (!fields || !sameSecret(signatureOf(fields, merchant.key), fields.sign ?? '')) return undefined
@@ -95,7 +95,7 @@ export function orderUrl({ address, id, key }: Merchant, tradeNo: string): strin
   return `${address}/api.php?${new URLSearchParams({ act: 'order', pid: id, key, out_trade_no: tradeNo })}`
 }
 
-/** What the gateway answers of an order: the report of its payment. Undefined unless it is this merchant's, this order and paid. */
+/** The gateway's answer about an order: the report of its payment. Undefined unless it is this merchant's, this order and paid. */
 export function readOrder(merchant: Merchant, tradeNo: string, text: string): PaymentReport | undefined {
   const order = readJson(text)
   if (!isObject(order) || Number(order.code) !== 1 || Number(order.status) !== 1) return undefined
@@ -121,7 +121,7 @@ function signatureOf(fields: Readonly<Record<string, string>>, key: string): str
     .digest('hex')
 }
 
-/** A field that comes twice is a list, which no gateway sends. */
+/** A repeated field is a list, which no gateway sends. */
 function textFields(query: Readonly<Record<string, unknown>>): Record<string, string> | undefined {
   const fields: Record<string, string> = {}
   for (const [name, value] of Object.entries(query)) {

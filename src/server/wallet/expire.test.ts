@@ -132,7 +132,7 @@ describe('several nodes on PostgreSQL', () => {
     expect(found).toEqual([{ deadlocks: 0 }])
   })
 
-  it('keep what is in use by renewing its lease', async () => {
+  it('keep holds in use by renewing their lease', async () => {
     const database = await freshDatabase('postgres')
     const [here, other] = [await ledgerOf(database), await ledgerOf(database)]
     const store = new PostgresStore(here.core, database.env.DATABASE_URL)
@@ -148,7 +148,7 @@ describe('several nodes on PostgreSQL', () => {
     expect(await here.userRow(userId)).toMatchObject({ held: 100 })
   })
 
-  it('end a hold once, when its node comes back after another has ended it', async () => {
+  it('end a hold once, when its node returns after another has ended it', async () => {
     const database = await freshDatabase('postgres')
     const [paused, other] = [await ledgerOf(database), await ledgerOf(database)]
     const userId = await paused.user(1000)
@@ -171,7 +171,7 @@ describe('several nodes on PostgreSQL', () => {
     expect(await other.tokenRow(tokenId)).toMatchObject({ remain_quota: 940, held: 300, used_quota: 60 })
   })
 
-  it('charge once what two of them expire and settle at the same moment', async () => {
+  it('charge once when two nodes expire and settle a hold at the same moment', async () => {
     const database = await freshDatabase('postgres')
     const [paused, one, two] = [await ledgerOf(database), await ledgerOf(database), await ledgerOf(database)]
     const userId = await paused.user(10_000)

@@ -18,7 +18,7 @@ interface Open {
   checkpoint: Queued<Entry> | undefined
 }
 
-/** The ledger over any store: what is open on this node, each request charged once, commits in groups. */
+/** The ledger over any store: open holds of this node, each request charged once, group commit. */
 export class GroupedLedger implements Ledger {
   readonly #core: Core
   readonly #store: Store
@@ -26,7 +26,7 @@ export class GroupedLedger implements Ledger {
   readonly #open = new Map<string, Open>()
   /** Charges that are not durable yet, by request id. */
   readonly #charges = new Map<string, Queued<Entry>>()
-  /** Users who were charged since somebody last asked. */
+  /** Users charged since the last call. */
   readonly #spenders = new Set<number>()
   readonly #unlogged: UnloggedCharges
   readonly #unsubscribe: readonly (() => void)[]
@@ -140,7 +140,7 @@ export class GroupedLedger implements Ledger {
       await held
       this.#note(hold)
     } catch (error) {
-      // Whether it was reserved may be unknown; nobody would ever end it.
+      // Whether it was reserved may be unknown; then nothing else would ever end it.
       const isUnknown = error instanceof AppError && error.code === 'database_unavailable'
       if (isUnknown) this.#committer.add({ kind: 'release', hold })
       throw error
@@ -164,7 +164,7 @@ export class GroupedLedger implements Ledger {
   }
 
   async #write(batch: readonly Entry[]): Promise<void> {
-    // A checkpoint that comes after the end of its hold would bring back its row.
+    // A checkpoint written after the end of its hold would restore its row.
     const due = batch.filter((entry) => entry.kind !== 'checkpoint' || this.#open.has(entry.hold.requestId))
     if (due.length === 0) return
     const { metrics, bus } = this.#core
@@ -205,7 +205,7 @@ function requireCharge({ amount, rollup, siteCost }: Charge): void {
   if (siteCost) requireUnits(siteCost.amount, 'amount')
 }
 
-/** A charge is money, its log row is for people to read: what the schema refuses of the row must not hold up the charge. */
+/** A charge is money, its log row is information: a column that the schema refuses must not delay the charge. */
 function lighten(entry: Entry, error: unknown): boolean {
   if (entry.kind !== 'charge' || entry.charge.log === null || isContention(error)) return false
   entry.unlogged = entry.charge.log

@@ -42,7 +42,7 @@ async function shop(node: TestLedger) {
     stripe,
     session,
     tradeNo,
-    /** Takes an event with its signature, as the webhook does, and answers what it did. */
+    /** Delivers a signed event as the webhook does, and returns the outcome. */
     take(type: string, object: object, { livemode = false, secret = webhookSecret } = {}) {
       const body = stripeEvent(`${type}`, object, livemode)
       return handleStripeEvent(core, { body, signature: stripeSignature(body, { secret, atSeconds: seconds(core.now()) }) })
@@ -60,7 +60,7 @@ const charge = (session: FakeSession, amount_refunded: number) => ({
 })
 
 eachDatabase('payments with Stripe', (fresh) => {
-  it('credits a session that was paid, once however often and however late it is told', async () => {
+  it('credits a paid session once, however often and however late it is reported', async () => {
     const node = await ledgerOf(await fresh())
     const { take, session, quota, order, stripe, tradeNo } = await shop(node)
     expect(stripe.asked[0]?.headers).toMatchObject({ 'idempotency-key': tradeNo, 'stripe-version': '2024-06-20' })
@@ -81,7 +81,7 @@ eachDatabase('payments with Stripe', (fresh) => {
     expect(await reconcile(node.core)).toEqual([])
   })
 
-  it('waits for money that comes later, and credits it then or never', async () => {
+  it('waits for delayed payments, and credits them then or never', async () => {
     const node = await ledgerOf(await fresh())
     const { take, session, quota, order } = await shop(node)
     expect(await take(completed, { ...session, payment_status: 'unpaid' })).toBe('processing')
@@ -105,7 +105,7 @@ eachDatabase('payments with Stripe', (fresh) => {
     expect(await quota()).toBe(0)
   })
 
-  it('[T170] [T171] credits no other amount, currency, order, user, session or mode, and flags what is nearly right', async () => {
+  it('[T170] [T171] credits no other amount, currency, order, user, session or mode, and flags near matches', async () => {
     const node = await ledgerOf(await fresh())
     const { take, session, quota, order, core } = await shop(node)
     pay(session)
@@ -125,7 +125,7 @@ eachDatabase('payments with Stripe', (fresh) => {
       expect(await take(completed, { ...session, ...other })).toBe('flagged')
     expect([await quota(), (await order())?.status]).toEqual([0, 'flagged'])
     expect((await verifyAudit(core)).brokenAt).toBeUndefined()
-    // The buyer was shown yen; what was asked for stands beside it.
+    // The buyer was shown yen; the requested amount is beside it.
     const shown = { amount_total: 1900, currency: 'jpy' }
     const asked = (amount_total: number) => ({
       ...session,
@@ -168,7 +168,7 @@ eachDatabase('payments with Stripe', (fresh) => {
     expect(await reconcile(node.core)).toEqual([])
   })
 
-  it('[T175] does not credit what was refunded before the payment was told', async () => {
+  it('[T175] does not credit a payment that was refunded before it was reported', async () => {
     const node = await ledgerOf(await fresh())
     const { take, session, quota, order } = await shop(node)
     pay(session)
@@ -177,7 +177,7 @@ eachDatabase('payments with Stripe', (fresh) => {
     expect([await quota(), (await order())?.status]).toEqual([0, 'flagged'])
   })
 
-  it('asks Stripe what became of an order, and credits it only when it says paid', async () => {
+  it('asks Stripe for the state of an order, and credits it only when it is paid', async () => {
     const node = await ledgerOf(await fresh())
     const { core, session, quota, stripe } = await shop(node)
     const check = () => outcome(async () => void (await checkTopUp(core, { id: 1, caller: root })))

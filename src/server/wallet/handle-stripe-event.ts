@@ -8,10 +8,10 @@ import { type CheckoutSession, isLiveKey, isSignedByStripe, readStripeEvent, rea
 import { openOrder, type Paid, takePayment, type WithLedger } from './take-payment.ts'
 
 /**
- * Takes a signed event of Stripe. Replays and events in the wrong order change nothing more. Refunds and chargebacks are recorded at the
- * order and in the audit and take no quota by themselves, since a dispute may be won: an admin takes the quota back
- * (manage-top-ups.ts). Answers what it did, for the log. Throws `payment_signature_invalid`, and what the database throws: Stripe
- * repeats what was not answered with 200, for days.
+ * Handles a signed event of Stripe. Replays and events in the wrong order change nothing more. Refunds and chargebacks are recorded at
+ * the order and in the audit and take no quota by themselves, since a dispute may be won: an admin takes the quota back
+ * (manage-top-ups.ts). Returns the outcome, for the log. Throws `payment_signature_invalid`, and failures of the database: Stripe
+ * repeats events that were not answered with 200, for days.
  */
 export async function handleStripeEvent(core: WithLedger, given: { body: string; signature: string }): Promise<string> {
   const merchant = readStripeMerchant(core.options.current)
@@ -33,7 +33,7 @@ export async function handleStripeEvent(core: WithLedger, given: { body: string;
   }
 }
 
-/** What a session says of its payment, or undefined when it is none of this site's orders. */
+/** The payment of a session, or undefined when it is none of this site's orders. */
 export function paymentFromSession(session: CheckoutSession): Paid | undefined {
   const tradeNo = session.metadata?.trade_no ?? ''
   if (session.mode !== 'payment' || tradeNo === '' || session.client_reference_id !== tradeNo) return undefined
@@ -71,7 +71,7 @@ async function takeSession(core: WithLedger, { type, session }: { type: string; 
   }
 }
 
-/** A session that somebody else's program made in the same account may name our order, but not who ordered it. */
+/** A session made by another program in the same account may name our order, but not its buyer. */
 async function isOfUser({ db }: Core, { tradeNo }: Paid, session: CheckoutSession): Promise<boolean> {
   const order = await db
     .selectFrom('top_ups')
@@ -87,10 +87,10 @@ async function moveOn({ db }: Core, paid: Paid, { from, to }: { from: readonly s
   return numUpdatedRows > 0n ? to : 'nothing'
 }
 
-/** A chargeback that came to its end does not open again because an older event comes late. */
+/** A chargeback that has ended does not open again because an older event arrives late. */
 const endOfDispute = ['won', 'lost', 'warning_closed']
 
-/** What was paid back only grows. An event that tells nothing new leaves no trace. */
+/** The refunded amount only grows. An event without news leaves no trace. */
 function noteOn(
   core: Core,
   { paymentId, tradeNo }: { paymentId: string; tradeNo: string },

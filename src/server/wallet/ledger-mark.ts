@@ -4,11 +4,11 @@ import type { Row } from '../db/schema.ts'
 import type { Core } from '../options/core.ts'
 
 /**
- * How far the ledger went, kept in a file beside the database. A database that is put back to an older state agrees with itself, so
- * that no sum in it can tell what is missing; this mark can.
+ * The ledger's high-water mark, kept in a file beside the database. A database restored to an older state is consistent in itself, so
+ * no sum in it reveals the missing rows; this mark does.
  */
 interface Mark {
-  /** Which database: one that was made anew has no past. */
+  /** The identity of the database: one that was created again has no past. */
   readonly database: string
   readonly id: number
   readonly reference: string
@@ -24,13 +24,13 @@ export interface LedgerGap {
 
 type Last = Pick<Row<'ledger'>, 'id' | 'reference' | 'created_at'>
 
-/** What the ledger has lost since the mark was made, if anything. */
+/** Rows that the ledger lost since the mark was made, if any. */
 export async function findLedgerGap(core: Core): Promise<LedgerGap | undefined> {
   const mark = readMark(core)
   if (!mark || mark.database !== (await nameOf(core))) return undefined
   const row = await core.db.selectFrom('ledger').select('reference').where('id', '=', mark.id).executeTakeFirst()
   if (row?.reference === mark.reference) return undefined
-  // Rows that came since have ids of the lost ones: what went before the mark by time is what is left of the past.
+  // New rows have the ids of the lost ones: rows from before the mark, by time, are the part of the past that is left.
   const before = await lastRow(core, mark.at)
   return { from: before?.created_at ?? 0, to: mark.at }
 }

@@ -6,9 +6,8 @@ import type { Queries } from '../db/open.ts'
 import type { LedgerKind, Tables } from '../db/schema.ts'
 
 /**
- * A user's ledger rows in any order. By time they come along their index. What has no index (an amount, a kind) would keep the database
- * busy for as long as the user has rows, and every index more would cost each charge; so it is looked for in pieces, between which others
- * come.
+ * A user's ledger rows in any order. By time the index is used. A scan without an index (an amount, a kind) would occupy the database
+ * for all rows of the user, and another index would slow every charge; so it is done in pieces, between which other queries run.
  */
 export interface Wanted {
   readonly userId: number
@@ -84,7 +83,7 @@ async function firstPlaces(
   const compare = inOrder(sort)
   let best: Place[] = []
 
-  // In the order of time the walk begins behind the last place and ends with what is enough.
+  // By time the scan begins behind the last position and ends when there are enough rows.
   for (let after = byTime ? (last?.id ?? 0) : 0; ; ) {
     const piece = await alongIndex(db, userId, { after, descending: !byTime || sort.descending })
       .select(['id', 'amount', 'kind'])
@@ -104,7 +103,7 @@ async function firstPlaces(
   }
 }
 
-/** Of rows with the same amount the newest comes first, in either direction. */
+/** Of rows with the same amount the newest is first, in either direction. */
 function inOrder({ by, descending }: SortBy<LedgerSort>) {
   const sign = descending ? -1 : 1
   return (one: Place, other: Place) => (one[by] - other[by]) * sign || other.id - one.id

@@ -63,7 +63,7 @@ eachDatabase('ledger', (fresh) => {
       expect(await outcome(() => ledger.hold(aHold(poor, fullToken, 50)))).toBe('ok')
     })
 
-    it('refuses only what does not fit, whatever stands before it', async () => {
+    it('refuses only what does not fit, regardless of the queue before it', async () => {
       const { ledger, user, token } = await ledgerOf(await fresh())
       const userId = await user(1000)
       const tokenId = await token(userId, 600)
@@ -89,7 +89,7 @@ eachDatabase('ledger', (fresh) => {
       })
     })
 
-    it('that is to take all is refused, with what there is, where anything would be left beside it', async () => {
+    it('that takes everything is refused, with the available amount, where anything would be left beside it', async () => {
       const { ledger, user, token } = await ledgerOf(await fresh())
       const userId = await user(5000)
       const tokenId = await token(userId, 600)
@@ -194,7 +194,7 @@ eachDatabase('ledger', (fresh) => {
       expect(await userRow(userId)).toEqual({ quota: 800, held: 0, used_quota: 200, request_count: 20 })
     })
 
-    it('stores whatever texts a request brings', async () => {
+    it('stores all texts that a request may contain', async () => {
       const { core, ledger, user } = await ledgerOf(await fresh())
       const userId = await user(1000)
       const texts = ['a"b', 'back\\slash\\', '{1,2}', "it's", '', 'null', '模型 🚰', 'line\nbreak', 'no\0l', 'half \ud83d']
@@ -247,7 +247,7 @@ eachDatabase('ledger', (fresh) => {
       expect(await tokenRow(tokenId)).toEqual({ remain_quota: 0, held: 0, used_quota: 400, status: tokenStatus.enabled })
     })
 
-    it('marks a token that has nothing left as exhausted and tells the caches', async () => {
+    it('marks a token without quota as exhausted and invalidates the caches', async () => {
       const { core, ledger, user, token, tokenRow } = await ledgerOf(await fresh())
       const userId = await user(1000)
       const [used, disabled, fresher] = [await token(userId, 100), await token(userId, 100), await token(userId, 101)]

@@ -5,9 +5,9 @@ import { AppError } from '../lib/failure.ts'
 
 /**
  * Money: the four moves of a request (hold, settle, release, expire) and credits. One interface for SQLite and PostgreSQL, opened by
- * `open-ledger.ts`. Not here: what a request costs (pricing), and what leads to a credit (redemptions, payments).
- * Quota is integer units (500,000 = 1 USD by default). Nobody else changes `users.quota`, `users.held`, `users.used_quota`,
- * `users.request_count`, `tokens.remain_quota` by use, `tokens.held`, `tokens.used_quota`, `channels.used_quota`, `ledger`, `holds`, `site_costs`.
+ * `open-ledger.ts`. Not here: the cost of a request (pricing), and the reasons of credits (redemptions, payments). Quota is integer
+ * units (500,000 = 1 USD by default). No other code changes `users.quota`, `users.held`, `users.used_quota`, `users.request_count`,
+ * `tokens.remain_quota` by use, `tokens.held`, `tokens.used_quota`, `channels.used_quota`, `ledger`, `holds`, `site_costs`.
  */
 export interface Ledger {
   /**
@@ -19,19 +19,19 @@ export interface Ledger {
   /**
    * Charges and ends the hold. Resolves when the charge is durable: ledger row (unique by request id), user quota, used quota and
    * count, token remain and used, channel used, log row, site cost and roll-up, in one transaction. Repeating it changes nothing.
-   * Rejects with `database_unavailable` when it could not be committed; the charge stays queued and is retried until it is.
-   * Never wait for it inside of a transaction, which may hold what it needs.
+   * Rejects with `database_unavailable` when it could not be committed; the charge stays queued and is retried until it is. Never wait
+   * for it inside of a transaction, which may lock the same rows.
    */
   settle(hold: Hold, charge: Charge): Promise<void>
   /**
-   * Takes the charge of a request back while it is not durable: the hold is open again, to be settled or released, and `meanwhile` is what
-   * another start charges should this process die. False when the charge is durable. A commit of unknown outcome may have written it all the
-   * same; to settle again changes nothing then.
+   * Withdraws the charge of a request while it is not durable: the hold is open again, to be settled or released, and `meanwhile` is
+   * charged by the next start if this process dies. False when the charge is durable. A commit of unknown outcome may have written it
+   * all the same; to settle again changes nothing then.
    */
   withdraw(hold: Hold, meanwhile: Charge): Promise<boolean>
   /** Ends the hold without a charge; balances are as before. Idempotent. */
   release(hold: Hold): Promise<void> | void
-  /** Writes down what a running stream owes so far, so that another start can settle it by the interrupted rule. */
+  /** Records a checkpoint of a running stream, so that another start can settle it by the rule for interrupted calls. */
   checkpoint(hold: Hold, charge: Charge): void
   /**
    * Adds a signed amount to a user's balance inside the caller's transaction, with its own ledger row. `reference` is unique: a
@@ -39,8 +39,8 @@ export interface Ledger {
    */
   credit(within: Within, credit: Credit): Promise<void>
   /**
-   * Reads a user's or token's balance anew, after a change outside of the moves was committed. News on the bus of a changed user or
-   * token do the same.
+   * Reads a user's or token's balance again after an outside change was committed. Messages on the bus about a changed user or token
+   * do the same.
    */
   refresh(account: { userId?: number; tokenId?: number }): void
   /**
@@ -62,7 +62,7 @@ export interface Hold {
   /** 0 for calls without a token, as from the playground. */
   readonly tokenId: number
   readonly amount: number
-  /** What must be free before the amount is taken; at least the amount. */
+  /** Quota that must be free before the amount is taken; at least the amount. */
   readonly needs?: number
   /** The amount was all that was free: the hold is refused when more is free by then, so that nothing is left beside it. */
   readonly takesAll?: boolean
@@ -83,9 +83,9 @@ export interface Charge {
   readonly channelId: number
   /** The usage-log row of this charge; null when consume logs are switched off. */
   readonly log: NewRow<'logs'> | null
-  /** What the upstream bills beyond `amount`: the site bears it. Written to `site_costs` with the charge, unique by request id. */
+  /** The upstream's cost beyond `amount`, borne by the site. Written to `site_costs` with the charge, unique by request id. */
   readonly siteCost?: SiteCost | undefined
-  /** What the hourly roll-up adds. */
+  /** The charge's part of the hourly roll-up. */
   readonly rollup: { username: string; model: string; group: string; tokens: number }
 }
 

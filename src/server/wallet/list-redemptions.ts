@@ -64,7 +64,7 @@ export async function findRedemption(core: Core, id: number): Promise<Redemption
   return presentRedemption(core, row ?? fail('not_found'))
 }
 
-/** The matching codes as CSV, newest first, with the codes themselves. The audit tells who took them. */
+/** The matching codes as CSV, newest first, with the codes themselves. The export is recorded in the audit log. */
 export async function* exportRedemptions(
   core: Core,
   { filter, caller }: { filter: RedemptionFilter; caller: Caller },

@@ -64,7 +64,7 @@ const columns: readonly CsvColumn<AdminTopUp>[] = [
   ...(['user_id', 'username', 'provider_id', 'payment_id', 'refunded_minor', 'dispute', 'withdrawn'] as const),
 ]
 
-/** The orders that match, as CSV. The audit tells who took them. */
+/** The matching orders as CSV. The export is recorded in the audit log. */
 export async function* exportTopUps(
   core: Core,
   { filter, timeZone, caller }: { filter: TopUpFilter; timeZone: string; caller: Caller },

@@ -14,14 +14,14 @@ import { quotaText } from './quota-text.ts'
 import { creditedColumns, creditOrder, type Paid, takePayment, type WithLedger } from './take-payment.ts'
 import { paymentFromReport, requireMerchant, requireStripe, type WithStripe } from './top-ups.ts'
 
-/** What admins do about orders that did not go by themselves. Every act that moves quota is in the audit, with its reason. */
+/** Admin actions on orders that did not complete by themselves. Every action that moves quota is in the audit log, with its reason. */
 export type Payments = WithLedger & WithStripe & { readonly upstream: UpstreamAgents }
 
 const timeoutMs = 15_000
 const sizeBytesMax = 64 * 1024
 
 /**
- * Asks the provider, and credits the order when it confirms exactly the payment; the audit tells who asked for what was credited then.
+ * Asks the provider, and credits the order when it confirms exactly the payment; the audit log records the credit and the admin.
  * Throws `not_found`, `payment_unconfirmed`, `payment_provider_failed` and `top_up_disabled`.
  */
 export async function checkTopUp(core: Payments, { id, caller }: { id: number; caller: Caller }): Promise<AdminTopUp> {
@@ -72,9 +72,9 @@ export async function completeTopUp(
 }
 
 /**
- * Takes units back for an order that was refunded or disputed, at most what it credited, and once. Quota that was spent meanwhile is
- * owed: the balance may go below zero. Throws `not_found`, `top_up_not_refunded`, `amount_out_of_range`,
- * and `quota_unchanged` or `quota_change_unclear` when the connection is lost during the commit.
+ * Takes units back for an order that was refunded or disputed, at most what it credited, and once. Spent quota is owed: the balance
+ * may go below zero. Throws `not_found`, `top_up_not_refunded`, `amount_out_of_range`, and `quota_unchanged` or `quota_change_unclear`
+ * when the connection is lost during the commit.
  */
 export async function withdrawTopUp(
   core: Payments,

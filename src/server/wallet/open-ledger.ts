@@ -4,8 +4,8 @@ import type { Ledger } from './ledger.ts'
 import { SqliteStore } from './sqlite-store.ts'
 
 /**
- * Opens the money ledger over the core's database. Call `expire` afterwards, and then regularly: it ends what a process that was
- * killed left open. Close it before the database.
+ * Opens the money ledger over the core's database. Call `expire` afterwards, and then regularly: it ends open holds of killed
+ * processes. Close it before the database.
  */
 export async function openLedger(core: Core): Promise<Ledger> {
   const { database } = core

@@ -18,7 +18,7 @@ async function eventually(check: () => Promise<void>): Promise<void> {
 }
 
 eachDatabase('ledger without its database', (fresh) => {
-  it('[T214] refuses holds, reports what is not durable, and writes it when the database is back', async () => {
+  it('[T214] refuses holds, reports what is not durable, and writes it when the database is available again', async () => {
     const node = await ledgerOf(await fresh())
     const userId = await node.user(1000)
     const holds = Array.from({ length: 5 }, () => aHold(userId, 0, 100))
@@ -57,7 +57,7 @@ eachDatabase('ledger without its database', (fresh) => {
 })
 
 eachDatabase('a charge whose log row the database refuses', (fresh, kind) => {
-  it('[T159] stands at once, and has its one row as soon as there can be one', async () => {
+  it('[T159] is valid at once, and has its one row as soon as it can be written', async () => {
     const node = await ledgerOf(await fresh())
     const userId = await node.user(1000)
     const holds = Array.from({ length: 10 }, () => aHold(userId, 0, 100))
@@ -92,7 +92,7 @@ async function refuseLogs({ db }: Core, kind: DatabaseKind): Promise<() => Promi
 }
 
 describe('a locked row on PostgreSQL', () => {
-  it('holds up its own user and nobody else', async () => {
+  it('delays only its own user', async () => {
     const node = await ledgerOf(await freshDatabase('postgres'))
     const [locked, free] = [await node.user(1000), await node.user(1000)]
     const [ofLocked, ofFree] = [aHold(locked, 0, 10), aHold(free, 0, 10)]

@@ -5,7 +5,7 @@ import { suspendedMs, withActiveTimeout } from '../lib/active-time.ts'
 /** PostgreSQL could not be reached, or did not answer in time. */
 export class Unreachable extends Error {}
 
-/** Runs one statement on a connection of the pool, for at most `limitMs`. A connection that failed is thrown away with what it was doing. */
+/** Runs one statement on a connection of the pool, for at most `limitMs`. A failed connection is closed with its statement. */
 export async function onConnection<T>(pool: pg.Pool, limitMs: number, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await connect(pool)
   try {

@@ -25,8 +25,8 @@ const limitMs = 900
 const conflictsMs = 800
 
 /**
- * Reserves on PostgreSQL, in groups: those that queued while the last statement ran. Nobody waits longer than two seconds: with the
- * database away, all that queued is refused at once. A reservation whose outcome stays unknown ends with its lease.
+ * Reserves on PostgreSQL, in groups: everything that queued while the last statement ran. No caller waits longer than two seconds:
+ * with the database away, the whole queue is refused at once. A reservation whose outcome stays unknown ends with its lease.
  */
 export class HoldQueue {
   readonly #pool: pg.Pool
@@ -63,7 +63,7 @@ export class HoldQueue {
     this.#running = false
   }
 
-  /** Decides the batch and answers what has to be asked again. */
+  /** Decides the batch and returns the requests that must be tried again. */
   async #reserve(batch: readonly Waiting[]): Promise<Waiting[]> {
     try {
       const wanted = batch.map((waiting) => waiting.wanted)
@@ -111,8 +111,8 @@ export class HoldQueue {
 }
 
 /**
- * Answers those that were granted, and those that were refused for lack of quota. Who was refused only because of a larger amount
- * before it in the batch, which was then not granted itself, is asked again.
+ * Resolves granted reservations, and those refused for lack of quota. A reservation refused only because of a larger amount before it
+ * in the batch, which was then not granted itself, is tried again.
  */
 function decide(batch: readonly Waiting[], rows: readonly Decided[]): Waiting[] {
   const userSpent = new Map<number, number>()

@@ -7,8 +7,8 @@ import { logColumns, siteCostColumns, type Value } from './rows.ts'
  */
 
 /**
- * Reserves what fits, in the order given: each amount ($4) for which what it needs ($7) is free beside those before it, and one that is to
- * take all ($8) only where nothing is left beside it. Answers `granted` and what user and token had; a null `token_free` is no limit.
+ * Reserves what fits, in the order given: each amount ($4) whose need ($7) is free beside those before it, and one that takes all ($8)
+ * only where nothing is left beside it. Returns `granted` and the free quota of user and token; a null `token_free` is no limit.
  */
 export const holdStatement = `
 with wanted as materialized (
@@ -65,8 +65,8 @@ const siteCostList = siteCostColumns.join(', ')
 const siteCostArrays = siteCostColumns.map((name, index) => `$${30 + index}::${isText(name) ? 'text' : 'bigint'}[]`).join(', ')
 
 /**
- * Writes charges ($1 to $10), their log rows ($11 keys, then the columns) and the ends of holds ($29). Only a charge whose ledger row is
- * new counts; what is no longer held follows from the rows of `holds` that were there to delete. Hot rows come last.
+ * Writes charges ($1 to $10), their log rows ($11 keys, then the columns) and the ends of holds ($29). Only a charge whose ledger row
+ * is new counts; the released amounts are those of the deleted rows of `holds`. Contended rows are updated last.
  */
 export const chargeStatement = chargeStatementWith('')
 
@@ -191,7 +191,7 @@ export function isText(column: (typeof logColumns | typeof siteCostColumns)[numb
   return ['content', 'username', 'token_name', 'model_name', 'group', 'request_id', 'other', 'model', 'reason'].includes(column)
 }
 
-/** An array as PostgreSQL reads it; several times faster than the driver's own, which looks at every element anew. */
+/** An array in PostgreSQL's text form; several times faster than the driver's own, which inspects every element. */
 export function arrayText(values: readonly Value[]): string {
   return `{${values.map((value) => (typeof value === 'number' ? value : quoted(value))).join(',')}}`
 }

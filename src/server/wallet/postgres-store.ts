@@ -17,15 +17,15 @@ import { checkpointText, type Entry, type Expired, finishOrphans, type Orphan, t
 
 const leaseSeconds = 45
 const limitMs = 5000
-/** Waiting for one row can take this long twice: first behind others who wait for it, then for the row. */
+/** Waiting for one row can take this long twice: first in the queue, then for the row lock. */
 const lockMs = 300
 
 /** One connection for holds, one for charges, one for leases. */
 const connectionsMax = 3
 
 /**
- * Plans are made once and must suit large tables from the start: rows are found by their index, whatever the statistics say of a
- * table that was empty when the plan was made.
+ * Plans are made once and must suit large tables from the start: rows are found by their index, even if the table was empty when the
+ * plan was made.
  */
 const planning = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off'
 

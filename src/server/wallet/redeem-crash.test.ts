@@ -8,7 +8,7 @@ import { createRedemptions } from './redemptions.ts'
 // All steps, all ways to pay and two processes at once are in test/torture/money-in.torture.ts.
 const root = { id: 1, username: 'root', role: 100, group: 'default', address: '127.0.0.1' }
 
-it('[T166] [T174] a process that is killed before the commit has credited nothing, after it everything, and who comes again is told', async () => {
+it('[T166] [T174] a process that is killed before the commit has credited nothing, after it everything, and a repetition gets the outcome', async () => {
   const database = await freshDatabase('sqlite')
   const node = await ledgerOf(database)
   const userId = await node.user(0)

@@ -47,7 +47,7 @@ eachDatabase('redeeming', (fresh, kind) => {
     await node.ledger.hold({ requestId: 'r', userId, tokenId: 0, amount: 500_007 })
   })
 
-  it('[T167] tells used and expired codes, and nothing of codes that are disabled, deleted or unknown', async () => {
+  it('[T167] reports used and expired codes, and treats disabled, deleted and unknown codes alike', async () => {
     const node = await ledgerOf(await fresh())
     const { core } = node
     const userId = await node.user(0)
@@ -87,7 +87,7 @@ eachDatabase('redeeming', (fresh, kind) => {
     await expectCreditedOnce(node, id, 500_000)
   })
 
-  it('[T164] credits one of many parallel attempts over two nodes, and the others are told that it is used', async () => {
+  it('[T164] credits one of many parallel attempts over two nodes, and the others learn that it is used', async () => {
     const database = await fresh()
     const a = await ledgerOf(database, 'a')
     // SQLite has one process.

@@ -13,9 +13,9 @@ import { quotaText } from './quota-text.ts'
 
 /**
  * Redeems a code: the code is used, the balance credited and the log row written in one transaction, so that any number of attempts on
- * any number of nodes credit once. Answers the units. Throws `redemption_invalid` for a code that is unknown, disabled or deleted,
- * which nobody can tell apart, `redemption_used` and `redemption_expired`. When the connection is lost during the commit, the ledger
- * decides: it answers the units, or throws `redemption_undone` or, while the ledger cannot be read, `redemption_unclear`.
+ * any number of nodes credit once. Answers the units. Throws `redemption_invalid` for a code that is unknown, disabled or deleted
+ * (indistinguishable), `redemption_used` and `redemption_expired`. When the connection is lost during the commit, the ledger decides:
+ * it answers the units, or throws `redemption_undone` or, while the ledger cannot be read, `redemption_unclear`.
  */
 export async function redeem(
   core: Core & { readonly ledger: Ledger },
@@ -38,7 +38,7 @@ export async function redeem(
       .returning(['id', 'quota'])
       .executeTakeFirst()
     if (!code) {
-      // Somebody else was first, or an admin took the code back in between.
+      // Another attempt was first, or an admin withdrew the code in between.
       await requireRedeemable(within, keyHash, at)
       return fail('redemption_invalid')
     }

@@ -67,7 +67,7 @@ export async function setRedemptionStatus(
   return findRedemption(core, id)
 }
 
-/** Takes a code off the list, whatever its status; nobody can redeem it any more. Throws `not_found`, also when it is repeated. */
+/** Takes a code off the list, whatever its status; it cannot be redeemed any more. Throws `not_found`, also when it is repeated. */
 export async function deleteRedemption(core: Core, { id, caller }: { id: number; caller: Caller }): Promise<void> {
   await changeRedemption(core, { id, caller, action: 'redemption.delete' }, () => ({ deleted_at: seconds(core.now()) }))
 }
@@ -98,7 +98,7 @@ export function changeRedemptions(
   })
 }
 
-/** Takes all codes off the list that nobody can redeem: used, disabled or expired; answers how many. */
+/** Removes all codes that cannot be redeemed: used, disabled or expired; returns how many. */
 export function deleteInvalidRedemptions(core: Core, { caller }: { caller: Caller }): Promise<number> {
   const now = seconds(core.now())
   return core.db.transaction().execute(async (within) => {

@@ -2,7 +2,7 @@ import type { Within } from '../db/open.ts'
 import type { Ledger } from './ledger.ts'
 import { hourOf } from './rows.ts'
 
-/** What was given back: to whom, and of which token. */
+/** A refund: its user and its token. */
 export interface Refund {
   readonly userId: number
   readonly tokenId: number
@@ -12,7 +12,7 @@ export interface Refund {
 export interface Refunded {
   readonly requestId: string
   readonly channelId: number
-  /** What the roll-up has the charge under; '' where nobody knows any more: then the sums stay. */
+  /** The bucket of the charge in the roll-up; '' when unknown: then the sums stay. */
   readonly model: string
   readonly group: string
   readonly at: number
@@ -20,9 +20,10 @@ export interface Refunded {
 }
 
 /**
- * Gives back the whole charge of a request inside the caller's transaction: to its user, to its token, and of what both and the channel
- * have used, and takes it off the sums of the hour of the refund, as the ledger has it. Undefined when the request was charged nothing. The reference is unique: a second refund of the same request throws the
- * database's unique violation. Call `ledger.refresh` and tell the bus of the token after the commit.
+ * Refunds the whole charge of a request inside the caller's transaction: to its user and its token, from the used quota of both and of
+ * the channel, and from the sums of the hour of the refund, as the ledger has it. Undefined when nothing was charged. The reference is
+ * unique: a second refund of the same request throws the database's unique violation. Call `ledger.refresh` and tell the bus of the
+ * token after the commit.
  */
 export async function refundCharge(
   ledger: Ledger,

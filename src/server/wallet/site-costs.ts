@@ -3,7 +3,7 @@ import type { SiteCostReason, SiteCostSum } from '../../contract/entities/site-c
 import type { Queries } from '../db/open.ts'
 
 /**
- * Site costs: what upstreams bill for requests, or parts of them, that nobody is charged for. The ledger writes a row with the charge of
+ * Site costs: upstream costs of requests, or parts of them, that no user is charged for. The ledger writes a row with the charge of
  * its request; here they are read.
  */
 

@@ -123,7 +123,7 @@ type UsageRow = [
   count: number,
 ]
 
-/** What a batch adds to each hour of the roll-up, user, token and channel. */
+/** A batch's sums for each hour of the roll-up, user, token and channel. */
 function sumsOf(charges: readonly ChargeRow[]) {
   const usage = new Map<string, UsageRow>()
   const users = new Map<number, Sum>()

@@ -9,11 +9,11 @@ import type { Batch, ChargeRow } from './sqlite-commit.ts'
 import { SqliteWriter, WriterFailed } from './sqlite-writer.ts'
 import { checkpointText, type Entry, type Expired, finishOrphans, type Orphan, type Store, type Written } from './store.ts'
 
-/** SQLite: one process, so holds live in memory; a thread of its own commits. */
+/** SQLite: one process, so holds live in memory; a separate thread commits. */
 export class SqliteStore implements Store {
   readonly holdsAreRows = false
   readonly #core: Core
-  /** Sees what is committed and nothing else. */
+  /** Sees only committed rows. */
   readonly #reader: DatabaseSyncInstance
   readonly #balances: Balances
   readonly #writer: SqliteWriter
@@ -80,7 +80,7 @@ export class SqliteStore implements Store {
     this.#reader.close()
   }
 
-  /** Commits, leaving out what was charged before. */
+  /** Commits, skipping requests that were charged before. */
   async #commit(entries: readonly Entry[]) {
     const known = new Set<string>()
     for (;;) {

@@ -3,8 +3,8 @@ import { openSqlite } from '../db/sqlite-file.ts'
 import { type Batch, type Outcome, prepareCommit } from './sqlite-commit.ts'
 
 /**
- * The thread that writes the ledger of a SQLite file, so that waiting for the disk never holds up requests. Each message is a batch;
- * each answer tells its outcome. `null` ends the thread.
+ * The thread that writes the ledger of a SQLite file, so that waiting for the disk never delays requests. Each message is a batch;
+ * each answer is its outcome. `null` ends the thread.
  */
 export type Answer = Outcome | { readonly failed: { readonly message: string; readonly refused: boolean } }
 

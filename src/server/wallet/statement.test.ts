@@ -42,7 +42,7 @@ eachDatabase('statement', (fresh) => {
     ])
   })
 
-  it('comes from either end and by amount, all or of a kind, in the same order from page to page and in its file', async () => {
+  it('can be read from either end and by amount, whole or by kind, in the same order from page to page and in its file', async () => {
     const { core, user } = await ledgerOf(await fresh())
     const userId = await user(100)
     await user(7)

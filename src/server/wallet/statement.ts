@@ -13,7 +13,7 @@ interface Asked {
 }
 
 interface AskedPage extends Asked {
-  /** The id that the page begins behind, which comes before the number of the page; 0 for none. */
+  /** The id after which the page begins; takes precedence over the number of the page; 0 for none. */
   readonly before: number
   readonly page: PageOf
 }
@@ -21,9 +21,9 @@ interface AskedPage extends Asked {
 type Balanced = OwnRow & { readonly balance: number | null }
 
 /**
- * A user's ledger rows, newest first unless told otherwise, each with the balance after it, unless rows between are left out. `next` is
- * the `before` of the following page, 0 when there is none. By time the rows of a page cost the same at any depth; the balance costs the
- * sum of what was passed.
+ * A user's ledger rows, newest first by default, each with the balance after it, unless rows between are left out. `next` is the
+ * `before` of the following page, 0 when there is none. By time the rows of a page cost the same at any depth; the balance costs the
+ * sum of the skipped rows.
  */
 export async function listLedgerRows(db: Queries, asked: AskedPage): Promise<{ items: LedgerRow[]; next: number }> {
   const { before, page } = asked
@@ -45,8 +45,8 @@ const columns: readonly CsvColumn<Balanced>[] = [
 ]
 
 /**
- * A user's ledger rows as CSV, oldest first unless told otherwise, with the balance after each unless rows between are left out. Amounts
- * are units. Rows are read as fast as they are taken; some that are written meanwhile may be part of it.
+ * A user's ledger rows as CSV, oldest first by default, with the balance after each unless rows between are left out. Amounts are
+ * units. Rows are read with back-pressure; some that are written meanwhile may be included.
  */
 export function statementCsv(db: Queries, { timeZone = '', ...asked }: Asked & { readonly timeZone?: string }) {
   const wanted = wantedOf(asked, { by: 'id', descending: false })
@@ -79,7 +79,7 @@ function withBalances(db: Queries, wanted: Wanted) {
   }
 }
 
-/** What there was after a row, reckoned from the end that is nearer when pages are read in order. One statement, so that nothing can come between. */
+/** The balance after a row, computed from the nearer end when pages are read in order. One statement, so that it is consistent. */
 async function balanceAt(db: Queries, { userId, sort }: Wanted, rowId: number): Promise<number> {
   const user = await db
     .selectFrom('users')
@@ -98,7 +98,7 @@ async function balanceAt(db: Queries, { userId, sort }: Wanted, rowId: number): 
   return sort.descending ? user.quota - sum : sum
 }
 
-/** Model and token of charges, from their log rows, which are written in the same moment; what was purged from the log has none. */
+/** Model and token of charges, from their log rows, which are written in the same transaction; purged log rows have none. */
 async function readCalls(db: Queries, userId: number, rows: readonly { kind: string; reference: string; created_at: number }[]) {
   const charges = rows.filter(({ kind }) => kind === 'charge')
   if (charges.length === 0) return new Map<string, { model_name: string; token_name: string }>()

@@ -3,7 +3,7 @@ import { fail } from '../lib/failure.ts'
 import type { Charge, Hold } from './ledger.ts'
 
 /**
- * What the ledger needs of a database. `sqlite-store.ts` keeps open holds in memory and commits in a worker thread;
+ * The ledger's interface to a database. `sqlite-store.ts` keeps open holds in memory and commits in a worker thread;
  * `postgres-store.ts` keeps them in rows that all nodes see.
  */
 export interface Store {
@@ -54,7 +54,7 @@ export function requireUnits(value: number, field: string): void {
   if (!Number.isSafeInteger(value) || value < 0) fail('amount_out_of_range', { field }, { detail: { value } })
 }
 
-/** A row of `holds` that nobody answers for any more. */
+/** A row of `holds` whose node is gone. */
 export type Orphan = Pick<Row<'holds'>, 'request_id' | 'user_id' | 'token_id' | 'amount' | 'checkpoint'>
 
 /** Ends orphaned holds, each with the charge of its last checkpoint, or with none. */

@@ -9,7 +9,7 @@ const apiVersion = '2024-06-20'
 const timeoutMs = 20_000
 const sizeBytesMax = 256 * 1024
 
-/** The two calls to Stripe. The address is not an option: whoever could change it would learn the secret. Replaceable in tests. */
+/** The two calls to Stripe. The address is not an option: changing it would reveal the secret. Replaceable in tests. */
 export class StripeCalls {
   readonly #core: Pick<Core, 'logger'>
   readonly #upstream: UpstreamAgents
@@ -42,7 +42,7 @@ export class StripeCalls {
       const url = `${this.#address}${path}`
       const { status, body } = await callConfigured(this.#upstream, { ...sent, url, headers, timeoutMs, sizeBytesMax })
       if (status === 200) return readCheckoutSession(body.toString())
-      // Stripe says here what is wrong with the order or the account; it repeats no more of the key than its end.
+      // Stripe explains here what is wrong with the order or the account; of the key it repeats only the end.
       this.#core.logger.warn({ status, answer: body.toString().slice(0, 1000) }, 'Stripe refused a call')
     } catch (error) {
       this.#core.logger.warn({ error }, 'Stripe could not be asked')

@@ -108,7 +108,7 @@ export type StripeEvent = { readonly live: boolean | undefined } & (
   | { readonly kind: 'other' }
 )
 
-/** Reads an event. `other` is what means nothing to us; throws a ZodError or SyntaxError for what is no event at all. */
+/** Reads an event. `other` is an event type that is not used; throws a ZodError or SyntaxError for malformed events. */
 export function readStripeEvent(body: string): StripeEvent {
   const { type, livemode, data } = event.parse(JSON.parse(body))
   const live = livemode ?? undefined
@@ -130,7 +130,7 @@ export function readStripeEvent(body: string): StripeEvent {
   return { kind: 'other', live }
 }
 
-/** A session as the API answers it. Throws for what is none. */
+/** A session as the API returns it. Throws when malformed. */
 export function readCheckoutSession(text: string): CheckoutSession {
   return session.parse(JSON.parse(text))
 }

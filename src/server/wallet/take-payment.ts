@@ -12,8 +12,8 @@ import type { Ledger } from './ledger.ts'
 import { quotaText } from './quota-text.ts'
 
 /**
- * What a provider said with proof of who it is becomes a credit here, and nowhere else but in the audited act of an admin
- * (manage-top-ups.ts). Order and credit change in one transaction, so that any number of reports on any number of nodes credit once.
+ * The only place where a provider's authenticated report becomes a credit, besides the audited action of an admin (manage-top-ups.ts).
+ * Order and credit change in one transaction, so that any number of reports on any number of nodes credit once.
  */
 export interface Paid {
   readonly provider: PaymentProvider
@@ -21,9 +21,9 @@ export interface Paid {
   readonly method: string
   readonly moneyMinor: number | undefined
   readonly currency: string
-  /** What was bought, as the gateway names it; undefined where names are not compared. */
+  /** The product, as the gateway names it; undefined where names are not compared. */
   readonly goods: string | undefined
-  /** What the provider calls the order and its payment. */
+  /** The provider's ids of the order and its payment. */
   readonly providerId: string
   readonly paymentId: string
 }
@@ -68,7 +68,7 @@ export function creditedColumns({ now }: Core) {
   return { status: topUpStatus.success, completed_time: seconds(now()) }
 }
 
-/** Proved to be of the provider, yet not what was ordered: somebody has to look. An exact report still credits the order. */
+/** Authentic, but not what was ordered: an admin has to look. An exact report still credits the order. */
 async function flagOrder(core: Core, within: Within, paid: Paid): Promise<void> {
   const { tradeNo, method, moneyMinor: money_minor, currency, goods } = paid
   const flagged = await openOrder(within, paid)
@@ -98,7 +98,7 @@ function toldOf({ method, money_minor, currency, goods, refunded_minor }: Told):
   return JSON.stringify({ method, money_minor, currency, goods, ...(refunded_minor > 0 ? { refunded_minor } : {}) })
 }
 
-/** An order that is not credited yet, whatever else it is. */
+/** An order that is not credited yet, in any other state. */
 export function openOrder(db: Queries, { tradeNo, provider }: Pick<Paid, 'tradeNo' | 'provider'>) {
   return db
     .updateTable('top_ups')
@@ -128,7 +128,7 @@ async function isCredited({ db }: Core, paid: Paid): Promise<boolean> {
   return order !== undefined
 }
 
-/** What the order must say to be paid by this. */
+/** The members of the order that must match the payment. */
 function termsOf({ method, moneyMinor, currency, goods }: Paid) {
   const amount = goods === undefined ? {} : { amount: amountOfGoods(goods) }
   return { method, money_minor: moneyMinor ?? -1, currency, ...amount }

@@ -5,7 +5,7 @@ import type { OptionValues } from '../../contract/options/index.ts'
 import { commaListOf } from '../../contract/options/lists.ts'
 import { fail } from '../lib/failure.ts'
 
-/** What an amount of quota is in units, and what it costs in minor units of the currency. */
+/** An amount of quota in units, and its price in minor units of the currency. */
 export interface TopUpPrice {
   readonly quota: number
   readonly moneyMinor: number
@@ -30,9 +30,9 @@ type Settings = Pick<
 >
 
 /**
- * Prices an amount, which is US dollars where quota is shown in currency and units where it is not. Exact, rounded half up once, to the
- * minor unit. Groups without a ratio pay the price itself; the discount is that of the largest listed amount that is reached. Throws
- * `top_up_below_minimum`, `amount_out_of_range`, or `top_up_too_small` for what would cost nothing.
+ * Prices an amount, which is US dollars where quota is shown in currency and units where it is not. Exact, rounded half up once, to
+ * the minor unit. Groups without a ratio pay the price itself; the discount is that of the largest listed amount that is reached.
+ * Throws `top_up_below_minimum`, `amount_out_of_range`, or `top_up_too_small` when the price rounds to nothing.
  */
 export function topUpPrice(
   settings: Settings,
@@ -56,7 +56,7 @@ export function topUpPrice(
   return { quota, moneyMinor, currency }
 }
 
-/** What the wallet offers of the given providers, in the amounts that `topUpPrice` takes. */
+/** The wallet's offer for the given providers, in the amounts that `topUpPrice` takes. */
 export function topUpOffer(
   settings: Settings & Pick<OptionValues, 'TopUpPresets'>,
   providers: readonly PaymentProvider[],

@@ -49,7 +49,7 @@ eachDatabase('online top-up', (fresh, kind) => {
     expect(await node.userRow(userId)).toMatchObject({ quota: 0 })
   })
 
-  it('credits what was ordered when exactly that was paid, with ledger row and log row', async () => {
+  it('credits the order when exactly its price was paid, with ledger row and log row', async () => {
     const node = await ledgerOf(await fresh())
     const { userId, order, take, orders } = await shop(node)
     const { url, fields } = await order()
@@ -142,7 +142,7 @@ eachDatabase('online top-up', (fresh, kind) => {
     expect(await node.userRow(userId)).toMatchObject({ quota: 12_000_000 })
   })
 
-  it('[T172] credits a report that comes a hundred times at once on two nodes, and again later, once, and acknowledges all', async () => {
+  it('[T172] credits a report delivered a hundred times at once on two nodes, and again later, once, and acknowledges all', async () => {
     const database = await fresh()
     const a = await ledgerOf(database, 'a')
     const { userId, order, take } = await shop(a)
@@ -158,7 +158,7 @@ eachDatabase('online top-up', (fresh, kind) => {
     expect(await reconcile(a.core)).toEqual([])
   })
 
-  it('[T175] leaves a credited order as it is, whatever the gateway says of it afterwards', async () => {
+  it('[T175] leaves a credited order as it is, whatever the gateway reports afterwards', async () => {
     const node = await ledgerOf(await fresh())
     const { userId, order, take, orders } = await shop(node)
     const { fields } = await order()
@@ -170,7 +170,7 @@ eachDatabase('online top-up', (fresh, kind) => {
     expect(await reconcile(node.core)).toEqual([])
   })
 
-  it('[T178] credits what the order says, whatever prices have become', async () => {
+  it('[T178] credits the stored order although prices have changed', async () => {
     const node = await ledgerOf(await fresh())
     const { userId, order, take } = await shop(node)
     const { fields } = await order(2)
@@ -225,7 +225,7 @@ describe('price of a top-up', () => {
     expect(price(750_001, { DisplayInCurrencyEnabled: false })).toMatchObject({ quota: 750_001, moneyMinor: 1095 })
   })
 
-  it('[T179] is refused for what is no whole number, below the minimum, beyond all bounds, or would cost nothing', async () => {
+  it('[T179] is refused unless it is a whole number within the bounds that costs something', async () => {
     const refusal = (amount: number, more: object = {}, group = 'default') => outcome(() => void price(amount, more, group))
     for (const amount of [0, -5, 0.01, 1.5, Number.NaN, Number.POSITIVE_INFINITY])
       expect([amount, await refusal(amount)]).toEqual([amount, 'top_up_below_minimum'])
@@ -237,7 +237,7 @@ describe('price of a top-up', () => {
     expect(await refusal(1, {}, 'tiny')).toBe('top_up_too_small')
   })
 
-  it('[T179] is what a calculation in whole numbers says, for any amount, price and ratio', () => {
+  it('[T179] equals an exact integer calculation for any amount, price and ratio', () => {
     const seed = Math.floor(Math.random() * 2 ** 31)
     const random = randomsOf(seed)
     for (let round = 0; round < 300; round++) {
@@ -249,7 +249,7 @@ describe('price of a top-up', () => {
     }
   })
 
-  it('has terms of its own with Stripe, in the minor units of the currency', async () => {
+  it('has its own terms with Stripe, in the minor units of the currency', async () => {
     const stripe = of('stripe')
     expect(stripe(10)).toEqual({ quota: 5_000_000, moneyMinor: 1100, currency: 'USD' })
     expect(stripe(10, { StripeCurrency: 'JPY', StripeUnitPrice: 150.05 })).toMatchObject({ moneyMinor: 1501, currency: 'JPY' })

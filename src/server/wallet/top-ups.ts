@@ -12,8 +12,8 @@ import { type Paid, takePayment, type WithLedger } from './take-payment.ts'
 import { topUpOffer, topUpPrice } from './top-up-price.ts'
 
 /**
- * Online top-up: orders, and the ways to pay them. An order keeps what it credits and what it costs; later changes of prices do not
- * touch it. It is credited when the provider reports exactly its payment, and never by anything that a browser does.
+ * Online top-up: orders and payment methods. An order stores its credit and its price; later changes of prices do not affect it. It is
+ * credited when the provider reports exactly its payment, and never because of a browser.
  */
 export interface Ordered {
   /** Dollars, or units where quota is not shown in currency. */
@@ -29,13 +29,13 @@ export function openProviders({ options }: Core): PaymentProvider[] {
   return [...(readMerchant(current) ? (['epay'] as const) : []), ...(readStripeMerchant(current) ? (['stripe'] as const) : [])]
 }
 
-/** What can be bought here, and how. Nothing while no provider is set up. */
+/** The offered amounts and payment methods. Empty while no provider is configured. */
 export function readOffer(core: Core): TopUpOffer {
   return topUpOffer(core.options.current, openProviders(core))
 }
 
 /**
- * What an amount costs its buyer, as `12.34`; with the first provider that is set up when no method is named. Throws `top_up_disabled`,
+ * The price of an amount, as `12.34`; of the first configured provider when no method is named. Throws `top_up_disabled`,
  * `payment_method_unknown` and what `topUpPrice` throws.
  */
 export function priceTopUp(core: Core, { amount, caller, method }: Ordered & { method?: string | undefined }) {
@@ -50,7 +50,7 @@ export interface Order extends PaymentForm {
 }
 
 /**
- * Makes an order and answers how it is paid: the form to post, or the page to open when it has no fields. Throws
+ * Creates an order and returns how to pay it: the form to post, or the page to open when it has no fields. Throws
  * `payment_provider_failed`, and what `priceTopUp` throws.
  */
 export async function orderTopUp(core: WithStripe, { method, ...ordered }: Ordered & { method: string }): Promise<Order> {

@@ -9,9 +9,9 @@ import type { Ledger } from './ledger.ts'
 import { quotaText } from './quota-text.ts'
 
 /**
- * Moves units that a user earned by invitations to their balance, with the log row in one transaction: what leaves one side arrives on
- * the other. Throws `transfer_below_minimum` below the quota of one US dollar, `transfer_exceeds_earned` when there is less, and
- * `quota_unchanged` or `quota_change_unclear` when the connection is lost during the commit.
+ * Moves units that a user earned by invitations to their balance, with the log row, in one transaction. Throws
+ * `transfer_below_minimum` below the quota of one US dollar, `transfer_exceeds_earned` when there is less, and `quota_unchanged` or
+ * `quota_change_unclear` when the connection is lost during the commit.
  */
 export async function transferEarned(
   core: Core & { readonly ledger: Ledger },

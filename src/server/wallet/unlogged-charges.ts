@@ -35,7 +35,7 @@ export class UnloggedCharges {
     }
   }
 
-  /** What is still not there. */
+  /** Rows that are still missing. */
   get left(): readonly LogRow[] {
     return this.#rows
   }
@@ -49,7 +49,7 @@ export class UnloggedCharges {
   }
 }
 
-/** What the ledger knows: who paid how much, when and for which request. */
+/** The charge as the ledger has it: user, amount, time and request. */
 function plain({ user_id, token_id, created_at, type, quota, channel_id, request_id }: LogRow): LogRow {
   return { user_id, token_id, created_at, type, quota, channel_id, request_id, other: '{"rebuilt":true}' }
 }

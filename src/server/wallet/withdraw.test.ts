@@ -46,19 +46,19 @@ eachDatabase('a charge that is taken back', (fresh, kind) => {
     expect(await costs(node)).toEqual([{ request_id: hold.requestId, amount: 70, reason: 'undelivered' }])
   })
 
-  it('is written off by the next start when its process dies, as soon as the database could be told', async () => {
+  it('is written off by the next start when its process dies, as soon as the database can be reached', async () => {
     const { node, userId, hold, charge, bringBack } = await failed()
     await node.ledger.withdraw(hold, writtenOff(charge))
     await bringBack()
     await writesAgain(node)
-    // What the process leaves behind: the row of its hold with the last checkpoint.
+    // Left by the process: the row of its hold with the last checkpoint.
     await node.core.db.updateTable('holds').set({ lease_until: 1, node: 'dead' }).execute()
     const next = await ledgerOf(node.database, 'next')
     expect(await next.ledger.expire()).toMatchObject({ settled: 1 })
     expect(await charged(next, hold.requestId)).toEqual([0])
     expect(await costs(next)).toEqual([{ request_id: hold.requestId, amount: 70, reason: 'undelivered' }])
     expect(await next.userRow(userId)).toMatchObject({ quota: 1000 })
-    // The first process goes on all the same: what it settles changes nothing.
+    // The first process continues all the same: its settlement changes nothing.
     await outcome(() => node.ledger.settle(hold, charge))
     expect(await charged(next, hold.requestId)).toEqual([0])
   })
@@ -68,7 +68,7 @@ eachDatabase('a charge that is taken back', (fresh, kind) => {
     await node.ledger.withdraw(hold, writtenOff(charge))
     await bringBack()
     await writesAgain(node)
-    // What the lost commit did.
+    // The effect of the lost commit.
     await commitOf(kind, node, { hold, charge })
     for (let times = 0; times < 2; times++) await settleUndelivered(node.core, node.ledger, hold, charge)
     expect(await charged(node, hold.requestId)).toEqual([70])

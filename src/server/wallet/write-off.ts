@@ -10,7 +10,7 @@ import { quotaText } from './quota-text.ts'
 import { refundCharge } from './refund.ts'
 import { siteCostColumns, siteCostValues } from './rows.ts'
 
-/** What is charged for a reply that was never delivered: nothing. The site bears what the upstream bills. */
+/** The charge of a reply that was never delivered: zero. The site bears the upstream's cost. */
 export function writtenOff(charge: Charge): Charge {
   const siteCost = undelivered(charge)
   if (!charge.log) return { ...charge, amount: 0, siteCost }

@@ -3,7 +3,7 @@ import type { OptionValues } from '../../../contract/options/index.ts'
 import { fail } from '../../lib/failure.ts'
 import type { IdentityColumn } from '../users.ts'
 
-/** What has to be filled in besides the switch. An empty secret would let everybody in who knows how to sign with nothing. */
+/** Settings that are required besides the switch. With an empty secret anyone could sign. */
 const needed = {
   github: ['GitHubClientId', 'GitHubClientSecret'],
   linuxdo: ['LinuxDOClientId', 'LinuxDOClientSecret'],

@@ -24,7 +24,7 @@ export interface OAuthStart {
   /** Absent where the client makes the address of the provider's page itself. */
   readonly provider?: IdentityProvider | undefined
   readonly affCode: string
-  /** Who binds; absent for a login. */
+  /** The user that binds an identity; absent for a login. */
   readonly binder?: { readonly caller: Caller; readonly sessionToken: string | undefined } | undefined
   readonly browserToken: string
 }
@@ -89,7 +89,7 @@ export async function handleCallback(accounts: IdentityAccounts, given: OAuthCal
   return 'bound'
 }
 
-/** What was kept for the state; it is good for nobody else, no other provider, and never again. Throws `outside_state_invalid`. */
+/** The stored OAuth start of a state, bound to the browser and the provider and consumed by this call. Throws `outside_state_invalid`. */
 export async function takeState(
   accounts: IdentityAccounts,
   { state, sessionToken, browserToken }: Pick<OAuthCallback, 'state' | 'sessionToken' | 'browserToken'>,

@@ -22,17 +22,17 @@ export type IdentityAccounts = Accounts & { readonly identity: IdentityParts }
 /** The parts of a call to a provider. */
 export type IdentityCore = Core & { readonly identity: IdentityParts }
 
-/** The authorization request of RFC 6749: what the address of the provider's page carries. */
+/** The authorization request of RFC 6749: the query parameters of the provider's page. */
 export interface AuthorizationRequest {
   readonly state: string
   /** PKCE, RFC 7636. Providers that do not know it pass over it. */
   readonly challenge: string
   readonly nonce: string
-  /** Of the saved server address, whatever host a request names; '' leaves it to what is registered at the provider. */
+  /** Built from the saved server address, never from the Host header; '' leaves it to the URI registered at the provider. */
   readonly redirectUri: string
 }
 
-/** The code that the browser brought to the redirect URI, and what was stored for its state. */
+/** The code that the browser brought to the redirect URI, and the stored OAuth start. */
 export interface AuthorizationResponse {
   readonly code: string
   /** The PKCE verifier; '' when a client began the login without PKCE. */
@@ -59,7 +59,7 @@ export function withQuery(url: string, query: Readonly<Record<string, string>>):
   return address.href
 }
 
-/** What RFC 6749 and 7636 call the parameters. */
+/** Parameter names of RFC 6749 and 7636. */
 export function authorizationQuery(
   clientId: string,
   { state, challenge, redirectUri: returnTo }: AuthorizationRequest,

@@ -5,7 +5,7 @@ import type { Core } from '../../options/core.ts'
 import type { ProviderClient } from './endpoints.ts'
 import { type ProviderAnswer, requireText } from './read-profile.ts'
 
-/** What the provider says of itself. https://openid.net/specs/openid-connect-discovery-1_0.html */
+/** The provider's discovery document. https://openid.net/specs/openid-connect-discovery-1_0.html */
 export interface OidcDiscovery {
   readonly issuer: string
   readonly authorize: string
@@ -16,10 +16,10 @@ export interface OidcDiscovery {
 }
 
 const keptMs = 10 * 60_000
-/** An unknown key makes us read the keys anew, but not as often as somebody likes. */
+/** An unknown key id makes us fetch the keys again, at most once per interval. */
 const rereadMs = 60_000
 const clockToleranceSeconds = 60
-/** Signatures that only the provider can make. Those by a shared secret could be made by whoever learns that. */
+/** Asymmetric signatures only. Anyone who learns a shared secret could make the others. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
 const wellKnown = '/.well-known/openid-configuration'
 
@@ -29,7 +29,7 @@ interface Kept<Value> {
   readonly readAt: number
 }
 
-/** Discovery and keys of the OpenID provider, kept for some minutes, and the check of what it signs. */
+/** Discovery document and keys of the OpenID provider, cached for some minutes, and the verification of its ID tokens. */
 export class OidcKeys {
   readonly #core: Pick<Core, 'now'>
   readonly #providers: ProviderClient
@@ -72,7 +72,7 @@ export class OidcKeys {
       if (!isFor(claims, clientId)) throw new Error('The identity was made for another client')
       return claims
     } catch (error) {
-      // The error itself carries the claims, which are nobody's business in a log.
+      // The error itself carries the claims, which must not be logged.
       return fail('outside_failed', {}, { detail: error instanceof Error ? error.message : 'unreadable' })
     }
   }
@@ -93,7 +93,7 @@ export class OidcKeys {
   }
 }
 
-/** Who is named as the asking party must be us, and must be named where there are several listeners. */
+/** The authorized party must be us, and must be present when there are several audiences. */
 function isFor({ aud, azp }: JWTPayload, clientId: string): boolean {
   return azp === undefined ? !Array.isArray(aud) || aud.length === 1 : azp === clientId
 }

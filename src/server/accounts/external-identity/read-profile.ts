@@ -1,6 +1,6 @@
 import { fail } from '../../lib/failure.ts'
 
-/** Reading what providers answer: any member may be missing or of another kind. */
+/** Reads replies of providers: any member may be missing or of another type. */
 export type ProviderAnswer = Readonly<Record<string, unknown>>
 
 export function textOf(answer: ProviderAnswer, name: string): string {

@@ -76,7 +76,7 @@ function drawName(provider: IdentityProvider): string {
   return `${start}${String(randomInt(10 ** digits)).padStart(digits, '0')}`
 }
 
-/** What cannot be seen is left out, and a name that is too long is cut. '' means the user name. */
+/** Invisible characters are removed, and a name that is too long is truncated. '' means the user name. */
 function displayName(name: string): string {
   const visible = name.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}]/gu, '').trim()
   return [...visible].slice(0, displayNameLengthMax).join('').trim()

@@ -6,12 +6,12 @@ import { sameSecret } from '../../lib/secrets.ts'
 import { markUsed } from '../login-steps.ts'
 import type { IdentityCore, Profile } from './oauth-provider.ts'
 
-/** The widget hands its data over at once: what is older was kept by somebody. */
+/** The widget delivers its data at once: older data was stored and replayed. */
 const ageMaxMinutes = 10
 const aheadMaxSeconds = 60
 
 /**
- * The Telegram user whom the widget's data name. It is signed with the token of the bot; each is good once and for some minutes.
+ * The Telegram user of the widget's data. The data is signed with the bot's token and valid once, for some minutes.
  * https://core.telegram.org/widgets/login#checking-authorization. Throws `outside_failed`.
  */
 export async function identifyTelegram(core: IdentityCore, given: TelegramFields): Promise<Profile> {

@@ -2,7 +2,7 @@ import { fail } from '../../lib/failure.ts'
 import type { IdentityCore, Profile } from './oauth-provider.ts'
 import { textOf } from './read-profile.ts'
 
-/** Turns the code that the official account sent somebody into a WeChat user. Throws `code_wrong`, `outside_failed`. */
+/** Exchanges the code that the official account sent to a WeChat user for that user. Throws `code_wrong`, `outside_failed`. */
 export async function identifyWechat({ options, identity }: IdentityCore, code: string): Promise<Profile> {
   const { WeChatServerAddress, WeChatServerToken } = options.current
   const given = code.trim()

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
-/** The tables of what the console manages, and those that sessions, money, jobs and several nodes need. */
+/** Tables of the console's entities, and of sessions, money, jobs and nodes. */
 export async function start(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { id, integer, text, decimal, required, zero, one, empty, value } = columnsOf(dialect)
   const table = (name: string) => db.schema.createTable(name)

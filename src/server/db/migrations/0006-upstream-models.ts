@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { columnsOf, type Dialect } from '../columns.ts'
 
-/** What each channel's upstream listed when it was last asked, and what changed since an admin last looked. */
+/** The last model list of each channel's upstream, and its changes since an admin last looked. */
 export async function upstreamModels(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { integer, text, required } = columnsOf(dialect)
   await db.schema

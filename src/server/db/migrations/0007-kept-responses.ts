@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
-/** Which channel and key keep a response, so that what continues it goes there; and responses whose charge is still to come. */
+/** Channel and key of stored responses, so that continuations go there; and responses with a pending charge. */
 export async function upstreamResponses(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { integer, text, required, zero, empty } = columnsOf(dialect)
   await db.schema

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
-/** Codes and links that were mailed, how often an address was mailed to, and when a user was last told of something. */
+/** Mailed codes and links, the number of mails per address, and the time of a user's last notice. */
 export async function accountMail(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { integer, text, required, zero } = columnsOf(dialect)
   await db.schema

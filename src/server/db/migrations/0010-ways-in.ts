@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
-/** Second factors, passkeys, accounts at OpenID providers, and what a login of several steps has got so far. */
+/** Second factors, passkeys, accounts at OpenID providers, and the state of a login of several steps. */
 export async function waysIn(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { id, integer, text, required, zero, empty } = columnsOf(dialect)
   await db.schema.alterTable('users').addColumn('oidc_id', text, empty).execute()

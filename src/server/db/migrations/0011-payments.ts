@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
-/** What providers call an order, and what became of its payment afterwards. */
+/** The providers' ids of an order, and refunds and disputes of its payment. */
 export async function payments(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { empty, integer, text, zero } = columnsOf(dialect)
   // SQLite adds one column at a time.

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
-/** What drawings and music need to be asked about: by which request and key they were made, and when the upstream is asked next. */
+/** Columns for polling drawings and music: request, key and the time of the next poll. */
 export async function tasks(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { integer, text, zero, empty } = columnsOf(dialect)
   for (const [table, id] of [

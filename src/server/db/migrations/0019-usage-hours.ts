@@ -2,8 +2,7 @@ import type { Kysely } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
 /**
- * What `usage/roll-up` makes of the charges of each hour that is over: the sums by each side, and which tokens were used. No charge
- * writes here.
+ * The roll-up of the charges of each past hour (`usage/roll-up`): sums by dimension, and the used tokens. Charges do not write here.
  */
 export async function usageHours(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { integer, text, required } = columnsOf(dialect)

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
-/** Named arrangements of lists, kept with the account of whom they belong to. */
+/** Named views of lists, stored with their account. */
 export async function savedViews(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { id, integer, text, required, zero } = columnsOf(dialect)
   await id(db.schema.createTable('saved_views'))

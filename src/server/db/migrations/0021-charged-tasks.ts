@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely'
 import { columnsOf, type Dialect } from '../columns.ts'
 
 /**
- * What a drawing or a piece of music was charged as, so that a refund is taken off the sums that the charge went into. And an index over
- * the passwords that another program has left, which are few and get fewer.
+ * The dimensions of a task's charge, so that a refund is subtracted from the same sums. And an index over imported passwords, which
+ * are few.
  */
 export async function chargedTasks(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { text, empty } = columnsOf(dialect)

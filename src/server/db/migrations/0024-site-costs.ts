@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
-/** What upstreams bill for requests that nobody is charged for: one row per request, written with its charge. */
+/** Upstream costs of requests that no user is charged for: one row per request, written with its charge. */
 export async function siteCosts(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { integer, text, required } = columnsOf(dialect)
   await db.schema

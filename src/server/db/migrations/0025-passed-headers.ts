@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** The switch for headers that decide who pays becomes a list of the headers that pass. */
+/** The switch for headers that decide on billing becomes a list of passed headers. */
 export async function passedHeaders(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{ id: number; setting: string }>`
     select id, setting from channels where setting like '%"pass_account_headers"%'`.execute(db)
