@@ -1,15 +1,20 @@
+import { numberIn } from '../../contract/by-model.ts'
+import { noUsage, type Tier } from '../../contract/usage.ts'
+import { AppError, fail } from '../lib/failure.ts'
+import { spliceMembers } from '../lib/splice-json.ts'
 import { isHeavy, yieldWithPriority } from '../lib/yield-to-event-loop.ts'
-import { freePrice } from '../pricing/quote.ts'
+import { costOf, freePrice, type Price } from '../pricing/quote.ts'
+import { unpricedMembers } from '../pricing/tiers.ts'
 import { wireFormats } from '../protocols/index.ts'
-import { authorizeModel } from './admission/authorize-model.ts'
-import { dearestPrice, priceExtras } from './admission/paid-extras.ts'
-import { checkPrompt } from './admission/prompt-filter.ts'
+import type { JsonObject, RequestFacts } from '../protocols/wire-format.ts'
+import { authorizeModel, checkPrompt } from './admission/authorize-request.ts'
 import { enterLimits } from './admission/rate-limit.ts'
 import { reserve } from './admission/reserve.ts'
 import { estimatePrompt } from './admission/token-estimate.ts'
 import type { RelayEndpoint } from './endpoints.ts'
-import type { AdmittedRequest, RelayParts } from './relay-parts.ts'
-import { homeOf, namesHistory } from './stored-responses/home-channel.ts'
+import type { Body } from './http/read-body.ts'
+import type { AdmittedRequest, RelayParts, Unpriced } from './relay-parts.ts'
+import { homeOf, namesHistory } from './stored-responses/history.ts'
 
 /** What came from the caller. */
 export type Asked = Pick<AdmittedRequest, 'call' | 'caller' | 'body' | 'turn' | 'keeps'>
@@ -43,4 +48,105 @@ export async function admitRequest(app: RelayParts, endpoint: RelayEndpoint, ask
   call.tell('x-sluice-output-limit', outputLimit === undefined ? '' : String(outputLimit))
   const admitted = { call, caller, ...extras, format, group, price, inputTokens, estimate, ...reserved, turn, home, keeps }
   return Object.freeze(admitted)
+}
+
+/** A request of which everything that raises the vendor's bill has a price, or must not be ordered. */
+interface PaidExtras extends Pick<AdmittedRequest, 'leftOut' | 'otherPrices' | 'unpriced'> {
+  readonly body: Body
+  readonly facts: RequestFacts
+}
+
+/**
+ * Looks at what a request asks for beside tokens, before anything is held: a tier without a factor is taken out of it; a tool or another
+ * model without a price is noted, for `unpricedOf` to refuse where a channel would order it. Throws `untranslatable` where the token
+ * allows nothing to be left out.
+ */
+function priceExtras(
+  app: Pick<RelayParts, 'catalog'>,
+  {
+    caller,
+    body,
+    facts,
+    price,
+    isFree,
+  }: Pick<AdmittedRequest, 'caller' | 'body' | 'facts' | 'price'> & { readonly isFree: boolean },
+): PaidExtras {
+  const { requestedTier, hostedTools, otherModels, ...plain } = facts
+  if (!requestedTier && !hostedTools && !otherModels) return { body, facts }
+  if (isFree) return { body, facts: plain }
+
+  const unpriced: Unpriced[] = (hostedTools ?? [])
+    .filter((tool) => !hasPrice(price, tool))
+    .map((tool) => ({ tool, refusal: new AppError('tool_unpriced', { tool, option: 'ToolPrice' }) }))
+  const otherPrices: Price[] = []
+  for (const model of otherModels ?? []) {
+    const other = priceOfOther(app, { caller, model, group: price.group })
+    if (other instanceof AppError) unpriced.push({ tool: `advisor/fallback ${model}`, refusal: other })
+    else otherPrices.push(other)
+  }
+  return {
+    ...withPricedTier({ caller, body, facts, price }),
+    ...(otherPrices.length > 0 ? { otherPrices } : {}),
+    ...(unpriced.length > 0 ? { unpriced } : {}),
+  }
+}
+
+/** The price to hold a call at that several models may work for: the one that is the dearest for equal parts of input and output. */
+function dearestPrice(prices: readonly [Price, ...Price[]]): Price {
+  const cost = (price: Price) => costOf(price, equalParts)
+  return prices.reduce((dearest, price) => (cost(price) > cost(dearest) ? price : dearest))
+}
+
+const equalParts = { ...noUsage, input: 1_000_000, output: 1_000_000 }
+
+function hasPrice({ toolUsd }: Price, tool: string): boolean {
+  return tool === 'web_search' || numberIn(toolUsd, tool) !== undefined
+}
+
+/** In the group of the request: the helper works for the same caller. */
+function priceOfOther(
+  { catalog }: Pick<RelayParts, 'catalog'>,
+  { caller, model, group }: Pick<AdmittedRequest, 'caller' | 'group'> & { readonly model: string },
+): Price | AppError {
+  try {
+    return catalog.priceOf({ model, group, acceptsUnpriced: caller.acceptsUnpriced })
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'price_missing') throw error
+    return new AppError('tool_unpriced', { tool: `advisor/fallback ${model}`, option: 'ModelRatio' })
+  }
+}
+
+function withPricedTier({
+  caller,
+  body,
+  facts,
+  price,
+}: Pick<AdmittedRequest, 'caller' | 'body' | 'facts' | 'price'>): Omit<PaidExtras, 'otherPrices'> {
+  const { requestedTier, ...rest } = facts
+  const unpriced = requestedTier ? unpricedMembers(price, requestedTier) : []
+  if (!requestedTier || unpriced.length === 0) return { body, facts }
+
+  const names = unpriced.flatMap((member) => spellings[member]).filter((name) => name in body.json)
+  if (caller.isStrict) fail('untranslatable', { field: names.join(', '), reason: noFactor })
+  const kept: Tier = Object.fromEntries(
+    Object.entries(requestedTier).filter(([member]) => !unpriced.some((out) => out === member)),
+  )
+  return {
+    body: without(body, names),
+    facts: Object.keys(kept).length > 0 ? { ...rest, requestedTier: kept } : rest,
+    leftOut: names,
+  }
+}
+
+const noFactor = { zh: '该等级在 TierFactor 中没有倍率', en: 'the tier has no factor in TierFactor' }
+
+const spellings = {
+  service_tier: ['service_tier', 'serviceTier'],
+  speed: ['speed'],
+  inference_geo: ['inference_geo'],
+} as const
+
+function without(body: Body, names: readonly string[]): Body {
+  const json: JsonObject = Object.fromEntries(Object.entries(body.json).filter(([name]) => !names.includes(name)))
+  return { ...body, json, bytes: spliceMembers(body.bytes, Object.fromEntries(names.map((name) => [name, undefined]))) }
 }

@@ -5,8 +5,16 @@ import { ArrayFraming } from '../protocols/gemini-generate/array-framing.ts'
 import type { CountFormat } from '../protocols/token-counts.ts'
 import type { PathFacts, Reframing } from '../protocols/wire-format.ts'
 import type { BillingQuestion } from './billing.ts'
-import { asksForEvents, decodePath, plainModel, readGeminiPath } from './http/gemini-paths.ts'
-import { findTaskCall, isTaskPath, type TaskCall, taskLines } from './http/task-paths.ts'
+import {
+  asksForEvents,
+  decodePath,
+  findTaskCall,
+  isTaskPath,
+  plainModel,
+  readGeminiPath,
+  type TaskCall,
+  taskLines,
+} from './http/paths.ts'
 import type { ResponseAction } from './stored-responses/upstream-calls.ts'
 
 /**

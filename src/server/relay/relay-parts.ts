@@ -19,15 +19,12 @@ import type { PriceData } from '../pricing/price-data.ts'
 import type { Price } from '../pricing/quote.ts'
 import type { UsageBound } from '../pricing/usage-bound.ts'
 import type { Dialogue } from '../protocols/dialogue.ts'
-import type { Format } from '../protocols/format.ts'
-import { writeOutputLimit } from '../protocols/output-limit.ts'
-import type { JsonObject, RequestFacts, WireFormat } from '../protocols/wire-format.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { RequestFacts, WireFormat } from '../protocols/wire-format.ts'
 import type { Authenticator, RelayCaller } from '../tokens/authenticate.ts'
 import type { Hold, Ledger } from '../wallet/ledger.ts'
-import type { Calibration, Estimate } from './admission/calibration.ts'
-import type { EmptyBalances } from './admission/empty-balances.ts'
-import type { BackgroundRuns } from './background/background-runs.ts'
+import type { EmptyBalances } from './admission/authenticate.ts'
+import type { Calibration, Estimate } from './admission/token-estimate.ts'
+import type { BackgroundRuns } from './background/background-run.ts'
 import type { Attempt, Translation } from './charge/billed.ts'
 import type { ClientExchange } from './http/client-exchange.ts'
 import type { Body } from './http/read-body.ts'
@@ -159,19 +156,4 @@ export interface NotedResponse {
   readonly items: string[]
   /** Resolves when it is written down that it runs on; absent for one that ends with its answer. */
   readonly written?: Promise<void>
-}
-
-/** The members that put the limit which the balance affords into a body of an upstream's format. */
-export function limitedMembers(
-  { outputLimit }: Pick<AdmittedRequest, 'outputLimit'>,
-  { quirks }: Pick<Provider, 'quirks'>,
-  { format, model, body }: { readonly format: Format; readonly model: string; readonly body: JsonObject },
-): JsonObject {
-  if (outputLimit === undefined) return {}
-  return writeOutputLimit(format, body, { tokens: outputLimit, model, quirks }) ?? {}
-}
-
-/** What the reply to the request is made of. */
-export function repliesIn({ format, body }: Pick<AdmittedRequest, 'format' | 'body'>): 'json' | 'text' | 'bytes' {
-  return format.repliesIn?.(body.json) ?? 'json'
 }

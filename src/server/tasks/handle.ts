@@ -1,7 +1,7 @@
 import { isDatabaseFailure } from '../db/open.ts'
 import { AppError } from '../lib/failure.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
-import type { TaskCall } from '../relay/http/task-paths.ts'
+import type { TaskCall } from '../relay/http/paths.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { readDrawingOrder } from './drawing-order.ts'
 import { fetchDrawing, fetchSeed, fetchSong, listDrawings, listSongs } from './fetch.ts'

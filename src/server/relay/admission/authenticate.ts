@@ -1,14 +1,31 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { LRUCache } from 'lru-cache'
 import { requireChangedPassword, requireIdentity } from '../../accounts/identify.ts'
-import { fail } from '../../lib/failure.ts'
+import type { Sessions } from '../../accounts/sessions.ts'
+import type { ChannelIndex } from '../../channels/model-index.ts'
+import { withDatabaseTimeout } from '../../db/with-timeout.ts'
+import { upTo } from '../../lib/cache-size.ts'
+import { AppError, fail } from '../../lib/failure.ts'
+import type { Snapshot } from '../../lib/snapshot.ts'
+import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
+import type { Core } from '../../options/core.ts'
+import { groupsToTry } from '../../pricing/groups.ts'
 import type { Dialect } from '../../protocols/format.ts'
-import { type RelayCaller, readAcceptsUnpriced } from '../../tokens/authenticate.ts'
+import { isObject } from '../../protocols/wire-format.ts'
+import { type Authenticator, type RelayCaller, readAcceptsUnpriced } from '../../tokens/authenticate.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
-import type { RelayParts } from '../relay-parts.ts'
+import { type Body, bodyLimitBytes } from '../http/read-body.ts'
+import { requireRoom } from './rate-limit.ts'
+
+/** The parts of the server that callers are found with. */
+interface CallerParts extends Core {
+  readonly sessions: Sessions
+  readonly authenticator: Authenticator
+}
 
 /** Finds who calls: by an `sk-` key wherever the dialects put one, or for the playground by the session of the console. */
 export function authenticateCall(
-  app: RelayParts,
+  app: CallerParts,
   endpoint: { from: 'token' | 'session' },
   call: ClientExchange,
 ): Promise<RelayCaller> | RelayCaller {
@@ -42,7 +59,7 @@ function keyInProtocols({ upgrade, 'sec-websocket-protocol': offered = '' }: Inc
 
 const keyProtocol = 'openai-insecure-api-key.'
 
-async function callerOfSession(app: RelayParts, call: ClientExchange): Promise<RelayCaller> {
+async function callerOfSession(app: CallerParts, call: ClientExchange): Promise<RelayCaller> {
   const { headers } = call.request
   if (headers.authorization !== undefined) fail('playground_needs_session')
   const identity = await requireIdentity(app, headers)
@@ -80,4 +97,112 @@ function keyInQuery(url: string): string | undefined {
 
 function textOf(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header
+}
+
+/**
+ * The playground sends a Chat request with a `group`, and numbers of 0 that mean "not set". This makes it a plain Chat request of a
+ * caller in that group. Throws `group_forbidden`.
+ */
+export function readPlayground(app: CallerParts, caller: RelayCaller, sent: Body): { caller: RelayCaller; body: Body } {
+  const { group, ...rest } = sent.json
+  const tokenGroup = typeof group === 'string' ? group : ''
+  const inGroup = { ...caller, tokenGroup, tokenName: `playground-${tokenGroup || caller.userGroup}` }
+  groupsToTry(app.options.current, inGroup)
+
+  const messages = Array.isArray(rest.messages) ? rest.messages.map(plainMessage) : rest.messages
+  const kept = Object.entries(rest).filter(([key, value]) => !(value === 0 && unsetByZero.has(key)))
+  const json = { ...Object.fromEntries(kept), messages }
+  return { caller: inGroup, body: { json, bytes: Buffer.from(JSON.stringify(json)) } }
+}
+
+const unsetByZero = new Set(['max_tokens', 'max_completion_tokens', 'temperature'])
+
+/** Consoles mark messages with an id, a time and a state of their own, which upstreams refuse. */
+function plainMessage(message: unknown): unknown {
+  if (!isObject(message)) return message
+  const { id, createAt, createdAt, status, ...plain } = message
+  return plain
+}
+
+/** The parts of the server that requests whose body is not read yet are checked with. */
+interface UnreadParts extends Pick<Core, 'now' | 'db' | 'options'> {
+  readonly channels: Snapshot<ChannelIndex>
+  readonly emptyBalances: EmptyBalances
+}
+
+/** What is asked before the body of a request is read. */
+interface Unread {
+  readonly caller: RelayCaller
+  readonly turn: RateLimitLease | undefined
+  /** The call costs nothing. */
+  readonly isFree: boolean
+  /** The body names the group. */
+  readonly groupInBody?: boolean
+}
+
+/**
+ * Refuses what can be refused before a body is read and parsed: a caller without balance, one who is at a limit by count, and a body that is
+ * declared too large. Exact judgement stays with the hold and with `enterLimits`. Throws `quota_insufficient`, `rate_limit_requests`,
+ * `rate_limit_successes`, `rate_limit_concurrency`, `body_too_large` or `database_unavailable`.
+ */
+export async function judgeBeforeBody(app: UnreadParts, call: ClientExchange, asked: Unread): Promise<void> {
+  const { caller, turn, isFree, groupInBody = false } = asked
+  if (!isFree && app.emptyBalances.mayBeEmpty(caller)) await requireBalance(app, caller, groupInBody)
+  const declared = declaredBytes(call.request)
+  if (turn && !groupInBody) await requireRoom(app, call, turn, declared > worthAskingBytes)
+  if (declared > bodyLimitBytes && declared < Number.POSITIVE_INFINITY) fail('body_too_large', { limit: bodyLimitBytes })
+}
+
+/** From here on reading a body costs more than a question to Redis. */
+const worthAskingBytes = 64 * 1024
+
+/** Infinity for a body of unknown length. */
+function declaredBytes({ headers }: IncomingMessage): number {
+  return headers['content-length'] === undefined ? Number.POSITIVE_INFINITY : Number(headers['content-length'])
+}
+
+/** Reads the balance anew: it may have been filled up by another node or in the database. */
+async function requireBalance(app: UnreadParts, caller: RelayCaller, groupInBody: boolean): Promise<void> {
+  const found = app.db.selectFrom('users').select('quota').where('id', '=', caller.userId).executeTakeFirst()
+  const row = await withDatabaseTimeout(found).catch((cause: unknown) => fail('database_unavailable', {}, { cause }))
+  if (!row || row.quota > 0) {
+    app.emptyBalances.clear(caller.userId)
+    return
+  }
+  // Nothing suffices for what costs nothing; a debt does not.
+  if (row.quota === 0 && mayUseFree(app, groupInBody ? { ...caller, tokenGroup: 'auto' } : caller)) return
+  fail('quota_insufficient', { have: row.quota, need: 1 })
+}
+
+/** Whether something that the caller may use could cost nothing. */
+function mayUseFree({ channels, options }: UnreadParts, caller: RelayCaller): boolean {
+  const { GroupRatio, ModelPrice, ModelRatio } = options.current
+  const names = new Set([...Object.keys(ModelPrice), ...Object.keys(ModelRatio)])
+  const isUsable = (model: string) => caller.modelLimits?.has(model) ?? true
+  const free = [...names].filter((model) => (ModelPrice[model] ?? ModelRatio[model]) === 0 && isUsable(model))
+  const isServed = (group: string) => free.some((model) => channels.current.candidates(group, model).length > 0)
+  return groupsToTry(options.current, caller).some((group) => GroupRatio[group] === 0 || isServed(group))
+}
+
+const usersMax = 10_000
+
+/** Users who were refused for want of any balance, so that the next request of theirs is worth a look at it. */
+export class EmptyBalances {
+  readonly #users = new LRUCache<number, true>(upTo(usersMax))
+
+  /** Notes the refusal of a hold, if it says that nothing was left. */
+  noteRefusal(userId: number, error: unknown): void {
+    if (error instanceof AppError && error.code === 'quota_insufficient' && Number(error.params.have) <= 0)
+      this.#users.set(userId, true)
+  }
+
+  /** Whether it is worth reading the balance of this caller. */
+  mayBeEmpty({ userId, hadBalance }: Pick<RelayCaller, 'userId' | 'hadBalance'>): boolean {
+    return !hadBalance || this.#users.has(userId)
+  }
+
+  /** A user was seen with a balance. */
+  clear(userId: number): void {
+    this.#users.delete(userId)
+  }
 }

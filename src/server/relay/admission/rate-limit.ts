@@ -3,16 +3,18 @@ import type { Text } from '../../../contract/text.ts'
 import { AppError } from '../../lib/failure.ts'
 import type { LeaseRequest, RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import type { LimitStatus, Measure, Refusal, Rule } from '../../limits/rule.ts'
+import type { Core } from '../../options/core.ts'
 import type { Dialect } from '../../protocols/format.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
-import type { RelayParts } from '../relay-parts.ts'
+
+type Clock = Pick<Core, 'now'>
 
 /**
  * Runs a limited request to its end, however it ends. One that failed before its limits were asked is counted as a failed one. `answered`
  * tells whether it succeeded.
  */
 export async function withinLimits(
-  app: RelayParts,
+  app: Clock,
   call: ClientExchange,
   turn: RateLimitLease,
   run: () => Promise<void>,
@@ -32,22 +34,17 @@ export async function withinLimits(
  * Counts a request under its limits and tells the caller how far they are used. Throws `rate_limit_requests`, `rate_limit_successes`,
  * `rate_limit_tokens`, `rate_limit_prompt` or `rate_limit_concurrency`.
  */
-export async function enterLimits(
-  app: RelayParts,
-  call: ClientExchange,
-  turn: RateLimitLease,
-  need: LeaseRequest,
-): Promise<void> {
+export async function enterLimits(app: Clock, call: ClientExchange, turn: RateLimitLease, need: LeaseRequest): Promise<void> {
   tellLimits(app, call, turn, await turn.acquire(need))
 }
 
 /** Throws as `enterLimits` for what refuses a request by count, before its body is read. Counts nothing. */
-export async function requireRoom(app: RelayParts, call: ClientExchange, turn: RateLimitLease, asksAll: boolean): Promise<void> {
+export async function requireRoom(app: Clock, call: ClientExchange, turn: RateLimitLease, asksAll: boolean): Promise<void> {
   const refusal = await turn.refusedByCount(asksAll)
   if (refusal) tellLimits(app, call, turn, refusal)
 }
 
-function tellLimits(app: RelayParts, call: ClientExchange, turn: RateLimitLease, refusal: Refusal | undefined): void {
+function tellLimits(app: Clock, call: ClientExchange, turn: RateLimitLease, refusal: Refusal | undefined): void {
   for (const [name, value] of limitHeaders(call.dialect, turn.statuses, app.now())) call.tell(name, value)
   if (refusal) throw limitError(refusal)
 }

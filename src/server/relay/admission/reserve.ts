@@ -1,9 +1,16 @@
+import { type ModelLimits, modelLimitsOf } from '../../../contract/model-limits.ts'
 import { completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
+import type { ChannelIndex, RunningChannel } from '../../channels/model-index.ts'
+import { resolveModel } from '../../channels/select.ts'
+import { promptOf } from '../../channels/system-prompt.ts'
+import { upstreamFormat } from '../../channels/upstream-format.ts'
 import { AppError, fail } from '../../lib/failure.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import { affordableOutput, greatestCost, piecesOf, type TokenKinds } from '../../pricing/greatest-cost.ts'
 import { costOf, type Price } from '../../pricing/quote.ts'
 import type { UsageBound } from '../../pricing/usage-bound.ts'
+import { rulesOf } from '../../protocols/anthropic-messages/models.ts'
+import { messagesLimit } from '../../protocols/anthropic-messages/thinking.ts'
 import { mostTokens } from '../../protocols/count-tokens.ts'
 import type { CallerFormat } from '../../protocols/format.ts'
 import { textsBesideMedia } from '../../protocols/media-parts.ts'
@@ -12,7 +19,6 @@ import type { RequestFacts } from '../../protocols/wire-format.ts'
 import { type Hold, isQuotaRefusal, type QuotaRefusal } from '../../wallet/ledger.ts'
 import type { Body } from '../http/read-body.ts'
 import type { Home, RelayParts } from '../relay-parts.ts'
-import { type Candidates, type ChannelLimits, channelLimits, limitSetUpstream } from './channel-limits.ts'
 
 /**
  * Holds what a call can cost at the most, so that no balance goes below zero however many calls run at once. Where the balance does not
@@ -21,7 +27,7 @@ import { type Candidates, type ChannelLimits, channelLimits, limitSetUpstream } 
  */
 
 /** What a call is held and bounded by. */
-export interface Reserved {
+interface Reserved {
   readonly hold: Hold
   /** The most that its usage can be; undefined where its price does not depend on tokens. */
   readonly bound: UsageBound | undefined
@@ -216,3 +222,74 @@ const countedFrom = 2_000
 const limitMin = 256
 const usualLimit = 4_096
 const stepsMax = 16
+
+/** What the channels that may answer a request have in common, at the most. */
+interface ChannelLimits extends ModelLimits {
+  /** Some channel writes more than the output limit of a request. */
+  readonly ignoresLimits: boolean
+  /** Bytes of the longest system prompt that a channel adds. */
+  readonly promptBytes: number
+}
+
+const known = new WeakMap<ChannelIndex, Map<string, ChannelLimits>>()
+/** Names that patterns of a channel serve are without number. */
+const knownMax = 2_000
+
+/** Which channels may answer: those that serve a model to a group, or one of them. */
+interface Candidates {
+  readonly model: string
+  readonly group: string
+  readonly channelId: number | undefined
+}
+
+/** The limits of a model over the channels that serve it to a group, or over one channel. Remembered until a channel changes. */
+function channelLimits(index: ChannelIndex, candidates: Candidates): ChannelLimits {
+  const { model, group, channelId } = candidates
+  const ofIndex = known.get(index) ?? new Map<string, ChannelLimits>()
+  const key = JSON.stringify([group, channelId ?? 0, model])
+  const kept = ofIndex.get(key)
+  if (kept) return kept
+  const limits = limitsOver(channelsOf(index, candidates), model)
+  if (ofIndex.size >= knownMax) ofIndex.clear()
+  known.set(index, ofIndex.set(key, limits))
+  return limits
+}
+
+function channelsOf(index: ChannelIndex, { model, group, channelId }: Candidates): readonly RunningChannel[] {
+  return channelId === undefined ? index.candidates(group, model).flat() : index.keysOf(channelId)
+}
+
+/**
+ * The output limit that the gateway itself writes for a request without one, where every channel gets it: those that are asked in
+ * Messages from another format. Undefined where some channel is asked without a limit.
+ */
+function limitSetUpstream(
+  index: ChannelIndex,
+  candidates: Candidates,
+  {
+    format,
+    claudeDefaultMaxTokens,
+  }: { readonly format: CallerFormat; readonly claudeDefaultMaxTokens: Readonly<Record<string, number>> },
+): number | undefined {
+  const channels = channelsOf(index, candidates)
+  const limits = channels.map((channel) => {
+    const model = resolveModel(channel, candidates.model)
+    const target = format === 'anthropic.messages' ? undefined : upstreamFormat(channel, { format, model })
+    return target === 'anthropic.messages'
+      ? messagesLimit([candidates.model, model], { claudeDefaultMaxTokens }, rulesOf(model))
+      : Number.POSITIVE_INFINITY
+  })
+  const most = Math.max(0, ...limits)
+  return most > 0 && Number.isFinite(most) ? most : undefined
+}
+
+function limitsOver(channels: readonly RunningChannel[], model: string): ChannelLimits {
+  const models = channels.length === 0 ? [model] : [...new Set(channels.map((channel) => resolveModel(channel, model)))]
+  const each = models.map(modelLimitsOf)
+  return {
+    contextTokens: Math.max(...each.map(({ contextTokens }) => contextTokens)),
+    outputTokensMax: Math.max(...each.map(({ outputTokensMax }) => outputTokensMax)),
+    ignoresLimits: channels.some(({ setting }) => setting.ignores_limits === true || setting.reasoning_beside_limit === true),
+    promptBytes: Math.max(0, ...channels.map(({ setting }) => Buffer.byteLength(promptOf(setting).text))),
+  }
+}

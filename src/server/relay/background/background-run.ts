@@ -4,13 +4,12 @@ import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
 import { closingEvent, isTerminalEvent, numberOf } from '../../protocols/openai-responses/background.ts'
 import { isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
 import { ClientExchange } from '../http/client-exchange.ts'
-import { detachedRequest } from '../http/detached-request.ts'
-import { FrameResponse } from '../http/frame-response.ts'
+import { detachedRequest, FrameResponse } from '../http/detached-exchange.ts'
 import { parse } from '../response/sse-interceptor.ts'
-import type { LocalResponse, LocalResponses, NumberedEvent } from '../stored-responses/local-responses.ts'
+import type { LocalResponse, LocalResponses, NumberedEvent, Owned } from '../stored-responses/local-responses.ts'
 
 /** What a run needs of the server. */
-export interface RunParts {
+interface RunParts {
   readonly localResponses: LocalResponses
   readonly deadlines: Deadlines
   readonly logger: Logger
@@ -161,3 +160,33 @@ export class BackgroundRun {
 
 const beatMs = 1_500
 const bytesMax = 16 * 1024 * 1024
+
+/** The runs of this node, by whose they are. */
+export class BackgroundRuns {
+  readonly #runs = new Map<string, BackgroundRun>()
+
+  add(owned: Owned, run: BackgroundRun): void {
+    this.#runs.set(keyOf(owned), run)
+  }
+
+  remove(owned: Owned): void {
+    this.#runs.delete(keyOf(owned))
+  }
+
+  find(owned: Owned): BackgroundRun | undefined {
+    return this.#runs.get(keyOf(owned))
+  }
+
+  countOf(userId: number): number {
+    return [...this.#runs.keys()].filter((key) => key.startsWith(`${userId} `)).length
+  }
+
+  /** The server is stopping, and has waited long enough. */
+  stopAll(): void {
+    for (const run of this.#runs.values()) run.stop()
+  }
+}
+
+function keyOf({ userId, id }: Owned): string {
+  return `${userId} ${id}`
+}

@@ -16,8 +16,7 @@ import { costBeyond } from '../../pricing/plausible.ts'
 import { costOf, type Price, type PricedUsage, priceAt, tierFactor } from '../../pricing/quote.ts'
 import type { Charge, SiteCost } from '../../wallet/ledger.ts'
 import type { AttemptState, RelayParts } from '../relay-parts.ts'
-import { type Billed, droppedOf, tierSent } from './billed.ts'
-import { type BilledUsage, billedUsage } from './billed-usage.ts'
+import { type Billed, type BilledUsage, billedUsage, droppedOf, tierSent } from './billed.ts'
 
 /** The channel and key that answered. */
 type Answering = Pick<RunningChannel, 'id' | 'keyId'>

@@ -6,7 +6,7 @@ import { countCalls } from '../../protocols/paid-calls.ts'
 import { countPrompt } from '../admission/token-estimate.ts'
 import type { AdmittedRequest, RelayParts } from '../relay-parts.ts'
 import type { PartialReply } from '../response/adapter.ts'
-import { withUnkept } from '../response/output-buffer.ts'
+import { withUnkept } from '../response/sse-interceptor.ts'
 import type { Ending } from './charge-row.ts'
 
 /**

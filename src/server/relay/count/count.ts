@@ -1,23 +1,29 @@
+import { bodyOverrides, hasBodyOverrides } from '../../channels/body-overrides.ts'
+import type { ChannelIndex, RunningChannel } from '../../channels/model-index.ts'
+import { resolveModel, selectChannel, selectKey, selectPinned } from '../../channels/select.ts'
+import { upstreamFormat } from '../../channels/upstream-format.ts'
+import { AppError } from '../../lib/failure.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
+import { thoughtChanges } from '../../protocols/anthropic-messages/past-thinking.ts'
 import { countMedia } from '../../protocols/count-media.ts'
 import { countTokens } from '../../protocols/count-tokens.ts'
-import { wireFormats } from '../../protocols/index.ts'
-import { type CallerCount, callerCounts } from '../../protocols/token-counts.ts'
-import type { RequestFacts, WireFormat } from '../../protocols/wire-format.ts'
+import { codecs, inbounds, wireFormats } from '../../protocols/index.ts'
+import { leaveOutVendorTools } from '../../protocols/lost-fields.ts'
+import { type CallerCount, callerCounts, type UpstreamCount, upstreamCounts } from '../../protocols/token-counts.ts'
+import type { JsonObject, RequestFacts, WireFormat } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
-import { authenticateCall } from '../admission/authenticate.ts'
-import { authorizeModel } from '../admission/authorize-model.ts'
-import { judgeBeforeBody } from '../admission/before-body.ts'
-import { checkPrompt } from '../admission/prompt-filter.ts'
+import { authenticateCall, judgeBeforeBody } from '../admission/authenticate.ts'
+import { authorizeModel, checkPrompt } from '../admission/authorize-request.ts'
 import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
 import type { Endpoint } from '../endpoints.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { Body } from '../http/read-body.ts'
-import type { RelayParts } from '../relay-parts.ts'
-import { expandHistory } from '../stored-responses/expand-history.ts'
-import { homeOf, mayNameHistory, namesHistory } from '../stored-responses/home-channel.ts'
-import { askForCount } from './count-upstream.ts'
+import type { Home, RelayParts } from '../relay-parts.ts'
+import { settingsOf } from '../response/translate.ts'
+import { expandHistory, homeOf, mayNameHistory, namesHistory } from '../stored-responses/history.ts'
+import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
+import { callerHeaders, callUpstream } from '../upstream/request-target.ts'
 
 type CountEndpoint = Extract<Endpoint, { kind: 'count' }>
 
@@ -70,4 +76,140 @@ async function countHere({ format, count, facts, body }: Asked): Promise<number>
   if (isHeavy(body.bytes.length)) await yieldWithPriority()
   const { texts, around } = count.readPrompt(body.json, format.promptText(body.json))
   return (await countTokens(texts.join('\n'), facts.model)) + around + countMedia(body.json, facts, { withTexts: false })
+}
+
+/** A prompt to be counted. */
+interface Counted {
+  readonly call: ClientExchange
+  readonly caller: RelayCaller
+  readonly body: Body
+  readonly facts: RequestFacts
+  readonly group: string
+  readonly count: CallerCount
+  readonly home: Home | undefined
+}
+
+/** The answer for the caller by an upstream of the model; undefined when none counts, or none does now. */
+async function askForCount(app: RelayParts, counted: Counted): Promise<JsonObject | undefined> {
+  const index = app.channels.current
+  const tried = new Set(channelsOf(index, counted).flatMap((channel) => (wayOf(app, channel, counted) ? [] : [channel.id])))
+  for (let tries = 0; tries < triesMax && !counted.call.isOver; tries++) {
+    const channel = nextChannel(app, counted, tried)
+    const way = channel && wayOf(app, channel, counted)
+    if (!channel || !way) return undefined
+    const told = await ask(app, channel, way, counted)
+    if (!(told instanceof UpstreamFailure)) return told
+    tried.add(channel.id)
+    if (cannotCount(told)) noteSilent(channel, counted.facts.model, app.steady())
+    app.logger.debug({ request: counted.call.id, channel: channel.id, reason: told.reason }, 'a channel did not count')
+  }
+  return undefined
+}
+
+const triesMax = 2
+const timeoutMs = 15_000
+
+/** How a channel is asked for a count. */
+interface Way {
+  readonly model: string
+  readonly count: UpstreamCount
+}
+
+function channelsOf(index: ChannelIndex, { caller, group, facts, home }: Counted): readonly RunningChannel[] {
+  if (home) return index.keysOf(home.channelId)
+  if (caller.pinnedChannel !== 0) return index.keysOf(caller.pinnedChannel)
+  return index.candidates(group, facts.model).flat()
+}
+
+function nextChannel(app: RelayParts, counted: Counted, tried: ReadonlySet<number>): RunningChannel | undefined {
+  const { caller, group, facts, count, home } = counted
+  const { model } = facts
+  const index = app.channels.current
+  if (!home && caller.pinnedChannel === 0)
+    return selectChannel(index, { group, model, format: count.of, tried }, app.traffic).channel
+  const bound = home ? selectKey(index, home) : selectPinned(index, { id: caller.pinnedChannel, model }, app.traffic)
+  const pinned = bound.channel
+  return pinned && !tried.has(pinned.id) ? pinned : undefined
+}
+
+/** Undefined for a channel that does not count what it would be asked, or that has lately refused to. */
+function wayOf(app: RelayParts, channel: RunningChannel, { facts, body, count }: Counted): Way | undefined {
+  if ((silent.get(channel)?.get(facts.model) ?? 0) > app.steady()) return undefined
+  const model = resolveModel(channel, facts.model)
+  const format = upstreamFormat(channel, { format: count.of, model, body: body.json })
+  const counts = upstreamCounts.find((each) => {
+    const speaks =
+      channel.provider.speaks[each.format] !== undefined && (channel.provider.speaksWith?.(each.format, model) ?? true)
+    return each.of === format && speaks
+  })
+  return counts && { model, count: counts }
+}
+
+async function ask(app: RelayParts, channel: RunningChannel, way: Way, counted: Counted): Promise<JsonObject | UpstreamFailure> {
+  const { provider } = channel
+  const caller = callerHeaders(counted)
+  try {
+    if (isHeavy(counted.body.bytes.length)) await yieldWithPriority()
+    const plain = requestFor(app, channel, way, counted)
+    const request = { ...plain, ...wordsOf(channel, way, counted, plain) }
+    const told = way.count.writeRequest(
+      { ...request, ...provider.adjustBody?.(request, way.count.of, way.model, caller) },
+      way.model,
+    )
+    if (isHeavy(counted.body.bytes.length)) await yieldWithPriority()
+    const body = { ...told, ...provider.adjustBody?.(told, way.count.format, way.model, caller) }
+    const answer = await callUpstream(app, channel, {
+      format: way.count.format,
+      model: way.model,
+      method: 'POST',
+      caller,
+      body: Buffer.from(JSON.stringify(body)),
+      timeoutMs,
+    })
+    if (answer instanceof UpstreamFailure) return answer
+    const reply = parseObject(answer.body)
+    const tokens = way.count.readReply(reply)
+    if (tokens === undefined) return new UpstreamFailure('bad-reply')
+    return way.count.format === counted.count.format ? reply : counted.count.writeReply(tokens)
+  } catch (error) {
+    // What the other format cannot say, or an answer that is none.
+    if (error instanceof AppError) return new UpstreamFailure('untranslatable', { own: error })
+    return error instanceof UpstreamFailure ? error : new UpstreamFailure('bad-reply', { cause: error })
+  }
+}
+
+/** What the channel would put into the request for an answer is counted too. */
+function wordsOf({ setting }: RunningChannel, { model, count: { of } }: Way, { facts }: Counted, body: JsonObject): JsonObject {
+  return hasBodyOverrides(setting) ? bodyOverrides(setting, of, body, { model, asked: facts.model }) : {}
+}
+
+/** The request for an answer, in the format of the upstream. Media behind addresses stay there. */
+function requestFor(app: RelayParts, channel: RunningChannel, { model, count: { of } }: Way, counted: Counted): JsonObject {
+  const { caller, facts, body, count } = counted
+  const request = count.readRequest(body.json)
+  const [codec, inbound] = [codecs[of], inbounds[count.of]]
+  if (of === count.of && of === 'anthropic.messages') return { ...request, ...thoughtChanges(request, model)?.changes }
+  if (of === count.of || !codec || !inbound) return request
+  const dialogue = inbound.readRequest(request, { model: facts.model, stream: false })
+  const { quirks } = channel.provider
+  const context = { model, quirks, settings: settingsOf(app, caller, channel), lose: () => {} }
+  leaveOutVendorTools(dialogue, context)
+  return codec.writeRequest(dialogue, context).body
+}
+
+/** Whether the upstream would say the same of every prompt: it has no such call, or not for this model. */
+function cannotCount({ kind, status, facts }: UpstreamFailure): boolean {
+  if (kind !== 'status') return false
+  return [404, 405, 501].includes(status) || (status === 400 && /support/i.test(facts.message))
+}
+
+/** Channels that have refused to count for a model, and until when they are not asked again. A changed channel is a new object. */
+const silent = new WeakMap<RunningChannel, Map<string, number>>()
+const silentMs = 600_000
+const modelsMax = 1_000
+
+function noteSilent(channel: RunningChannel, model: string, nowMs: number): void {
+  const models = silent.get(channel) ?? new Map<string, number>()
+  if (models.size >= modelsMax) models.clear()
+  silent.set(channel, models.set(model, nowMs + silentMs))
 }

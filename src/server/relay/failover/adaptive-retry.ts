@@ -6,7 +6,7 @@ import { background } from '../../lib/logger.ts'
 import { hasThoughts } from '../../protocols/anthropic-messages/past-thinking.ts'
 import type { AttemptState, RelayParts } from '../relay-parts.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
-import { noteStreamOptionsRefused, refusesStreamOptions } from '../upstream/stream-options.ts'
+import { noteStreamOptionsRefused, refusesStreamOptions } from '../upstream/request-target.ts'
 
 /**
  * Refusals that another wording of the same request avoids: an access token that was withdrawn before its time, `stream_options` where

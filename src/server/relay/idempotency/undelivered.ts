@@ -5,9 +5,8 @@ import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { Charge } from '../../wallet/ledger.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { AttemptState, RelayParts } from '../relay-parts.ts'
-import { keptOf } from '../stored-responses/note-upstream-response.ts'
-import { answerToStore } from '../stored-responses/store-answer.ts'
-import { fingerprintOf } from './fingerprint.ts'
+import { answerToStore, keptOf } from '../stored-responses/store-answer.ts'
+import { fingerprintOf } from './claim-key.ts'
 
 /**
  * A whole reply whose charge is not durable in time is not delivered: its caller gets 503, and the reply is kept for a repeat of the request

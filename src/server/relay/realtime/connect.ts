@@ -13,10 +13,8 @@ import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { Attempt } from '../charge/billed.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
-import { callerHeaders } from '../upstream/caller-headers.ts'
-import { UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
-import { noteFailure } from '../upstream/note-failure.ts'
-import { addressOf } from '../upstream/request-target.ts'
+import { noteFailure, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
+import { addressOf, callerHeaders } from '../upstream/request-target.ts'
 import { readRetryAfter } from '../upstream/retry-after.ts'
 
 /** A caller who wants to talk with a model. */

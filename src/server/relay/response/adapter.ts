@@ -23,7 +23,7 @@ export interface ResponseAdapter {
   readonly heartbeat: string
 }
 
-export type ReplyHeaders = Readonly<Record<string, string | string[] | undefined>>
+type ReplyHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 export interface Whole {
   readonly contentType: string

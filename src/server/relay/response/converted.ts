@@ -6,14 +6,14 @@ import { spliceMembers } from '../../lib/splice-json.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import type { DirectAnswer, DirectConversion, DirectPlan, DirectRequest } from '../../protocols/direct/conversion.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
-import { type AdmittedRequest, type AttemptState, type RelayParts, repliesIn } from '../relay-parts.ts'
-import { callerHeaders } from '../upstream/caller-headers.ts'
+import type { AdmittedRequest, AttemptState, RelayParts } from '../relay-parts.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
-import { inlineImages, mediaOf } from '../upstream/inline-media.ts'
+import { inlineImages, mediaOf } from '../upstream/fetch-media.ts'
 import type { Delivered, MultiTarget } from '../upstream/multi-exchange.ts'
+import { callerHeaders } from '../upstream/request-target.ts'
 import type { ResponseAdapter, Written } from './adapter.ts'
 import { DroppedFields } from './losses.ts'
-import { passThrough } from './pass-through.ts'
+import { passThrough, repliesIn } from './pass-through.ts'
 
 /** A call in another vendor's form: the requests that make it, and what becomes of their replies. */
 export interface Converted {

@@ -1,13 +1,14 @@
 import type { Usage } from '../../../contract/usage.ts'
-import { CompletionCheck } from '../../moderation/completion-check.ts'
+import { type EventText, readEvents, toByteText } from '../../lib/sse.ts'
+import { CompletionCheck, type CompletionRule } from '../../moderation/completion-check.ts'
 import type { PaidCall } from '../../protocols/paid-calls.ts'
 import { replyTexts } from '../../protocols/reply-texts.ts'
-import { type ReplyTexts, withTexts } from '../../protocols/text-slots.ts'
-import type { JsonObject, UpstreamErrorFacts } from '../../protocols/wire-format.ts'
+import { type ReplyTexts, type TextSlot, withTexts } from '../../protocols/text-slots.ts'
+import type { JsonObject, StreamFormat, UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import type { AdmittedRequest, RelayParts } from '../relay-parts.ts'
-import { parseObject } from '../upstream/read-reply.ts'
+import { parseObject } from '../upstream/failure.ts'
 import type { ResponseAdapter, SseInterceptor } from './adapter.ts'
-import { CheckedEvents, type CheckFacts } from './moderated-events.ts'
+import { parse } from './sse-interceptor.ts'
 
 /**
  * The adapter itself while completions are not checked, or say nothing to people. Else one that takes listed words out of what it gives,
@@ -135,4 +136,183 @@ class ModeratingInterceptor implements SseInterceptor {
     const passed = this.#events.take(out)
     return this.#interceptor.error ? passed + this.#events.flush() : passed
   }
+}
+
+interface CheckFacts {
+  readonly rule: CompletionRule
+  readonly texts: ReplyTexts
+  readonly stream: StreamFormat
+  /** The caller asked for the usage at the end of the stream. */
+  readonly wantsUsage: boolean
+  found(word: string): void
+}
+
+/**
+ * Checks the texts of a stream of byte text, as the caller is to get it. An event waits in line while its text may be the beginning of
+ * a word, and everything behind it waits too; its text then is what is known to be harmless. Events that need no change go on byte for
+ * byte. When a word stops the stream, nothing behind it goes on, and `closing` ends it as the format does.
+ */
+export class CheckedEvents {
+  readonly #facts: CheckFacts
+  readonly #running = new Map<string, RunningText>()
+  /** What each text came to so far. */
+  readonly #texts = new Map<string, string>()
+  #line: Waiting[] = []
+  #first: JsonObject = {}
+  #last: JsonObject = {}
+  #isStopped = false
+
+  constructor(facts: CheckFacts) {
+    this.#facts = facts
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped
+  }
+
+  /** Takes whole events and gives what may go on now. */
+  take(block: string): string {
+    let end = 0
+    for (const event of readEvents(block)) {
+      if (this.#isStopped) return this.#drain()
+      if (event.start > end) this.#line.push({ ...untouched, raw: block.slice(end, event.start) })
+      this.#check(event, block.slice(event.start, event.end))
+      end = event.end
+    }
+    if (end < block.length && !this.#isStopped) this.#line.push({ ...untouched, raw: block.slice(end) })
+    return this.#drain()
+  }
+
+  /** Nothing more comes: what still waits goes on. */
+  flush(): string {
+    this.#close('')
+    return this.#drain()
+  }
+
+  /** The last events of a stream that was stopped. */
+  closing(usage: Usage): string {
+    const { texts, stream, wantsUsage } = this.#facts
+    const seen = { first: this.#first, last: this.#last, texts: this.#texts, usage, wantsUsage }
+    return (
+      texts
+        .stoppedEvents(seen)
+        .map((data) => this.#write('', data))
+        .join('') + stream.terminalText
+    )
+  }
+
+  #check(event: EventText, raw: string): void {
+    const { texts } = this.#facts
+    const data = parse(event.data)
+    const slots = data ? texts.inEvent(data) : []
+    const waiting: Waiting = { raw, name: event.name, data, slots, passed: slots.map(({ text }) => text), open: new Set() }
+    this.#line.push(waiting)
+    if (!data) return
+
+    if (Object.keys(this.#first).length === 0) this.#first = data
+    if (slots.some(({ textId }) => textId !== undefined)) this.#last = data
+    for (const [index, slot] of slots.entries()) this.#checkSlot(waiting, index, slot)
+    if (this.#isStopped) this.#stopAt(waiting, data)
+    else for (const group of texts.closedBy(data)) this.#close(group)
+  }
+
+  #checkSlot(waiting: Waiting, index: number, { textId, text }: TextSlot): void {
+    if (this.#isStopped) waiting.passed[index] = ''
+    else if (textId === undefined) waiting.passed[index] = this.#checkWhole(text)
+    else if (text !== '') this.#checkPiece(waiting, index, textId, text)
+  }
+
+  #checkWhole(text: string): string {
+    const check = new CompletionCheck(this.#facts.rule)
+    return this.#note(check.push(text)) + check.flush().pass
+  }
+
+  #checkPiece(waiting: Waiting, index: number, name: string, text: string): void {
+    const [group = ''] = name.split('/')
+    for (const other of this.#running.keys()) if (other !== name && other.startsWith(`${group}/`)) this.#endText(other)
+    const running = this.#running.get(name) ?? { check: new CompletionCheck(this.#facts.rule), holder: undefined }
+    this.#running.set(name, running)
+    running.holder?.waiting.open.delete(name)
+
+    const pass = this.#note(running.check.push(text))
+    waiting.passed[index] = pass
+    this.#texts.set(name, (this.#texts.get(name) ?? '') + pass)
+    running.holder = running.check.isHolding ? { waiting, index } : undefined
+    if (running.holder) waiting.open.add(name)
+  }
+
+  #note({ pass, found }: { pass: string; found: string | undefined }): string {
+    if (found !== undefined) this.#facts.found(found)
+    if (found !== undefined && this.#facts.rule.stops) this.#isStopped = true
+    return pass
+  }
+
+  /** Ends the texts of a group: what was kept back goes on with the event that waits for it. */
+  #close(group: string): void {
+    for (const name of this.#running.keys()) if (group === '' || name.startsWith(`${group}/`)) this.#endText(name)
+  }
+
+  #endText(name: string): void {
+    const running = this.#running.get(name)
+    this.#running.delete(name)
+    if (!running?.holder) return
+    const { waiting, index } = running.holder
+    const { pass } = running.check.flush()
+    waiting.passed[index] += pass
+    waiting.open.delete(name)
+    this.#texts.set(name, (this.#texts.get(name) ?? '') + pass)
+  }
+
+  /** What other texts kept back is given up, and the event of the word no longer says that the reply is complete. */
+  #stopAt(waiting: Waiting, data: JsonObject): void {
+    for (const one of this.#line) one.open.clear()
+    waiting.data = this.#facts.texts.unfinished(data)
+    if (waiting.passed.every((text) => text === '')) this.#line.pop()
+  }
+
+  #drain(): string {
+    let ready = 0
+    let out = ''
+    for (const waiting of this.#line) {
+      if (waiting.open.size > 0) break
+      out += this.#written(waiting)
+      ready++
+    }
+    this.#line = this.#line.slice(ready)
+    return out
+  }
+
+  #written({ raw, name, data, slots, passed }: Waiting): string {
+    const changed = slots.flatMap(({ path, text }, index) => {
+      const now = passed[index] ?? text
+      return now === text ? [] : [{ path, text: now }]
+    })
+    return data && changed.length > 0 ? this.#write(name, withTexts(data, changed)) : raw
+  }
+
+  #write(name: string, data: JsonObject): string {
+    const { hasNamedEvents, eventEnd = '\n\n' } = this.#facts.stream
+    const named = name || (hasNamedEvents && typeof data.type === 'string' ? data.type : '')
+    return toByteText(`${named === '' ? '' : `event: ${named}\n`}data: ${JSON.stringify(data)}${eventEnd}`)
+  }
+}
+
+/** An event in line, or bytes that are none. */
+interface Waiting {
+  readonly raw: string
+  readonly name: string
+  data: JsonObject | undefined
+  readonly slots: readonly TextSlot[]
+  /** By slot, the text that goes on. */
+  readonly passed: string[]
+  /** Running texts whose kept part may still go on with this event. */
+  readonly open: Set<string>
+}
+
+const untouched: Omit<Waiting, 'raw'> = { name: '', data: undefined, slots: [], passed: [], open: new Set() }
+
+interface RunningText {
+  readonly check: CompletionCheck
+  /** The event that waits for what the check keeps back. */
+  holder: { readonly waiting: Waiting; readonly index: number } | undefined
 }

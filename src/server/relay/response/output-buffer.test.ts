@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { OutputBuffer, withUnkept } from './output-buffer.ts'
+import { OutputBuffer, withUnkept } from './sse-interceptor.ts'
 
 it('[T126] keeps the beginning of what is said, knows how much more there was, and a count grows with it', () => {
   const said = new OutputBuffer()

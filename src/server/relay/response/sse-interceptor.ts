@@ -4,7 +4,6 @@ import type { PaidCall } from '../../protocols/paid-calls.ts'
 import { errorFacts } from '../../protocols/reply-builder.ts'
 import { isObject, type JsonObject, type StreamFormat, type UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import type { SseInterceptor } from './adapter.ts'
-import { OutputBuffer } from './output-buffer.ts'
 
 /**
  * Looks at a stream of byte text that passes through: usage, first output, errors, the end. All goes on as it came, except that the terminal
@@ -225,4 +224,32 @@ export function parse(text: string): JsonObject | undefined {
   } catch {
     return undefined
   }
+}
+
+/**
+ * What a reply has said so far, for a count when its upstream gives none. Of a reply that goes on and on only the beginning is kept, and
+ * how much more there was: thousands of streams must not hold their texts in memory.
+ */
+export class OutputBuffer {
+  #kept = ''
+  /** Characters beyond what is kept. */
+  unkept = 0
+
+  get kept(): string {
+    return this.#kept
+  }
+
+  push(text: string): void {
+    const room = keptMax - this.#kept.length
+    this.#kept += room >= text.length ? text : text.slice(0, Math.max(0, room))
+    this.unkept += Math.max(0, text.length - room)
+  }
+}
+
+/** Some sixteen thousand tokens, which is more than most replies have: of a longer one the rest counts as its beginning does. */
+const keptMax = 64 * 1024
+
+/** Tokens of all that was said, when `tokens` is the count of what was kept. */
+export function withUnkept(tokens: number, { kept, unkept = 0 }: { readonly kept: string; readonly unkept?: number }): number {
+  return unkept > 0 && kept.length > 0 ? Math.ceil(tokens * (1 + unkept / kept.length)) : tokens
 }

@@ -1,10 +1,9 @@
 import { EventBlocks, streamLineBytesMax } from '../../lib/sse.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
-import { UpstreamFailure } from '../upstream/failure.ts'
+import { tryReading, UpstreamFailure } from '../upstream/failure.ts'
 import type { Receiver, Running } from '../upstream/http-exchange.ts'
-import { tryReading } from '../upstream/read-reply.ts'
 import type { Replay, ResponseAdapter, SseInterceptor, StreamObserver } from './adapter.ts'
-import { type Form, replyShapeOf } from './reply-shape.ts'
+import { type Form, replyShapeOf } from './pass-through.ts'
 
 /**
  * Passes an event stream from the upstream to the caller: chunks that arrive in one tick leave in one write, back-pressure goes both

@@ -8,14 +8,12 @@ import type { Dialogue } from '../../protocols/dialogue.ts'
 import type { CallerFormat } from '../../protocols/format.ts'
 import type { OpenEvent, ReplyEvent } from '../../protocols/reply-events.ts'
 import type { AdmittedRequest, AttemptState, RelayParts } from '../relay-parts.ts'
-import { UpstreamFailure } from '../upstream/failure.ts'
-import { parseObject } from '../upstream/read-reply.ts'
+import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
 import type { Replay, ResponseAdapter, Whole } from './adapter.ts'
-import { Followed } from './follow-reply.ts'
+import { Followed, TranslatingInterceptor } from './follow-reply.ts'
 import { plainName } from './losses.ts'
-import { replyShapeOf } from './reply-shape.ts'
-import type { SealedState } from './sealed-parts.ts'
-import { TranslatingInterceptor } from './translating-interceptor.ts'
+import { replyShapeOf } from './pass-through.ts'
+import type { SealedState } from './sealed-states.ts'
 
 interface Pair {
   readonly codec: Codec

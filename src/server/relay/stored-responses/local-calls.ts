@@ -1,11 +1,12 @@
 import { fail } from '../../lib/failure.ts'
+import { toByteText } from '../../lib/sse.ts'
+import { closingEvent, eventText, isTerminalEvent, replayAfter } from '../../protocols/openai-responses/background.ts'
 import { listInput } from '../../protocols/openai-responses/input-list.ts'
 import { isRunning } from '../../protocols/openai-responses/states.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
-import { withKeptItems } from './expand-history.ts'
-import type { LocalResponse } from './local-responses.ts'
-import { streamLocal } from './local-stream.ts'
+import { withKeptItems } from './history.ts'
+import type { LocalResponse, NumberedEvent } from './local-responses.ts'
 import type { ResponseAction } from './upstream-calls.ts'
 
 /** Answers a call about a response that this server keeps. Nothing is charged for it. */
@@ -68,3 +69,84 @@ function numberIn(text: string | null): number {
 
 const triesMax = 20
 const pauseMs = 500
+
+/**
+ * Tells a response that this server keeps as a stream, from behind an event on: live from the run of this node, through the database from that
+ * of another, and from its whole answer where no events of it are kept. Callers who leave disturb nothing.
+ */
+export async function streamLocal(app: RelayParts, call: ClientExchange, own: LocalResponse, after: number): Promise<void> {
+  call.begin({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache, no-transform',
+    'x-accel-buffering': 'no',
+  })
+  let number = after
+  for (;;) {
+    const { events, isOver } = await progress(app, own, number)
+    number = events.at(-1)?.number ?? number
+    await write(app, call, events.map(({ data }) => eventText(data)).join(''))
+    if (call.isGone) return
+    // A run of this node is told to end as well, and its end is passed on.
+    if (call.isOver && !app.backgroundRuns.find(own)) fail('server_stopping')
+    if (isOver) return call.end('')
+    await somethingNew(app, call, own)
+    if (app.steady() - call.lastWriteMs >= silentMaxMs) await write(app, call, heartbeat)
+  }
+}
+
+interface Progress {
+  readonly events: readonly NumberedEvent[]
+  readonly isOver: boolean
+}
+
+async function progress(app: RelayParts, own: LocalResponse, number: number): Promise<Progress> {
+  const run = app.backgroundRuns.find(own)
+  if (run) return { events: run.eventsAfter(number), isOver: run.isOver }
+  // Asked before its events: then those of one that is over are all there.
+  const now = await app.localResponses.find(own)
+  if (!now) return { events: [], isOver: true }
+  const events = await app.localResponses.eventsAfter(own, number)
+  if (isRunning(now.response)) return { events, isOver: false }
+  if (!own.isBackground) return { events: replayAfter(now.response, number), isOver: true }
+  const last = events.at(-1)
+  if (last && isTerminalEvent(last.data)) return { events, isOver: true }
+  const next = (last?.number ?? number) + 1
+  return { events: [...events, { number: next, data: JSON.stringify(closingEvent(now.response, next)) }], isOver: true }
+}
+
+/** Resolves when there may be more, and when the caller has left. */
+async function somethingNew(app: RelayParts, call: ClientExchange, own: LocalResponse): Promise<void> {
+  const run = app.backgroundRuns.find(own)
+  await untilGone(call, (resolve) => {
+    const pause = app.deadlines.after(run ? silentMaxMs : pollMs, resolve)
+    void run?.news().then(resolve)
+    return () => app.deadlines.cancel(pause)
+  })
+}
+
+async function write(app: RelayParts, call: ClientExchange, text: string): Promise<void> {
+  if (text === '' || call.isGone || call.write(toByteText(text), app.steady())) return
+  await untilGone(call, (resolve) => {
+    const patience = app.deadlines.after(blockedMaxMs, () => call.drop())
+    call.whenDrained(resolve)
+    return () => app.deadlines.cancel(patience)
+  })
+}
+
+/** Waits for what `start` waits for; `start` gives what ends that. */
+async function untilGone(call: ClientExchange, start: (resolve: () => void) => () => void): Promise<void> {
+  let stop = () => {}
+  await new Promise<void>((resolve) => {
+    stop = start(resolve)
+    call.whenOver(() => {
+      if (call.isGone) resolve()
+    })
+  })
+  call.whenOver(undefined)
+  stop()
+}
+
+const heartbeat = ': keep-alive\n\n'
+const silentMaxMs = 10_000
+const pollMs = 1_000
+const blockedMaxMs = 300_000

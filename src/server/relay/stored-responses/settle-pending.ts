@@ -9,10 +9,9 @@ import type { JsonObject } from '../../protocols/wire-format.ts'
 import { chargeFor, type Ending } from '../charge/charge-row.ts'
 import { plausibleEnding } from '../charge/settlement.ts'
 import type { RelayParts } from '../relay-parts.ts'
-import { UpstreamFailure } from '../upstream/failure.ts'
-import { parseObject } from '../upstream/read-reply.ts'
-import { itemIdsIn } from './note-upstream-response.ts'
+import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
 import type { PendingResponse } from './pending-responses.ts'
+import { itemIdsIn } from './store-answer.ts'
 import { askAbout } from './upstream-calls.ts'
 
 /** Nobody waits longer for a response: then its prompt is charged, and whatever it said is the operator's loss. */

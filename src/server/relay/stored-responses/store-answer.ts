@@ -1,10 +1,20 @@
 import { seconds } from '../../lib/clock.ts'
+import { fail } from '../../lib/failure.ts'
+import { background } from '../../lib/logger.ts'
+import { membersOf, memberValue } from '../../lib/splice-json.ts'
 import { eventsIn } from '../../lib/sse.ts'
 import { isTerminalEvent } from '../../protocols/openai-responses/background.ts'
-import { type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
-import type { AdmittedRequest, AttemptState, RelayParts } from '../relay-parts.ts'
+import { isRunning } from '../../protocols/openai-responses/states.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
+import type { Billed } from '../charge/billed.ts'
+import type { AdmittedRequest, AttemptState, NotedResponse, RelayParts } from '../relay-parts.ts'
+import type { ResponseAdapter, StreamObserver } from '../response/adapter.ts'
+import { replyShapeOf } from '../response/pass-through.ts'
 import { parse } from '../response/sse-interceptor.ts'
+import { callerHeaders } from '../upstream/request-target.ts'
 import type { LocalResponse } from './local-responses.ts'
+import { cancelResponse } from './upstream-calls.ts'
+import { keptMessage, type UpstreamResponse } from './upstream-responses.ts'
 
 /**
  * Keeps the answer of a translated turn, as the caller is about to get it: a whole one, or the last events of a stream. It has been charged by
@@ -54,4 +64,191 @@ export function localResponseOf({ call, caller, facts, keeps }: AdmittedRequest,
 function lastResponse(events: string): JsonObject | undefined {
   const last = eventsIn(events).findLast(({ data }) => isTerminalEvent(data))
   return last && objectAt(parse(last.data) ?? {}, 'response')
+}
+
+/**
+ * An adapter that takes note of the ids under which an upstream keeps its answer, where the caller can go on from it: a response and its
+ * items, or a message of a thread. One that goes on in the background gets its row as soon as its id is seen: then it is charged whatever
+ * becomes of the caller and of this process.
+ */
+export function notingAdapter(app: RelayParts, attempt: AttemptState, adapter: ResponseAdapter): ResponseAdapter {
+  if (attempt.translation || !isKept(attempt.request)) return adapter
+  return {
+    ...adapter,
+    readWhole(body, contentType) {
+      const whole = adapter.readWhole(body, contentType)
+      note(app, attempt, answerIn(body))
+      return whole
+    },
+    openObserver: () => observerOf(attempt, (answer) => note(app, attempt, answer)),
+    readReplay(body) {
+      const replay = adapter.readReplay(body)
+      note(app, attempt, answerIn(body))
+      return replay
+    },
+  }
+}
+
+function isKept({ format, body }: AdmittedRequest): boolean {
+  if (format.format === 'anthropic.messages') return isObject(body.json.thread)
+  return format.format === 'openai.responses' && body.json.store !== false
+}
+
+/** Whether the upstream goes on with it when this attempt is over; then it is charged later. Throws when that could not be written down. */
+export async function runsOn({ response }: AttemptState): Promise<boolean> {
+  if (!response?.written) return false
+  await response.written
+  return true
+}
+
+/** The attempt failed before the caller had anything, and another channel may try: nobody is to be charged for what this one may do. */
+export async function withdrawResponse(app: RelayParts, attempt: AttemptState): Promise<void> {
+  const { request, response, channel, upstreamModel } = attempt
+  delete attempt.response
+  if (!response?.written) return
+  const cancelling = cancelResponse(app, channel, { id: response.id, model: upstreamModel, caller: callerHeaders(request) })
+  background(app.logger, 'cancel a response that nobody waits for', cancelling)
+  await response.written.catch(() => {})
+  await app.pendingResponses.withdraw(request.hold.requestId)
+}
+
+/** What the charge needs of the request, and no more. */
+function billedFacts({ stream, reasoningEffort, requestedTier, hostedTools }: AdmittedRequest['facts']): Billed['facts'] {
+  return {
+    ...{ stream, reasoningEffort },
+    ...(requestedTier ? { requestedTier } : {}),
+    ...(hostedTools ? { hostedTools } : {}),
+  }
+}
+
+/** The charge is on its way: the caller may go on from the answer, and nobody has to ask for it any more. */
+export async function noteSettled(app: RelayParts, attempt: AttemptState, tokens: number, settled: Promise<void>) {
+  const { response, request } = attempt
+  const { hold } = request
+  const kept = keptOf(attempt, tokens)
+  if (!response || !kept) return settled
+  const keeping = app.upstreamResponses.keep(kept).catch((error: unknown) => {
+    app.logger.error({ error, request: hold.requestId }, 'where a response lies could not be written down')
+  })
+  await Promise.all([settled, keeping])
+  if (!response.written) return
+  await response.written.catch(() => {})
+  background(app.logger, 'close a charged response', app.pendingResponses.close(hold.requestId))
+}
+
+/** An attempt, as far as it is known which response its vendor keeps for whom. */
+interface Keeper {
+  readonly request: {
+    readonly caller: Pick<AdmittedRequest['caller'], 'userId' | 'tokenId'>
+    readonly facts: Pick<AdmittedRequest['facts'], 'model'>
+  }
+  readonly channel: { readonly id: number; readonly keyId: number }
+  readonly response?: NotedResponse | undefined
+}
+
+/** Where the response of an attempt lies at its vendor; undefined when the vendor keeps none. */
+export function keptOf({ response, request, channel }: Keeper, tokens: number): UpstreamResponse | undefined {
+  if (!response) return undefined
+  const { caller, facts } = request
+  const { userId, tokenId } = caller
+  const { id, items } = response
+  return { id, items, userId, tokenId, channelId: channel.id, keyId: channel.keyId, model: facts.model, tokens }
+}
+
+function note(app: RelayParts, attempt: AttemptState, answer: JsonObject | undefined): void {
+  const { request, shared, channel, choice, upstreamModel } = attempt
+  const name = textAt(answer ?? {}, 'id')
+  const id = name !== '' && request.format.format === 'anthropic.messages' ? keptMessage(name) : name
+  if (!answer || id === '' || attempt.response?.id === id) return
+  const items = itemIdsIn(answer.output)
+  if (request.body.json.background !== true || !isRunning(answer)) {
+    attempt.response = { id, items }
+    return
+  }
+  const { call, caller, facts, group, price, hold, inputTokens } = request
+  const { userId, tokenId, username, tokenName } = caller
+  const place = { id, channelId: channel.id, keyId: channel.keyId }
+  const bill = {
+    call: { id: call.id, startedMs: call.startedMs, firstByteMs: call.firstByteMs, client: { address: call.client.address } },
+    caller: { userId, tokenId, username, tokenName },
+    facts: billedFacts(facts),
+    ...(request.leftOut ? { leftOut: request.leftOut } : {}),
+    ...{ group, price, attempts: shared.failed, choice, model: facts.model, upstreamModel, inputTokens },
+    bound: request.bound,
+  }
+  const halves = [
+    app.pendingResponses.open({ ...place, hold, bill }),
+    app.upstreamResponses.keep({ ...place, userId, tokenId, model: facts.model, tokens: inputTokens }),
+  ]
+  // One that fails waits for the other: what is withdrawn must not be written behind it.
+  const written = Promise.allSettled(halves)
+    .then(() => Promise.all(halves))
+    .then(
+      () => {},
+      (cause: unknown) => fail('database_unavailable', {}, { cause }),
+    )
+  // Who needs to know that it failed waits for it.
+  written.catch(() => {})
+  attempt.response = { id, items, written }
+}
+
+/** The answer, whole or as the events of its stream tell it. */
+function answerIn(body: Buffer): JsonObject | undefined {
+  if (replyShapeOf(body) === 'events') {
+    const events = body.toString('latin1')
+    const answer = firstAnswer(events)
+    return answer && { ...answer, output: itemsIn(events) }
+  }
+  const members = membersOf(body)
+  return members && Object.fromEntries(['id', 'status', 'output'].map((key) => [key, memberValue(body, members, key)]))
+}
+
+function firstAnswer(block: string): JsonObject | undefined {
+  for (const { data } of eventsIn(block)) {
+    const event = parse(data) ?? {}
+    const answer = objectAt(event, 'response') ?? objectAt(event, 'message')
+    if (answer) return answer
+  }
+  return undefined
+}
+
+/** The items that a piece of a stream completes. */
+function itemsDone(block: string): readonly unknown[] {
+  if (!block.includes(itemDone)) return []
+  return eventsIn(block).flatMap(({ data }) => (data.includes(itemDone) ? [parse(data)?.item] : []))
+}
+
+/** The same; of a host that completes none by itself, those of the event that ends the stream. */
+function itemsIn(block: string): readonly unknown[] {
+  const done = itemsDone(block)
+  if (done.length > 0 || !block.includes(ended)) return done
+  const last = eventsIn(block).findLast(({ data }) => data.includes(ended))
+  return arrayAt(objectAt(parse(last?.data ?? '') ?? {}, 'response') ?? {}, 'output')
+}
+
+const itemDone = '"response.output_item.done"'
+const ended = '"response.completed"'
+
+/** The ids by which a later request may refer to the items of an output. */
+export function itemIdsIn(output: unknown): string[] {
+  const items = Array.isArray(output) ? output.filter(isObject) : []
+  return items.map((item) => textAt(item, 'id')).filter((id) => id !== '')
+}
+
+/**
+ * Looks at events until one names the answer, and at those that complete items. Who has seen the name of one that runs on is charged for it:
+ * the stream waits until that is written down.
+ */
+function observerOf(attempt: AttemptState, note: (answer: JsonObject) => void): StreamObserver {
+  let isNoted = false
+  return (block) => {
+    const answer = isNoted ? undefined : firstAnswer(block)
+    if (answer) {
+      isNoted = true
+      note(answer)
+    }
+    const { items = [], written } = attempt.response ?? {}
+    items.push(...itemIdsIn(items.length > 0 ? itemsDone(block) : itemsIn(block)))
+    return answer && written
+  }
 }

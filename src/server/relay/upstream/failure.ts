@@ -1,12 +1,17 @@
 import { knownModelLimits } from '../../../contract/model-limits.ts'
+import { reportFailure } from '../../channels/health.ts'
+import type { RunningChannel } from '../../channels/model-index.ts'
+import type { CallerLog } from '../../lib/caller-log.ts'
 import { AppError } from '../../lib/failure.ts'
-import { redact } from '../../lib/logger.ts'
+import { background, redact } from '../../lib/logger.ts'
 import { parseUrl } from '../../lib/parse-url.ts'
+import type { Core } from '../../options/core.ts'
 import { type CallerError, ownError, passedError } from '../../protocols/error-body.ts'
 import { cleanExtra } from '../../protocols/error-extra.ts'
 import { type KnownError, recognise } from '../../protocols/known-errors.ts'
-import { isObject, type UpstreamErrorFacts } from '../../protocols/wire-format.ts'
+import { isObject, type JsonObject, type UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import type { Upstream } from '../../providers/provider.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 
 /** How an attempt on a channel failed, before anything was sent to the caller or after. */
 export class UpstreamFailure extends Error {
@@ -178,7 +183,7 @@ export class UpstreamFailure extends Error {
 }
 
 /** A model has one name at the upstream, and maybe another one for callers. */
-export interface ModelNames {
+interface ModelNames {
   readonly upstream: string
   readonly asked: string
   /** The endpoint of the call, where an upstream may lack that. */
@@ -265,4 +270,40 @@ const extraTextMax = 32_000
 function hostsOf(url: string): string[] {
   const parsed = parseUrl(url)
   return parsed ? [parsed.host, parsed.hostname] : []
+}
+
+/** What `read` answers, or the failure that a broken answer is. */
+export function tryReading<Read>(read: () => Read): Read | UpstreamFailure {
+  try {
+    return read()
+  } catch (cause) {
+    return cause instanceof UpstreamFailure ? cause : new UpstreamFailure('bad-reply', { cause })
+  }
+}
+
+/** Throws an UpstreamFailure when the body is anything but a JSON object. */
+export function parseObject(body: Buffer): JsonObject {
+  const value: unknown = JSON.parse(body.toString('utf8', body[0] === 0xef ? 3 : 0))
+  if (!isObject(value)) throw badReply('the answer is not a JSON object')
+  return value
+}
+
+export function badReply(message: string): UpstreamFailure {
+  return new UpstreamFailure('bad-reply', { facts: { message } })
+}
+
+/** Tells those who watch the channels of a failure that is none of the caller's. */
+export function noteFailure(
+  app: Core & { readonly callerLog: CallerLog },
+  call: ClientExchange,
+  channel: RunningChannel,
+  failure: UpstreamFailure,
+): void {
+  app.metrics.upstreamAttempts.inc({ outcome: failure.kind })
+  if (failure.isCallersMistake || failure.kind === 'stopped') return
+  app.callerLog.of(call.client).warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a channel failed')
+  // What an upstream says of a wrong address says nothing of the key.
+  if (failure.isLoop) return
+  const { message, code, type } = failure.facts
+  background(app.logger, 'report a failed channel', reportFailure(app, channel, { status: failure.status, code, type, message }))
 }

@@ -1,12 +1,21 @@
 import { setActiveTimeout } from '../../lib/active-time.ts'
-import { BudgetExceeded, type BudgetLimits, type Share } from '../../lib/byte-budget.ts'
+import { BudgetExceeded, type BudgetLimits, type ByteBudget, type Share } from '../../lib/byte-budget.ts'
 import { fail } from '../../lib/failure.ts'
 import { CallFailure, fetchUntrusted, type Reply, type UntrustedCall, type UpstreamAgents } from '../../lib/http-client.ts'
-import type { Base64Source } from '../../protocols/media.ts'
-import { sourceOfBytes } from '../../protocols/media.ts'
+import { imageType } from '../../lib/image-type.ts'
+import type { Dialogue, MediaPart, Part, Turn } from '../../protocols/dialogue.ts'
+import { type Base64Source, sourceOfBytes } from '../../protocols/media.ts'
+import { arrayAt, isObject, type JsonObject, textAt } from '../../protocols/wire-format.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
+import { UpstreamFailure } from './failure.ts'
 
 const mb = 1024 * 1024
+
+/** The parts of the server that media are fetched with. */
+interface MediaParts {
+  readonly upstream: UpstreamAgents
+  readonly mediaMemory: ByteBudget
+}
 
 /** Bytes of fetched media: of one request 64 MB, of a node 256 MB. */
 export const mediaLimits: BudgetLimits = {
@@ -34,10 +43,7 @@ export function fetchFile(
 }
 
 /** Runs the work for each item, three at a time. After an error no more is begun. */
-export async function threeAtATime<Item>(
-  items: readonly Item[],
-  work: (item: Item, index: number) => Promise<void>,
-): Promise<void> {
+async function threeAtATime<Item>(items: readonly Item[], work: (item: Item, index: number) => Promise<void>): Promise<void> {
   const left = items.entries()
   let hasFailed = false
   const run = async () => {
@@ -139,4 +145,87 @@ function refuse(reason: { zh: string; en: string }): never {
 
 function refuseForNow(): never {
   fail('server_busy', { retryAfter: busySeconds })
+}
+
+/**
+ * Puts the bytes of media in place of their addresses, for upstreams that only take bytes. Throws `untranslatable` for what cannot be had,
+ * `server_busy` when there is no room for it.
+ */
+export async function inlineMedia(
+  dialogue: Dialogue,
+  kinds: readonly MediaPart['media'][],
+  media: () => RequestMedia,
+): Promise<Dialogue> {
+  const wanted = dialogue.turns.flatMap((turn) => turn.parts.flatMap((part) => urlsIn(part, kinds)))
+  if (wanted.length === 0) return dialogue
+
+  const fetched = await media().at(wanted)
+  const inlined = <Kind extends Part>(part: Kind): Kind => {
+    if (part.kind === 'tool-result') return { ...part, parts: part.parts.map(inlined) }
+    if (part.kind !== 'media' || part.source.kind !== 'url' || !kinds.includes(part.media)) return part
+    const source = fetched.get(part.source.url)
+    return source ? { ...part, source } : part
+  }
+  return { ...dialogue, turns: dialogue.turns.map((turn: Turn) => ({ ...turn, parts: turn.parts.map(inlined) })) }
+}
+
+/** The media of a request, for all of its attempts. */
+export function mediaOf(
+  { upstream, mediaMemory }: MediaParts,
+  shared: { media?: RequestMedia },
+  call: ClientExchange,
+): RequestMedia {
+  shared.media ??= new RequestMedia(upstream, mediaMemory.open(), call)
+  return shared.media
+}
+
+function urlsIn(part: Part, kinds: readonly MediaPart['media'][]): string[] {
+  if (part.kind === 'tool-result') return part.parts.flatMap((inner) => urlsIn(inner, kinds))
+  return part.kind === 'media' && part.source.kind === 'url' && kinds.includes(part.media) && isWebUrl(part.source.url)
+    ? [part.source.url]
+    : []
+}
+
+/** Addresses of a vendor's own storage (`gs://`) are for its writer to judge. */
+function isWebUrl(url: string): boolean {
+  return /^https?:/i.test(url)
+}
+
+/**
+ * Images that an upstream gave by address as the bytes that the caller wants. The addresses are untrusted: only public ones are reached.
+ * What cannot be had, or is no picture, is left out, and not charged. Throws an UpstreamFailure when none is left.
+ */
+export async function inlineImages(app: MediaParts, reply: JsonObject): Promise<JsonObject> {
+  const images = arrayAt(reply, 'data').filter(isObject)
+  const sizeBytesMax = Math.floor(mediaLimits.shareBytesMax / Math.max(1, images.length))
+  const share = app.mediaMemory.open()
+  try {
+    const fetched: (JsonObject | undefined)[] = []
+    await threeAtATime(images, async (image, index) => {
+      fetched[index] = await withBytes(app, share, image, sizeBytesMax)
+    })
+    const data = fetched.filter((image) => image !== undefined)
+    if (data.length > 0) return { ...reply, data }
+  } finally {
+    share.release()
+  }
+  throw new UpstreamFailure('bad-reply', { facts: { message: 'its images could not be fetched' } })
+}
+
+async function withBytes(
+  { upstream }: MediaParts,
+  share: Share,
+  image: JsonObject,
+  sizeBytesMax: number,
+): Promise<JsonObject | undefined> {
+  const { url: _, ...rest } = image
+  const url = textAt(image, 'url')
+  if (url === '') return image
+  try {
+    const { status, body } = await fetchFile(upstream, share, { url, sizeBytesMax, timeoutMs: 60_000 })
+    return status === 200 && imageType(body) ? { ...rest, b64_json: body.toString('base64') } : undefined
+  } catch (error) {
+    if (error instanceof CallFailure || error instanceof BudgetExceeded) return undefined
+    throw error
+  }
 }

@@ -3,9 +3,8 @@ import { activeMs } from '../../lib/active-time.ts'
 import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
 import { readErrorInReply } from '../../protocols/openai-chat/errors.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
-import { UpstreamFailure } from './failure.ts'
+import { parseObject, tryReading, UpstreamFailure } from './failure.ts'
 import { HttpExchange, type Receiver, type Running, type Target } from './http-exchange.ts'
-import { parseObject, tryReading } from './read-reply.ts'
 
 /** What makes one answer: the calls, where their tasks are asked about, and what becomes of the replies. */
 export interface MultiTarget {

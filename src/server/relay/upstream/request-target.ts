@@ -1,10 +1,13 @@
+import { hash } from 'node:crypto'
 import type { RunningChannel } from '../../channels/model-index.ts'
 import { withHeaderOverrides } from '../../channels/override.ts'
 import { AppError } from '../../lib/failure.ts'
 import type { Outgoing } from '../../lib/http-client.ts'
 import type { Format } from '../../protocols/format.ts'
-import type { CallerHeaders } from '../../providers/provider.ts'
-import type { RelayParts } from '../relay-parts.ts'
+import { writeOutputLimit } from '../../protocols/output-limit.ts'
+import type { JsonObject } from '../../protocols/wire-format.ts'
+import type { CallerHeaders, Provider } from '../../providers/provider.ts'
+import type { AdmittedRequest, RelayParts } from '../relay-parts.ts'
 import { UpstreamFailure, withCleanFacts } from './failure.ts'
 import { HttpExchange, type Receiver, type Target } from './http-exchange.ts'
 
@@ -134,4 +137,51 @@ class WholeAnswer implements Receiver {
   fail(failure: UpstreamFailure): void {
     this.#done(failure)
   }
+}
+
+/** The caller's headers, of which providers pick what they pass on. Their idempotency key is not among them: see `keyedHeaders`. */
+export function callerHeaders({ call }: Pick<AdmittedRequest, 'call'>): CallerHeaders {
+  // A header that came twice is a list only for names that no provider picks.
+  const headers = call.request.headers as CallerHeaders
+  return headers['idempotency-key'] === undefined ? headers : { ...headers, 'idempotency-key': undefined }
+}
+
+/**
+ * The same with an idempotency key for the upstream. Callers of a channel share its account there, so that the key is derived from whose it is;
+ * and from the body, because an attempt may change it. The bytes of a form differ without meaning in their boundaries.
+ */
+export function keyedHeaders(
+  { secrets }: Pick<RelayParts, 'secrets'>,
+  request: AdmittedRequest,
+  { body, contentType }: { readonly body: Buffer; readonly contentType: string },
+): CallerHeaders {
+  const headers = callerHeaders(request)
+  const key = request.call.request.headers['idempotency-key']
+  if (key === undefined) return headers
+  const { userId, tokenId } = request.caller
+  const sent = contentType.startsWith('application/json') ? hash('sha256', body) : ''
+  return { ...headers, 'idempotency-key': secrets.mac('upstream-idempotency-key', JSON.stringify([userId, tokenId, key, sent])) }
+}
+
+/** A channel that was changed is a new object, and is asked anew. */
+const refusing = new WeakSet<RunningChannel>()
+
+/** Whether this upstream has refused `stream_options`. */
+export function refusesStreamOptions(channel: RunningChannel): boolean {
+  return refusing.has(channel)
+}
+
+/** Notes that it did. */
+export function noteStreamOptionsRefused(channel: RunningChannel): void {
+  refusing.add(channel)
+}
+
+/** The members that put the limit which the balance affords into a body of an upstream's format. */
+export function limitedMembers(
+  { outputLimit }: Pick<AdmittedRequest, 'outputLimit'>,
+  { quirks }: Pick<Provider, 'quirks'>,
+  { format, model, body }: { readonly format: Format; readonly model: string; readonly body: JsonObject },
+): JsonObject {
+  if (outputLimit === undefined) return {}
+  return writeOutputLimit(format, body, { tokens: outputLimit, model, quirks }) ?? {}
 }

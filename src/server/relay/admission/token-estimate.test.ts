@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Calibration } from './calibration.ts'
+import { Calibration } from './token-estimate.ts'
 
 const feed = (calibration: Calibration, times: number, told: { estimated: number; reported: number }) => {
   for (let round = 0; round < times; round++) calibration.learn('m', told)

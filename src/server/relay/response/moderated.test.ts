@@ -5,7 +5,7 @@ import { mask } from '../../moderation/completion-check.ts'
 import { WordList } from '../../moderation/word-list.ts'
 import { wireFormats } from '../../protocols/index.ts'
 import { replyTexts } from '../../protocols/reply-texts.ts'
-import { CheckedEvents } from './moderated-events.ts'
+import { CheckedEvents } from './moderated.ts'
 
 function checking(format: 'openai.chat' | 'anthropic.messages', words: readonly string[], { stops = false } = {}) {
   const { stream } = wireFormats[format]

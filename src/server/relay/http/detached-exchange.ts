@@ -1,10 +1,11 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Writable } from 'node:stream'
+import { newDetachedRequest } from '../../lib/node-internals.ts'
 import { EventBlocks, eventsIn } from '../../lib/sse.ts'
 import type { SocketPeer } from './socket-peer.ts'
 
 /** What becomes of the events and the errors of an answer. */
-export interface FrameSink {
+interface FrameSink {
   /** What is sent before the first event, by the headers of the answer; undefined for nothing. */
   opening?(headers: Readonly<Record<string, unknown>>): string | undefined
   event(data: string): string
@@ -80,3 +81,21 @@ export class FrameResponse extends Writable {
 }
 
 const eventBytesMax = 16 * 1024 * 1024
+
+/** A request with a body and `more` headers of its own and the headers of another, on no connection: what it answers goes elsewhere. */
+export function detachedRequest(
+  from: IncomingMessage,
+  path: string,
+  body: object,
+  more: Readonly<Record<string, string>> = {},
+): IncomingMessage {
+  const request = newDetachedRequest()
+  const { 'content-encoding': _encoding, 'content-length': _length, 'transfer-encoding': _transfer, ...headers } = from.headers
+  Object.assign(request.headers, headers, more, { 'content-type': 'application/json' })
+  request.method = 'POST'
+  request.url = path
+  request.push(JSON.stringify(body))
+  request.push(null)
+  request.complete = true
+  return request
+}
