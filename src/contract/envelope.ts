@@ -10,7 +10,7 @@ export interface Envelope<Data = unknown> {
 
 export const pageSizes = [10, 20, 50, 100] as const
 
-/** Numbers of a query are read leniently: junk means absent, sizes are clamped to 1..100. */
+/** Numbers of a query are read leniently: junk means absent, and what is out of range is clamped. */
 const lenientInt = (fallback: number, min: number, max: number) =>
   z.preprocess((value) => {
     const number = Number(value)
@@ -46,18 +46,26 @@ export const querySort = <const Name extends string>(names: readonly Name[]) =>
   })
 
 const pageNumberMax = 1_000_000
+const pageSizeUsual = 10
 
-/** Lists that count pages from 0 and answer a bare array unless `paged=true`. */
+/** Rows of a page: 10 where the number is below 1, and at most `max`. */
+const pageSizeUpTo = (max: number) =>
+  lenientInt(pageSizeUsual, Number.MIN_SAFE_INTEGER, max).transform((size) => (size < 1 ? pageSizeUsual : size))
+
+/** For lists of admins, which scripts read whole. */
+export const longPageSize = pageSizeUpTo(1000)
+
+/** Lists that count pages from 0 and answer a bare array unless `paged=true`, with the number of all rows in `X-Total-Count`. */
 export const zeroBasedPage = {
   p: lenientInt(0, 0, pageNumberMax),
-  page_size: lenientInt(10, 1, 100),
+  page_size: pageSizeUpTo(100),
   paged: queryFlag.optional(),
 }
 
 /** Lists that count pages from 1 and answer `{ items, total, page, page_size }`. */
 export const oneBasedPage = {
   p: lenientInt(1, 1, pageNumberMax),
-  page_size: lenientInt(10, 1, 100),
+  page_size: pageSizeUpTo(100),
 }
 
 export const page = <T extends z.ZodType>(item: T) =>

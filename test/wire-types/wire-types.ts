@@ -70,9 +70,14 @@ export type CompletionsChunk = Omit<OpenAI.Completion, 'choices' | 'usage'> & {
 export interface ModelList {
   readonly success: true
   readonly object: 'list'
-  readonly data: readonly OpenAI.Model[]
+  readonly data: readonly Model[]
 }
-export type Model = OpenAI.Model
+/** With the members that tools of this family read. */
+export interface Model extends OpenAI.Model {
+  readonly permission: readonly []
+  readonly root: string
+  readonly parent: null
+}
 export type Embeddings = OpenAI.CreateEmbeddingResponse
 export type Images = OpenAI.ImagesResponse
 

@@ -163,7 +163,7 @@ const fields = {
 const needed = <Schema extends z.ZodType<string | undefined>>(schema: Schema) =>
   schema.transform((value) => value ?? '').meta({ needed: true })
 
-export const channelInput = z
+const newChannel = z
   .object(fields)
   .partial()
   .extend({
@@ -171,7 +171,27 @@ export const channelInput = z
     name: needed(fields.name),
     key: needed(fields.key),
     models: needed(fields.models),
+    /** Enabled where it is absent; auto-disabled (3), as an export has it, becomes disabled. */
+    status: asItIs(
+      z
+        .literal([channelStatus.enabled, channelStatus.disabled, channelStatus.autoDisabled])
+        .transform((status) => (status === channelStatus.autoDisabled ? channelStatus.disabled : status)),
+    ),
+    /** The key is one, or it is refused. */
+    single_key: z.boolean().optional(),
   })
+
+const addModes = {
+  single: { single_key: true },
+  batch: {},
+  multi_to_single: { multi_key: true },
+} as const
+
+/** Also taken as `{ mode, channel }`: one channel with one key (`single`), one a line (`batch`), or one with all lines (`multi_to_single`). */
+export const channelInput = z.preprocess((given: z.input<typeof newChannel>) => {
+  const wrapped = z.object({ mode: z.enum(['single', 'batch', 'multi_to_single']), channel: z.looseObject({}) }).safeParse(given)
+  return wrapped.success ? { ...wrapped.data.channel, ...addModes[wrapped.data.mode] } : given
+}, newChannel)
 export type ChannelInput = z.output<typeof channelInput>
 
 /**

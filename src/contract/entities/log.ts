@@ -32,7 +32,10 @@ export const log = z.object({
   token_id: z.int(),
   token_name: z.string(),
   model_name: z.string(),
+  /** Of a charge; 0 in rows of other types, as accustomed scripts expect. */
   quota: z.int(),
+  /** By how much the balance changed. */
+  amount: z.int(),
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
   use_time: z.int(),

@@ -1,6 +1,6 @@
 import { chatList, knownChats } from '../chats.ts'
 import { option, section } from './define.ts'
-import { integer, link, number, toggle, units } from './shapes.ts'
+import { choice, integer, link, number, toggle, units } from './shapes.ts'
 
 export const general = section(
   { name: 'general', tab: 'operation', label: { zh: '通用设置', en: 'General settings' }, writer: 'admin' },
@@ -50,6 +50,17 @@ export const general = section(
       help: {
         zh: '检查生成内容中的屏蔽词时，流中暂缓发送的最后几段文字，使停止前的上文也不会发出；0 表示只暂缓可能是屏蔽词开头的部分。',
         en: 'While completions are checked for listed words, so many of the last pieces of a stream wait, so that what stands before a word that stops it is not sent either; 0 keeps back only what may be the beginning of a word.',
+      },
+    }),
+    ChannelListShape: option({
+      ...choice('array', {
+        array: { zh: '数组', en: 'Array' },
+        paged: { zh: '分页对象', en: 'Page object' },
+      }),
+      label: { zh: '脚本的渠道列表格式', en: 'Channel lists for scripts' },
+      help: {
+        zh: '未注明 paged 的调用得到的格式：数组（总数在 X-Total-Count 中），或含 items 与 total 的分页对象。',
+        en: 'What a call that does not name paged gets: an array with the number of all in X-Total-Count, or a page with items and total.',
       },
     }),
     DisplayInCurrencyEnabled: option({

@@ -10,7 +10,7 @@ import {
   tagPatch,
 } from '../entities/channel.ts'
 import { model } from '../entities/model.ts'
-import { arrayOrPage, idParams, queryFlag, queryInt, queryText, zeroBasedPage } from '../envelope.ts'
+import { arrayOrPage, idParams, longPageSize, queryFlag, queryInt, queryText, zeroBasedPage } from '../envelope.ts'
 import { routes } from '../route.ts'
 
 const sort = { id_sort: queryFlag.optional(), tag_mode: queryFlag.optional() }
@@ -42,7 +42,7 @@ export const channelRoutes = routes({
   'GET /api/channel/': {
     access: 'admin',
     summary: 'Channels by priority, or newest first with id_sort',
-    query: z.object({ ...zeroBasedPage, ...sort }),
+    query: z.object({ ...zeroBasedPage, page_size: longPageSize, ...sort }),
     reply: arrayOrPage(channel),
   },
   'GET /api/channel/search': {
@@ -52,7 +52,7 @@ export const channelRoutes = routes({
       ...filters,
       ...sort,
       p: zeroBasedPage.p,
-      page_size: zeroBasedPage.page_size.optional(),
+      page_size: longPageSize.optional(),
       paged: zeroBasedPage.paged,
     }),
     reply: arrayOrPage(channel),
@@ -141,8 +141,8 @@ export const channelRoutes = routes({
   'POST /api/channel/tag/disabled': { access: 'admin', summary: 'Disable all channels of a tag', body: tag, reply: z.int() },
   'POST /api/channel/batch/tag': {
     access: 'admin',
-    summary: 'Give several channels a tag; answers how many',
-    body: tag.extend({ ids }),
+    summary: 'Give several channels a tag, or take theirs with null; answers how many',
+    body: z.object({ ids, tag: z.string().max(100).trim().nullable().default('') }),
     reply: z.int(),
   },
   'POST /api/channel/fix': {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { log, logPurge, logSorts, logStatistics } from '../entities/log.ts'
-import { oneBasedPage, page, queryInt, querySort, queryText } from '../envelope.ts'
+import { longPageSize, oneBasedPage, page, queryInt, querySort, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
 
 const ownFilters = {
@@ -24,7 +24,7 @@ export const logRoutes = routes({
     access: 'admin',
     summary:
       'Logs of everybody, newest first unless sort says otherwise; `next` is the `before` of the following page, which costs the same at any depth',
-    query: z.object({ ...place, ...allFilters }),
+    query: z.object({ ...place, page_size: longPageSize, ...allFilters }),
     reply: listed,
   },
   'DELETE /api/log/': {

@@ -31,6 +31,7 @@ export const ownAccountRoutes = routes({
     summary: 'Change how and when the own account is told of things; what is absent stays',
     body: settingInput,
     reply: z.null(),
+    extra: z.object({ message: z.string() }),
   },
   'POST /api/user/setting/test': {
     access: 'user',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { redemption, redemptionCountMax, redemptionInput, redemptionSorts, redemptionStatus } from '../entities/redemption.ts'
-import { idParams, oneBasedPage, page, queryFlag, queryInt, querySort, queryText } from '../envelope.ts'
+import { idParams, longPageSize, oneBasedPage, page, queryFlag, queryInt, querySort, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
 
 const status = z.union([z.literal(redemptionStatus.unused), z.literal(redemptionStatus.disabled)])
@@ -12,14 +12,14 @@ export const redemptionRoutes = routes({
   'GET /api/redemption/': {
     access: 'admin',
     summary: 'Redemption codes, newest first',
-    query: z.object(oneBasedPage),
+    query: z.object({ ...oneBasedPage, page_size: longPageSize }),
     reply: page(redemption),
   },
   'GET /api/redemption/search': {
     access: 'admin',
     summary:
       'Redemption codes by the beginning of the name, by id or by the whole code, and by status; newest first unless sort says otherwise',
-    query: z.object({ ...filters, sort: querySort(redemptionSorts), ...oneBasedPage }),
+    query: z.object({ ...filters, sort: querySort(redemptionSorts), ...oneBasedPage, page_size: longPageSize }),
     reply: page(redemption),
   },
   'GET /api/redemption/export.csv': {

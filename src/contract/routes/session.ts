@@ -27,13 +27,14 @@ export const sessionRoutes = routes({
   'GET /api/user/self': { access: 'user', summary: 'Own account', reply: user.extend({ default_password: z.boolean() }) },
   'PUT /api/user/self': {
     access: 'user',
-    summary: 'Change own name or password; a new password needs the current one',
+    summary: 'Change own name or password; a new password needs the current one, or a login within the last ten minutes',
     limit: 'critical',
     body: z.object({
       username: z.string().trim().optional(),
       display_name: z.string().trim().max(20).optional(),
       password: z.string().optional(),
       current_password: z.string().max(100).optional(),
+      original_password: z.string().max(100).optional(),
     }),
     reply: z.null(),
   },

@@ -29,6 +29,12 @@ export const tokenRoutes = routes({
     reply: z.string(),
     text: { type: 'text/csv', fileName: 'tokens.csv' },
   },
+  'POST /api/token/:id/key': {
+    access: 'user',
+    summary: 'The key of one own token',
+    params: idParams,
+    reply: z.object({ key: z.string() }),
+  },
   'GET /api/token/:id': { access: 'user', summary: 'One own token', params: idParams, reply: token },
   'POST /api/token/': {
     access: 'user',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { displayNameLengthMax, manageActions, user, userBatch, userBatchResult, userEdit } from '../entities/user.ts'
-import { idParams, neededText, oneBasedPage, page, queryFlag, queryInt, queryText } from '../envelope.ts'
+import { idParams, longPageSize, neededText, oneBasedPage, page, queryFlag, queryInt, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
 
 const search = { keyword: queryText, group: queryText, role: queryInt, status: queryInt, deleted: queryFlag }
@@ -10,14 +10,14 @@ export const userRoutes = routes({
   'GET /api/user/': {
     access: 'admin',
     summary: 'Users of lower roles and oneself, deleted ones too, newest first',
-    query: z.object(oneBasedPage),
+    query: z.object({ ...oneBasedPage, page_size: longPageSize }),
     reply: page(user),
   },
   'GET /api/user/search': {
     access: 'admin',
     summary:
       'Users by part of name, shown name or address, by id, group, role or status, or deleted ones, in the order of a figure',
-    query: z.object({ ...search, sort: queryText, ascending: queryFlag, ...oneBasedPage }),
+    query: z.object({ ...search, sort: queryText, ascending: queryFlag, ...oneBasedPage, page_size: longPageSize }),
     reply: page(user),
   },
   'GET /api/user/export.csv': {

@@ -14,11 +14,13 @@ export interface SelfChange {
   readonly display_name?: string | undefined
   readonly password?: string | undefined
   readonly current_password?: string | undefined
+  /** The same, as other consoles of this family name it. */
+  readonly original_password?: string | undefined
 }
 
 /**
- * Changes the caller's own names and password. A new password needs the current one, and ends codes that were mailed and every session
- * but that of `keepSession`; a first password and a new name need a fresh login. Throws `password_wrong`, `login_throttled`, `password_length`,
+ * Changes the caller's own names and password. A new password needs the current one or a fresh login, and ends codes that were mailed and
+ * every session but that of `keepSession`; a first password and a new name need a fresh login. Throws `password_wrong`, `login_throttled`, `password_length`,
  * `password_weak`, `fresh_login_required`, `username_length`, `username_characters`, `username_taken`.
  */
 export async function changeSelf(accounts: Accounts, caller: Caller, change: SelfChange, keepSession?: string): Promise<void> {
@@ -48,9 +50,10 @@ export async function changeSelf(accounts: Accounts, caller: Caller, change: Sel
   accounts.bus.publish('user', user.id)
 
   async function newPassword() {
+    const password = change.current_password || change.original_password
     // An account that signed up through a provider has no password yet; the login itself is the proof.
-    if (user.password_hash === '') await requireRecentLogin(accounts, keepSession)
-    else await requirePassword(accounts, { user, password: change.current_password ?? '', address: caller.address })
+    if (user.password_hash === '' || !password) await requireRecentLogin(accounts, keepSession)
+    else await requirePassword(accounts, { user, password, address: caller.address })
     requireGoodPassword(change.password ?? '', username)
     return { password_hash: await accounts.passwords.hash(change.password ?? ''), must_change_password: 0 }
   }

@@ -24,6 +24,12 @@ interface Act {
   run(core: Core, within: Within, user: Row<'users'>): Promise<void>
 }
 
+const roleNames = {
+  root: { zh: '超级管理员', en: 'the super admin' },
+  admin: { zh: '管理员', en: 'an admin' },
+  ordinary: { zh: '普通用户', en: 'an ordinary user' },
+}
+
 const acts: Readonly<Record<ManageAction, Act>> = {
   enable: {
     words: { zh: '管理员启用了账户', en: 'Enabled by an admin' },
@@ -54,7 +60,7 @@ const acts: Readonly<Record<ManageAction, Act>> = {
     words: { zh: '被提升为管理员', en: 'Promoted to admin' },
     requires(user, caller) {
       if (!isRoot(caller.role)) fail('promote_forbidden')
-      if (isAdmin(user.role)) fail('nothing_changed')
+      if (isAdmin(user.role)) fail('role_unchanged', { role: isRoot(user.role) ? roleNames.root : roleNames.admin })
     },
     run: (_core, within, { id }) => set(within, id, { role: role.admin }),
   },
@@ -62,7 +68,7 @@ const acts: Readonly<Record<ManageAction, Act>> = {
     words: { zh: '被降级为普通用户', en: 'Demoted to an ordinary user' },
     requires(user) {
       if (isRoot(user.role)) fail('root_protected')
-      if (!isAdmin(user.role)) fail('nothing_changed')
+      if (!isAdmin(user.role)) fail('role_unchanged', { role: roleNames.ordinary })
     },
     run: (_core, within, { id }) => set(within, id, { role: role.ordinary }),
   },
@@ -93,7 +99,7 @@ const acts: Readonly<Record<ManageAction, Act>> = {
 
 /**
  * Does one act to one user, with its log row and audit row in one transaction; every node knows within a second. Throws `not_found`,
- * `user_protected`, `root_protected`, `promote_forbidden`, `permission_denied`, `user_locked`, `nothing_changed`.
+ * `user_protected`, `root_protected`, `promote_forbidden`, `permission_denied`, `user_locked`, `role_unchanged`, `nothing_changed`.
  */
 export async function manageUser(
   core: Core & { readonly mailer: Mailer },

@@ -74,8 +74,8 @@ eachDatabase('user management', (fresh, kind) => {
     ['enable', { 'root>root': 'ok', 'root>admin': 'ok', 'root>user': 'ok', 'admin>user': 'ok' }],
     ['delete', { 'root>root': 'root_protected', 'root>admin': 'ok', 'root>user': 'ok', 'admin>user': 'ok' }],
     ['sign_out', { 'root>root': 'ok', 'root>admin': 'ok', 'root>user': 'ok', 'admin>user': 'ok' }],
-    ['promote', { 'root>root': 'nothing_changed', 'root>admin': 'nothing_changed', 'root>user': 'ok', 'admin>user': 'promote_forbidden' }],
-    ['demote', { 'root>root': 'root_protected', 'root>admin': 'ok', 'root>user': 'nothing_changed', 'admin>user': 'nothing_changed' }],
+    ['promote', { 'root>root': 'role_unchanged', 'root>admin': 'role_unchanged', 'root>user': 'ok', 'admin>user': 'promote_forbidden' }],
+    ['demote', { 'root>root': 'root_protected', 'root>admin': 'ok', 'root>user': 'role_unchanged', 'admin>user': 'role_unchanged' }],
     ['unlock', { 'root>root': 'nothing_changed', 'root>admin': 'nothing_changed', 'root>user': 'nothing_changed', 'admin>user': 'permission_denied' }],
   ] // biome-ignore format: one table
 

@@ -139,7 +139,7 @@ eachDatabase('notices', (fresh, kind) => {
 
   it('go to another address only when a code has proved it', async () => {
     const desk = 'desk@example.com'
-    expect(await save({ notification_email: desk })).toBe('email_required')
+    expect(await save({ notification_email: desk })).toBe('notification_email_unverified')
     expect(await save({ notification_email: desk, notification_code: '000000' })).toBe('code_wrong')
     expect(await save({ notification_email: 'a@x.test;b@y.test', notification_code: '1' })).toBe('email_invalid')
     expect(await save({ notification_email: ' ADA@example.com ' })).toBe('ok')

@@ -13,7 +13,7 @@ import { findUser } from './users.ts'
 /**
  * Saves a user's notice settings; absent members stay unchanged. An address other than the account's own has to be verified by a code,
  * or anyone could make us mail strangers. An empty secret keeps the stored one, null removes it. Throws `webhook_url_invalid`,
- * `email_invalid`, `email_required`, `code_wrong`.
+ * `email_invalid`, `notification_email_unverified`, `code_wrong`.
  */
 export async function saveSetting(
   accounts: Accounts,
@@ -60,7 +60,7 @@ function readOwnEmail(accounts: Accounts, given: string, ownEmail: string): stri
 }
 
 async function requireProved(accounts: Accounts, caller: Caller, email: string, code: string): Promise<CodeKey> {
-  if (code.trim() === '') fail('email_required')
+  if (code.trim() === '') fail('notification_email_unverified')
   const key = { purpose: 'notify', email, userId: caller.id } as const
   await requireCode(accounts, key, code)
   return key

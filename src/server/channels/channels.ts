@@ -31,9 +31,9 @@ const nameLengthMax = 100
  * `json_text_invalid` or `field_invalid`.
  */
 export async function addChannels(core: Core, { caller, input }: Act & { input: ChannelInput }): Promise<number[]> {
-  const { key, multi_key = false, ...given } = input
+  const { key, multi_key = false, single_key = false, status = channelStatus.enabled, ...given } = input
   const provider = requireProvider(given.type)
-  const keys = readKeys(provider, key)
+  const keys = (single_key ? readOneKey : readKeys)(provider, key)
   const fields = readFields(core.env, provider, { group: '', other: '', ...given })
   requireBaseUrl(provider, fields.base_url)
   await refuseOwnSite(core, fields.base_url)
@@ -41,7 +41,7 @@ export async function addChannels(core: Core, { caller, input }: Act & { input: 
   const ids = await core.db.transaction().execute(async (within) => {
     const made: number[] = []
     for (const own of multi_key ? [keys] : keys.map((each) => [each]))
-      made.push(await insertChannel(core, within, { ...fields, type: given.type, name: given.name }, own))
+      made.push(await insertChannel(core, within, { ...fields, type: given.type, name: given.name, status }, own))
     await recordAudit(core, within, { caller, action: 'channel.add', target: targetOf(made), after: shown(fields) })
     return made
   })

@@ -45,6 +45,8 @@ export interface RunningChannel extends Upstream {
 export interface ChannelIndex {
   /** Enabled channels by id, each with its first key. */
   readonly byId: ReadonlyMap<number, RunningChannel>
+  /** Ids of the channels that exist and serve nobody: they are disabled, or their row is broken. */
+  readonly outOfService: ReadonlySet<number>
   /** A channel once for each of its usable keys. */
   keysOf(channelId: number): readonly RunningChannel[]
   /**
@@ -83,12 +85,16 @@ export async function openChannels(core: Core, upstream: Pick<UpstreamAgents, 'f
  * its channel. Unusable channels are skipped with an error in the log.
  */
 export async function loadChannels(core: Core): Promise<ChannelIndex> {
-  const { rows, keys } = await readSnapshot(core.database, async (db) => ({
+  const { all, rows, keys } = await readSnapshot(core.database, async (db) => ({
+    all: await db.selectFrom('channels').select('id').execute(),
     rows: await db.selectFrom('channels').selectAll().where('status', '=', channelStatus.enabled).execute(),
     keys: await db.selectFrom('channel_keys').selectAll().where('status', '=', channelStatus.enabled).orderBy('id').execute(),
   }))
   const keysOf = groupBy(keys, ({ channel_id }) => channel_id)
-  return indexChannels(rows.flatMap((row) => readUsable(core, row, keysOf.get(row.id) ?? [])))
+  return indexChannels(
+    rows.flatMap((row) => readUsable(core, row, keysOf.get(row.id) ?? [])),
+    all.map(({ id }) => id),
+  )
 }
 
 /** A channel that is saved, enabled or not, once for each of its keys. */
@@ -182,8 +188,8 @@ function withKey(core: Core, channel: ChannelRow, row: KeyRow): RunningChannel {
 
 type Tiers = RunningChannel[][]
 
-/** Arranges channels by group, model and priority. Pure. */
-export function indexChannels(channels: readonly RunningChannel[]): ChannelIndex {
+/** Arranges channels by group, model and priority; `ids` are those of all that exist. Pure. */
+export function indexChannels(channels: readonly RunningChannel[], ids: readonly number[] = []): ChannelIndex {
   const keys = groupBy(channels, ({ id }) => id)
   const firsts = [...keys.values()].flatMap(([first]) => first ?? [])
   const groups = new Map<string, Served>()
@@ -203,6 +209,7 @@ export function indexChannels(channels: readonly RunningChannel[]): ChannelIndex
 
   return {
     byId: new Map(firsts.map((channel) => [channel.id, channel])),
+    outOfService: new Set(ids.filter((id) => !keys.has(id))),
     keysOf: (channelId) => keys.get(channelId) ?? [],
     candidates: (group, model) => candidatesOf(groups.get(group), model),
     modelsOf: (group) => [...(groups.get(group)?.named.keys() ?? [])].sort(),

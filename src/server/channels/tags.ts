@@ -57,12 +57,13 @@ export async function setTagStatus(core: Core, { caller, tag, status }: Act & { 
   })
 }
 
-/** Gives channels a tag; answers how many of them there are. Throws `tag_required`. */
+/** Gives channels a tag, or takes theirs with null; answers how many of them there are. Throws `tag_required`. */
 export async function tagChannels(
   core: Core,
-  { caller, ids, tag }: Act & { ids: readonly number[]; tag: string },
+  { caller, ids, tag: given }: Act & { ids: readonly number[]; tag: string | null },
 ): Promise<number> {
-  if (tag === '') fail('tag_required')
+  if (given === '') fail('tag_required')
+  const tag = given ?? ''
   const tagged = await core.db.transaction().execute(async (within) => {
     const found = await lockedIds(core, within).where('id', 'in', ids).execute()
     if (found.length === 0) return 0

@@ -195,7 +195,7 @@ describe.each(['sqlite', 'postgres'] as const)('calls of accounts over %s', (kin
       code: 'webhook_url_invalid',
       message: expect.stringContaining('The webhook address must begin with https://'),
     })
-    expect(await save('https://ok.example/hook')).toEqual(ok)
+    expect(await save('https://ok.example/hook')).toEqual({ ...ok, message: 'The settings are saved' })
     const self = await console.call('GET /api/user/self', { as: ada })
     expect(JSON.parse(self.json().data.setting)).toMatchObject({ notify_type: 'webhook', webhook_secret_set: true })
     expect(self.body).not.toContain('canary')

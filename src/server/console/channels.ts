@@ -1,3 +1,4 @@
+import type { Channel } from '../../contract/entities/channel.ts'
 import { channelStatus } from '../../contract/entities/channel-status.ts'
 import type { Handlers } from '../../contract/route.ts'
 import type { channelRoutes } from '../../contract/routes/channels.ts'
@@ -24,7 +25,6 @@ import { checkUpstreamModels } from '../jobs/check-models.ts'
 import { refreshBalances } from '../jobs/refresh-balances.ts'
 import { listSweeps } from '../jobs/sweep.ts'
 import { testChannels } from '../jobs/test-channels.ts'
-import { fail } from '../lib/failure.ts'
 import { probeChannel } from '../relay/models/probe.ts'
 import { type Context, requireCaller } from './context.ts'
 import { refusalOf } from './failures.ts'
@@ -35,20 +35,18 @@ const searchedMax = 1000
 const copySuffix = { zh: '_复制', en: '_copy' }
 
 export const channelHandlers: Handlers<typeof channelRoutes, Context> = {
-  async 'GET /api/channel/'({ app }, { query }) {
-    const found = await findChannels(app, {
-      filter: anyChannel,
-      ...arrangement(query),
-      page: zeroBased(query.p, query.page_size),
-    })
-    return query.paged ? { ...found, page: query.p, page_size: query.page_size } : found.items
+  async 'GET /api/channel/'(context, { query }) {
+    const page = zeroBased(query.p, query.page_size)
+    const found = await findChannels(context.app, { filter: anyChannel, ...arrangement(query), page })
+    return listed(context, found, { isPaged: isPaged(context, query), page: query.p, size: query.page_size })
   },
 
-  async 'GET /api/channel/search'({ app }, { query }) {
-    const size = query.page_size ?? (query.paged ? 10 : searchedMax)
-    const page = query.paged ? zeroBased(query.p, size) : { offset: 0, limit: searchedMax }
-    const found = await findChannels(app, { filter: query, ...arrangement(query), page })
-    return query.paged ? { ...found, page: query.p, page_size: size } : found.items
+  async 'GET /api/channel/search'(context, { query }) {
+    const paged = isPaged(context, query)
+    const size = query.page_size ?? (paged ? 10 : searchedMax)
+    const page = paged ? zeroBased(query.p, size) : { offset: 0, limit: searchedMax }
+    const found = await findChannels(context.app, { filter: query, ...arrangement(query), page })
+    return listed(context, found, { isPaged: paged, page: query.p, size })
   },
 
   'GET /api/channel/export.csv': (context, { query: { time_zone: timeZone, id_sort: idSort = false, ...filter } }) =>
@@ -66,8 +64,8 @@ export const channelHandlers: Handlers<typeof channelRoutes, Context> = {
   'PUT /api/channel/': (context, { body }) => applied(context, editChannel(context.app, { ...by(context), patch: body })),
   'DELETE /api/channel/disabled': (context) => applied(context, deleteDisabledChannels(context.app, by(context))),
   async 'DELETE /api/channel/:id'(context, { params }) {
-    const deleted = await applied(context, deleteChannels(context.app, { ...by(context), ids: [params.id] }))
-    return deleted === 0 ? fail('not_found') : null
+    await applied(context, deleteChannels(context.app, { ...by(context), ids: [params.id] }))
+    return null
   },
   'POST /api/channel/batch': (context, { body }) =>
     applied(context, deleteChannels(context.app, { ...by(context), ids: body.ids })),
@@ -135,6 +133,23 @@ async function applied<Result>({ app }: Context, change: Promise<Result>): Promi
   const result = await change
   await app.channels.refresh()
   return result
+}
+
+/** Scripts that do not say which they want get what the site is set to. */
+function isPaged({ app }: Context, { paged }: { paged?: boolean | undefined }): boolean {
+  return paged ?? app.options.current.ChannelListShape === 'paged'
+}
+
+interface Asked {
+  readonly isPaged: boolean
+  readonly page: number
+  readonly size: number
+}
+
+function listed({ setTotal }: Context, { items, total }: { items: Channel[]; total: number }, { isPaged, page, size }: Asked) {
+  if (isPaged) return { items, total, page, page_size: size }
+  setTotal(total)
+  return items
 }
 
 function by(context: Context) {

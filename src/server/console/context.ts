@@ -29,6 +29,8 @@ export interface Context {
   clearSession(): void
   /** Gives the browser a token to go on with, for some minutes. */
   keepBrowser(token: string): void
+  /** Says in `X-Total-Count` how many rows there are beside those of a bare array. */
+  setTotal(rows: number): void
 }
 
 /** The token of the browser, which gets one if it has none, and keeps it for some minutes from now. */

@@ -112,6 +112,7 @@ function contextOf(app: App, { line, request, reply, admitted }: Called): Contex
     setSession: (token) => void reply.header('set-cookie', sessionCookie(app, token)),
     clearSession: () => void reply.header('set-cookie', clearedSessionCookies()),
     keepBrowser: (token) => void reply.header('set-cookie', browserCookie(app, token)),
+    setTotal: (rows) => void reply.header('x-total-count', rows),
   }
 }
 

@@ -9,6 +9,8 @@ import { saveSetting } from '../accounts/save-setting.ts'
 import { findUser } from '../accounts/users.ts'
 import { type Context, requireCaller } from './context.ts'
 
+const saved = { zh: '设置已更新', en: 'The settings are saved' }
+
 export const ownAccountHandlers: Handlers<typeof ownAccountRoutes, Context> = {
   async 'DELETE /api/user/self'(context) {
     await deleteAccount(context.app, requireCaller(context), context.sessionToken)
@@ -23,7 +25,7 @@ export const ownAccountHandlers: Handlers<typeof ownAccountRoutes, Context> = {
 
   async 'PUT /api/user/setting'(context, { body }) {
     await saveSetting(context.app, requireCaller(context), { input: body, language: context.language })
-    return null
+    return { data: null, extra: { message: saved[context.language] } }
   },
 
   async 'POST /api/user/setting/test'(context) {

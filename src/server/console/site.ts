@@ -37,6 +37,7 @@ export function readStatus({ version, startedAt, options }: Pick<App, 'version' 
     enable_task: values.TaskEnabled,
     enable_data_export: values.DataExportEnabled,
     enable_online_topup: [values.PayAddress, values.EpayId, values.EpayKey].every((setting) => setting !== ''),
+    enable_batch_update: true,
     data_export_default_time: values.DataExportDefaultTime,
     default_collapse_sidebar: values.DefaultCollapseSidebar,
     mj_notify_enabled: values.MjNotifyEnabled,

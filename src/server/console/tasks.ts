@@ -7,15 +7,23 @@ import { forOwner, listDrawings, listTasks } from '../tasks/lists.ts'
 import { type Context, requireCaller } from './context.ts'
 
 export const taskHandlers: Handlers<typeof taskRoutes, Context> = {
-  async 'GET /api/mj/'({ app }, { query: { p, page_size, paged, sort, mj_id, ...filter } }) {
-    const list = await listDrawings(app, { filter: { ...filter, upstreamId: mj_id }, page: zeroBased(p, page_size), sort })
-    return paged ? { ...list, page: p, page_size } : list.items
+  async 'GET /api/mj/'(context, { query: { p, page_size, paged, sort, mj_id, ...filter } }) {
+    const list = await listDrawings(context.app, {
+      filter: { ...filter, upstreamId: mj_id },
+      page: zeroBased(p, page_size),
+      sort,
+    })
+    if (paged) return { ...list, page: p, page_size }
+    context.setTotal(list.total)
+    return list.items
   },
 
   async 'GET /api/mj/self'(context, { query: { p, page_size, paged, sort, mj_id, ...filter } }) {
     const own = { ...filter, ...ofCaller(context), upstreamId: mj_id }
     const { items, total } = await listDrawings(context.app, { filter: own, page: zeroBased(p, page_size), sort })
-    return paged ? { items: forOwner(items), total, page: p, page_size } : forOwner(items)
+    if (paged) return { items: forOwner(items), total, page: p, page_size }
+    context.setTotal(total)
+    return forOwner(items)
   },
 
   async 'GET /api/mj/export.csv'(context, { query: { time_zone: timeZone, mj_id, ...filter } }) {
@@ -30,15 +38,19 @@ export const taskHandlers: Handlers<typeof taskRoutes, Context> = {
   'GET /api/mj/self/export.csv': (context, { query: { time_zone: timeZone, mj_id, ...filter } }) =>
     exportDrawings(context.app, { filter: { ...filter, ...ofCaller(context), upstreamId: mj_id }, timeZone }),
 
-  async 'GET /api/task/'({ app }, { query: { p, page_size, paged, sort, task_id, ...filter } }) {
-    const list = await listTasks(app, { filter: { ...filter, upstreamId: task_id }, page: zeroBased(p, page_size), sort })
-    return paged ? { ...list, page: p, page_size } : list.items
+  async 'GET /api/task/'(context, { query: { p, page_size, paged, sort, task_id, ...filter } }) {
+    const list = await listTasks(context.app, { filter: { ...filter, upstreamId: task_id }, page: zeroBased(p, page_size), sort })
+    if (paged) return { ...list, page: p, page_size }
+    context.setTotal(list.total)
+    return list.items
   },
 
   async 'GET /api/task/self'(context, { query: { p, page_size, paged, sort, task_id, ...filter } }) {
     const own = { ...filter, ...ofCaller(context), upstreamId: task_id }
     const { items, total } = await listTasks(context.app, { filter: own, page: zeroBased(p, page_size), sort })
-    return paged ? { items: forOwner(items), total, page: p, page_size } : forOwner(items)
+    if (paged) return { items: forOwner(items), total, page: p, page_size }
+    context.setTotal(total)
+    return forOwner(items)
   },
 
   async 'GET /api/task/export.csv'(context, { query: { time_zone: timeZone, task_id, ...filter } }) {

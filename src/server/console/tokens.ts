@@ -24,18 +24,27 @@ export const tokenHandlers: Handlers<typeof tokenRoutes, Context> = {
     const page = pageOf(query)
     const asked = { userId: requireCaller(context).id, page, sort: query.sort }
     const { items, total } = await listTokens(context.app, asked)
-    return query.paged ? { items, total, page: query.p, page_size: page.limit } : items
+    if (query.paged) return { items, total, page: query.p, page_size: page.limit }
+    context.setTotal(total)
+    return items
   },
 
   async 'GET /api/token/search'(context, { query }) {
     const found = await searchTokens(context.app, { ...searchOf(context, query), sort: query.sort })
-    return query.paged ? cut(found, query.p, pageOf(query)) : found
+    if (query.paged) return cut(found, query.p, pageOf(query))
+    context.setTotal(found.length)
+    return found
   },
 
   'GET /api/token/export.csv': (context, { query }) =>
     exportTokens(context.app, { search: searchOf(context, query), timeZone: query.time_zone }),
 
   'GET /api/token/:id': (context, { params }) => findToken(context.app, { userId: requireCaller(context).id, id: params.id }),
+
+  async 'POST /api/token/:id/key'(context, { params }) {
+    const { key } = await findToken(context.app, { userId: requireCaller(context).id, id: params.id })
+    return { key }
+  },
 
   'POST /api/token/': (context, { body }) =>
     createToken(context.app, { userId: requireCaller(context).id, input: body, mayUse: groupsOf(context) }),

@@ -50,7 +50,7 @@ export function ownError(error: AppError, more: { retryAfter?: number } = {}): C
   const { status } = error.kind
   return {
     status,
-    message: { zh: error.text('zh'), en: error.text('en') },
+    message: inOneLanguage(error),
     type: error.kind.type ?? (status >= 500 ? 'server_error' : 'invalid_request_error'),
     code: openAiCodes[error.code] ?? error.code,
     param: paramOf(error),
@@ -58,6 +58,12 @@ export function ownError(error: AppError, more: { retryAfter?: number } = {}): C
     final: error.kind.final === true,
     extra: extraOf(error),
   }
+}
+
+/** A reason that is known in English alone is not put into a Chinese sentence. */
+function inOneLanguage(error: AppError): Text {
+  const en = error.text('en')
+  return { zh: typeof error.params.reason === 'string' ? en : error.text('zh'), en }
 }
 
 /** By these the SDK goes on with a new thread, or without one, and sends the whole conversation. */

@@ -40,6 +40,11 @@ export const vertex = defineProvider({
   keyHasLines: true,
   otherLabel: { zh: '部署地区（或按模型的 JSON，含 default）', en: 'Region (or JSON by model, with default)' },
   checkOther(other) {
+    if (other.trim() === '')
+      fail('field_invalid', {
+        field: place,
+        reason: { zh: '不能为空，如 us-central1 或 global', en: 'is needed, such as us-central1 or global' },
+      })
     readRegions(other)
   },
   speaks,

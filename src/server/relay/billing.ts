@@ -63,7 +63,7 @@ async function readTokenUsage(app: RelayParts, caller: RelayCaller) {
   }
 }
 
-/** The newest rows of the key under its name of today, which an index knows, as its owner sees them. */
+/** The newest rows of the key under its name of today, which an index knows, as its owner sees them; the oldest of them first. */
 async function readLogs(app: RelayParts, { userId, tokenId, tokenName }: RelayCaller) {
   const asked = {
     userId,
@@ -71,7 +71,7 @@ async function readLogs(app: RelayParts, { userId, tokenId, tokenName }: RelayCa
     page: { offset: 0, limit: logRowsMax },
     uncounted: true,
   } as const
-  return { success: true, message: '', data: (await listOwnLogs(app, asked)).items }
+  return { success: true, message: '', data: (await listOwnLogs(app, asked)).items.toReversed() }
 }
 
 async function readBalance(app: RelayParts, caller: RelayCaller) {

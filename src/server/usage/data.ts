@@ -12,6 +12,8 @@ import { eachSum, hourSums } from './rollup.ts'
  */
 
 const daySeconds = 86_400
+/** The span where none is asked for. */
+const usualDays = 30
 export const spanMaxDays = { own: 30, all: 366 } as const
 
 /**
@@ -34,10 +36,10 @@ export async function listQuotaData(core: Core, filter: LogFilter, maxDays: numb
   return rows
 }
 
-/** The filter with its beginning at that of an hour, and an end where it had none. Throws `data_span_too_long`. */
+/** The filter with its beginning at that of an hour, an end where it had none, and the last 30 days where it had neither. Throws `data_span_too_long`. */
 export function wholeHours(core: Pick<Core, 'now'>, filter: LogFilter, maxDays: number): LogFilter {
-  const start = filter.start_timestamp ?? 0
   const end = filter.end_timestamp || seconds(core.now())
+  const start = filter.start_timestamp || (filter.end_timestamp ? 0 : end - usualDays * daySeconds)
   if (end - start > maxDays * daySeconds) fail('data_span_too_long', { days: maxDays })
   return { ...filter, start_timestamp: start - (start % hourSeconds), end_timestamp: end }
 }

@@ -107,7 +107,8 @@ const allColumns: readonly ExportColumn[] = [
   { name: 'completion_tokens', value: (log) => log.completion_tokens },
   { name: 'service_tier', value: (_log, other) => other.tier_served ?? other.tier_asked },
   { name: 'quota', value: (log) => log.quota },
-  { name: 'usd', value: (log, other, perUsd) => usdFigure(log.quota, other.quota_per_unit ?? perUsd) },
+  { name: 'amount', value: (log) => log.amount },
+  { name: 'usd', value: (log, other, perUsd) => usdFigure(log.quota || log.amount, other.quota_per_unit ?? perUsd) },
   { name: 'content', value: (log) => log.content },
 ]
 

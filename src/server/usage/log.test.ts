@@ -241,7 +241,7 @@ eachDatabase('logs', (fresh, kind) => {
     })
     await expect(undone).rejects.toThrow('undone')
     const { items } = await listOwnLogs(core, { userId: ada, filter: {}, page })
-    expect(items).toMatchObject([{ type: 1, content: 'redeemed', quota: 5, other: '', created_at: nowSeconds }])
+    expect(items).toMatchObject([{ type: 1, content: 'redeemed', quota: 0, amount: 5, other: '', created_at: nowSeconds }])
   })
 
   it('purges only consume rows older than the time, and leaves a trace', async () => {
@@ -453,10 +453,13 @@ eachDatabase('logs', (fresh, kind) => {
     expect(rest).toEqual([])
     expect(head).toMatch(/^\uFEFFtime \(Asia\/Shanghai\),type,request_id,token,/)
     expect(head).not.toMatch(/channel|username/)
-    expect(newest).toMatch(/^2027-01-15T16:00:00\+08:00,Consume,,,,'@SUM\(1\),.*,500000,1\.000000,"a ""b"", c"$/)
+    expect(newest).toMatch(/^2027-01-15T16:00:00\+08:00,Consume,,,,'@SUM\(1\),.*,500000,-500000,1\.000000,"a ""b"", c"$/)
     expect(oldest).toMatch(/^2027-01-13T16:00:00\+08:00,.*,'=1\+1$/)
 
-    expect(await lines({ filter: { username: 'bob' } })).toEqual([expect.any(String), expect.stringContaining(',1,0.000000001,')])
+    expect(await lines({ filter: { username: 'bob' } })).toEqual([
+      expect.any(String),
+      expect.stringContaining(',1,-1,0.000000001,'),
+    ])
     expect(await lines({ filter: { model_name: '@SUM(1)' }, timeZone: 'nowhere' })).toEqual([
       expect.stringContaining('time (UTC)'),
       expect.stringMatching(/^2027-01-15T08:00:00Z/),

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { type SqlBool, sql } from 'kysely'
-import type { Log, logType } from '../../contract/entities/log.ts'
+import { type Log, logType } from '../../contract/entities/log.ts'
 import type { Queries } from '../db/open.ts'
 import { type PageOf, startingWith } from '../db/page.ts'
 import type { Core } from '../options/core.ts'
@@ -53,13 +53,14 @@ export async function listOwnLogs(core: Core, { userId, filter, ...asked }: LogQ
   return { ...listed, items: forOwner(listed.items) }
 }
 
-/** The newest 100 rows whose content begins with `keyword`. A word that is seldom is looked for day by day, so that others come between. */
+/** The newest 100 rows whose content begins with `keyword`, or whose type is that number. A word that is seldom is looked for day by day, so that others come between. */
 export async function searchLogs(core: Core, { keyword, userId }: { keyword: string; userId?: number }): Promise<Log[]> {
   const mine = userId === undefined ? {} : { userId }
+  const type = /^[1-9]$/.test(keyword) ? Number(keyword) : 0
   const found: Log[] = []
   for await (const { from, to } of daysOf(core.db, mine)) {
     const rows = await newestLogs(core.db, { ...mine, start_timestamp: from, end_timestamp: to })
-      .where(sql<SqlBool>`content like ${startingWith(keyword)} escape '\\'`)
+      .where(({ eb, or }) => or([sql<SqlBool>`content like ${startingWith(keyword)} escape '\\'`, eb('logs.type', '=', type)]))
       .limit(searchedMax - found.length)
       .execute()
     found.push(...rows.map(presentLog))
@@ -90,8 +91,16 @@ export async function recordLog(within: Queries, { type, at, userId, username, c
 }
 
 /** A row as admins see it. */
-export function presentLog({ channel_id, channel_name, is_stream, ...row }: LogRow): Log {
-  return { ...row, channel: channel_id, channel_name: channel_name ?? '', is_stream: is_stream === 1 }
+export function presentLog({ channel_id, channel_name, is_stream, quota, ...row }: LogRow): Log {
+  const isCharge = row.type === logType.consume
+  return {
+    ...row,
+    quota: isCharge ? quota : 0,
+    amount: isCharge ? 0 - quota : quota,
+    channel: channel_id,
+    channel_name: channel_name ?? '',
+    is_stream: is_stream === 1,
+  }
 }
 
 /** Rows as their owner sees them. Their ids are made of time and position: those of the database would count other users' rows. */

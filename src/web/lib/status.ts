@@ -20,6 +20,7 @@ const fallback: Status = {
   enable_task: false,
   enable_data_export: false,
   enable_online_topup: false,
+  enable_batch_update: true,
   data_export_default_time: 'hour',
   default_collapse_sidebar: false,
   mj_notify_enabled: false,

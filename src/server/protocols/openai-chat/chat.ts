@@ -36,6 +36,8 @@ export const openAiChat: WireFormat = {
   dialect: 'openai',
 
   readRequest(body) {
+    // Before all else, as people choose it first.
+    readModel(body)
     const messages = requireArray(body, 'messages')
     if (!messages.every(isObject)) fail('field_invalid', { field: 'messages', reason: 'every message must be an object' })
     return readCommonFacts(body, mediaPartsOf(messages))

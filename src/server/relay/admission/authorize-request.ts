@@ -10,7 +10,7 @@ import type { RelayParts } from '../relay-parts.ts'
 
 /**
  * Authorizes the model for the caller. Answers the group: the first of the caller's groups that has a channel for the model.
- * Throws `token_model_forbidden`, `group_forbidden`, `model_not_found`, `no_channel`, `dialect_unavailable` or `channel_disabled`.
+ * Throws `token_model_forbidden`, `group_forbidden`, `model_not_found`, `no_channel`, `dialect_unavailable`, `channel_pin_unknown` or `channel_disabled`.
  */
 export function authorizeModel(app: RelayParts, caller: RelayCaller, asked: { model: string; format: ChannelFormat }): string {
   if (caller.modelLimits && !caller.modelLimits.has(asked.model)) fail('token_model_forbidden', { model: asked.model })
@@ -20,7 +20,7 @@ export function authorizeModel(app: RelayParts, caller: RelayCaller, asked: { mo
 
   if (caller.pinnedChannel !== 0) {
     const pinned = index.byId.get(caller.pinnedChannel)
-    if (!pinned) fail('channel_disabled')
+    if (!pinned) return failPinned(index, caller.pinnedChannel)
     if (!canAnswer(pinned, asked)) failUnavailable(asked)
     return own
   }
@@ -32,6 +32,11 @@ export function authorizeModel(app: RelayParts, caller: RelayCaller, asked: { mo
   // A model that has a price exists, even while no channel serves it.
   const isKnown = app.catalog.modelPriceOf(asked.model) !== undefined
   fail(isKnown ? 'no_channel' : 'model_not_found', { model: asked.model, group: own })
+}
+
+function failPinned(index: ChannelIndex, channel: number): never {
+  if (index.outOfService.has(channel)) fail('channel_disabled')
+  fail('channel_pin_unknown', { channel })
 }
 
 /** The endpoint by its name: `embeddings` of `openai.embeddings`. */

@@ -62,7 +62,8 @@ function usableModels(app: RelayParts, caller: RelayCaller): string[] {
 const createdAt = 1_626_777_600
 
 function openAiModel({ priceData }: RelayParts, id: string) {
-  return { id, object: 'model', created: priceData.releasedAt(id) ?? createdAt, owned_by: 'sluice' }
+  const created = priceData.releasedAt(id) ?? createdAt
+  return { id, object: 'model', created, owned_by: 'sluice', permission: [], root: id, parent: null }
 }
 
 function anthropicModel({ priceData }: RelayParts, id: string) {

@@ -119,7 +119,7 @@ export function CostCell({ row }: { row: LogRow }) {
   return (
     <span className={styles.figure}>
       {row.type === logType.topUp && '+'}
-      <QuotaText units={row.quota} />
+      <QuotaText units={row.type === logType.consume ? row.quota : row.amount} />
     </span>
   )
 }

@@ -100,7 +100,7 @@ export function useColumns(isAdmin: boolean): readonly Column<LogRow>[] {
       key: 'cost',
       title: say('cost'),
       align: 'right',
-      cell: (row) => (isConsume(row) || row.quota !== 0 ? <CostCell row={row} /> : null),
+      cell: (row) => (isConsume(row) || row.amount !== 0 ? <CostCell row={row} /> : null),
     },
     {
       key: 'retry',

@@ -14,7 +14,7 @@ export function LogCard({ row, isAdmin }: { row: LogRow; isAdmin: boolean }) {
     <div className={styles.card}>
       <div className={styles.cardLine}>
         {isConsume ? <ModelCell row={row} /> : <TypeCell row={row} />}
-        {(isConsume || row.quota !== 0) && (
+        {(isConsume || row.amount !== 0) && (
           <strong className={styles.cardEnd}>
             <CostCell row={row} />
           </strong>

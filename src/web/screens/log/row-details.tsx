@@ -57,7 +57,10 @@ function useFacts(row: LogRow): Fact[] {
       value: <span title={say('zone', { zone: timeZoneName() })}>{formatTime(row.created_at)}</span>,
     },
     row.request_id !== '' && { label: sayRow('requestId'), value: <CopyText text={row.request_id} /> },
-    row.quota !== 0 && { label: row.type === logType.consume ? sayRow('cost') : say('amount'), value: amountOf(row.quota) },
+    row.amount !== 0 &&
+      (row.type === logType.consume
+        ? { label: sayRow('cost'), value: amountOf(row.quota) }
+        : { label: say('amount'), value: amountOf(row.amount) }),
     row.channel > 0 && { label: sayRow('channel'), value: `${row.channel} - ${row.channel_name || sayRow('channelGone')}` },
     row.model_name !== '' && {
       label: sayRow(factors.upstream_model_name ? 'requested' : 'model'),
