@@ -16,11 +16,26 @@ import type { Body } from './http/read-body.ts'
 import type { AdmittedRequest, RelayParts, Unpriced } from './relay-parts.ts'
 import { homeOf, namesHistory } from './stored-responses/history.ts'
 
+/** The parts of the server that a request is admitted with. */
+type AdmissionParts = Pick<
+  RelayParts,
+  | 'calibration'
+  | 'callerLog'
+  | 'catalog'
+  | 'channels'
+  | 'ledger'
+  | 'localResponses'
+  | 'moderation'
+  | 'now'
+  | 'options'
+  | 'upstreamResponses'
+>
+
 /** What came from the caller. */
 export type Asked = Pick<AdmittedRequest, 'call' | 'caller' | 'body' | 'turn' | 'keeps'>
 
 /** Admits, prices and holds. Everything that may refuse the request happens here, before any upstream byte. */
-export async function admitRequest(app: RelayParts, endpoint: RelayEndpoint, asked: Asked): Promise<AdmittedRequest> {
+export async function admitRequest(app: AdmissionParts, endpoint: RelayEndpoint, asked: Asked): Promise<AdmittedRequest> {
   const { call, caller, body, turn, keeps } = asked
   const format = wireFormats[endpoint.format]
   const isHeavyBody = isHeavy(body.bytes.length)

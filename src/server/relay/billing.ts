@@ -1,4 +1,5 @@
 import { fail } from '../lib/failure.ts'
+import type { Core } from '../options/core.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { LogFilter } from '../usage/filter.ts'
 import { listOwnLogs } from '../usage/log.ts'
@@ -26,7 +27,7 @@ export async function handleBilling(app: RelayParts, call: ClientExchange, asks:
   call.answer('application/json; charset=utf-8', Buffer.from(JSON.stringify(await answers[asks](app, caller))))
 }
 
-async function readSubscription(app: RelayParts, caller: RelayCaller) {
+async function readSubscription(app: Pick<RelayParts, 'db' | 'options'>, caller: RelayCaller) {
   const { remain, used, isUnlimited, expiresAt } = await readBalance(app, caller)
   const limit = isUnlimited ? unlimited : shown(app, remain + used)
   return {
@@ -40,11 +41,11 @@ async function readSubscription(app: RelayParts, caller: RelayCaller) {
 }
 
 /** In cents where the site shows dollars. */
-async function readUsage(app: RelayParts, caller: RelayCaller) {
+async function readUsage(app: Pick<RelayParts, 'db' | 'options'>, caller: RelayCaller) {
   return { object: 'list', total_usage: shown(app, (await readBalance(app, caller)).used * 100) }
 }
 
-async function readTokenUsage(app: RelayParts, caller: RelayCaller) {
+async function readTokenUsage(app: Pick<RelayParts, 'db'>, caller: RelayCaller) {
   const token = await readToken(app, caller)
   return {
     code: true,
@@ -64,7 +65,7 @@ async function readTokenUsage(app: RelayParts, caller: RelayCaller) {
 }
 
 /** The newest rows of the key under its name of today, which an index knows, as its owner sees them; the oldest of them first. */
-async function readLogs(app: RelayParts, { userId, tokenId, tokenName }: RelayCaller) {
+async function readLogs(app: Core, { userId, tokenId, tokenName }: RelayCaller) {
   const asked = {
     userId,
     filter: { tokenId, token_name: tokenName } satisfies LogFilter,
@@ -74,7 +75,7 @@ async function readLogs(app: RelayParts, { userId, tokenId, tokenName }: RelayCa
   return { success: true, message: '', data: (await listOwnLogs(app, asked)).items.toReversed() }
 }
 
-async function readBalance(app: RelayParts, caller: RelayCaller) {
+async function readBalance(app: Pick<RelayParts, 'db' | 'options'>, caller: RelayCaller) {
   if (app.options.current.DisplayTokenStatEnabled) {
     const { remain_quota, used_quota, unlimited_quota, expired_time } = await readToken(app, caller)
     return { remain: remain_quota, used: used_quota, isUnlimited: unlimited_quota === 1, expiresAt: expired_time }
@@ -87,7 +88,7 @@ async function readBalance(app: RelayParts, caller: RelayCaller) {
   return { remain: quota, used: used_quota, isUnlimited: false, expiresAt: caller.expiresAt }
 }
 
-async function readToken(app: RelayParts, { tokenId }: RelayCaller) {
+async function readToken(app: Pick<RelayParts, 'db'>, { tokenId }: RelayCaller) {
   const token = await app.db
     .selectFrom('tokens')
     .select(['name', 'remain_quota', 'used_quota', 'unlimited_quota', 'expired_time'])
@@ -96,7 +97,7 @@ async function readToken(app: RelayParts, { tokenId }: RelayCaller) {
   return token ?? fail('token_invalid')
 }
 
-function shown(app: RelayParts, units: number): number {
+function shown(app: Pick<RelayParts, 'options'>, units: number): number {
   const { DisplayInCurrencyEnabled, QuotaPerUnit } = app.options.current
   return DisplayInCurrencyEnabled ? units / QuotaPerUnit : units
 }

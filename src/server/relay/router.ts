@@ -139,7 +139,7 @@ async function serve(app: RelayParts, call: ClientExchange, { found, isCut, isFu
 }
 
 /** Whether a key of the caller counts: on every POST with an API key or a session. News of tasks are no requests of callers. */
-function isRepeatable(app: RelayParts, found: Endpoint, { request }: ClientExchange): boolean {
+function isRepeatable(app: Pick<RelayParts, 'options'>, found: Endpoint, { request }: ClientExchange): boolean {
   if (request.headers['idempotency-key'] === undefined || request.method !== 'POST') return false
   if (!app.options.current['idempotency.enabled']) return false
   if (found.kind === 'task') return found.asks.does !== 'notify'

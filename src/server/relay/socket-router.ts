@@ -97,7 +97,7 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
 }
 
 /** Until it is accepted, the caller is answered over HTTP as everywhere. */
-function callOver(app: RelayParts, readClient: ClientReader, request: IncomingMessage, socket: Duplex) {
+function callOver(app: Pick<RelayParts, 'now' | 'steady'>, readClient: ClientReader, request: IncomingMessage, socket: Duplex) {
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
   // An upgraded connection of an HTTP server is a socket.

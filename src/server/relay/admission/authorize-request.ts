@@ -12,7 +12,11 @@ import type { RelayParts } from '../relay-parts.ts'
  * Authorizes the model for the caller. Answers the group: the first of the caller's groups that has a channel for the model.
  * Throws `token_model_forbidden`, `group_forbidden`, `model_not_found`, `no_channel`, `dialect_unavailable`, `channel_pin_unknown` or `channel_disabled`.
  */
-export function authorizeModel(app: RelayParts, caller: RelayCaller, asked: { model: string; format: ChannelFormat }): string {
+export function authorizeModel(
+  app: Pick<RelayParts, 'catalog' | 'channels' | 'options'>,
+  caller: RelayCaller,
+  asked: { model: string; format: ChannelFormat },
+): string {
   if (caller.modelLimits && !caller.modelLimits.has(asked.model)) fail('token_model_forbidden', { model: asked.model })
   const groups = groupsToTry(app.options.current, caller)
   const index = app.channels.current
@@ -54,14 +58,18 @@ function canAnswer(channel: RunningChannel, { model, format }: { model: string; 
 }
 
 /** Throws `sensitive_words` when a prompt has a listed word; the caller is not told which. At once, unless the prompt is long. */
-export function checkPrompt(app: RelayParts, call: ClientExchange, prompt: readonly string[]): Promise<void> | undefined {
+export function checkPrompt(
+  app: Pick<RelayParts, 'callerLog' | 'moderation'>,
+  call: ClientExchange,
+  prompt: readonly string[],
+): Promise<void> | undefined {
   const found = app.moderation.findInPrompt(prompt)
   if (found instanceof Promise) return found.then((word) => refuseWord(app, call, word))
   refuseWord(app, call, found)
   return undefined
 }
 
-function refuseWord({ callerLog }: RelayParts, call: ClientExchange, word: string | undefined): void {
+function refuseWord({ callerLog }: Pick<RelayParts, 'callerLog'>, call: ClientExchange, word: string | undefined): void {
   if (word === undefined) return
   callerLog.of(call.client).info({ request: call.id, word }, 'a prompt was refused for a listed word')
   fail('sensitive_words')

@@ -25,7 +25,11 @@ const runsMax = 100
  * Whether a request for the background is to run in this server, because no channel that may answer it has a background of its own. Throws
  * `untranslatable` where nothing is kept, `body_too_large` or `too_many_requests`.
  */
-export function runsHere(app: RelayParts, { format }: RelayEndpoint, { caller, body, keeps }: Asked): boolean {
+export function runsHere(
+  app: Pick<RelayParts, 'backgroundRuns' | 'catalog' | 'channels' | 'localResponses' | 'options'>,
+  { format }: RelayEndpoint,
+  { caller, body, keeps }: Asked,
+): boolean {
   const { background, store } = body.json
   if (format !== 'openai.responses' || background !== true || store === false) return false
   const model = textAt(body.json, 'model')
@@ -77,7 +81,10 @@ interface Run {
 }
 
 /** Throws what no other protocol can carry, and `database_unavailable`. */
-async function openRun(app: RelayParts, opened: AdmittedRequest): Promise<Run> {
+async function openRun(
+  app: Pick<RelayParts, 'backgroundRuns' | 'deadlines' | 'localResponses' | 'logger' | 'now'>,
+  opened: AdmittedRequest,
+): Promise<Run> {
   const dialogue = inbounds[opened.format.format]?.readRequest(opened.body.json, { model: opened.facts.model, stream: true })
   if (!dialogue) throw new Error(`${opened.format.format} has no neutral form`)
   requireOtherTools(dialogue)

@@ -76,7 +76,7 @@ export function plausibleEnding(ending: Ending, bound: UsageBound | undefined): 
 
 /** Compares the estimate of a prompt with what the upstream itself has reported. Media are left out: their formulas are the vendors'. */
 export function learnFrom(
-  { calibration }: RelayParts,
+  { calibration }: Pick<RelayParts, 'calibration'>,
   { facts, estimate, home }: AdmittedRequest,
   { usage, isEstimated, reported }: Ending,
 ): void {

@@ -23,6 +23,7 @@ import type { Home, RelayParts } from '../relay-parts.ts'
 import { settingsOf } from '../response/translate.ts'
 import { expandHistory, homeOf, mayNameHistory, namesHistory } from '../stored-responses/history.ts'
 import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
+import type { UpstreamCallParts } from '../upstream/request-target.ts'
 import { callerHeaders, callUpstream } from '../upstream/request-target.ts'
 
 type CountEndpoint = Extract<Endpoint, { kind: 'count' }>
@@ -90,7 +91,10 @@ interface Counted {
 }
 
 /** The answer for the caller by an upstream of the model; undefined when none counts, or none does now. */
-async function askForCount(app: RelayParts, counted: Counted): Promise<JsonObject | undefined> {
+async function askForCount(
+  app: UpstreamCallParts & Pick<RelayParts, 'channels' | 'logger' | 'options' | 'steady' | 'traffic'>,
+  counted: Counted,
+): Promise<JsonObject | undefined> {
   const index = app.channels.current
   const tried = new Set(channelsOf(index, counted).flatMap((channel) => (wayOf(app, channel, counted) ? [] : [channel.id])))
   for (let tries = 0; tries < triesMax && !counted.call.isOver; tries++) {
@@ -121,7 +125,11 @@ function channelsOf(index: ChannelIndex, { caller, group, facts, home }: Counted
   return index.candidates(group, facts.model).flat()
 }
 
-function nextChannel(app: RelayParts, counted: Counted, tried: ReadonlySet<number>): RunningChannel | undefined {
+function nextChannel(
+  app: Pick<RelayParts, 'channels' | 'traffic'>,
+  counted: Counted,
+  tried: ReadonlySet<number>,
+): RunningChannel | undefined {
   const { caller, group, facts, count, home } = counted
   const { model } = facts
   const index = app.channels.current
@@ -133,7 +141,7 @@ function nextChannel(app: RelayParts, counted: Counted, tried: ReadonlySet<numbe
 }
 
 /** Undefined for a channel that does not count what it would be asked, or that has lately refused to. */
-function wayOf(app: RelayParts, channel: RunningChannel, { facts, body, count }: Counted): Way | undefined {
+function wayOf(app: Pick<RelayParts, 'steady'>, channel: RunningChannel, { facts, body, count }: Counted): Way | undefined {
   if ((silent.get(channel)?.get(facts.model) ?? 0) > app.steady()) return undefined
   const model = resolveModel(channel, facts.model)
   const format = upstreamFormat(channel, { format: count.of, model, body: body.json })
@@ -145,7 +153,12 @@ function wayOf(app: RelayParts, channel: RunningChannel, { facts, body, count }:
   return counts && { model, count: counts }
 }
 
-async function ask(app: RelayParts, channel: RunningChannel, way: Way, counted: Counted): Promise<JsonObject | UpstreamFailure> {
+async function ask(
+  app: UpstreamCallParts & Pick<RelayParts, 'options'>,
+  channel: RunningChannel,
+  way: Way,
+  counted: Counted,
+): Promise<JsonObject | UpstreamFailure> {
   const { provider } = channel
   const caller = callerHeaders(counted)
   try {
@@ -184,7 +197,12 @@ function wordsOf({ setting }: RunningChannel, { model, count: { of } }: Way, { f
 }
 
 /** The request for an answer, in the format of the upstream. Media behind addresses stay there. */
-function requestFor(app: RelayParts, channel: RunningChannel, { model, count: { of } }: Way, counted: Counted): JsonObject {
+function requestFor(
+  app: Pick<RelayParts, 'options'>,
+  channel: RunningChannel,
+  { model, count: { of } }: Way,
+  counted: Counted,
+): JsonObject {
   const { caller, facts, body, count } = counted
   const request = count.readRequest(body.json)
   const [codec, inbound] = [codecs[of], inbounds[count.of]]

@@ -3,6 +3,7 @@ import { optionalEndpointOf, recordMissingEndpoint, withoutEndpoint } from '../.
 import { resolveModel } from '../../channels/select.ts'
 import { upstreamFormat } from '../../channels/upstream-format.ts'
 import { background } from '../../lib/logger.ts'
+import type { Core } from '../../options/core.ts'
 import { hasThoughts } from '../../protocols/anthropic-messages/past-thinking.ts'
 import type { AttemptState, RelayParts } from '../relay-parts.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
@@ -13,7 +14,7 @@ import { noteStreamOptionsRefused, refusesStreamOptions } from '../upstream/requ
  * an upstream does not know them, and sealed reasoning that no longer fits. Answers whether the channel is to be asked once more; what was
  * learnt is kept, so that this happens once.
  */
-export function isWorthRetry(app: RelayParts, attempt: AttemptState, failure: UpstreamFailure): boolean {
+export function isWorthRetry(app: Pick<RelayParts, 'accessTokens'>, attempt: AttemptState, failure: UpstreamFailure): boolean {
   const { request, shared, channel } = attempt
   if (failure.kind !== 'status' || request.call.isCommitted || request.call.isOver) return false
   const { status, facts } = failure
@@ -38,7 +39,7 @@ export function isWorthRetry(app: RelayParts, attempt: AttemptState, failure: Up
  * in a row, the channel is known to lack it.
  */
 export function missingEndpoint(
-  app: RelayParts,
+  app: Core & Pick<RelayParts, 'endpointMisses'>,
   { request, channel }: AttemptState,
   result: 'answered' | UpstreamFailure,
 ): OptionalEndpoint | undefined {

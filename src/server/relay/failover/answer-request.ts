@@ -106,7 +106,7 @@ function failInStream(request: AdmittedRequest, told: CallerError): void {
 }
 
 /** Ends the hold without a charge. What cannot be written now stays queued; the caller is told what went wrong before. */
-export async function release(app: RelayParts, { hold }: AdmittedRequest): Promise<void> {
+export async function release(app: Pick<RelayParts, 'ledger' | 'logger'>, { hold }: AdmittedRequest): Promise<void> {
   try {
     await app.ledger.release(hold)
   } catch (error) {

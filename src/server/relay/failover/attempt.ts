@@ -17,12 +17,19 @@ import { noteSettled, notingAdapter, runsOn, storeAnswer, withdrawResponse } fro
 import { stoppedHere, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
 import { HttpExchange, type Receiver, type Running, type Target } from '../upstream/http-exchange.ts'
 import { MultiExchange, type MultiTarget } from '../upstream/multi-exchange.ts'
+import type { UpstreamCallParts } from '../upstream/request-target.ts'
 import { WebSocketExchange } from '../upstream/websocket-exchange.ts'
 import { isWorthRetry, missingEndpoint } from './adaptive-retry.ts'
 import { type Prepared, prepare } from './prepare-attempt.ts'
 
 type Result = 'answered' | UpstreamFailure
 type AnyTarget = Target | MultiTarget
+
+/** The parts of the server that an attempt is charged with. */
+type SettleParts = Pick<
+  RelayParts,
+  'calibration' | 'ledger' | 'logger' | 'now' | 'options' | 'pendingResponses' | 'steady' | 'traffic' | 'upstreamResponses'
+>
 
 /** What an attempt begins with. */
 type Begun = Pick<AttemptState, 'request' | 'shared' | 'channel' | 'choice'>
@@ -62,7 +69,11 @@ function run(app: RelayParts, attempt: AttemptState, prepared: Prepared): Promis
 }
 
 /** A request that is sent a second time on another connection of its channel counts as an attempt, and stands in the chain of the log row. */
-function notingRepeats(app: RelayParts, { shared, channel, choice }: AttemptState, target: AnyTarget): AnyTarget {
+function notingRepeats(
+  app: Pick<RelayParts, 'metrics' | 'steady'>,
+  { shared, channel, choice }: AttemptState,
+  target: AnyTarget,
+): AnyTarget {
   const startedMs = app.steady()
   const repeats = () => {
     app.metrics.upstreamAttempts.inc({ outcome: 'unreachable' })
@@ -80,7 +91,11 @@ function notingRepeats(app: RelayParts, { shared, channel, choice }: AttemptStat
 }
 
 /** An answer of bytes: what it costs is known from the request, so that it passes as it comes, all but its last piece. */
-async function attemptBytes(app: RelayParts, attempt: AttemptState, target: AnyTarget): Promise<Result> {
+async function attemptBytes(
+  app: SettleParts & Pick<RelayParts, 'deadlines' | 'undelivered'>,
+  attempt: AttemptState,
+  target: AnyTarget,
+): Promise<Result> {
   const { request } = attempt
   const { call } = request
   let exchange: Running | undefined
@@ -115,7 +130,7 @@ async function attemptBytes(app: RelayParts, attempt: AttemptState, target: AnyT
 }
 
 async function attemptWhole(
-  app: RelayParts,
+  app: UpstreamCallParts & SettleParts & Pick<RelayParts, 'localResponses' | 'undelivered'>,
   attempt: AttemptState,
   target: AnyTarget,
   adapter: ResponseAdapter,
@@ -157,7 +172,7 @@ async function attemptWhole(
 }
 
 async function attemptStream(
-  app: RelayParts,
+  app: UpstreamCallParts & SettleParts & Pick<RelayParts, 'callerLog' | 'localResponses'>,
   attempt: AttemptState,
   target: AnyTarget,
   adapter: ResponseAdapter,
@@ -208,7 +223,7 @@ async function attemptStream(
 }
 
 async function completeStream(
-  app: RelayParts,
+  app: SettleParts & Pick<RelayParts, 'deadlines' | 'localResponses'>,
   attempt: AttemptState,
   exchange: Running,
   reply: StreamReply,
@@ -230,7 +245,7 @@ async function completeStream(
 }
 
 /** Charges what came of an answer of which the caller has nothing, because no channel could answer after it. */
-export async function settleLost(app: RelayParts, attempt: AttemptState, partial: PartialReply): Promise<void> {
+export async function settleLost(app: SettleParts, attempt: AttemptState, partial: PartialReply): Promise<void> {
   const ending = await endingOf(attempt.request, partial, 'upstream')
   await beginSettling(app, attempt, ending, true).settled
 }
@@ -240,7 +255,7 @@ export async function settleLost(app: RelayParts, attempt: AttemptState, partial
  * upstream costs nothing.
  */
 async function settleGone(
-  app: RelayParts,
+  app: SettleParts,
   attempt: AttemptState,
   exchange: Running | undefined,
   partial: PartialReply,
@@ -271,7 +286,7 @@ function brokenOffBy({ kind }: UpstreamFailure): 'node' | 'upstream' {
   return kind === 'stopped' ? 'node' : 'upstream'
 }
 
-function exchangeOf({ deadlines }: RelayParts, target: AnyTarget, receiver: Receiver): Running {
+function exchangeOf({ deadlines }: Pick<RelayParts, 'deadlines'>, target: AnyTarget, receiver: Receiver): Running {
   if ('calls' in target) return new MultiExchange(deadlines, target, receiver)
   return target.framing === 'websocket'
     ? new WebSocketExchange(deadlines, target, receiver)
@@ -279,13 +294,17 @@ function exchangeOf({ deadlines }: RelayParts, target: AnyTarget, receiver: Rece
 }
 
 /** A response that could not be written down is nobody's: its name was not told, and it is to end. */
-function disown(app: RelayParts, attempt: AttemptState, error: unknown): never {
+function disown(
+  app: UpstreamCallParts & Pick<RelayParts, 'logger' | 'pendingResponses'>,
+  attempt: AttemptState,
+  error: unknown,
+): never {
   background(app.logger, 'withdraw a response', withdrawResponse(app, attempt))
   throw error
 }
 
 /** A response in the background goes on without its stream, and is charged when it ends; what cannot be left is charged now. */
-async function isLeftOpen(app: RelayParts, attempt: AttemptState): Promise<boolean> {
+async function isLeftOpen(app: Pick<RelayParts, 'logger'>, attempt: AttemptState): Promise<boolean> {
   try {
     return await runsOn(attempt)
   } catch (error) {
@@ -296,7 +315,7 @@ async function isLeftOpen(app: RelayParts, attempt: AttemptState): Promise<boole
 
 /** Settles for a reply that nothing was sent of. False when the caller was told that it cannot be delivered now. */
 function settleReply(
-  app: RelayParts,
+  app: SettleParts & Pick<RelayParts, 'undelivered'>,
   attempt: AttemptState,
   ending: Ending,
   reply: { contentType: string; body: Buffer },
@@ -305,12 +324,12 @@ function settleReply(
   return isSettled(app, attempt, { settled, charge, reply })
 }
 
-function settle(app: RelayParts, attempt: AttemptState, ending: Ending): Promise<void> {
+function settle(app: SettleParts, attempt: AttemptState, ending: Ending): Promise<void> {
   return beginSettling(app, attempt, ending).settled
 }
 
 function beginSettling(
-  app: RelayParts,
+  app: SettleParts,
   attempt: AttemptState,
   reported: Ending,
   isLost?: true,
@@ -343,7 +362,11 @@ interface Flowing {
  * Every five seconds: a heartbeat after ten silent ones, a note of what the stream owes so far should this process die, and a look at
  * the caller. Who has taken nothing for minutes has left, whatever their connection says.
  */
-function keepAlive(app: RelayParts, attempt: AttemptState, { exchange, reply, heartbeat }: Flowing) {
+function keepAlive(
+  app: Pick<RelayParts, 'deadlines' | 'ledger' | 'logger' | 'now' | 'options' | 'steady'>,
+  attempt: AttemptState,
+  { exchange, reply, heartbeat }: Flowing,
+) {
   const { request, channel, upstreamModel } = attempt
   const { call } = request
   const { first_byte_timeout_ms: firstMs = 0 } = channel.setting

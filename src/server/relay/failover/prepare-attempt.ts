@@ -24,6 +24,12 @@ import type { Limits, Target } from '../upstream/http-exchange.ts'
 import type { MultiTarget } from '../upstream/multi-exchange.ts'
 import { callerHeaders, keyedHeaders, limitedMembers, refusesStreamOptions, wayTo } from '../upstream/request-target.ts'
 
+/** The parts of the server that the request to a channel is made with. */
+type PrepareParts = Pick<
+  RelayParts,
+  'accessTokens' | 'logger' | 'mediaMemory' | 'now' | 'options' | 'sealedStates' | 'secrets' | 'upstream'
+>
+
 /** One attempt, ready to be sent: where to, what, and how its answer reaches the caller. */
 export interface Prepared {
   readonly target: Target | MultiTarget
@@ -34,7 +40,7 @@ export interface Prepared {
  * Makes the request that goes to a channel. In the caller's own format it is their bytes with only those top-level members changed that
  * must be; else it is written anew from the neutral form. A failure means that this channel cannot be asked.
  */
-export async function prepare(app: RelayParts, attempt: AttemptState): Promise<Prepared | UpstreamFailure> {
+export async function prepare(app: PrepareParts, attempt: AttemptState): Promise<Prepared | UpstreamFailure> {
   const { request, channel } = attempt
   if (isHeavy(request.body.bytes.length)) await yieldWithPriority()
   const mapped = resolveModel(channel, request.facts.model)
@@ -155,7 +161,7 @@ function writeMembers(changes: Readonly<Record<string, unknown>>): Record<string
 
 /** A vendor of tasks has an address to ask about them. */
 async function targetsOf(
-  app: RelayParts,
+  app: Pick<RelayParts, 'now' | 'options' | 'secrets' | 'upstream'>,
   request: AdmittedRequest,
   way: { channel: RunningChannel; key: string; format: Format },
   { requests, steps }: Converted,
@@ -173,7 +179,7 @@ async function targetsOf(
 }
 
 async function targetOf(
-  app: RelayParts,
+  app: Pick<RelayParts, 'now' | 'options' | 'secrets' | 'upstream'>,
   request: AdmittedRequest,
   sent: { channel: RunningChannel; key: string; format: Format; written: Written },
 ): Promise<Target> {

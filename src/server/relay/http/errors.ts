@@ -5,7 +5,7 @@ import type { RelayParts } from '../relay-parts.ts'
 import type { ClientExchange } from './client-exchange.ts'
 
 /** What the caller is told of an error; of one that no step expected its request id, nothing else. */
-export function asAppError(app: RelayParts, call: ClientExchange, error: unknown): AppError {
+export function asAppError(app: Pick<RelayParts, 'callerLog' | 'options'>, call: ClientExchange, error: unknown): AppError {
   if (error instanceof AppError) return withAmounts(app, error)
   if (isDatabaseFailure(error)) return new AppError('database_unavailable', {}, { cause: error })
   app.callerLog.of(call.client).error({ error, request: call.id }, 'relay request failed')
@@ -13,7 +13,7 @@ export function asAppError(app: RelayParts, call: ClientExchange, error: unknown
 }
 
 /** The ledger counts units; people read amounts as the site shows them. */
-function withAmounts(app: RelayParts, error: AppError): AppError {
+function withAmounts(app: Pick<RelayParts, 'options'>, error: AppError): AppError {
   const { have, need } = error.params
   if (typeof have !== 'number' || typeof need !== 'number') return error
   return new AppError(

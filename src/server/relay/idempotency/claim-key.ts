@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { AppError, fail } from '../../lib/failure.ts'
 import { sha256 } from '../../lib/secrets.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
+import type { Core } from '../../options/core.ts'
 import { authenticateCall } from '../admission/authenticate.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { Body } from '../http/read-body.ts'
@@ -43,7 +44,7 @@ const isVisible = /^[\x21-\x7e]{1,255}$/
  * or `idempotency_reply_unavailable`.
  */
 export async function claimKey(
-  app: RelayParts,
+  app: Core & Pick<RelayParts, 'authenticator' | 'deadlines' | 'idempotentRequests' | 'keyedCalls' | 'sessions'>,
   { call, key, from }: { call: ClientExchange; key: string; from: 'token' | 'session' },
 ): Promise<KeyedCall | undefined> {
   const { userId, tokenId, pinnedChannel } = await authenticateCall(app, { from }, call)
@@ -72,7 +73,10 @@ interface Leading {
 }
 
 /** Claims the key in the database, in the name of all that wait on this node. */
-async function leadOthers(app: RelayParts, leading: Leading): Promise<KeyedCall | undefined> {
+async function leadOthers(
+  app: Pick<RelayParts, 'deadlines' | 'idempotentRequests' | 'keyedCalls' | 'logger' | 'options'>,
+  leading: Leading,
+): Promise<KeyedCall | undefined> {
   const { call, request, name } = leading
   let share: (outcome: Outcome) => void = () => {}
   const shared = new Promise<Outcome>((resolve) => {
@@ -96,7 +100,10 @@ async function leadOthers(app: RelayParts, leading: Leading): Promise<KeyedCall 
 }
 
 /** Undefined when the call is over before. */
-async function claimOrWait(app: RelayParts, { call, request, latestMs }: Leading): Promise<'claimed' | Outcome> {
+async function claimOrWait(
+  app: Pick<RelayParts, 'deadlines' | 'idempotentRequests'>,
+  { call, request, latestMs }: Leading,
+): Promise<'claimed' | Outcome> {
   for (;;) {
     const claim = await asked(app.idempotentRequests.claim(request))
     if (claim !== 'running') return claim
@@ -119,7 +126,7 @@ function asked<Answer>(answer: Promise<Answer>): Promise<Answer> {
 
 /** Throws `idempotency_key_in_use` after `limitMs`, and `server_stopping`. */
 async function unlessOver<Value>(
-  app: RelayParts,
+  app: Pick<RelayParts, 'deadlines'>,
   call: ClientExchange,
   value: Promise<Value>,
   limitMs: number,
@@ -138,7 +145,12 @@ async function unlessOver<Value>(
   return first
 }
 
-function keyedCall(app: RelayParts, call: ClientExchange, request: KeyedRequest, end: (outcome: Outcome) => void): KeyedCall {
+function keyedCall(
+  app: Pick<RelayParts, 'idempotentRequests' | 'logger' | 'options'>,
+  call: ClientExchange,
+  request: KeyedRequest,
+  end: (outcome: Outcome) => void,
+): KeyedCall {
   const recorder = new ReplyRecorder(call.id, app.options.current['idempotency.reply_kilobytes'] * 1024)
   call.record(recorder)
   return {
@@ -154,7 +166,11 @@ function keyedCall(app: RelayParts, call: ClientExchange, request: KeyedRequest,
   }
 }
 
-function keepOrFree({ idempotentRequests }: RelayParts, request: KeyedRequest, recorder: ReplyRecorder): Promise<void> {
+function keepOrFree(
+  { idempotentRequests }: Pick<RelayParts, 'idempotentRequests'>,
+  request: KeyedRequest,
+  recorder: ReplyRecorder,
+): Promise<void> {
   if (!recorder.isComplete || !isFinal(recorder.status)) return idempotentRequests.free(request)
   const { reply } = recorder
   return reply ? idempotentRequests.store(request, reply) : idempotentRequests.markUnavailable(request)

@@ -18,7 +18,7 @@ import { fingerprintOf } from './claim-key.ts'
  * told. Throws what is no failure of the database.
  */
 export async function isSettled(
-  app: RelayParts,
+  app: Pick<RelayParts, 'undelivered'>,
   attempt: AttemptState,
   { settled, charge, reply }: Undeliverable,
 ): Promise<boolean> {
@@ -46,7 +46,11 @@ interface Undeliverable {
 }
 
 /** Answers a repeat of a request whose reply is kept, and charges it. False when there is none. Throws `database_unavailable`. */
-export async function deliverKept(app: RelayParts, call: ClientExchange, caller: RelayCaller): Promise<boolean> {
+export async function deliverKept(
+  app: Pick<RelayParts, 'localResponses' | 'logger' | 'undelivered' | 'upstreamResponses'>,
+  call: ClientExchange,
+  caller: RelayCaller,
+): Promise<boolean> {
   const { undelivered } = app
   if (undelivered.size === 0) return false
   const entry = undelivered.take(await slotOf(call, caller))

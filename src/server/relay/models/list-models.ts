@@ -53,7 +53,7 @@ export async function showModel(app: RelayParts, call: ClientExchange, model: st
   sendJson(call, shapes[call.dialect]?.() ?? openAiModel(app, model))
 }
 
-function usableModels(app: RelayParts, caller: RelayCaller): string[] {
+function usableModels(app: Pick<RelayParts, 'channels' | 'options'>, caller: RelayCaller): string[] {
   const names = listedModels(app, groupsToTry(app.options.current, caller))
   return names.filter((name) => caller.modelLimits === null || caller.modelLimits.has(name))
 }
@@ -61,12 +61,12 @@ function usableModels(app: RelayParts, caller: RelayCaller): string[] {
 /** SDKs need a number: the accustomed one, where neither the name nor the price data tells the release. */
 const createdAt = 1_626_777_600
 
-function openAiModel({ priceData }: RelayParts, id: string) {
+function openAiModel({ priceData }: Pick<RelayParts, 'priceData'>, id: string) {
   const created = priceData.releasedAt(id) ?? createdAt
   return { id, object: 'model', created, owned_by: 'sluice', permission: [], root: id, parent: null }
 }
 
-function anthropicModel({ priceData }: RelayParts, id: string) {
+function anthropicModel({ priceData }: Pick<RelayParts, 'priceData'>, id: string) {
   return {
     type: 'model',
     id,
@@ -104,19 +104,19 @@ const methods: readonly {
   { method: 'predict', format: 'gemini.predict', suits: (_app, id) => /^imagen/.test(id) },
 ]
 
-function generates(app: RelayParts, id: string, groups: readonly string[], format: CallerFormat): boolean {
+function generates(app: Pick<RelayParts, 'channels'>, id: string, groups: readonly string[], format: CallerFormat): boolean {
   const kind = modelKind(id)
   if (kind === 'conversation') return isAnswered(app, { model: id, groups, format })
   // Gemini's own models draw and speak by the same method.
   return kind === 'other' && /^gemini/.test(id) && isAnswered(app, { model: id, groups, format })
 }
 
-function embeds(app: RelayParts, id: string, groups: readonly string[], format: CallerFormat): boolean {
+function embeds(app: Pick<RelayParts, 'channels'>, id: string, groups: readonly string[], format: CallerFormat): boolean {
   return modelKind(id) === 'embeddings' && isAnswered(app, { model: id, groups, format })
 }
 
 function isAnswered(
-  { channels }: RelayParts,
+  { channels }: Pick<RelayParts, 'channels'>,
   asked: { model: string; groups: readonly string[]; format: CallerFormat },
 ): boolean {
   return asked.groups.some((group) => hasChannel(channels.current, group, asked))

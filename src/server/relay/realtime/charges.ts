@@ -10,6 +10,9 @@ import { chargeFor, type Ending } from '../charge/charge-row.ts'
 import { plausibleEnding } from '../charge/settlement.ts'
 import type { RelayParts } from '../relay-parts.ts'
 
+/** The parts of the server that a session is charged with. */
+type BillParts = Pick<RelayParts, 'catalog' | 'ledger' | 'limits' | 'now' | 'options' | 'steady' | 'traffic'>
+
 /** What all charges of a session have in common. */
 export interface SessionBill {
   readonly id: string
@@ -33,7 +36,7 @@ export interface SessionPlace {
  * request id of its own. A response that ends takes the hold; the next one is held before anything else is said.
  */
 export class RealtimeBill {
-  readonly #app: RelayParts
+  readonly #app: BillParts
   readonly #bill: SessionBill
   /** Ids of responses and items that were charged: an upstream may tell an end twice. */
   readonly #charged = new Set<string>()
@@ -43,7 +46,7 @@ export class RealtimeBill {
   #count = 0
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(app: RelayParts, bill: SessionBill) {
+  constructor(app: BillParts, bill: SessionBill) {
     this.#app = app
     this.#bill = bill
   }

@@ -6,6 +6,7 @@ import { resolveModel, type Selected, type Selection, selectChannel, selectPinne
 import type { ChannelRun } from '../../channels/traffic.ts'
 import { AppError, fail } from '../../lib/failure.ts'
 import { openSocket } from '../../lib/upstream-socket.ts'
+import type { Core } from '../../options/core.ts'
 import type { CallerError } from '../../protocols/error-body.ts'
 import { ownError } from '../../protocols/error-body.ts'
 import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
@@ -42,7 +43,10 @@ export interface Connected {
 }
 
 /** Tries channels until one takes the session. Answers what the caller is told when none does. Throws `no_channel`. */
-export async function connectRealtime(app: RelayParts, wanted: Wanted): Promise<Connected | CallerError> {
+export async function connectRealtime(
+  app: Core & Pick<RelayParts, 'accessTokens' | 'callerLog' | 'channels' | 'traffic' | 'upstream'>,
+  wanted: Wanted,
+): Promise<Connected | CallerError> {
   const { call, caller, model, group } = wanted
   const triesMax = caller.pinnedChannel === 0 ? app.options.current.RetryTimes + 1 : 1
   const tried = new Set<number>()
@@ -90,7 +94,7 @@ export async function connectRealtime(app: RelayParts, wanted: Wanted): Promise<
 }
 
 function select(
-  app: RelayParts,
+  app: Pick<RelayParts, 'channels' | 'options' | 'traffic'>,
   { caller, model, group }: Wanted,
   tried: Required<Pick<Selection, 'tried' | 'triedKeys' | 'full'>>,
 ): Selected {
@@ -101,7 +105,7 @@ function select(
 }
 
 async function connectTo(
-  app: RelayParts,
+  app: Pick<RelayParts, 'accessTokens' | 'upstream'>,
   { call, query, isBeta }: Wanted,
   channel: RunningChannel,
   model: string,

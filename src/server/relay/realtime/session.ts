@@ -45,7 +45,7 @@ export interface SessionParts {
  * held for before it is asked for. When the balance is used up the caller is told, and the session ends.
  */
 export class RealtimeSession {
-  readonly #app: RelayParts
+  readonly #app: Pick<RelayParts, 'deadlines' | 'logger' | 'options' | 'steady'>
   readonly #parts: SessionParts
   readonly #client: SocketPeer
   readonly #upstream: SocketPeer
@@ -62,7 +62,7 @@ export class RealtimeSession {
   /** Resolves when both ends are closed and everything is charged. */
   readonly over: Promise<void>
 
-  constructor(app: RelayParts, client: WebSocket, parts: SessionParts) {
+  constructor(app: Pick<RelayParts, 'deadlines' | 'logger' | 'options' | 'steady'>, client: WebSocket, parts: SessionParts) {
     this.#app = app
     this.#parts = parts
     this.over = new Promise((resolve) => {

@@ -28,7 +28,7 @@ export interface Converted {
  * Notes in the attempt what was lost on the way. Throws what is wrong with the request itself.
  */
 export async function convert(
-  app: RelayParts,
+  app: Pick<RelayParts, 'mediaMemory' | 'now' | 'upstream'>,
   attempt: AttemptState,
   { conversion, model }: { conversion: DirectConversion; model: string },
 ): Promise<Converted | UpstreamFailure> {
@@ -127,7 +127,11 @@ function answerOf(plan: DirectPlan, replies: readonly JsonObject[]): DirectAnswe
   }
 }
 
-async function deliver(app: RelayParts, plan: DirectPlan, answer: DirectAnswer): Promise<Delivered> {
+async function deliver(
+  app: Pick<RelayParts, 'mediaMemory' | 'upstream'>,
+  plan: DirectPlan,
+  answer: DirectAnswer,
+): Promise<Delivered> {
   switch (answer.kind) {
     case 'json': {
       const body = plan.inlinesImages ? await inlineImages(app, answer.body) : answer.body

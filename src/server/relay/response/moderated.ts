@@ -15,7 +15,7 @@ import { parse } from './sse-interceptor.ts'
  * in the caller's format, however the upstream's became that: masks them, or ends the reply there.
  */
 export function moderatedAdapter(
-  { moderation, callerLog }: RelayParts,
+  { moderation, callerLog }: Pick<RelayParts, 'callerLog' | 'moderation'>,
   { call, format, facts }: Pick<AdmittedRequest, 'call' | 'format' | 'facts'>,
   adapter: ResponseAdapter,
 ): ResponseAdapter {

@@ -24,7 +24,7 @@ import { translated } from './translated.ts'
  * speak the caller's own format. Notes in the attempt what was lost on the way. Throws what is wrong with the request itself.
  */
 export async function translate(
-  app: RelayParts,
+  app: Pick<RelayParts, 'logger' | 'mediaMemory' | 'now' | 'options' | 'sealedStates' | 'upstream'>,
   attempt: AttemptState,
   to: { format: Format; model: string },
 ): Promise<Written | UpstreamFailure> {
@@ -97,7 +97,7 @@ function pairOf(request: AdmittedRequest, format: Format): { codec: Codec; inbou
 
 /** The request in its neutral form, with what the caller could not send back put in its place again. */
 async function dialogueFor(
-  app: RelayParts,
+  app: Pick<RelayParts, 'mediaMemory' | 'sealedStates' | 'upstream'>,
   { request, shared }: AttemptState,
   codec: Codec,
   inbound: Inbound,
@@ -116,7 +116,11 @@ function withoutReasoning(dialogue: Dialogue): Dialogue {
 }
 
 /** What the site, the channel and the token of the caller have set for translated requests. */
-export function settingsOf({ options }: RelayParts, caller: RelayCaller, { setting }: RunningChannel): TranslationSettings {
+export function settingsOf(
+  { options }: Pick<RelayParts, 'options'>,
+  caller: RelayCaller,
+  { setting }: RunningChannel,
+): TranslationSettings {
   const { current } = options
   const refusesHostedTools =
     current['translation.refuse_hosted_tools'] || setting.refuse_hosted_tools === true || caller.refusesHostedTools

@@ -23,7 +23,11 @@ interface Pair {
 }
 
 /** An answer of another format: read into neutral events, and written as the caller's format says. */
-export function translated(app: RelayParts, attempt: AttemptState, pair: Pair): ResponseAdapter {
+export function translated(
+  app: Pick<RelayParts, 'logger' | 'now' | 'sealedStates'>,
+  attempt: AttemptState,
+  pair: Pair,
+): ResponseAdapter {
   const { request, channel } = attempt
   const { codec, inbound, dialogue, written } = pair
   const lost = new ReplyLosses(attempt)

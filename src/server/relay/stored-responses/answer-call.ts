@@ -20,9 +20,11 @@ import { parse, StreamInterceptor } from '../response/sse-interceptor.ts'
 import { type StreamOutcome, StreamReply } from '../response/stream.ts'
 import { parseObject, stoppedHere, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
 import { HttpExchange } from '../upstream/http-exchange.ts'
+import type { UpstreamCallParts } from '../upstream/request-target.ts'
 import { callerHeaders, targetOf } from '../upstream/request-target.ts'
 import { answerLocal } from './local-calls.ts'
 import type { PendingResponse } from './pending-responses.ts'
+import type { PendingChargeParts } from './settle-pending.ts'
 import { settleIfEnded } from './settle-pending.ts'
 import { type AboutResponse, askAbout, callAbout } from './upstream-calls.ts'
 import type { UpstreamResponse } from './upstream-responses.ts'
@@ -87,7 +89,11 @@ async function answer(
   else await relayWhole(app, about, action)
 }
 
-async function relayWhole(app: RelayParts, about: About, action: 'read' | 'cancel' | 'items'): Promise<void> {
+async function relayWhole(
+  app: UpstreamCallParts & PendingChargeParts,
+  about: About,
+  action: 'read' | 'cancel' | 'items',
+): Promise<void> {
   const { call, channel, open, at, adapter } = about
   const answer = await askAbout(app, channel, action, at)
   if (answer instanceof UpstreamFailure) return tell(about, answer)
@@ -98,7 +104,7 @@ async function relayWhole(app: RelayParts, about: About, action: 'read' | 'cance
 }
 
 /** What still runs would be charged for by nobody, once it is gone. */
-async function remove(app: RelayParts, about: About): Promise<void> {
+async function remove(app: UpstreamCallParts & PendingChargeParts, about: About): Promise<void> {
   const { call, kept, channel, open, at } = about
   if (open) {
     const now = await askAbout(app, channel, 'read', { ...at, query: new URLSearchParams() })
@@ -119,7 +125,7 @@ function tell({ call, at }: About, failure: UpstreamFailure): void {
 }
 
 /** Names what the caller asked for, and takes listed words out, as when the answer had come at once. */
-function adapterFor(app: RelayParts, call: ClientExchange, model: string): ResponseAdapter {
+function adapterFor(app: Pick<RelayParts, 'callerLog' | 'moderation'>, call: ClientExchange, model: string): ResponseAdapter {
   const format = openAiResponses
   const { stream } = format
   if (!stream) throw new Error('Responses are streamed')
@@ -185,7 +191,7 @@ interface StreamedResponse {
 }
 
 /** Passes the events of a response on as they come; the last one waits for the charge, where there is one to come. */
-async function streamResponse(app: RelayParts, streamed: StreamedResponse): Promise<void> {
+async function streamResponse(app: UpstreamCallParts & PendingChargeParts, streamed: StreamedResponse): Promise<void> {
   const { call, channel, at, adapter } = streamed
   const target = await targetOf(app, channel, {
     ...callAbout('read', at),
@@ -222,7 +228,12 @@ async function streamResponse(app: RelayParts, streamed: StreamedResponse): Prom
   if (outcome !== 'gone') await end(app, streamed, reply, outcome)
 }
 
-async function end(app: RelayParts, streamed: StreamedResponse, reply: StreamReply, outcome: StreamOutcome): Promise<void> {
+async function end(
+  app: PendingChargeParts,
+  streamed: StreamedResponse,
+  reply: StreamReply,
+  outcome: StreamOutcome,
+): Promise<void> {
   const { call, channel, open, at } = streamed
   if (outcome instanceof UpstreamFailure) {
     const failure = withCleanFacts(outcome, channel)
@@ -236,7 +247,7 @@ async function end(app: RelayParts, streamed: StreamedResponse, reply: StreamRep
 }
 
 /** The last event holds the whole response. */
-async function settleStreamed(app: RelayParts, open: PendingResponse, last: string): Promise<void> {
+async function settleStreamed(app: PendingChargeParts, open: PendingResponse, last: string): Promise<void> {
   for (const { data } of eventsIn(last)) {
     const response = objectAt(parse(data) ?? {}, 'response')
     if (response) await settleIfEnded(app, open, response)

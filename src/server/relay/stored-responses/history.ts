@@ -30,7 +30,7 @@ export const turnBytesMax = 8 * 1024 * 1024
  * answer it; the request as it is when it names none, or what an upstream keeps. A turn is kept with its references. Throws `response_running` or `body_too_large`, and `previous_response_unknown` when a turn
  * of the conversation was removed.
  */
-export async function expandHistory(app: RelayParts, caller: RelayCaller, body: Body): Promise<Expanded> {
+export async function expandHistory(app: Pick<RelayParts, 'localResponses'>, caller: RelayCaller, body: Body): Promise<Expanded> {
   const { json, bytes } = body
   const input = inputItems(json.input)
   const previousId = textAt(json, 'previous_response_id')
@@ -56,7 +56,11 @@ export async function expandHistory(app: RelayParts, caller: RelayCaller, body: 
 }
 
 /** The items with those that this server keeps in place of references to them; the same list when there are none. */
-export async function withKeptItems(app: RelayParts, userId: number, items: readonly unknown[]): Promise<readonly unknown[]> {
+export async function withKeptItems(
+  app: Pick<RelayParts, 'localResponses'>,
+  userId: number,
+  items: readonly unknown[],
+): Promise<readonly unknown[]> {
   const references = referencesIn(items)
   return references.length === 0 ? items : withReferred(items, await app.localResponses.itemsOf(userId, references))
 }
@@ -92,7 +96,11 @@ const threaded: ReadonlySet<CallerFormat> = new Set<CallerFormat>(['anthropic.me
  * would say to it. Throws `previous_response_unknown`, `item_unknown` or `thread_unknown`, `field_invalid` for a conversation, which
  * nobody can have made through here, `untranslatable` where nobody keeps anything, or `no_channel`.
  */
-export async function homeOf(app: RelayParts, caller: RelayCaller, asked: Continued): Promise<Home | undefined> {
+export async function homeOf(
+  app: Pick<RelayParts, 'channels' | 'localResponses' | 'options' | 'upstreamResponses'>,
+  caller: RelayCaller,
+  asked: Continued,
+): Promise<Home | undefined> {
   const { body, model } = asked
   if (conversationIn(body) !== '') fail('field_invalid', { field: 'conversation', reason: noConversations })
   const groups = groupsToTry(app.options.current, caller)
@@ -116,7 +124,7 @@ export async function homeOf(app: RelayParts, caller: RelayCaller, asked: Contin
 }
 
 async function responsePlaces(
-  app: RelayParts,
+  app: Pick<RelayParts, 'channels' | 'localResponses' | 'upstreamResponses'>,
   caller: RelayCaller,
   groups: readonly string[],
   asked: Continued,
@@ -130,7 +138,7 @@ async function responsePlaces(
 }
 
 async function itemPlaces(
-  app: RelayParts,
+  app: Pick<RelayParts, 'channels' | 'localResponses' | 'upstreamResponses'>,
   caller: RelayCaller,
   groups: readonly string[],
   asked: Continued,
@@ -146,7 +154,7 @@ async function itemPlaces(
 }
 
 async function threadPlaces(
-  app: RelayParts,
+  app: Pick<RelayParts, 'channels' | 'upstreamResponses'>,
   caller: RelayCaller,
   groups: readonly string[],
   { model, body }: Continued,
@@ -203,7 +211,7 @@ function conversationIn({ conversation }: JsonObject): string {
 
 /** Whether some channel of the groups speaks the format itself. */
 export function servesNatively(
-  app: RelayParts,
+  app: Pick<RelayParts, 'channels'>,
   caller: RelayCaller,
   groups: readonly string[],
   { model, format }: Pick<Continued, 'model' | 'format'>,
@@ -214,7 +222,7 @@ export function servesNatively(
 }
 
 function someChannel(
-  { channels }: RelayParts,
+  { channels }: Pick<RelayParts, 'channels'>,
   caller: RelayCaller,
   groups: readonly string[],
   model: string,

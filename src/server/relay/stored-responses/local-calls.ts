@@ -9,9 +9,12 @@ import { withKeptItems } from './history.ts'
 import type { LocalResponse, NumberedEvent } from './local-responses.ts'
 import type { ResponseAction } from './upstream-calls.ts'
 
+/** The parts of the server that responses which it keeps are read with. */
+type LocalCallParts = Pick<RelayParts, 'backgroundRuns' | 'deadlines' | 'localResponses' | 'steady'>
+
 /** Answers a call about a response that this server keeps. Nothing is charged for it. */
 export async function answerLocal(
-  app: RelayParts,
+  app: LocalCallParts,
   call: ClientExchange,
   own: LocalResponse,
   asked: { action: ResponseAction; query: URLSearchParams },
@@ -24,13 +27,18 @@ export async function answerLocal(
   else answer(call, own.response)
 }
 
-async function remove(app: RelayParts, call: ClientExchange, own: LocalResponse): Promise<void> {
+async function remove(app: Pick<RelayParts, 'localResponses'>, call: ClientExchange, own: LocalResponse): Promise<void> {
   if (isRunning(own.response)) fail('response_running')
   await app.localResponses.forget(own)
   answer(call, { id: own.id, object: 'response', deleted: true })
 }
 
-async function list(app: RelayParts, call: ClientExchange, own: LocalResponse, query: URLSearchParams): Promise<void> {
+async function list(
+  app: Pick<RelayParts, 'localResponses'>,
+  call: ClientExchange,
+  own: LocalResponse,
+  query: URLSearchParams,
+): Promise<void> {
   const previous = own.previousId === '' ? undefined : await app.localResponses.find({ userId: own.userId, id: own.previousId })
   const history = previous && (await app.localResponses.historyOf(previous))
   const items = await withKeptItems(app, own.userId, [...(history?.items ?? []), ...own.input])
@@ -38,7 +46,11 @@ async function list(app: RelayParts, call: ClientExchange, own: LocalResponse, q
 }
 
 /** Only what runs in the background can be stopped; what has ended stays as it ended. */
-async function cancel(app: RelayParts, call: ClientExchange, own: LocalResponse): Promise<void> {
+async function cancel(
+  app: Pick<RelayParts, 'backgroundRuns' | 'deadlines' | 'localResponses'>,
+  call: ClientExchange,
+  own: LocalResponse,
+): Promise<void> {
   if (!own.isBackground) fail('response_synchronous')
   if (isRunning(own.response)) {
     app.backgroundRuns.find(own)?.cancel()
@@ -48,7 +60,11 @@ async function cancel(app: RelayParts, call: ClientExchange, own: LocalResponse)
 }
 
 /** As it ended; as it is, when the node that makes it does not stop in time. */
-async function ended(app: RelayParts, call: ClientExchange, own: LocalResponse): Promise<LocalResponse> {
+async function ended(
+  app: Pick<RelayParts, 'backgroundRuns' | 'deadlines' | 'localResponses'>,
+  call: ClientExchange,
+  own: LocalResponse,
+): Promise<LocalResponse> {
   let now = own
   for (let tries = 0; tries < triesMax && isRunning(now.response) && !call.isOver; tries++) {
     const run = app.backgroundRuns.find(own)
@@ -74,7 +90,7 @@ const pauseMs = 500
  * Tells a response that this server keeps as a stream, from behind an event on: live from the run of this node, through the database from that
  * of another, and from its whole answer where no events of it are kept. Callers who leave disturb nothing.
  */
-export async function streamLocal(app: RelayParts, call: ClientExchange, own: LocalResponse, after: number): Promise<void> {
+export async function streamLocal(app: LocalCallParts, call: ClientExchange, own: LocalResponse, after: number): Promise<void> {
   call.begin({
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache, no-transform',
@@ -99,7 +115,11 @@ interface Progress {
   readonly isOver: boolean
 }
 
-async function progress(app: RelayParts, own: LocalResponse, number: number): Promise<Progress> {
+async function progress(
+  app: Pick<RelayParts, 'backgroundRuns' | 'localResponses'>,
+  own: LocalResponse,
+  number: number,
+): Promise<Progress> {
   const run = app.backgroundRuns.find(own)
   if (run) return { events: run.eventsAfter(number), isOver: run.isOver }
   // Asked before its events: then those of one that is over are all there.
@@ -115,7 +135,11 @@ async function progress(app: RelayParts, own: LocalResponse, number: number): Pr
 }
 
 /** Resolves when there may be more, and when the caller has left. */
-async function somethingNew(app: RelayParts, call: ClientExchange, own: LocalResponse): Promise<void> {
+async function somethingNew(
+  app: Pick<RelayParts, 'backgroundRuns' | 'deadlines'>,
+  call: ClientExchange,
+  own: LocalResponse,
+): Promise<void> {
   const run = app.backgroundRuns.find(own)
   await untilGone(call, (resolve) => {
     const pause = app.deadlines.after(run ? silentMaxMs : pollMs, resolve)
@@ -124,7 +148,7 @@ async function somethingNew(app: RelayParts, call: ClientExchange, own: LocalRes
   })
 }
 
-async function write(app: RelayParts, call: ClientExchange, text: string): Promise<void> {
+async function write(app: Pick<RelayParts, 'deadlines' | 'steady'>, call: ClientExchange, text: string): Promise<void> {
   if (text === '' || call.isGone || call.write(toByteText(text), app.steady())) return
   await untilGone(call, (resolve) => {
     const patience = app.deadlines.after(blockedMaxMs, () => call.drop())

@@ -14,6 +14,12 @@ import type { PendingResponse } from './pending-responses.ts'
 import { itemIdsIn } from './store-answer.ts'
 import { askAbout } from './upstream-calls.ts'
 
+/** The parts of the server that a pending response is charged with. */
+export type PendingChargeParts = Pick<
+  RelayParts,
+  'ledger' | 'now' | 'options' | 'pendingResponses' | 'steady' | 'upstreamResponses'
+>
+
 /** Nobody waits longer for a response: then its prompt is charged, and whatever it said is the operator's loss. */
 const agesSecondsMax = 24 * 60 * 60
 
@@ -38,7 +44,7 @@ const togetherMax = 10
  * Charges an open response that has ended; false while it runs. However often it is seen to have ended, and by whomever, it is charged
  * once: the ledger knows its request.
  */
-export async function settleIfEnded(app: RelayParts, open: PendingResponse, response: JsonObject): Promise<boolean> {
+export async function settleIfEnded(app: PendingChargeParts, open: PendingResponse, response: JsonObject): Promise<boolean> {
   const end = readEnd(response)
   if (!end) return false
   const { state, usage } = end
@@ -68,7 +74,7 @@ async function askFor(app: RelayParts, open: PendingResponse): Promise<boolean> 
 
 /** What the upstream does not know any more gave nobody anything; what never ends is charged as far as it is known. */
 async function giveUp(
-  app: RelayParts,
+  app: PendingChargeParts,
   open: PendingResponse,
   failure: UpstreamFailure | undefined,
   channel: RunningChannel | undefined,
@@ -87,7 +93,7 @@ async function giveUp(
 const lostAfter = 5
 
 async function settle(
-  app: RelayParts,
+  app: PendingChargeParts,
   { id, channelId, keyId, hold, bill }: PendingResponse,
   ending: Ending,
   items: readonly string[] = [],

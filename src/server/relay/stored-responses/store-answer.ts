@@ -11,6 +11,7 @@ import type { AdmittedRequest, AttemptState, NotedResponse, RelayParts } from '.
 import type { ResponseAdapter, StreamObserver } from '../response/adapter.ts'
 import { replyShapeOf } from '../response/pass-through.ts'
 import { parse } from '../response/sse-interceptor.ts'
+import type { UpstreamCallParts } from '../upstream/request-target.ts'
 import { callerHeaders } from '../upstream/request-target.ts'
 import type { LocalResponse } from './local-responses.ts'
 import { cancelResponse } from './upstream-calls.ts'
@@ -21,7 +22,7 @@ import { keptMessage, type UpstreamResponse } from './upstream-responses.ts'
  * now. What cannot be kept is answered all the same.
  */
 export async function storeAnswer(
-  app: RelayParts,
+  app: Pick<RelayParts, 'localResponses' | 'logger'>,
   attempt: AttemptState,
   said: { whole: Buffer } | { last: string },
 ): Promise<void> {
@@ -71,7 +72,11 @@ function lastResponse(events: string): JsonObject | undefined {
  * items, or a message of a thread. One that goes on in the background gets its row as soon as its id is seen: then it is charged whatever
  * becomes of the caller and of this process.
  */
-export function notingAdapter(app: RelayParts, attempt: AttemptState, adapter: ResponseAdapter): ResponseAdapter {
+export function notingAdapter(
+  app: Pick<RelayParts, 'pendingResponses' | 'upstreamResponses'>,
+  attempt: AttemptState,
+  adapter: ResponseAdapter,
+): ResponseAdapter {
   if (attempt.translation || !isKept(attempt.request)) return adapter
   return {
     ...adapter,
@@ -102,7 +107,10 @@ export async function runsOn({ response }: AttemptState): Promise<boolean> {
 }
 
 /** The attempt failed before the caller had anything, and another channel may try: nobody is to be charged for what this one may do. */
-export async function withdrawResponse(app: RelayParts, attempt: AttemptState): Promise<void> {
+export async function withdrawResponse(
+  app: UpstreamCallParts & Pick<RelayParts, 'logger' | 'pendingResponses'>,
+  attempt: AttemptState,
+): Promise<void> {
   const { request, response, channel, upstreamModel } = attempt
   delete attempt.response
   if (!response?.written) return
@@ -122,7 +130,12 @@ function billedFacts({ stream, reasoningEffort, requestedTier, hostedTools }: Ad
 }
 
 /** The charge is on its way: the caller may go on from the answer, and nobody has to ask for it any more. */
-export async function noteSettled(app: RelayParts, attempt: AttemptState, tokens: number, settled: Promise<void>) {
+export async function noteSettled(
+  app: Pick<RelayParts, 'logger' | 'pendingResponses' | 'upstreamResponses'>,
+  attempt: AttemptState,
+  tokens: number,
+  settled: Promise<void>,
+) {
   const { response, request } = attempt
   const { hold } = request
   const kept = keptOf(attempt, tokens)
@@ -155,7 +168,11 @@ export function keptOf({ response, request, channel }: Keeper, tokens: number): 
   return { id, items, userId, tokenId, channelId: channel.id, keyId: channel.keyId, model: facts.model, tokens }
 }
 
-function note(app: RelayParts, attempt: AttemptState, answer: JsonObject | undefined): void {
+function note(
+  app: Pick<RelayParts, 'pendingResponses' | 'upstreamResponses'>,
+  attempt: AttemptState,
+  answer: JsonObject | undefined,
+): void {
   const { request, shared, channel, choice, upstreamModel } = attempt
   const name = textAt(answer ?? {}, 'id')
   const id = name !== '' && request.format.format === 'anthropic.messages' ? keptMessage(name) : name

@@ -1,7 +1,7 @@
 import type { RunningChannel } from '../../channels/model-index.ts'
 import type { CallerHeaders } from '../../providers/provider.ts'
-import type { RelayParts } from '../relay-parts.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
+import type { UpstreamCallParts } from '../upstream/request-target.ts'
 import { callUpstream, type UpstreamAnswer, type UpstreamCall } from '../upstream/request-target.ts'
 
 /** Calls about a response that an upstream keeps, at the address of Responses with its id behind it. */
@@ -32,7 +32,7 @@ export function callAbout(action: ResponseAction, { id, model, caller, query }: 
 }
 
 export function askAbout(
-  app: RelayParts,
+  app: UpstreamCallParts,
   channel: RunningChannel,
   action: ResponseAction,
   about: AboutResponse,
@@ -40,6 +40,6 @@ export function askAbout(
   return callUpstream(app, channel, callAbout(action, about))
 }
 
-export function cancelResponse(app: RelayParts, channel: RunningChannel, about: AboutResponse) {
+export function cancelResponse(app: UpstreamCallParts, channel: RunningChannel, about: AboutResponse) {
   return askAbout(app, channel, 'cancel', about)
 }

@@ -11,6 +11,9 @@ import type { AdmittedRequest, RelayParts } from '../relay-parts.ts'
 import { UpstreamFailure, withCleanFacts } from './failure.ts'
 import { HttpExchange, type Receiver, type Target } from './http-exchange.ts'
 
+/** The parts of the server that a call to a channel is made with. */
+export type UpstreamCallParts = Pick<RelayParts, 'accessTokens' | 'deadlines' | 'now' | 'upstream'>
+
 /** A call to a channel that does not generate anything: a count, or one about a response that it keeps. */
 export interface UpstreamCall {
   readonly format: Format
@@ -35,7 +38,7 @@ export interface UpstreamAnswer {
 
 /** Makes the call and reads the whole answer. Never throws for what the upstream or the channel's key does wrong. */
 export async function callUpstream(
-  app: RelayParts,
+  app: UpstreamCallParts,
   channel: RunningChannel,
   call: UpstreamCall,
 ): Promise<UpstreamAnswer | UpstreamFailure> {
@@ -48,7 +51,11 @@ export async function callUpstream(
 }
 
 /** Where such a call goes, and with which headers. */
-export async function targetOf(app: RelayParts, channel: RunningChannel, call: UpstreamCall): Promise<Target | UpstreamFailure> {
+export async function targetOf(
+  app: Pick<RelayParts, 'accessTokens' | 'now' | 'upstream'>,
+  channel: RunningChannel,
+  call: UpstreamCall,
+): Promise<Target | UpstreamFailure> {
   const { method, accept = 'application/json', body = nothing, timeoutMs, totalMs = timeoutMs } = call
   const address = await addressOf(app, channel, call)
   if (address instanceof UpstreamFailure) return address
@@ -81,7 +88,7 @@ export async function targetOf(app: RelayParts, channel: RunningChannel, call: U
 
 /** The address of a call, and the channel with the token that stands for its key. */
 export async function addressOf(
-  app: RelayParts,
+  app: Pick<RelayParts, 'accessTokens'>,
   channel: RunningChannel,
   { format, model, suffix = '', query }: Pick<UpstreamCall, 'format' | 'model' | 'suffix' | 'query'>,
 ): Promise<{ url: URL; keyed: RunningChannel } | UpstreamFailure> {
