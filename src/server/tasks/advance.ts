@@ -16,7 +16,7 @@ export type Details = Readonly<Record<string, string | number>>
  * failure refunds the task's charge in the same transaction. Returns whether the state changed.
  */
 export async function advanceTask(
-  app: RelayParts,
+  app: Pick<RelayParts, 'bus' | 'db' | 'ledger' | 'now' | 'options'>,
   table: TaskTable,
   { task, seen, details = {} }: { task: TaskRow; seen: SeenState; details?: Details },
 ): Promise<boolean> {
@@ -34,7 +34,12 @@ export async function advanceTask(
 }
 
 /** Ends a task as failed for a reason of ours. */
-export function failTask(app: RelayParts, table: TaskTable, task: TaskRow, failReason: string): Promise<boolean> {
+export function failTask(
+  app: Pick<RelayParts, 'bus' | 'db' | 'ledger' | 'now' | 'options'>,
+  table: TaskTable,
+  task: TaskRow,
+  failReason: string,
+): Promise<boolean> {
   return advanceTask(app, table, { task, seen: { status: 'FAILURE', failReason, progress: 100 } })
 }
 
@@ -45,7 +50,7 @@ interface Step {
   readonly details: Details
 }
 
-async function writeState(app: RelayParts, within: Within, { table, task, next, details }: Step): Promise<boolean> {
+async function writeState(app: Pick<RelayParts, 'now'>, within: Within, { table, task, next, details }: Step): Promise<boolean> {
   const now = app.now()
   const isOver = isEnd(next.status)
   const { numUpdatedRows } = await within
@@ -64,7 +69,12 @@ async function writeState(app: RelayParts, within: Within, { table, task, next, 
   return numUpdatedRows > 0n
 }
 
-async function giveBack(app: RelayParts, within: Within, table: TaskTable, task: TaskRow): Promise<Refund | undefined> {
+async function giveBack(
+  app: Pick<RelayParts, 'ledger' | 'now' | 'options'>,
+  within: Within,
+  table: TaskTable,
+  task: TaskRow,
+): Promise<Refund | undefined> {
   const at = seconds(app.now())
   const name = task.upstreamId || String(task.id)
   const { userId, requestId, channelId, charged } = task

@@ -1,5 +1,6 @@
 import type { RunningChannel } from '../channels/model-index.ts'
 import { fail } from '../lib/failure.ts'
+import type { Core } from '../options/core.ts'
 import { groupsToTry } from '../pricing/groups.ts'
 import type { Price } from '../pricing/quote.ts'
 import { authorizeModel } from '../relay/admission/authorize-request.ts'
@@ -19,7 +20,11 @@ export interface AuthorizedOrder {
  * Authorizes an order: its group and, for one that continues a task, its channel. Throws `task_unknown` and `task_not_done` for the task
  * that it continues, `channel_disabled` when that one's channel is out of service, and what `authorizeModel` throws.
  */
-export async function authorizeOrder(app: RelayParts, caller: RelayCaller, order: Order): Promise<AuthorizedOrder> {
+export async function authorizeOrder(
+  app: Core & Pick<RelayParts, 'catalog' | 'channels'>,
+  caller: RelayCaller,
+  order: Order,
+): Promise<AuthorizedOrder> {
   if (!order.parent) return authorizeAnyModel(app, caller, order)
   const { id, mustBeDone } = order.parent
   const { table, models } = order
@@ -38,7 +43,11 @@ export async function authorizeOrder(app: RelayParts, caller: RelayCaller, order
   return { group, model, home: { channelId, keyId } }
 }
 
-function authorizeAnyModel(app: RelayParts, caller: RelayCaller, { models, format }: Order): AuthorizedOrder {
+function authorizeAnyModel(
+  app: Pick<RelayParts, 'catalog' | 'channels' | 'options'>,
+  caller: RelayCaller,
+  { models, format }: Order,
+): AuthorizedOrder {
   let refusal: unknown
   for (const model of models) {
     try {
@@ -54,7 +63,7 @@ function authorizeAnyModel(app: RelayParts, caller: RelayCaller, { models, forma
 const usdDefault = 0.1
 
 /** The price of an order, which is per call. Throws `price_missing`. */
-export function priceOfOrder(app: RelayParts, caller: RelayCaller, order: Order, group: string): Price {
+export function priceOfOrder(app: Pick<RelayParts, 'catalog'>, caller: RelayCaller, order: Order, group: string): Price {
   const set = order.prices.find((name) => app.catalog.modelPriceOf(name) !== undefined)
   const model = set ?? order.models[0] ?? ''
   const price = app.catalog.priceOf({ model, group, acceptsUnpriced: caller.acceptsUnpriced })

@@ -1,7 +1,7 @@
 import { findUsedKey } from '../channels/find-used-key.ts'
 import { fail } from '../lib/failure.ts'
 import { arrayAt, textAt } from '../protocols/wire-format.ts'
-import { authenticateCall } from '../relay/admission/authenticate.ts'
+import { authenticateCall, type CallerParts } from '../relay/admission/authenticate.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { UpstreamFailure } from '../relay/upstream/failure.ts'
@@ -20,14 +20,14 @@ const idsMax = 200
 const bodyBytesMax = 64 * 1024
 
 /** `GET /mj/task/{id}/fetch`. Throws `task_unknown`. */
-export async function fetchDrawing(app: RelayParts, call: ClientExchange, id: string): Promise<void> {
+export async function fetchDrawing(app: CallerParts, call: ClientExchange, id: string): Promise<void> {
   const { userId } = await authenticateCall(app, { from: 'token' }, call)
   const [row] = await ownDrawings(app, userId, [id])
   sendJson(call, presentDrawing(app, row ?? fail('task_unknown', { id: id.slice(0, 100) })))
 }
 
 /** `POST /mj/task/list-by-condition` with `ids`. */
-export async function listDrawings(app: RelayParts, call: ClientExchange): Promise<void> {
+export async function listDrawings(app: CallerParts, call: ClientExchange): Promise<void> {
   const { userId } = await authenticateCall(app, { from: 'token' }, call)
   const rows = await ownDrawings(app, userId, await readIds(call))
   sendJson(
@@ -37,7 +37,11 @@ export async function listDrawings(app: RelayParts, call: ClientExchange): Promi
 }
 
 /** `GET /mj/task/{id}/image-seed`: only the upstream knows it. Throws `task_unknown` or `channel_disabled`. */
-export async function fetchSeed(app: RelayParts, call: ClientExchange, id: string): Promise<void> {
+export async function fetchSeed(
+  app: CallerParts & Pick<RelayParts, 'channels' | 'upstream'>,
+  call: ClientExchange,
+  id: string,
+): Promise<void> {
   const { userId } = await authenticateCall(app, { from: 'token' }, call)
   const task = await ownTask(app, 'midjourneys', { userId, id })
   if (!task) fail('task_unknown', { id: id.slice(0, 100) })
@@ -55,14 +59,14 @@ export async function fetchSeed(app: RelayParts, call: ClientExchange, id: strin
 }
 
 /** `GET /suno/fetch/{id}`. Throws `task_unknown`. */
-export async function fetchSong(app: RelayParts, call: ClientExchange, id: string): Promise<void> {
+export async function fetchSong(app: CallerParts, call: ClientExchange, id: string): Promise<void> {
   const { userId } = await authenticateCall(app, { from: 'token' }, call)
   const [row] = await ownSongs(app, userId, [id])
   sendJson(call, { code: 'success', message: '', data: presentMusic(row ?? fail('task_unknown', { id: id.slice(0, 100) })) })
 }
 
 /** `POST /suno/fetch` with `ids`. */
-export async function listSongs(app: RelayParts, call: ClientExchange): Promise<void> {
+export async function listSongs(app: CallerParts, call: ClientExchange): Promise<void> {
   const { userId } = await authenticateCall(app, { from: 'token' }, call)
   const rows = await ownSongs(app, userId, await readIds(call))
   sendJson(call, { code: 'success', message: '', data: rows.map(presentMusic) })
@@ -76,7 +80,7 @@ async function readIds(call: ClientExchange): Promise<string[]> {
 }
 
 /** Each name once, by its newest row. */
-async function ownDrawings({ db }: RelayParts, userId: number, ids: readonly string[]) {
+async function ownDrawings({ db }: Pick<RelayParts, 'db'>, userId: number, ids: readonly string[]) {
   if (ids.length === 0) return []
   const rows = await db
     .selectFrom('midjourneys')
@@ -89,7 +93,7 @@ async function ownDrawings({ db }: RelayParts, userId: number, ids: readonly str
   return rows.filter((row, at) => rows.findIndex((other) => other.mj_id === row.mj_id) === at)
 }
 
-async function ownSongs({ db }: RelayParts, userId: number, ids: readonly string[]) {
+async function ownSongs({ db }: Pick<RelayParts, 'db'>, userId: number, ids: readonly string[]) {
   if (ids.length === 0) return []
   return db
     .selectFrom('tasks')

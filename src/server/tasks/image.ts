@@ -18,7 +18,11 @@ const semaphore = new Semaphore(4, 64)
  * carries a key for this drawing, only images are sent, and only addresses on the public internet are fetched. Throws `task_unknown`,
  * `upstream_failed` or `server_busy`.
  */
-export async function showImage(app: RelayParts, call: ClientExchange, upstreamId: string): Promise<void> {
+export async function showImage(
+  app: Pick<RelayParts, 'db' | 'mediaMemory' | 'options' | 'secrets' | 'upstream'>,
+  call: ClientExchange,
+  upstreamId: string,
+): Promise<void> {
   const key = new URL(call.request.url ?? '', 'http://site').searchParams.get('key') ?? ''
   const id = readLinkKey(app, 'drawing-image', key)
   const named = { id: upstreamId.slice(0, 100) }
@@ -49,7 +53,7 @@ export async function showImage(app: RelayParts, call: ClientExchange, upstreamI
   }
 }
 
-async function fetchImage(app: RelayParts, share: Share, url: string): Promise<Buffer> {
+async function fetchImage(app: Pick<RelayParts, 'options' | 'upstream'>, share: Share, url: string): Promise<Buffer> {
   try {
     const { status, body } = await fetchWith(app, share, url)
     if (status === 200) return body
@@ -62,7 +66,7 @@ async function fetchImage(app: RelayParts, share: Share, url: string): Promise<B
 }
 
 /** By the operator's worker, if there is one: it fetches in our stead, so that the address of this server stays unknown. */
-function fetchWith({ upstream, options }: RelayParts, share: Share, url: string): Promise<Reply> {
+function fetchWith({ upstream, options }: Pick<RelayParts, 'options' | 'upstream'>, share: Share, url: string): Promise<Reply> {
   const { WorkerUrl, WorkerValidKey } = options.current
   const limits = { timeoutMs, sizeBytesMax: imageBytesMax }
   if (WorkerUrl === '') return fetchFile(upstream, share, { ...limits, url })

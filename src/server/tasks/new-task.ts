@@ -19,7 +19,7 @@ const firstAskSeconds = 10
 
 /** Stores an order before it is sent, so that one that is charged but never accepted is found. Resolves when it is durable. */
 export async function openTask(
-  app: RelayParts,
+  app: Pick<RelayParts, 'db' | 'now'>,
   { order, caller, requestId, charged }: { order: Order; caller: RelayCaller; requestId: string; charged: TaskRow['charged'] },
 ): Promise<NewTask> {
   const { table, details } = order
@@ -52,7 +52,7 @@ export async function openTask(
 
 /** Notes that the upstream has taken it. False when it was given up, and refunded, in the meantime. */
 export async function acceptTask(
-  app: RelayParts,
+  app: Pick<RelayParts, 'db' | 'now'>,
   task: NewTask,
   taken: { channelId: number; keyId: number; quota: number; verdict: Accepted },
 ): Promise<boolean> {
@@ -81,7 +81,7 @@ export async function acceptTask(
 
 /** It was not taken, and nothing is charged: it stays to be read when the upstream said why, and else goes. */
 export async function rejectTask(
-  app: RelayParts,
+  app: Pick<RelayParts, 'db' | 'now'>,
   task: NewTask,
   told: { channelId: number; reason: string; details: Details } | undefined,
 ): Promise<void> {

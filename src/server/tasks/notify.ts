@@ -1,5 +1,6 @@
 import { findUsedKey } from '../channels/find-used-key.ts'
 import { fail } from '../lib/failure.ts'
+import type { Core } from '../options/core.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import { readBody } from '../relay/http/read-body.ts'
@@ -18,7 +19,7 @@ const bodyBytesMax = 1024 * 1024
  * the right to report, and a report only ever takes the drawing forward. Throws `task_notice_refused`, and `server_busy` for a report
  * that is faster than the answer to the order: the upstream repeats it, or the poller sees it.
  */
-export async function handleNotice(app: RelayParts, call: ClientExchange): Promise<void> {
+export async function handleNotice(app: Core & Pick<RelayParts, 'channels' | 'ledger'>, call: ClientExchange): Promise<void> {
   const url = new URL(call.request.url ?? '', 'http://site')
   const id = readLinkKey(app, 'drawing-notice', url.searchParams.get('key') ?? '')
   if (id === undefined) fail('task_notice_refused')
@@ -27,7 +28,7 @@ export async function handleNotice(app: RelayParts, call: ClientExchange): Promi
   sendJson(call, { code: 1, description: 'success' })
 }
 
-async function take(app: RelayParts, id: number, report: JsonObject): Promise<void> {
+async function take(app: Core & Pick<RelayParts, 'channels' | 'ledger'>, id: number, report: JsonObject): Promise<void> {
   const row = await selectTasks(app, 'midjourneys').where('id', '=', id).executeTakeFirst()
   if (!row) fail('task_notice_refused')
   const task = readTask('midjourneys', row)

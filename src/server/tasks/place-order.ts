@@ -10,6 +10,7 @@ import {
   selectPinned,
 } from '../channels/select.ts'
 import { background } from '../lib/logger.ts'
+import type { Core } from '../options/core.ts'
 import type { Attempt } from '../relay/charge/billed.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
@@ -46,7 +47,10 @@ export interface Placed {
  * Sends an order to a channel, and to another if the first has certainly not accepted it. After a timeout the order may have been
  * accepted: then no other channel is tried.
  */
-export async function placeOrder(app: RelayParts, placing: Placing): Promise<Placed> {
+export async function placeOrder(
+  app: Core & Pick<RelayParts, 'callerLog' | 'channels' | 'traffic' | 'upstream'>,
+  placing: Placing,
+): Promise<Placed> {
   const { caller, admitted } = placing
   const isBound = caller.pinnedChannel !== 0 || admitted.home !== undefined
   const triesMax = isBound ? 1 : app.options.current.RetryTimes + 1
@@ -78,7 +82,7 @@ function isUntaken(failure: UpstreamFailure): boolean {
 }
 
 function select(
-  app: RelayParts,
+  app: Pick<RelayParts, 'channels' | 'options' | 'traffic'>,
   { caller, order, admitted }: Placing,
   tried: Required<Pick<Selection, 'tried' | 'full'>>,
 ): Selected {
@@ -96,7 +100,7 @@ function select(
 
 /** `full`: the limits of the channel let nothing in, and it was not asked. */
 async function tryChannel(
-  app: RelayParts,
+  app: Core & Pick<RelayParts, 'callerLog' | 'traffic' | 'upstream'>,
   placing: Placing,
   { channel, choice }: { channel: RunningChannel; choice: Choice },
   full: Map<number, number>,
@@ -128,7 +132,7 @@ async function tryChannel(
   }
 }
 
-function noteNoAccount(app: RelayParts, channel: RunningChannel): void {
+function noteNoAccount(app: Core, channel: RunningChannel): void {
   if (!app.options.current.AutomaticDisableChannelEnabled || !channel.autoBan) return
   background(app.logger, 'disable a channel without accounts', disableChannel(app, channel, '没有可用的账号 / it has no account'))
 }

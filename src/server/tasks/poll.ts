@@ -1,6 +1,7 @@
 import { findUsedKey } from '../channels/find-used-key.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { seconds } from '../lib/clock.ts'
+import type { Core } from '../options/core.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { UpstreamFailure } from '../relay/upstream/failure.ts'
 import { advanceTask, failTask } from './advance.ts'
@@ -23,7 +24,10 @@ const answer = { timeoutMs: 15_000, sizeBytesMax: 12 * 1024 * 1024 }
  * Polls the upstreams for due tasks, ends abandoned ones, and refunds failed ones. It may run on two nodes at a time: each step and
  * each refund happens once. Returns a short summary.
  */
-export async function pollTasks(app: RelayParts, signal: AbortSignal): Promise<string> {
+export async function pollTasks(
+  app: Core & Pick<RelayParts, 'channels' | 'ledger' | 'upstream'>,
+  signal: AbortSignal,
+): Promise<string> {
   let asked = 0
   for (const table of ['midjourneys', 'tasks'] as const) {
     const due = await dueTasks(app, table)
@@ -40,7 +44,7 @@ export async function pollTasks(app: RelayParts, signal: AbortSignal): Promise<s
   return `${asked} asked`
 }
 
-async function dueTasks(app: RelayParts, table: TaskTable): Promise<TaskRow[]> {
+async function dueTasks(app: Pick<RelayParts, 'db' | 'now'>, table: TaskTable): Promise<TaskRow[]> {
   const rows = await selectTasks(app, table)
     .where('ask_at', '>', 0)
     .where('ask_at', '<=', seconds(app.now()))
@@ -51,7 +55,11 @@ async function dueTasks(app: RelayParts, table: TaskTable): Promise<TaskRow[]> {
 }
 
 /** Rows whose process died before it could name them: refunded when they were charged. */
-async function closeUnnamed(app: RelayParts, table: TaskTable, tasks: readonly TaskRow[]): Promise<void> {
+async function closeUnnamed(
+  app: Pick<RelayParts, 'bus' | 'db' | 'ledger' | 'now' | 'options'>,
+  table: TaskTable,
+  tasks: readonly TaskRow[],
+): Promise<void> {
   if (tasks.length === 0) return
   const requestIds = tasks.map(({ requestId }) => requestId)
   const holds = await app.db.selectFrom('holds').select('request_id').where('request_id', 'in', requestIds).execute()
@@ -73,7 +81,12 @@ function byKey(tasks: readonly TaskRow[]): Iterable<TaskRow[]> {
 }
 
 /** Never throws: one channel must not keep the others from being asked. */
-async function pollChannel(app: RelayParts, table: TaskTable, tasks: readonly TaskRow[], signal: AbortSignal): Promise<void> {
+async function pollChannel(
+  app: Core & Pick<RelayParts, 'channels' | 'ledger' | 'upstream'>,
+  table: TaskTable,
+  tasks: readonly TaskRow[],
+  signal: AbortSignal,
+): Promise<void> {
   try {
     const [first] = tasks
     const channel = first && (await findUsedKey(app, first))
@@ -88,7 +101,7 @@ async function pollChannel(app: RelayParts, table: TaskTable, tasks: readonly Ta
 }
 
 async function askFor(
-  app: RelayParts,
+  app: Core & Pick<RelayParts, 'ledger' | 'upstream'>,
   table: TaskTable,
   channel: RunningChannel,
   tasks: readonly TaskRow[],
@@ -114,7 +127,7 @@ async function askFor(
 
 /** Asks for the others again later: the less often the older they are, and the less often an upstream fails to answer. */
 async function closeOld(
-  app: RelayParts,
+  app: Pick<RelayParts, 'bus' | 'db' | 'ledger' | 'now' | 'options'>,
   table: TaskTable,
   tasks: readonly TaskRow[],
   answered?: ReadonlyMap<string, unknown>,
@@ -135,7 +148,7 @@ async function closeOld(
 
 /** Tasks that have ended in the meantime are not polled any more. */
 async function askLater(
-  app: RelayParts,
+  app: Pick<RelayParts, 'db' | 'now'>,
   table: TaskTable,
   tasks: readonly TaskRow[],
   waitSeconds: number,

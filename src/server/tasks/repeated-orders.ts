@@ -24,7 +24,7 @@ const repeatedCode = 21
 
 /** Runs `work` under a lease on this task of this user, over all nodes. Throws `server_busy` when the lease stays taken. */
 export async function withTaskLock(
-  app: RelayParts,
+  app: Pick<RelayParts, 'database' | 'logger' | 'node' | 'now'>,
   { table, userId, upstreamId }: OwnTask,
   work: () => Promise<void>,
 ): Promise<void> {
@@ -46,7 +46,7 @@ export async function withTaskLock(
  * repetition that was charged earlier.
  */
 export async function hasPaid(
-  { db }: RelayParts,
+  { db }: Pick<RelayParts, 'db'>,
   { table, userId, upstreamId }: OwnTask,
   { action, isRepeated, amount }: { action: string; isRepeated: boolean; amount: number },
 ): Promise<boolean> {

@@ -2,6 +2,7 @@ import { noUsage } from '../../contract/usage.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { background } from '../lib/logger.ts'
 import type { RateLimitLease } from '../limits/rate-limit-lease.ts'
+import type { Core } from '../options/core.ts'
 import { costOf, type Price } from '../pricing/quote.ts'
 import { ownError } from '../protocols/error-body.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
@@ -79,7 +80,10 @@ async function submit(app: RelayParts, asked: Asked): Promise<void> {
   }
 }
 
-async function fill(app: RelayParts, held: Held): Promise<void> {
+async function fill(
+  app: Core & Pick<RelayParts, 'callerLog' | 'channels' | 'ledger' | 'traffic' | 'upstream'>,
+  held: Held,
+): Promise<void> {
   const { call, caller, order, admitted, price } = held
   const task = await openTask(app, {
     order,
@@ -104,7 +108,7 @@ async function fill(app: RelayParts, held: Held): Promise<void> {
 
 type Taken = Exclude<NonNullable<Placed['outcome']>, UpstreamFailure> & Pick<Placed, 'attempts'> & { readonly verdict: Accepted }
 
-async function take(app: RelayParts, held: Held, task: NewTask, taken: Taken): Promise<void> {
+async function take(app: Core & Pick<RelayParts, 'ledger'>, held: Held, task: NewTask, taken: Taken): Promise<void> {
   const { call, caller, order, hold } = held
   const { channel, verdict } = taken
   const own = { table: order.table, userId: caller.userId, upstreamId: verdict.upstreamId }
@@ -123,7 +127,11 @@ async function take(app: RelayParts, held: Held, task: NewTask, taken: Taken): P
   call.answer('application/json; charset=utf-8', Buffer.from(JSON.stringify(orderAnswer(verdict.answer, channel))))
 }
 
-function chargeOf(app: RelayParts, held: Held, { channel, choice, attempts, verdict }: Taken): Charge {
+function chargeOf(
+  app: Pick<RelayParts, 'now' | 'options' | 'steady'>,
+  held: Held,
+  { channel, choice, attempts, verdict }: Taken,
+): Charge {
   const { call, caller, admitted, price, order } = held
   const facts = { stream: false, reasoningEffort: undefined }
   const billed: Billed = { call, caller, facts, group: admitted.group, price, attempts, choice }
@@ -136,7 +144,7 @@ function chargeOf(app: RelayParts, held: Held, { channel, choice, attempts, verd
 }
 
 /** Rejects with `task_not_submitted` when the charge is not durable in time: it stays queued, and its row is refunded once it lands. */
-async function settle(app: RelayParts, hold: Hold, charge: Charge): Promise<void> {
+async function settle(app: Pick<RelayParts, 'ledger' | 'logger'>, hold: Hold, charge: Charge): Promise<void> {
   try {
     await app.ledger.settle(hold, charge)
   } catch (cause) {
@@ -146,7 +154,7 @@ async function settle(app: RelayParts, hold: Hold, charge: Charge): Promise<void
 }
 
 /** The row is not abandoned while its charge may still be committed: that would be a charge without a refund. */
-async function keepPlacing(app: RelayParts, hold: Hold, charge: Charge): Promise<void> {
+async function keepPlacing(app: Pick<RelayParts, 'ledger'>, hold: Hold, charge: Charge): Promise<void> {
   // After `submit` has let go of it.
   await new Promise((resolve) => setImmediate(resolve))
   placing.add(hold.requestId)
@@ -162,7 +170,7 @@ async function keepPlacing(app: RelayParts, hold: Hold, charge: Charge): Promise
   }
 }
 
-async function release(app: RelayParts, hold: Hold): Promise<void> {
+async function release(app: Pick<RelayParts, 'ledger' | 'logger'>, hold: Hold): Promise<void> {
   try {
     await app.ledger.release(hold)
   } catch (error) {

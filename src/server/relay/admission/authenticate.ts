@@ -18,7 +18,7 @@ import { type Body, bodyLimitBytes } from '../http/read-body.ts'
 import { requireRoom } from './rate-limit.ts'
 
 /** The parts of the server that callers are found with. */
-interface CallerParts extends Core {
+export interface CallerParts extends Core {
   readonly sessions: Sessions
   readonly authenticator: Authenticator
 }

@@ -3,8 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { AppError, fail } from '../../lib/failure.ts'
 import { sha256 } from '../../lib/secrets.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
-import type { Core } from '../../options/core.ts'
-import { authenticateCall } from '../admission/authenticate.ts'
+import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { Body } from '../http/read-body.ts'
 import { ReplyRecorder } from '../http/reply-recorder.ts'
@@ -44,7 +43,7 @@ const isVisible = /^[\x21-\x7e]{1,255}$/
  * or `idempotency_reply_unavailable`.
  */
 export async function claimKey(
-  app: Core & Pick<RelayParts, 'authenticator' | 'deadlines' | 'idempotentRequests' | 'keyedCalls' | 'sessions'>,
+  app: CallerParts & Pick<RelayParts, 'deadlines' | 'idempotentRequests' | 'keyedCalls'>,
   { call, key, from }: { call: ClientExchange; key: string; from: 'token' | 'session' },
 ): Promise<KeyedCall | undefined> {
   const { userId, tokenId, pinnedChannel } = await authenticateCall(app, { from }, call)
