@@ -1,5 +1,3 @@
-import { isDatabaseFailure } from '../db/open.ts'
-import { AppError } from '../lib/failure.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { TaskCall } from '../relay/http/paths.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
@@ -15,16 +13,7 @@ import { submitOrder } from './submit.ts'
  * accepted it (`submit.ts`), its state only goes forward (`states.ts`, `advance.ts`), and a failed task is refunded with the update
  * that reports it. The router of the relay hands over every call that is about them.
  */
-export async function handleTask(app: RelayParts, asks: TaskCall, call: ClientExchange): Promise<void> {
-  try {
-    await answer(app, asks, call)
-  } catch (cause) {
-    if (isDatabaseFailure(cause)) throw new AppError('database_unavailable', {}, { cause })
-    throw cause
-  }
-}
-
-function answer(app: RelayParts, asks: TaskCall, call: ClientExchange): Promise<void> {
+export function handleTask(app: RelayParts, asks: TaskCall, call: ClientExchange): Promise<void> {
   switch (asks.does) {
     case 'draw':
       return submitOrder(app, call, (body) => readDrawingOrder(asks, body, app.options.current))
