@@ -50,6 +50,7 @@ interface Found {
 /** Files that put expressions together instead of writing them down. */
 const builders = [
   'src/contract/entities/channel-overrides.ts',
+  'src/server/pricing/published-data.ts',
   'src/server/protocols/count-tokens.ts',
   'src/server/protocols/tool-names.ts',
   'src/server/relay/endpoints.ts',

@@ -84,6 +84,12 @@ export const errors = {
   server_stopping: kind(503, '服务器正在停止，请重试', 'The server is stopping, try again', { type: 'server_error' }),
   server_busy: kind(503, '服务器繁忙，请稍后再试', 'The server is busy, try again later', { type: 'server_error' }),
   job_running: kind(409, '该任务正在执行，请稍后再试', 'This job is running already; try again later'),
+  price_data_unreadable: kind(400, '获取价格数据失败：{reason}', 'Newer price data could not be read: {reason}'),
+  price_data_changed: kind(
+    409,
+    '该价格数据已被处理或替换，请刷新页面后再看',
+    'This price data was replaced or decided on already; load the page anew and look again',
+  ),
   update_feed_missing: kind(
     400,
     '尚未设置发布信息地址，请在其他设置中填写',

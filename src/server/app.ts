@@ -36,7 +36,8 @@ import type { Core } from './options/core.ts'
 import { openOptions } from './options/store.ts'
 import type { App } from './parts.ts'
 import { openCatalog } from './pricing/catalog.ts'
-import { loadPriceData } from './pricing/price-data.ts'
+import { openPriceBook } from './pricing/price-book.ts'
+import { loadPricePackage } from './pricing/price-data.ts'
 import { EmptyBalances } from './relay/admission/authenticate.ts'
 import { Calibration } from './relay/admission/token-estimate.ts'
 import { BackgroundRuns } from './relay/background/background-run.ts'
@@ -89,7 +90,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const logger = replaced.logger ?? newLogger(env.LOG_LEVEL)
   const metrics = newMetrics()
   // Read while the database opens.
-  const loadingPrices = loadPriceData()
+  const loadingPrices = loadPricePackage()
   const database = await openDatabase(env, (error) => logger.warn({ error }, 'lost a database connection'))
   const node = `${process.pid}-${randomBytes(6).toString('hex')}`
   await migrate(database)
@@ -112,8 +113,8 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const providers = new ProviderClient(core, upstream, replaced.identityProviders)
   const identity = { providers, oidcKeys: new OidcKeys(core, providers) }
   const authenticator = openAuthenticator(core)
-  const priceData = await loadingPrices
-  const catalog = openCatalog(core, { data: priceData, vendors: () => channels.current })
+  const priceBook = await openPriceBook(core, await loadingPrices)
+  const catalog = openCatalog(core, { data: () => priceBook.current, vendors: () => channels.current })
   const counters = await openCounters(core, replaced.redisTiming)
   const limits = new RequestLimits(core, counters)
   const moderation = new Moderation(core)
@@ -150,7 +151,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     emptyBalances: new EmptyBalances(),
     endpointMisses: new EndpointMisses(),
     catalog,
-    priceData,
+    priceBook,
     counters,
     limits,
     moderation,
@@ -196,6 +197,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
       await undelivered.close()
       await ledger.close()
       channels.close()
+      priceBook.close()
       options.close()
       await news.close()
       await bus.close()

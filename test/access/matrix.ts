@@ -285,6 +285,11 @@ const addresses = {
     /api/audit/export.csv                       GET
     /api/audit/verify                           POST
     /api/option/test_mail                       POST
+    /api/pricing/data                           GET
+    /api/pricing/data/apply                     POST
+    /api/pricing/data/check                     POST
+    /api/pricing/data/dismiss                   POST
+    /api/pricing/data/restore                   POST
   `,
   relay: `
     /v1/chat/completions                        POST

@@ -35,7 +35,11 @@ eachDatabase('a model that only public data prices', (_fresh, kind) => {
     // 2.5, 0.25 and 15 dollars per million tokens, 500,000 units to the dollar.
     expect(row?.quota).toBe(600 * 1.25 + 400 * 0.125 + 100 * 7.5)
     const factors = readFactors(row?.other ?? '')
-    expect(factors).toMatchObject({ price_source: 'public', price_vendor: 'OpenAI', price_date: server.app.priceData.date })
+    expect(factors).toMatchObject({
+      price_source: 'public',
+      price_vendor: 'OpenAI',
+      price_date: server.app.priceBook.current.date,
+    })
     expect(factors).not.toHaveProperty('price_above')
     expect(billOf({ quota: row?.quota ?? 0, factors })).toMatchObject({ units: row?.quota, agrees: true })
     await requireBalancedBooks(server)

@@ -1,7 +1,7 @@
 import { longCacheLifetimes } from '../usage.ts'
 import { option, section } from './define.ts'
 import { cacheWriteFactors, tierFactors, toolPrices } from './extra-prices.ts'
-import { map, message, number, ratios, toggle } from './shapes.ts'
+import { link, map, message, number, ratios, toggle } from './shapes.ts'
 
 export const groups = section(
   { name: 'groups', tab: 'operation', label: { zh: '分组设置', en: 'Group settings' }, writer: 'admin' },
@@ -25,6 +25,28 @@ export const groups = section(
       help: {
         zh: '用户创建令牌时可选择的分组及其描述。',
         en: 'Groups that every user may choose for a token, with their descriptions.',
+      },
+    }),
+  },
+)
+
+export const priceUpdates = section(
+  { name: 'price-updates', tab: 'prices', label: { zh: '公开价格的更新', en: 'Newer public prices' }, writer: 'root' },
+  {
+    PriceDataCheckEnabled: option({
+      ...toggle(false),
+      label: { zh: '每天检查新的公开价格', en: 'Look for newer public prices every day' },
+      help: {
+        zh: '每天从下面的地址获取最新的公开价格数据，仅作为提议显示；采用之前不会改变任何价格。',
+        en: 'Fetches the newest public price data from the address below once a day, as a proposal: no price changes before it is applied.',
+      },
+    }),
+    PriceDataUrl: option({
+      ...link(),
+      label: { zh: '价格数据地址', en: 'Address of the price data' },
+      help: {
+        zh: '返回 genai-prices 格式 JSON 数据的地址；留空则使用该数据的发布地址。',
+        en: 'Address that answers with JSON data in the form of genai-prices; the address where that data is published when empty.',
       },
     }),
   },

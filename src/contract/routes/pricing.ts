@@ -16,6 +16,9 @@ const prices = z.object({
   video_output: z.number().nullable(),
 })
 
+// Exactly the members of the object.
+export const tokenPriceNames = Object.keys(prices.shape) as readonly (keyof z.output<typeof prices>)[]
+
 export const priceProposal = z.object({
   model: z.string(),
   /** Who sells it at the proposed price. */
@@ -80,6 +83,47 @@ export const pricedModel = z.object({
 })
 export type PricedModel = z.output<typeof pricedModel>
 
+const publishedPrice = z.object({
+  prices,
+  steps: z.array(z.object({ above: z.int(), prices })),
+  /** Why it is not charged: sold by another measure than tokens, or free. */
+  uncovered: z.enum(['unit', 'free']).nullable(),
+})
+
+/** A name of a model under which the vendor of this id, as the price data has it, sells it. */
+const vendorModel = z.object({ vendor_id: z.string().min(1).max(64), model: z.string().min(1).max(255) })
+
+/** What newer price data changes for one model of a vendor. */
+const priceChange = vendorModel.extend({
+  /** The name of the vendor, for people. */
+  vendor: z.string(),
+  /** The day from which on, as `2027-01-01`; '' for what would be different at once. */
+  from: z.string(),
+  /** Null where the data in use, or the newer data, has no price of the model. */
+  before: publishedPrice.nullable(),
+  after: publishedPrice.nullable(),
+  /** A channel of this vendor serves the model. */
+  served: z.boolean(),
+  /**
+   * Why it may be a mistake: `zero`: a price becomes nothing; `tenfold`: it is ten times more or less; `high`: it is above 1000 dollars per
+   * million tokens; `lost`: a served model has no price any more.
+   */
+  warning: z.enum(['zero', 'tenfold', 'high', 'lost']).nullable(),
+})
+export type PriceChange = z.output<typeof priceChange>
+
+/** SHA-256 of the newer data that a person has seen. */
+const seen = z.object({ hash: z.string().regex(/^[0-9a-f]{64}$/) })
+
+const newerPriceData = seen.extend({
+  date: z.string(),
+  fetched_at: z.int(),
+  /** Models of the published data that this version cannot price. */
+  left_out: z.int(),
+  changes: z.array(priceChange),
+})
+export type NewerPriceData = z.output<typeof newerPriceData>
+
 export const pricingRoutes = routes({
   'GET /api/pricing': {
     access: 'public',
@@ -107,5 +151,39 @@ export const pricingRoutes = routes({
     summary: 'Charge the proposed prices of these models from now on',
     body: z.object({ models: z.array(z.string().min(1).max(255)).min(1).max(2000) }),
     reply: z.object({ accepted: z.int() }),
+  },
+  'GET /api/pricing/data': {
+    access: 'root',
+    summary: 'The public price data that is in use, and what newer data would change',
+    reply: z.object({
+      /** The day of its newest price; `fetched_at` is 0 for the data of the package. */
+      in_use: z.object({ date: z.string(), fetched_at: z.int() }),
+      /** Of the data that this version of the program has. */
+      package_date: z.string(),
+      newer: newerPriceData.nullable(),
+    }),
+  },
+  'POST /api/pricing/data/check': {
+    access: 'root',
+    summary: 'Fetch the published price data now; what is new becomes a proposal, also where it was dismissed before',
+    limit: 'critical',
+    reply: z.object({ found: z.enum(['newer', 'same', 'older', 'dismissed']) }),
+  },
+  'POST /api/pricing/data/apply': {
+    access: 'root',
+    summary: 'Charge by the newer price data from now on: all of it, or the prices of these models alone',
+    body: seen.extend({ models: z.array(vendorModel).min(1).max(2000).optional() }),
+    reply: z.null(),
+  },
+  'POST /api/pricing/data/dismiss': {
+    access: 'root',
+    summary: 'Do not propose this newer price data any more',
+    body: seen,
+    reply: z.null(),
+  },
+  'POST /api/pricing/data/restore': {
+    access: 'root',
+    summary: 'Charge by the price data of this version of the program again',
+    reply: z.null(),
   },
 })

@@ -4,7 +4,7 @@ import type { Logger } from '../lib/logger.ts'
  * News of changes, between the parts of one process and between nodes. A message carries only a topic and the key of the change;
  * listeners read the state from the database. This file is local to the process: `connect.ts` adds the outlet to other nodes.
  */
-export const topics = ['options', 'channels', 'token', 'user'] as const
+export const topics = ['options', 'channels', 'token', 'user', 'prices'] as const
 export type Topic = (typeof topics)[number]
 
 /** `id` is the row that changed, or 0 for "anything of this topic". */

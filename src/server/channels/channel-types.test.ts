@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
 import { defaults } from '../../contract/options/defaults.ts'
-import { loadPriceData } from '../pricing/price-data.ts'
+import { loadPricePackage } from '../pricing/price-data.ts'
 import { providers } from '../providers/index.ts'
 import { listChannelTypes } from './channel-types.ts'
 
-const data = await loadPriceData()
+const { read, vendors } = await loadPricePackage()
+const data = read(vendors)
 const day = Date.parse('2026-11-23')
 
 it('a new channel begins with few models, each of which has a price', () => {

@@ -35,6 +35,14 @@ export async function enabledModels(core: Core): Promise<string[]> {
   return [...new Set([...listed.filter((name) => !isPattern(name)), ...fitting])].sort()
 }
 
+/** The same, each once for every vendor whose price may be charged for it. */
+export async function servedModels(
+  core: Core & { readonly channels: Snapshot<ChannelIndex> },
+): Promise<{ readonly vendor: string; readonly model: string }[]> {
+  const models = await enabledModels(core)
+  return models.flatMap((model) => core.channels.current.vendorsOf(model).map((vendor) => ({ vendor, model })))
+}
+
 /** Names of models that have a price, without patterns. */
 export function pricedNames({ ModelRatio, ModelPrice }: Pick<OptionValues, 'ModelRatio' | 'ModelPrice'>): string[] {
   return [...new Set([...Object.keys(ModelRatio), ...Object.keys(ModelPrice)])].filter((name) => !isPattern(name))

@@ -79,7 +79,7 @@ describe("the source of a model's price", () => {
 
   it('is shown with the vendor and the steps of public prices, and with a proposal where there is no price', async () => {
     const { of, data_date } = await models()
-    expect(data_date).toBe(server.app.priceData.date)
+    expect(data_date).toBe(server.app.priceBook.current.date)
     expect([of('gpt-4o')?.source, of('draws')?.source, of('gpt-3.5-turbo')]).toMatchObject([
       'default',
       'own',
@@ -102,7 +102,7 @@ describe("the source of a model's price", () => {
   it('is shown to everyone in the price list', async () => {
     const answer: Answer = await (await server.raw('GET /api/pricing')).json()
     expect(answer.data.find(({ model_name }) => model_name === 'gpt-5.4')).toMatchObject({
-      ...{ price_source: 'public', price_vendor: 'OpenAI', price_date: server.app.priceData.date, model_ratio: 1.25 },
+      ...{ price_source: 'public', price_vendor: 'OpenAI', price_date: server.app.priceBook.current.date, model_ratio: 1.25 },
       steps: [{ above: 271_999, model_ratio: 2.5, completion_ratio: 4.5 }],
     })
     expect(answer.data.find(({ model_name }) => model_name === 'gpt-4o')).toMatchObject({ price_source: 'default', steps: [] })

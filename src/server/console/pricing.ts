@@ -1,9 +1,10 @@
 import type { Handlers } from '../../contract/route.ts'
 import type { pricingRoutes } from '../../contract/routes/pricing.ts'
-import { enabledModels, pricedNames } from '../channels/listed-models.ts'
+import { enabledModels, pricedNames, servedModels } from '../channels/listed-models.ts'
 import { readPriceList } from '../channels/price-list.ts'
 import { fail } from '../lib/failure.ts'
 import { usableGroups } from '../pricing/groups.ts'
+import { applyPrices, checkPrices, dismissPrices, readNewerPrices, restorePrices } from '../pricing/newer-prices.ts'
 import { acceptPrices, pricedModels, proposePrices } from '../pricing/proposals.ts'
 import { type Context, requireCaller } from './context.ts'
 
@@ -26,7 +27,10 @@ export const pricingHandlers: Handlers<typeof pricingRoutes, Context> = {
 
   async 'GET /api/pricing/models'({ app }) {
     const served = await enabledModels(app)
-    return { data_date: app.priceData.date, models: pricedModels(app, { served, others: pricedNames(app.options.current) }) }
+    return {
+      data_date: app.priceBook.current.date,
+      models: pricedModels(app, { served, others: pricedNames(app.options.current) }),
+    }
   },
 
   'GET /api/pricing/proposals': ({ app }) =>
@@ -38,5 +42,41 @@ export const pricingHandlers: Handlers<typeof pricingRoutes, Context> = {
 
   async 'POST /api/pricing/proposals'(context, { body }) {
     return { accepted: await acceptPrices(context.app, body.models, requireCaller(context)) }
+  },
+
+  async 'GET /api/pricing/data'({ app }) {
+    const { inUse, package: prices } = app.priceBook
+    const newer = await readNewerPrices(app, await servedModels(app))
+    return {
+      in_use: { date: inUse.data.date, fetched_at: inUse.fetchedAt },
+      package_date: prices.read(prices.vendors).date,
+      newer: newer
+        ? {
+            ...{ hash: newer.hash, date: newer.date, fetched_at: newer.fetchedAt },
+            ...{ left_out: newer.leftOut, changes: newer.changes },
+          }
+        : null,
+    }
+  },
+
+  async 'POST /api/pricing/data/check'(context) {
+    const { app } = context
+    return { found: await checkPrices(app, { served: await servedModels(app), caller: requireCaller(context) }) }
+  },
+
+  async 'POST /api/pricing/data/apply'(context, { body: { hash, models } }) {
+    const chosen = models?.map(({ vendor_id: vendor, model }) => ({ vendor, model }))
+    await applyPrices(context.app, requireCaller(context), { hash, models: chosen })
+    return null
+  },
+
+  async 'POST /api/pricing/data/dismiss'(context, { body }) {
+    await dismissPrices(context.app, requireCaller(context), body)
+    return null
+  },
+
+  async 'POST /api/pricing/data/restore'(context) {
+    await restorePrices(context.app, requireCaller(context))
+    return null
   },
 }

@@ -44,6 +44,7 @@ export interface Tables {
   leases: { name: string; holder: string; until_ms: number }
   revisions: { topic: string; revision: number }
   nodes: { name: string; version: string; started_at: number; seen_at: number; memory_mb: number }
+  price_data: PriceDataTable
   job_runs: { name: string; holder: string; started_at: number; finished_at: number; outcome: string; detail: string }
 }
 
@@ -547,6 +548,19 @@ interface TasksTable {
   asked: Generated<number>
   charged_model: Generated<string>
   charged_group: Generated<string>
+}
+
+/** Published price data: the one that is in use in place of the package's, and the newest that was found. */
+interface PriceDataTable {
+  slot: 'in_use' | 'newer'
+  /** SHA-256 of `vendors` when it was fetched. */
+  hash: string
+  /** JSON as `published-data.ts` accepted it; empty once it is dismissed. */
+  vendors: Generated<string>
+  /** Models of the published data that this version could not price. */
+  left_out: Generated<number>
+  fetched_at: number
+  dismissed: Generated<number>
 }
 
 /** Append-only record of administrative acts; `chain` is an HMAC over the row and the chain of the row before. */

@@ -1,6 +1,7 @@
 import { checkUpstreamModels } from './check-models.ts'
 import { expireHolds } from './expire-holds.ts'
 import { forgetMissingEndpoints } from './expire-missing-endpoints.ts'
+import { findNewerPublicPrices } from './find-newer-prices.ts'
 import { noteNode } from './note-node.ts'
 import { notifyOfDisabledChannels } from './notify-disabled-channels.ts'
 import { notifyOfImplausibleUsage } from './notify-implausible-usage.ts'
@@ -40,4 +41,5 @@ export const jobs: readonly Job[] = [
   refreshBalances,
   checkUpstreamModels,
   forgetMissingEndpoints,
+  findNewerPublicPrices,
 ]

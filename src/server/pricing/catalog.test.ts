@@ -3,9 +3,10 @@ import { defaults } from '../../contract/options/defaults.ts'
 import type { OptionValues } from '../../contract/options/index.ts'
 import { fallbackModelRatio, openCatalog } from './catalog.ts'
 import { groupRatio, groupsToTry, usableGroups } from './groups.ts'
-import { loadPriceData } from './price-data.ts'
+import { loadPricePackage } from './price-data.ts'
 
-const data = await loadPriceData()
+const { read, vendors: ofPackage } = await loadPricePackage()
+const data = read(ofPackage)
 
 /** The snapshot that a catalog reads, to be replaced as a whole like the store does. */
 function catalogOf(over: Partial<OptionValues> = {}, served: Readonly<Record<string, readonly string[]>> = {}) {
@@ -14,7 +15,7 @@ function catalogOf(over: Partial<OptionValues> = {}, served: Readonly<Record<str
   const clock = { ms: Date.parse('2026-11-23T12:00:00Z') }
   // A catalog reads nothing of the store but its snapshot.
   const parts = { options: source, now: () => clock.ms } as Parameters<typeof openCatalog>[0]
-  const catalog = openCatalog(parts, { data, vendors: () => channels.current })
+  const catalog = openCatalog(parts, { data: () => data, vendors: () => channels.current })
   const priceOf = (model: string, group = 'default', acceptsUnpriced = false) =>
     catalog.priceOf({ model, group, acceptsUnpriced })
   return { source, channels, clock, catalog, priceOf }

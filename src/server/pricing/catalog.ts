@@ -15,9 +15,9 @@ import type { Price } from './quote.ts'
  */
 export interface Catalog {
   /**
-   * The price of a model in a group, the same frozen object until an option, a channel or the day changes. A fixed price takes
-   * precedence over a ratio, and both over public data. A model without any costs `fallbackModelRatio` in self-use mode or when its
-   * user accepts that; otherwise throws `price_missing`.
+   * The price of a model in a group, the same frozen object until an option, a channel, the price data or the day changes. A fixed price
+   * takes precedence over a ratio, and both over public data. A model without any costs `fallbackModelRatio` in self-use mode or when
+   * its user accepts that; otherwise throws `price_missing`.
    */
   priceOf(wanted: { model: string; group: string; acceptsUnpriced: boolean }): Price
   /** The price before the group, or undefined when there is none: for price lists. */
@@ -29,13 +29,13 @@ export interface Catalog {
 /** Ratio of models without a price, as dear as the dearest models: 75 dollars per million tokens. */
 export const fallbackModelRatio = 37.5
 
-/** `vendors` answers another object whenever a channel has changed. */
+/** `data` and `vendors` answer another object whenever the price data, or a channel, has changed. */
 export function openCatalog(
   { options, now }: Pick<Core, 'options' | 'now'>,
-  { data, vendors }: { readonly data: PriceData; readonly vendors: () => Vendors },
+  { data, vendors }: { readonly data: () => PriceData; readonly vendors: () => Vendors },
 ): Catalog {
   let made: { readonly options: OptionValues; readonly own: OwnPrices } | undefined
-  let open: { readonly own: OwnPrices; readonly vendors: Vendors; readonly day: number; readonly prices: GroupPrices } | undefined
+  let open: { readonly from: Sources; readonly prices: GroupPrices } | undefined
 
   function own(): OwnPrices {
     if (made?.options !== options.current) made = { options: options.current, own: ownPrices(options.current) }
@@ -44,11 +44,10 @@ export function openCatalog(
 
   /** Read only for models that the options do not price. */
   function shared(): GroupPrices {
-    const current = { own: own(), vendors: vendors(), day: Math.floor(now() / dayMs) }
-    const isSame = open?.own === current.own && open.vendors === current.vendors && open.day === current.day
-    if (!open || !isSame) {
-      const find = publicPrices(options.current, { data, vendors: current.vendors, nowMs: now() })
-      open = { ...current, prices: groupPrices(options.current, find) }
+    const from: Sources = { own: own(), data: data(), vendors: vendors(), day: Math.floor(now() / dayMs) }
+    if (!open || !isSame(open.from, from)) {
+      const find = publicPrices(options.current, { data: from.data, vendors: from.vendors, nowMs: now() })
+      open = { from, prices: groupPrices(options.current, find) }
     }
     return open.prices
   }
@@ -79,6 +78,18 @@ export function openCatalog(
 }
 
 const dayMs = 86_400_000
+
+/** What public prices are made from. */
+interface Sources {
+  readonly own: OwnPrices
+  readonly data: PriceData
+  readonly vendors: Vendors
+  readonly day: number
+}
+
+function isSame(one: Sources, other: Sources): boolean {
+  return one.own === other.own && one.data === other.data && one.vendors === other.vendors && one.day === other.day
+}
 
 /** Custom assistants all have names of their own; each kind has one price, under its wildcard. */
 export function priceName(model: string): string {

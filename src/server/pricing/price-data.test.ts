@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
-import { loadPriceData } from './price-data.ts'
+import { loadPricePackage } from './price-data.ts'
 
-const data = await loadPriceData()
+const { read, vendors } = await loadPricePackage()
+const data = read(vendors)
 const day = Date.parse('2026-11-23T12:00:00Z')
 
 it('has the prices of a vendor, with the prices of longer prompts', () => {

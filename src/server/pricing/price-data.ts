@@ -1,12 +1,12 @@
-import type { ModelInfo, ModelPrice, PriceCalculation } from '@pydantic/genai-prices'
+import type { ModelInfo, ModelPrice, PriceCalculation, Provider } from '@pydantic/genai-prices'
 import { LRUCache } from 'lru-cache'
 import { cacheWriteFactors } from '../../contract/options/extra-prices.ts'
 import type { TokenPrices } from '../../contract/routes/pricing.ts'
 import { upTo } from '../lib/cache-size.ts'
 
 /**
- * Public prices of models, out of the data of `@pydantic/genai-prices`. Loaded once when the server starts (about 60 ms and 8 MB),
- * read without I/O after that. Charged by `catalog.ts` and proposed by `proposals.ts`.
+ * Public prices of models, out of data in the form of `@pydantic/genai-prices`: that which the package contains, or newer data that was
+ * applied (`price-book.ts`). Read without I/O. Charged by `catalog.ts` and proposed by `proposals.ts`.
  */
 export interface PriceData {
   /** The day of the newest price in the data that is in force, as `2026-09-22`: how old the data is. */
@@ -18,6 +18,8 @@ export interface PriceData {
   of(vendor: string, model: string, nowMs: number): PublicPrice | undefined
   /** As above under the model's own vendor, regardless of the serving channels. Resellers list the same names at their own prices. */
   ofOwnVendor(model: string, nowMs: number): PublicPrice | undefined
+  /** The entry that fits the name of a model of a vendor, with its prices at all times. */
+  entryOf(vendor: string, model: string): ModelInfo | undefined
   /** When a model was released, in Unix seconds, as far as it has a dated name. */
   releasedAt(model: string): number | undefined
 }
@@ -35,23 +37,79 @@ export interface PublicPrice {
 /** `unit`: part of it is sold by something that is not counted here, such as hours or pages. `free`: the data says that it costs nothing. */
 export type Uncovered = 'unit' | 'free'
 
-/** Reads the data. Called once for each process. */
-export async function loadPriceData(): Promise<PriceData> {
-  const { calcPrice, findProvider } = await import('@pydantic/genai-prices')
-  const find = (model: string, nowMs: number, providerId?: string) => {
-    const at = (timestamp: Date) => calcPrice(noTokens, model, { timestamp, ...(providerId ? { providerId } : {}) }) ?? undefined
-    const found = at(new Date(nowMs))
-    return found && publicPrice(dearestOfDay(found, at, nowMs))
+/** The vendors that price data consists of, each with its models. */
+export type PriceVendors = readonly Provider[]
+
+/** The package: its data, where newer data is published, and how such data is read. */
+export interface PricePackage {
+  readonly vendors: PriceVendors
+  readonly updateUrl: string
+  /** Data that `published-data.ts` has accepted, or that of the package. Keeps no state but what it remembers of the given vendors. */
+  read(vendors: PriceVendors): PriceData
+  /** Throws where the package cannot compute a price of this model. */
+  requireReadable(model: ModelInfo): void
+}
+
+/** Loads the package: once for each process, about 60 ms and 8 MB. */
+export async function loadPricePackage(): Promise<PricePackage> {
+  const { calcPrice, REMOTE_DATA_JSON_URL, waitForUpdate } = await import('@pydantic/genai-prices')
+  const vendors = (await waitForUpdate()) ?? []
+
+  function read(given: PriceVendors): PriceData {
+    const known = new Map(given.map((vendor) => [vendor.id, vendorOf(vendor, given)]))
+    const matching = vendorsByModel(given)
+    const find = (model: string, nowMs: number, provider: Provider | undefined) => {
+      if (!provider) return undefined
+      const at = (timestamp: Date) => calcPrice(noTokens, model, { timestamp, provider }) ?? undefined
+      const found = at(new Date(nowMs))
+      return found && publicPrice(dearestOfDay(found, at, nowMs))
+    }
+    const own = (model: string) => known.get(calcPrice(noTokens, model, { provider: matching })?.model.id ?? '')
+    const entryOf = (model: string, provider: Provider | undefined) => provider && calcPrice(noTokens, model, { provider })?.model
+    return {
+      date: newestPrice(given, new Date().toISOString()),
+      of: (vendor, model, nowMs) => find(model, nowMs, known.get(vendor)),
+      ofOwnVendor: (model, nowMs) => find(model, nowMs, own(model)),
+      entryOf: (vendor, model) => entryOf(model, known.get(vendor)),
+      releasedAt: remembered((model) => dayIn(model) ?? oldestDay(entryOf(model, own(model)))),
+    }
   }
+
   return {
-    date: newestPrice(
-      datedVendors.flatMap((id) => findProvider({ providerId: id })?.models ?? []),
-      new Date().toISOString(),
-    ),
-    of: (vendor, model, nowMs) => (findProvider({ providerId: vendor }) ? find(model, nowMs, vendor) : undefined),
-    ofOwnVendor: (model, nowMs) => find(model, nowMs),
-    releasedAt: remembered((model) => dayIn(model) ?? oldestDay(calcPrice(noTokens, model)?.model)),
+    vendors,
+    updateUrl: REMOTE_DATA_JSON_URL,
+    read,
+    requireReadable: (model) => {
+      for (const { prices } of pricesIn(model))
+        calcPrice(noTokens, 'm', { provider: sellerOf([{ id: 'm', match: { equals: 'm' }, prices }]) })
+    },
   }
+}
+
+/** The prices of a model in all their times, with the day from which they count where there is one. */
+export function pricesIn({ prices }: ModelInfo): { readonly prices: ModelPrice; readonly from?: string }[] {
+  if (!Array.isArray(prices)) return [{ prices }]
+  return prices.map((each) => ({
+    prices: each.prices,
+    ...(each.constraint?.type === 'start_date' ? { from: each.constraint.start_date } : {}),
+  }))
+}
+
+const sellerOf = (models: ModelInfo[]): Provider => ({ id: '', name: '', api_pattern: '', models })
+
+/** A vendor by itself: the package would look for those that it falls back to in its own data. */
+function vendorOf({ id, name, models, fallback_model_providers: others = [] }: Provider, all: PriceVendors): Provider {
+  const fallbacks = others.flatMap((other) => all.find((vendor) => vendor.id === other)?.models ?? [])
+  return {
+    ...sellerOf([...models, ...fallbacks].map((model) => ({ id: model.id, match: model.match, prices: model.prices }))),
+    id,
+    name,
+  }
+}
+
+/** Finds the vendor whose own a model is: vendors in the place of models, so that the package compares the names. */
+function vendorsByModel(all: PriceVendors): Provider {
+  return sellerOf(all.flatMap(({ id, model_match }) => (model_match ? [{ id, match: model_match, prices: {} }] : [])))
 }
 
 /** Keeps answers for as many names as a site has. */
@@ -66,15 +124,8 @@ function remembered<Value>(find: (name: string) => Value): (name: string) => Val
 
 const noTokens = { input_tokens: 0, output_tokens: 0 }
 
-/** Vendors whose prices the data gives a beginning, the largest of them. */
-const datedVendors = ['anthropic', 'aws', 'deepseek', 'google', 'mistral', 'openai', 'openrouter', 'x-ai']
-
-function newestPrice(models: readonly ModelInfo[], now: string): string {
-  const days = models.flatMap(({ prices }) =>
-    Array.isArray(prices)
-      ? prices.flatMap(({ constraint }) => (constraint?.type === 'start_date' ? [constraint.start_date] : []))
-      : [],
-  )
+function newestPrice(vendors: PriceVendors, now: string): string {
+  const days = vendors.flatMap(({ models }) => models.flatMap(pricesIn)).flatMap(({ from }) => from ?? [])
   return days.filter((day) => day <= now).reduce((newest, day) => (day > newest ? day : newest), '')
 }
 

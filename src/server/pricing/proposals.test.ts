@@ -6,7 +6,8 @@ import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { noUsage } from '../../contract/usage.ts'
 import type { Caller } from '../options/core.ts'
 import { openCatalog } from './catalog.ts'
-import { loadPriceData } from './price-data.ts'
+import { openPriceBook } from './price-book.ts'
+import { loadPricePackage } from './price-data.ts'
 import { acceptPrices, proposePrices } from './proposals.ts'
 import { costOf } from './quote.ts'
 
@@ -17,9 +18,9 @@ const nobody = { vendorsOf: () => [] }
 eachDatabase('proposed prices', (fresh, kind) => {
   async function parts() {
     const { core, close } = await freshCore(fresh)
-    const priceData = await loadPriceData()
-    const catalog = openCatalog(core, { data: priceData, vendors: () => nobody })
-    return { app: { ...core, catalog, priceData }, close }
+    const priceBook = await openPriceBook(core, await loadPricePackage())
+    const catalog = openCatalog(core, { data: () => priceBook.current, vendors: () => nobody })
+    return { app: { ...core, catalog, priceBook }, close }
   }
 
   it('are those that the public data has otherwise, and none for names that it does not know', async () => {

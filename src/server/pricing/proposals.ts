@@ -4,22 +4,22 @@ import { ratioToUsdPerMillion } from '../../contract/quota.ts'
 import type { PricedModel, PriceProposal, TokenPrices } from '../../contract/routes/pricing.ts'
 import type { Caller, Core } from '../options/core.ts'
 import type { Catalog } from './catalog.ts'
-import type { PriceData } from './price-data.ts'
+import type { PriceBook } from './price-book.ts'
 import { ratiosOf } from './ratios-of.ts'
 
 /**
  * Proposals from the public price data: an admin sees the differences and accepts some, which become the site's own prices. A price
  * that rises with the length of the prompt is proposed as it is for the longest.
  */
-type Parts = Pick<Core, 'options' | 'now'> & { readonly catalog: Catalog; readonly priceData: PriceData }
+type Parts = Pick<Core, 'options' | 'now'> & { readonly catalog: Catalog; readonly priceBook: PriceBook }
 
 /** Those of the models with another price in the price data. Models that are charged by that data already are left out. */
-export function proposePrices({ catalog, options, priceData, now }: Parts, models: readonly string[]): PriceProposal[] {
+export function proposePrices({ catalog, options, priceBook, now }: Parts, models: readonly string[]): PriceProposal[] {
   const nowMs = now()
   return [...new Set(models)].sort().flatMap((model) => {
     const set = catalog.modelPriceOf(model)
     if (typeof set?.source === 'object') return []
-    const found = priceData.ofOwnVendor(model, nowMs)
+    const found = priceBook.current.ofOwnVendor(model, nowMs)
     if (!found) return []
     const proposed = found.steps.at(-1)?.prices ?? found.prices
     const isPerCall = set !== undefined && set.fixedUsd >= 0

@@ -25,6 +25,7 @@ function pricesOf(offers: Readonly<Record<string, PublicPrice>>, over: Partial<O
       return model === 'm' ? offers[vendor] : undefined
     },
     ofOwnVendor: () => undefined,
+    entryOf: () => undefined,
     releasedAt: () => undefined,
   }
   const vendors = { vendorsOf: () => Object.keys(offers) }

@@ -15,7 +15,7 @@ import type { RequestLimits } from '../limits/request-limits.ts'
 import type { Moderation } from '../moderation/moderation.ts'
 import type { Core } from '../options/core.ts'
 import type { Catalog } from '../pricing/catalog.ts'
-import type { PriceData } from '../pricing/price-data.ts'
+import type { PriceBook } from '../pricing/price-book.ts'
 import type { Price } from '../pricing/quote.ts'
 import type { UsageBound } from '../pricing/usage-bound.ts'
 import type { Dialogue } from '../protocols/dialogue.ts'
@@ -48,7 +48,7 @@ export interface RelayParts extends Core {
   readonly emptyBalances: EmptyBalances
   readonly endpointMisses: EndpointMisses
   readonly catalog: Catalog
-  readonly priceData: PriceData
+  readonly priceBook: PriceBook
   readonly limits: RequestLimits
   readonly moderation: Moderation
   readonly channels: Snapshot<ChannelIndex>

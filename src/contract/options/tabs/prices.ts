@@ -1,3 +1,3 @@
-import { prices } from '../pricing.ts'
+import { prices, priceUpdates } from '../pricing.ts'
 
-export const sections = [prices] as const
+export const sections = [prices, priceUpdates] as const

@@ -24,6 +24,7 @@ import { siteCosts } from './0024-site-costs.ts'
 import { passedHeaders } from './0025-passed-headers.ts'
 import { hostedTools } from './0026-hosted-tools.ts'
 import { lackingEndpoints } from './0027-lacking-endpoints.ts'
+import { priceData } from './0028-price-data.ts'
 
 /**
  * All migrations, in the order of their numbers, which is the order in which they run. Forward only: a landed one is never edited.
@@ -54,4 +55,5 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0025-passed-headers', up: passedHeaders },
   { name: '0026-hosted-tools', up: hostedTools },
   { name: '0027-lacking-endpoints', up: lackingEndpoints },
+  { name: '0028-price-data', up: priceData },
 ]

@@ -61,17 +61,17 @@ function usableModels(app: Pick<RelayParts, 'channels' | 'options'>, caller: Rel
 /** SDKs need a number: the accustomed one, where neither the name nor the price data tells the release. */
 const createdAt = 1_626_777_600
 
-function openAiModel({ priceData }: Pick<RelayParts, 'priceData'>, id: string) {
-  const created = priceData.releasedAt(id) ?? createdAt
+function openAiModel({ priceBook }: Pick<RelayParts, 'priceBook'>, id: string) {
+  const created = priceBook.current.releasedAt(id) ?? createdAt
   return { id, object: 'model', created, owned_by: 'sluice', permission: [], root: id, parent: null }
 }
 
-function anthropicModel({ priceData }: Pick<RelayParts, 'priceData'>, id: string) {
+function anthropicModel({ priceBook }: Pick<RelayParts, 'priceBook'>, id: string) {
   return {
     type: 'model',
     id,
     display_name: id,
-    created_at: new Date((priceData.releasedAt(id) ?? createdAt) * 1000).toISOString(),
+    created_at: new Date((priceBook.current.releasedAt(id) ?? createdAt) * 1000).toISOString(),
     capabilities: null,
     deprecated_at: null,
     lifecycle: 'active',

@@ -1,0 +1,38 @@
+import type { ModelInfo } from '@pydantic/genai-prices'
+import { yieldToEventLoop } from '../lib/yield-to-event-loop.ts'
+import { keyOf, lookupsPerTurn, type ReadPair, type VendorModel } from './price-changes.ts'
+import type { PriceVendors } from './price-data.ts'
+
+/**
+ * The vendors of the data in use with the newer prices of these models: every other name costs what it did. Each model becomes an entry of
+ * its own in front of the vendor's list, which fits that name alone. Takes turns with other work.
+ */
+export async function mergePrices({ before, after }: ReadPair, models: readonly VendorModel[]): Promise<PriceVendors> {
+  const chosen = new Set(models.map(keyOf))
+  const entries = new Map<string, ModelInfo[]>()
+  const put = ({ vendor, model }: VendorModel, found: ModelInfo | undefined) =>
+    // Without prices it is a model that has none, whatever patterns would fit its name.
+    entries.set(vendor, [...(entries.get(vendor) ?? []), { id: model, match: { equals: model }, prices: found?.prices ?? {} }])
+
+  for (const [index, { vendor, model }] of models.entries()) {
+    if (index % lookupsPerTurn === 0) await yieldToEventLoop()
+    put({ vendor, model }, after.data.entryOf(vendor, model))
+    // The list of this vendor is that of others too, which nobody has chosen.
+    for (const { id, fallback_model_providers: fallbacks = [] } of before.vendors)
+      if (fallbacks.includes(vendor) && !chosen.has(keyOf({ vendor: id, model })))
+        put({ vendor: id, model }, before.data.entryOf(id, model))
+  }
+  const known = new Set(before.vendors.map(({ id }) => id))
+  const added = after.vendors.flatMap(({ id, name }) =>
+    entries.has(id) && !known.has(id) ? [{ id, name, api_pattern: '', models: [] }] : [],
+  )
+  return [...before.vendors, ...added].map((vendor) => inFront(entries.get(vendor.id) ?? [], vendor))
+}
+
+/** In place of entries for the same names that came in this way before. */
+function inFront(entries: readonly ModelInfo[], vendor: PriceVendors[number]): PriceVendors[number] {
+  if (entries.length === 0) return vendor
+  const names = new Set(entries.map(({ id }) => id.toLowerCase()))
+  const others = vendor.models.filter(({ match }) => !('equals' in match && names.has(match.equals.toLowerCase())))
+  return { ...vendor, models: [...entries, ...others] }
+}

@@ -1,0 +1,91 @@
+import type { ModelInfo } from '@pydantic/genai-prices'
+import { expect, it } from 'vitest'
+import { comparePrices, type VendorModel } from './price-changes.ts'
+import { loadPricePackage } from './price-data.ts'
+
+const { read } = await loadPricePackage()
+const nowMs = Date.parse('2026-11-23T12:00:00Z')
+
+const entry = (id: string, prices: ModelInfo['prices'], match: ModelInfo['match'] = { equals: id }): ModelInfo => ({
+  id,
+  match,
+  prices,
+})
+const sold = (models: ModelInfo[]) => {
+  const vendors = [{ id: 'openai', name: 'OpenAI', api_pattern: '', models }]
+  return { vendors, data: read(vendors) }
+}
+const cost = (input_mtok: number, output_mtok: number) => ({ input_mtok, output_mtok })
+
+function compare(before: ModelInfo[], after: ModelInfo[], served: string[] = []) {
+  const names: VendorModel[] = served.map((model) => ({ vendor: 'openai', model }))
+  return comparePrices({ before: sold(before), after: sold(after) }, { served: names, nowMs })
+}
+
+it('lists what is added, removed and changed, and nothing of what stays', async () => {
+  const changes = await compare(
+    [entry('stays', cost(1, 2)), entry('goes', cost(1, 2)), entry('rises', cost(1, 2))],
+    [entry('stays', cost(1, 2)), entry('rises', cost(1.5, 2)), entry('comes', cost(3, 4))],
+  )
+  expect(changes).toMatchObject([
+    { model: 'comes', vendor: 'OpenAI', before: null, after: { prices: { input: 3, output: 4 } }, warning: null, from: '' },
+    { model: 'goes', before: { prices: { input: 1 } }, after: null, warning: null },
+    { model: 'rises', before: { prices: { input: 1 } }, after: { prices: { input: 1.5 } }, warning: null },
+  ])
+})
+
+it('lists first what may be a mistake: a price of zero, ten times the price, one that is too high, a served model without any', async () => {
+  const before = [
+    entry('free', cost(1, 2)),
+    entry('leaps', cost(1, 2)),
+    entry('falls', cost(1, 2)),
+    entry('used', cost(1, 2)),
+    entry('a', cost(1, 2)),
+  ]
+  const after = [
+    entry('free', cost(1, 0)),
+    entry('leaps', cost(1000, 2)),
+    entry('falls', cost(1, 0.2)),
+    entry('high', cost(1001, 1)),
+    entry('a', cost(2, 2)),
+  ]
+  expect((await compare(before, after, ['used'])).map(({ model, warning }) => [model, warning])).toEqual([
+    ['falls', 'tenfold'],
+    ['free', 'zero'],
+    ['high', 'high'],
+    ['leaps', 'tenfold'],
+    ['used', 'lost'],
+    ['a', null],
+  ])
+})
+
+it('warns of ten times the price of long prompts', async () => {
+  const stepped = (price: number) => ({ input_mtok: { base: 1, tiers: [{ start: 1000, price }] }, output_mtok: 2 })
+  expect(await compare([entry('m', stepped(2))], [entry('m', stepped(20))])).toMatchObject([{ model: 'm', warning: 'tenfold' }])
+})
+
+it('lists a price that begins later with its day', async () => {
+  const later = [
+    { prices: cost(1, 2) },
+    { constraint: { type: 'start_date' as const, start_date: '2027-01-01' }, prices: cost(0, 0) },
+  ]
+  expect(await compare([entry('m', cost(1, 2))], [entry('m', later)])).toMatchObject([
+    { model: 'm', from: '2027-01-01', before: { prices: { input: 1 } }, after: { prices: { input: 0 } }, warning: 'zero' },
+  ])
+})
+
+it('looks served names up as calls do: a pattern may lead them to another entry', async () => {
+  const changes = await compare(
+    [entry('m', cost(10, 20), { starts_with: 'm' })],
+    [entry('cheap', cost(0, 0), { contains: '-2026' }), entry('m', cost(10, 20), { starts_with: 'm' })],
+    ['m-2026-01-01'],
+  )
+  expect(changes).toMatchObject([{ model: 'm-2026-01-01', served: true, warning: 'zero', before: { prices: { input: 10 } } }])
+})
+
+it('warns where a served model is sold by another measure from then on, at the same prices of tokens', async () => {
+  const byCall = { ...cost(1, 2), requests_kcount: 1 }
+  expect(await compare([entry('m', cost(1, 2))], [entry('m', byCall)], ['m'])).toMatchObject([
+    { model: 'm', warning: 'lost', before: { uncovered: null }, after: { uncovered: 'unit' } },
+  ])
+})

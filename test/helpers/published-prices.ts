@@ -1,0 +1,38 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+import { loadPricePackage } from '../../src/server/pricing/price-data.ts'
+
+/** The price data of the package, to publish changed. */
+export const pricePackage = await loadPricePackage()
+
+interface PublishedModel {
+  readonly id: string
+  readonly match: object
+  readonly prices: unknown
+}
+
+/** The data of the package as it is published, with these prices of models of OpenAI in place of those that it has. */
+export function publishedPrices(prices: Readonly<Record<string, unknown>>): string {
+  const changed = Object.entries(prices).map(([id, of]): PublishedModel => ({ id, match: { equals: id }, prices: of }))
+  const vendors: { id: string; models: PublishedModel[] }[] = JSON.parse(JSON.stringify(pricePackage.vendors))
+  for (const { id, models } of vendors) if (id === 'openai') models.unshift(...changed)
+  return JSON.stringify(vendors)
+}
+
+/** An address where price data is published: answers with what `state` is at the time. Ends with the test. */
+export async function pricePublisher(answer: string) {
+  const state = { answer, status: 200, asked: 0 }
+  const server = createServer((_request, response) => {
+    state.asked++
+    response.writeHead(state.status, { 'content-type': 'application/json' }).end(state.answer)
+  })
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // A server that listens on a port has an address of this form.
+  const { port } = server.address() as AddressInfo
+  return { state, url: `http://127.0.0.1:${port}/data.json` }
+}
