@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { createUser } from '../../src/server/accounts/users.ts'
 import { periodAt, totpCode } from '../../src/server/lib/totp.ts'
 import { serverOfTest } from '../helpers/app.ts'
+import { pricePublisher, publishedPrices } from '../helpers/published-prices.ts'
 import { addChannel } from '../helpers/seed.ts'
 import { notice, type SceneIds, tokenOfTwoAttempts } from './seed-scenes.ts'
 import { go, type Language, logIn, type Stage, userPassword, type Who } from './stage.ts'
@@ -173,6 +174,42 @@ const signedIn: readonly Scene[] = [
       await row.first().scrollIntoViewIfNeeded()
       await ground.look(ground.page, 'price-update')
       await press(ground, '采用所选价格', 'Charge the selected prices')
+      await dialogOf(ground).waitFor()
+    },
+  },
+  {
+    name: 'newer-prices',
+    who: 'root',
+    async open(ground) {
+      const changed = {
+        'gpt-5.4-mini': { input_mtok: 0.5, output_mtok: 4.5, cache_read_mtok: 0.05 },
+        'gpt-5.4-nano': { input_mtok: 0.2, output_mtok: 0 },
+        'gpt-5.4': { input_mtok: { base: 2.5, tiers: [{ start: 200_000, price: 30 }] }, output_mtok: 15 },
+        'gpt-9': { input_mtok: 2, output_mtok: 12, requests_kcount: 1 },
+        'gpt-9-pro': { input_mtok: 2, unknown_measure: 1 },
+      }
+      const { url } = await pricePublisher(publishedPrices(changed))
+      await option(ground, 'PriceDataUrl', url)
+      // Refused where nothing was applied yet.
+      await ground.stage.server.raw('POST /api/pricing/data/restore')
+      await addChannel(ground.stage.server, { url: ground.stage.upstream.url, models: 'gpt-5.4,gpt-5.4-mini' })
+      await go(ground.page, '/setting?tab=prices&view=options')
+      await press(ground, '立即检查', 'Check now')
+      const applyAll = ground.page.getByRole('button', { name: pick(ground, '全部采用', 'Apply all') })
+      await applyAll.scrollIntoViewIfNeeded()
+      await ground.look(ground.page, 'newer-prices-changes')
+      const row = ground.page.getByRole('checkbox', { name: pick(ground, '选择此行', 'Select this row') })
+      for (let nth = 0; nth < 2; nth++) await row.nth(nth).check()
+      await ground.page.getByRole('button', { name: pick(ground, '采用所选', 'Apply the selected') }).click()
+      await dialogOf(ground).waitFor()
+      await ground.look(ground.page, 'newer-prices-question')
+      await dialogOf(ground).getByRole('button').last().click()
+      await applyAll.click()
+      await dialogOf(ground).getByRole('button').last().click()
+      const restore = ground.page.getByRole('button', { name: pick(ground, '恢复自带数据', 'Restore') })
+      await restore.scrollIntoViewIfNeeded()
+      await ground.look(ground.page, 'newer-prices-applied')
+      await restore.click()
       await dialogOf(ground).waitFor()
     },
   },

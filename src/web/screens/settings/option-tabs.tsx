@@ -6,6 +6,7 @@ import { Fragment, lazy, Suspense, useState } from 'react'
 import type { Section } from '../../../contract/options/define.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
+import { useMay } from '../../lib/session.ts'
 import { confirmDiscard } from '../../ui/confirm.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { ErrorView } from '../../ui/error-view.tsx'
@@ -18,12 +19,14 @@ import { texts } from './texts.ts'
 import { useScrollTarget } from './use-scroll-target.ts'
 import { useSections } from './use-sections.ts'
 
+const NewerPrices = lazy(async () => ({ default: (await import('./prices/newer-prices.tsx')).NewerPrices }))
 const PriceProposals = lazy(async () => ({ default: (await import('./prices/price-proposals.tsx')).PriceProposals }))
 
 /** The tabs whose cards are drawn from the declared options. Drafts survive a change between them. */
 export function OptionTabs({ tab }: { tab: OptionTab }) {
   const say = useText(texts)
   const local = useLocal()
+  const isRoot = useMay('root')
   const [search, setSearch] = useState('')
   const isSearch = search.trim() !== ''
   const sections = useSections(tab, isSearch)
@@ -74,6 +77,11 @@ export function OptionTabs({ tab }: { tab: OptionTab }) {
         {shown.map((section) => (
           <Fragment key={section.place.name}>
             <OptionSection section={section} saved={saved} secrets={secrets.data} drafts={drafts} />
+            {section.place.name === 'price-updates' && isRoot && (
+              <Suspense fallback={<Skeleton height={120} radius="lg" />}>
+                <NewerPrices />
+              </Suspense>
+            )}
             {section.place.name === 'prices' && (
               <div id="public-prices" className={styles.anchored}>
                 <Suspense fallback={<Skeleton height={120} radius="lg" />}>

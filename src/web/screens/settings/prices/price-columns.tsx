@@ -8,8 +8,8 @@ import styles from './prices.module.css'
 import { texts } from './texts.ts'
 
 /** The prices that every model has, and those that only some have. */
-const always: readonly PriceName[] = ['input', 'output']
-const sometimes: readonly PriceName[] = [
+export const alwaysPriced: readonly PriceName[] = ['input', 'output']
+export const sometimesPriced: readonly PriceName[] = [
   'cache_read',
   'cache_write',
   'cache_audio_read',
@@ -24,7 +24,7 @@ const sometimes: readonly PriceName[] = [
 /** US dollars per million tokens: at present, proposed, and the difference. */
 export function usePriceColumns(proposals: readonly PriceProposal[]): Column<PriceProposal>[] {
   const say = useText(texts)
-  const named = sometimes.filter((name) => proposals.some(({ proposed }) => proposed[name] !== null))
+  const named = sometimesPriced.filter((name) => proposals.some(({ proposed }) => proposed[name] !== null))
   return [
     {
       key: 'model',
@@ -39,7 +39,7 @@ export function usePriceColumns(proposals: readonly PriceProposal[]): Column<Pri
         </span>
       ),
     },
-    ...[...always, ...named].map(
+    ...[...alwaysPriced, ...named].map(
       (name): Column<PriceProposal> => ({
         key: name,
         title: say(name),

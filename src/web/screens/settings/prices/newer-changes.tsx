@@ -1,0 +1,144 @@
+import { Button, Group, Select, TextInput } from '@mantine/core'
+import { IconSearch } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { NewerPriceData, PriceChange } from '../../../../contract/routes/pricing.ts'
+import { useText } from '../../../lib/i18n.ts'
+import { usePageSize } from '../../../lib/page-size.ts'
+import { read, useWrite } from '../../../lib/query.ts'
+import { confirm } from '../../../ui/confirm.tsx'
+import { DataTable } from '../../../ui/data-table.tsx'
+import { useFilteredEmpty } from '../../../ui/filtered-empty.tsx'
+import type { RowKey } from '../../../ui/listing.ts'
+import { Notice } from '../../../ui/notice.tsx'
+import { type ChangeView, changeKey, changeViews, modelsOf, viewedChanges } from './newer-rows.ts'
+import { newerTexts } from './newer-texts.ts'
+import styles from './prices.module.css'
+import { useChangeColumns } from './use-change-columns.tsx'
+
+/** What shows prices that may be public ones. */
+export const shownPrices = [
+  'GET /api/pricing/data',
+  'GET /api/pricing/models',
+  'GET /api/pricing/proposals',
+  'GET /api/pricing',
+] as const
+
+const everything = { search: '', view: 'all' } as const satisfies { search: string; view: ChangeView }
+
+/** The changes of newer price data: to apply all of them or some, or to dismiss them. */
+export function NewerChanges({ newer: { hash, left_out: leftOut, changes } }: { newer: NewerPriceData }) {
+  const say = useText(newerTexts)
+  const [wanted, setWanted] = useState<{ search: string; view: ChangeView }>(everything)
+  const [page, setPage] = useState(1)
+  const [selected, setSelected] = useState<ReadonlySet<RowKey>>(new Set())
+  const list = useQuery({ ...read('GET /api/pricing/data'), select: ({ newer }) => newer?.changes ?? [] })
+  const size = usePageSize()
+  const columns = useChangeColumns(changes)
+  const dismiss = useWrite('POST /api/pricing/data/dismiss', { invalidates: shownPrices, success: () => say('wasDismissed') })
+  const rows = viewedChanges(changes, wanted)
+  const suspect = changes.filter(({ warning }) => warning !== null).length
+  // The last page may be gone with what was applied.
+  const current = Math.min(page, Math.max(1, Math.ceil(rows.length / size)))
+
+  function want(patch: Partial<typeof wanted>): void {
+    setWanted({ ...wanted, ...patch })
+    setPage(1)
+  }
+  const nothingMatches = useFilteredEmpty(() => want(everything))
+
+  return (
+    <div className={styles.changes}>
+      {suspect > 0 && <Notice kind="warn">{say('suspectCount', { count: suspect })}</Notice>}
+      {leftOut > 0 && <Notice>{say('leftOut', { count: leftOut })}</Notice>}
+      <DataTable
+        label={say('changes')}
+        dense
+        columns={columns}
+        list={{ ...list, data: { items: rows.slice((current - 1) * size, current * size), total: rows.length } }}
+        rowKey={changeKey}
+        page={current}
+        onPage={setPage}
+        selected={selected}
+        onSelect={setSelected}
+        bulkActions={
+          <Apply
+            hash={hash}
+            changes={changes.filter((change) => selected.has(changeKey(change)))}
+            onDone={() => setSelected(new Set())}
+          />
+        }
+        empty={nothingMatches}
+        toolbar={
+          <div className={styles.tools}>
+            <TextInput
+              type="search"
+              aria-label={say('search')}
+              placeholder={say('search')}
+              leftSection={<IconSearch size={16} />}
+              value={wanted.search}
+              onChange={(event) => want({ search: event.currentTarget.value })}
+            />
+            <Select
+              aria-label={say('view')}
+              data={changeViews.map((value) => ({ value, label: say(value) }))}
+              allowDeselect={false}
+              value={wanted.view}
+              onChange={(view) => want({ view: changeViews.find((known) => known === view) ?? 'all' })}
+            />
+            <Button
+              variant="subtle"
+              disabled={rows.length === 0}
+              onClick={() => setSelected(new Set([...selected, ...rows.map(changeKey)]))}
+            >
+              {say('selectAll', { count: rows.length })}
+            </Button>
+          </div>
+        }
+      />
+      <Group gap="sm" justify="flex-end">
+        <Button variant="default" loading={dismiss.isPending} onClick={() => dismiss.mutate({ body: { hash } })}>
+          {say('dismiss')}
+        </Button>
+        <Apply hash={hash} changes={changes} isWhole />
+      </Group>
+    </div>
+  )
+}
+
+interface ApplyProps {
+  readonly hash: string
+  readonly changes: readonly PriceChange[]
+  /** All of the newer data, and not the prices of single models. */
+  readonly isWhole?: boolean
+  readonly onDone?: () => void
+}
+
+/** Charges by these newer prices from now on. */
+function Apply({ hash, changes, isWhole = false, onDone = () => {} }: ApplyProps) {
+  const say = useText(newerTexts)
+  const apply = useWrite('POST /api/pricing/data/apply', {
+    invalidates: shownPrices,
+    success: () => say('applied'),
+    onSuccess: onDone,
+  })
+  const models = modelsOf(changes)
+  const suspect = changes.filter(({ warning }) => warning !== null).length
+
+  async function ask(): Promise<void> {
+    const title = isWhole ? say('applyAllTitle', { count: changes.length }) : say('applyTitle', { count: models.length })
+    const body = [...(suspect > 0 ? [say('suspectCount', { count: suspect })] : []), say('applyBody')].join(' ')
+    const confirmLabel = say(isWhole ? 'applyAll' : 'apply')
+    if (await confirm({ title, body, confirmLabel })) apply.mutate({ body: isWhole ? { hash } : { hash, models } })
+  }
+
+  return isWhole ? (
+    <Button loading={apply.isPending} onClick={() => void ask()}>
+      {say('applyAll')}
+    </Button>
+  ) : (
+    <Button size="compact-sm" loading={apply.isPending} onClick={() => void ask()}>
+      {say('apply')}
+    </Button>
+  )
+}

@@ -1,0 +1,94 @@
+import { Button } from '@mantine/core'
+import { IconRefresh } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { useText } from '../../../lib/i18n.ts'
+import { read, useWrite } from '../../../lib/query.ts'
+import { confirm } from '../../../ui/confirm.tsx'
+import { ErrorView } from '../../../ui/error-view.tsx'
+import { Facts } from '../../../ui/facts.tsx'
+import { Panel } from '../../../ui/panel.tsx'
+import { TimeText } from '../../../ui/time-text.tsx'
+import { NewerChanges, shownPrices } from './newer-changes.tsx'
+import { newerTexts } from './newer-texts.ts'
+import styles from './prices.module.css'
+
+/** The public price data that is in use, and what newer data would change: super admins apply or dismiss it. */
+export function NewerPrices() {
+  const say = useText(newerTexts)
+  const state = useQuery(read('GET /api/pricing/data'))
+  const check = useWrite('POST /api/pricing/data/check', { invalidates: shownPrices, success: ({ found }) => say(found) })
+  const { in_use: inUse, newer, package_date: packageDate = '' } = state.data ?? {}
+  const isApplied = inUse !== undefined && inUse.fetched_at > 0
+
+  return (
+    <Panel
+      title={say('title')}
+      description={say('description')}
+      aside={
+        <Button
+          variant="default"
+          leftSection={<IconRefresh size={16} />}
+          loading={check.isPending}
+          onClick={() => check.mutate({})}
+        >
+          {say('check')}
+        </Button>
+      }
+    >
+      {state.error && <ErrorView error={state.error} onRetry={() => void state.refetch()} />}
+      {inUse && (
+        <Facts
+          facts={[
+            {
+              label: say('inUse'),
+              value: <Dated date={inUse.date}>{isApplied ? <TimeText seconds={inUse.fetched_at} /> : say('ofPackage')}</Dated>,
+            },
+            ...(isApplied ? [{ label: say('packageDate'), value: <Restore date={packageDate} /> }] : []),
+            {
+              label: say('newerDate'),
+              value: newer ? (
+                <Dated date={newer.date}>
+                  <TimeText seconds={newer.fetched_at} />
+                </Dated>
+              ) : (
+                say('none')
+              ),
+            },
+          ]}
+        />
+      )}
+      {newer && <NewerChanges key={newer.hash} newer={newer} />}
+    </Panel>
+  )
+}
+
+/** The day of the newest price in the data, and where the data is from. */
+function Dated({ date, children }: { date: string; children: ReactNode }) {
+  return (
+    <span className={styles.fact}>
+      {date}
+      <small className={styles.quiet}>{children}</small>
+    </span>
+  )
+}
+
+/** The data of this version of the program, which comes back into use at a click. */
+function Restore({ date }: { date: string }) {
+  const say = useText(newerTexts)
+  const restore = useWrite('POST /api/pricing/data/restore', { invalidates: shownPrices, success: () => say('restored') })
+
+  async function ask(): Promise<void> {
+    const question = { title: say('restoreTitle'), body: say('restoreBody', { date }), confirmLabel: say('restore') }
+    if (await confirm(question)) restore.mutate({})
+  }
+
+  return (
+    <span className={styles.fact}>
+      {date}
+      <Button size="compact-sm" variant="light" loading={restore.isPending} onClick={() => void ask()}>
+        {say('restore')}
+      </Button>
+    </span>
+  )
+}

@@ -1,0 +1,33 @@
+import type { PriceChange } from '../../../../contract/routes/pricing.ts'
+
+/** Which of the changes are shown. */
+export const changeViews = ['all', 'suspect', 'served', 'added', 'removed'] as const
+export type ChangeView = (typeof changeViews)[number]
+
+const shows: Readonly<Record<ChangeView, (change: PriceChange) => boolean>> = {
+  all: () => true,
+  suspect: ({ warning }) => warning !== null,
+  served: ({ served }) => served,
+  added: ({ before }) => before === null,
+  removed: ({ after }) => after === null,
+}
+
+/** In the order in which they came. */
+export function viewedChanges(
+  changes: readonly PriceChange[],
+  { search, view }: { readonly search: string; readonly view: ChangeView },
+): readonly PriceChange[] {
+  const words = search.trim().toLowerCase()
+  return changes.filter((change) => shows[view](change) && `${change.model} ${change.vendor}`.toLowerCase().includes(words))
+}
+
+/** One for each change: a price that begins later is a change of its own. */
+export function changeKey({ vendor_id, model, from }: PriceChange): string {
+  return `${vendor_id} ${model} ${from}`
+}
+
+/** The models of these changes, each once: what begins later is applied with what counts at once. */
+export function modelsOf(changes: readonly PriceChange[]): { vendor_id: string; model: string }[] {
+  const models = new Map(changes.map(({ vendor_id, model }) => [`${vendor_id} ${model}`, { vendor_id, model }]))
+  return [...models.values()]
+}
