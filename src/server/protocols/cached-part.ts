@@ -8,7 +8,7 @@ interface Totals {
   readonly total: number
 }
 
-/** Tokens that came from the cache, as a vendor reports them; `audio` and `image` are parts of `tokens` where they are told apart. */
+/** Cached tokens as a vendor reports them; `audio` and `image` are parts of `tokens` where they are reported. */
 interface Cached {
   readonly tokens: number
   readonly audio?: number

@@ -25,7 +25,7 @@ export function shortHash(text: string, length: number): string {
 
 const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Bedrock takes what Anthropic takes, up to 64 characters; the rule of both is the narrower one. */
+/** Bedrock's rule is Anthropic's, up to 64 characters; the rule here is the narrower of both. */
 const rules: Readonly<Record<CallIdRule, { taken: RegExp; prefix: string; length: number }>> = {
   chat: { taken: /^[\s\S]{1,64}$/, prefix: 'call_', length: 24 },
   anthropic: { taken: /^[a-zA-Z0-9_-]{1,64}$/, prefix: 'call_', length: 24 },

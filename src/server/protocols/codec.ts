@@ -13,7 +13,7 @@ export interface Codec {
   /** Kinds of media that the format only takes as bytes: their URLs are fetched before `writeRequest`. */
   readonly inlines: readonly MediaPart['media'][]
   writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest
-  /** A whole reply as events. Throws nothing: what is no reply gives an `error`. */
+  /** A whole reply as events. Never throws: an invalid reply yields an `error`. */
   readReply(reply: JsonObject, context: ReadContext): ReplyEvent[]
   readEvents(context: ReadContext): EventReader
   /** For the formats that callers speak. */
@@ -21,7 +21,7 @@ export interface Codec {
 }
 
 export interface Inbound {
-  /** Throws `field_invalid` for what cannot be meant and `untranslatable` for what no other format can carry. */
+  /** Throws `field_invalid` for invalid members and `untranslatable` for those that no other format can carry. */
   readRequest(body: JsonObject, path: PathFacts): Dialogue
   /** Takes a complete list of events, without `error`. */
   writeReply(events: readonly ReplyEvent[], context: WriteContext): JsonObject
@@ -35,7 +35,7 @@ export interface RequestContext {
   readonly model: string
   readonly quirks: Quirks
   readonly settings: TranslationSettings
-  /** Names what is lost, by the caller's word for it: `logit_bias`. Once for each; the order does not matter. */
+  /** Reports a lost member, by the caller's name for it: `logit_bias`. Once for each; the order does not matter. */
   lose(field: string): void
 }
 
@@ -43,7 +43,7 @@ export interface WrittenRequest {
   readonly body: JsonObject
   /** Tool names that the upstream could not take, by the name that it was given; restored in the reply. */
   readonly toolNames?: ReadonlyMap<string, string>
-  /** The tool that stands for a JSON answer: its input is the text of the reply. */
+  /** The tool that represents a JSON answer: its input is the text of the reply. */
   readonly answerTool?: string
   /** Names of tools that are functions upstream and free text for the caller: their input is the member `input`. */
   readonly customTools?: ReadonlySet<string>
@@ -55,15 +55,15 @@ export interface ReadContext {
   /** A new id for a tool call that came without one: `call_` and 24 characters. */
   newCallId(): string
   readonly quirks: Quirks
-  /** Names what the reply holds and its neutral form does not, by the upstream's word. Absent where nobody is told. */
+  /** Reports content of the reply without a neutral form, by the upstream's name. Absent where it is not reported. */
   lose?(name: string): void
 }
 
-/** Reads the events of one stream. It guarantees the grammar of `ReplyEvent`, whatever the upstream sends. */
+/** Reads the events of one stream. It keeps the grammar of `ReplyEvent` for any input. */
 export interface EventReader {
   /** The events that this one makes. Behind `end` or `error` it gives nothing. */
   push(event: StreamEvent): ReplyEvent[]
-  /** The upstream ended: closes what is open. Gives `end` only when the reply was complete, by a finish reason or a terminal event. */
+  /** The upstream ended: closes open blocks. Yields `end` only when the reply was complete, by a finish reason or a terminal event. */
   finish(): ReplyEvent[]
 }
 
@@ -79,7 +79,7 @@ export interface WriteContext {
   readonly dialogue: Dialogue
   /** A new id for an item inside of the reply. */
   newId(prefix: string): string
-  /** About how many tokens the prompt has, for a format that tells it before the upstream does. */
+  /** About how many tokens the prompt has, for a format that reports it before the upstream does. */
   readonly inputTokensEstimate?: number
   /** The reply is kept for later calls. */
   readonly kept?: StoredAs
@@ -92,13 +92,13 @@ export interface StoredAs {
   readonly isBackground: boolean
 }
 
-/** Writes one stream. What comes at the end of a stream (finish reason, usage, terminal event) is written at `end` and not before. */
+/** Writes one stream. Its trailer (finish reason, usage, terminal event) is written at `end` and not before. */
 export interface EventWriter {
   /** The text to send for this event; '' when it waits for more. */
   push(event: ReplyEvent): string
 }
 
-/** What the operator has set for translated requests. */
+/** The operator's settings for translated requests. */
 export interface TranslationSettings {
   /** Output limit for Claude models when the request has none: by model, with `default`. */
   readonly claudeDefaultMaxTokens: Readonly<Record<string, number>>
@@ -111,13 +111,13 @@ export interface TranslationSettings {
 }
 
 /**
- * What an upstream does differently within its format. Declared by its provider; absent means as the format's own vendor does.
- * Source: protocols notes 2.2.
+ * An upstream's deviations within its format. Declared by its provider; absent means as the format's own vendor. Source: protocols
+ * notes 2.2.
  */
 export interface Quirks {
-  /** What the upstream wants in the history: reasoning text of earlier turns. */
+  /** The reasoning text of earlier turns that the upstream requires in the history. */
   readonly replayReasoning?: 'never' | 'tool-turns' | 'always'
-  /** What stands for reasoning that is not known, where the upstream demands it: '' or ' '. */
+  /** The placeholder for unknown reasoning, where the upstream requires it: '' or ' '. */
   readonly emptyReasoning?: string
   /** The member that limits the output. */
   readonly outputLimit?: 'max_tokens' | 'max_completion_tokens'
@@ -135,7 +135,7 @@ export interface Quirks {
   readonly takesCacheControl?: boolean
   /** Keeps `strict` of tools. */
   readonly takesStrictTools?: boolean
-  /** Reasoning stands in the text between `<think>` tags. */
+  /** Reasoning is in the text between `<think>` tags. */
   readonly thinkTags?: boolean
   /** The shape of the switch for reasoning. */
   readonly thinkingSwitch?: 'reasoning_effort' | 'thinking-type' | 'enable_thinking' | 'reasoning-object' | 'none'

@@ -75,7 +75,7 @@ describe('tokens of media in a request', () => {
     }
   })
 
-  it('are a flat number for what lies elsewhere or cannot be read, and for what is not found', () => {
+  it('are a flat number for media by address, unreadable media and missing ones', () => {
     const parts = [
       { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
       { type: 'input_image', file_id: 'file-1' },
@@ -111,7 +111,7 @@ describe('tokens of media in a request', () => {
     expect(countMedia(file, { mediaParts: 1, model: 'gpt-4o' })).toBe(3000)
   })
 
-  it('are bounded, whatever a header says', () => {
+  it('are bounded for any header', () => {
     const body = { messages: [{ content: [{ type: 'image_url', image_url: { url: url(4_294_967_295, 4_294_967_295) } }] }] }
     for (const model of ['gpt-4o', 'gpt-6-sol', 'gpt-4.1-mini', 'claude-sonnet-4-5', 'claude-opus-5', 'gemini-2.5-pro', 'x'])
       expect(countMedia(body, { mediaParts: 1, model })).toBeLessThan(50_000)

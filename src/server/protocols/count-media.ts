@@ -6,9 +6,8 @@ import type { JsonObject, RequestFacts } from './wire-format.ts'
 
 /**
  * About how many tokens the images, recordings, films and documents of a request are for a model, by the vendors' own formulas and by
- * the headers of the files. What lies behind an address or a file id is never fetched for a count: it takes a flat number. Documents that are
- * plain text are left out where `withTexts` says that they were counted as such. Pure.
- * Source: protocols notes 5.4, read 2026-11.
+ * the headers of the files. Media by address or file id are never fetched for a count: they take a flat number. Documents that are
+ * plain text are left out where `withTexts` says that they were counted as such. Pure. Source: protocols notes 5.4, read 2026-11.
  */
 export function countMedia(
   body: JsonObject,
@@ -40,12 +39,12 @@ export function countImage(model: string, size: ImageSize, detail = ''): number 
 /** Claude from 4.7 on: a vocabulary and a sight of their own. */
 export const newestClaude = /claude-(?:[a-z]+-)?(?:[5-9]|4[-.][7-9])(?!\d)/
 
-/** For what nobody can see from here. */
+/** For media that cannot be read here. */
 export const unknownTokens = 1_100
 /** No vendor takes more in one piece; a header may say anything. */
 const tokensMax = 1_000_000
 
-/** How the models of a family count what is not text. */
+/** How a family of models counts media. */
 interface Family {
   readonly models: RegExp
   image(size: ImageSize, detail: string): number
@@ -85,7 +84,7 @@ function secondsOf(bytes: Buffer, mediaType: string): number {
   return raw === undefined ? secondsOfAudio(bytes) : bytes.length / raw
 }
 
-/** Films whose container tells no length are taken as 1 Mbit/s, a low rate. */
+/** Films whose container has no duration are taken as 1 Mbit/s, a low rate. */
 function secondsOfVideo(bytes: Buffer): number {
   const isMp4 = bytes.toString('latin1', 4, 8) === 'ftyp'
   return isMp4 ? secondsOfAudio(bytes) : bytes.length / 125_000

@@ -67,7 +67,7 @@ describe('the most tokens of a text', () => {
     }
   })
 
-  it('is the bytes for a model whose vocabulary nobody knows', async () => {
+  it('is the number of bytes for a model with an unknown vocabulary', async () => {
     expect(await mostTokens(['hello', 'world'], 'my-own-model')).toBe(11)
   })
 })

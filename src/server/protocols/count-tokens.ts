@@ -9,7 +9,7 @@ import type { RequestFacts } from './wire-format.ts'
  */
 const overheadPerRequest = 8
 
-/** A quick upper-leaning estimate of a request's input tokens, for the hold. What its media take is counted by `countMedia`. */
+/** A quick upper-leaning estimate of a request's input tokens, for the hold. Media are counted by `countMedia`. */
 export function estimateInput(
   texts: readonly string[],
   { mediaParts, model }: Pick<RequestFacts, 'mediaParts' | 'model'>,
@@ -20,7 +20,7 @@ export function estimateInput(
   return Math.ceil(overheadPerRequest + mediaTokens + total * familyFactor(model))
 }
 
-/** Of a text of millions of characters, pieces at random places are estimated: nobody can put the light ones there. */
+/** Of a text of millions of characters, pieces at random places are estimated, so that callers cannot place cheap text there. */
 export function estimateText(text: string): number {
   if (text.length <= estimatedWhole) return weightOf(text, 0, text.length) + 3
   const stride = Math.floor(text.length / samples)
@@ -68,7 +68,7 @@ const familyFactors: readonly (readonly [RegExp, number])[] = [
 const sampleAbove = 96 * 1024
 const windowSize = 32 * 1024
 const runMax = 120
-/** What is counted at a stretch: within a millisecond, and some ten of a text that was made to be slow. */
+/** The size counted without yielding: below a millisecond, or some ten for a text that was made to be slow. */
 const stretchSize = 1024
 /** How far back a stretch may end earlier, in front of a space, so that no word is cut. */
 const wordMax = 128

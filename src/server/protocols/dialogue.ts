@@ -4,8 +4,8 @@ import type { JsonObject } from './wire-format.ts'
 
 /**
  * The neutral form of a conversation request, between a format that is read and another that is written. It is no wire format of any
- * vendor: turns of typed parts, so that what one side cannot say is seen and named instead of lost. Tool results are parts of user
- * turns; instructions at the head are in `system`, later ones are turns of their own.
+ * vendor: turns of typed parts, so that content without an equivalent is named instead of lost. Tool results are parts of user turns;
+ * instructions at the head are in `system`, later ones are turns of their own.
  */
 export interface Dialogue {
   /** The format that it was read from. */
@@ -27,16 +27,16 @@ export interface Dialogue {
   /** Tools that only models of the caller's vendor have; absent for none. */
   readonly vendorOnly?: readonly VendorOnlyTool[]
   readonly stream: boolean
-  /** A Chat caller who asked for usage at the end of the stream; true for formats that always give it. */
+  /** A Chat caller requested usage at the end of the stream; true for formats that always have it. */
   readonly wantsUsage: boolean
   /** The caller uses the older `functions` members and expects the answer in that form. */
   readonly usesFunctions: boolean
-  /** Whom the request is for, as the caller names them. */
+  /** The end user, as the caller names them. */
   readonly user: string | undefined
   readonly cacheKey: string | undefined
   /** Top-level members that only mean something to the family of `from`; each is written back to it, and lost to others. */
   readonly extra: Readonly<Record<string, unknown>>
-  /** Members inside others that nothing here stands for, by their names in receipts (`tools.input_examples`); absent for none. */
+  /** Nested members without a neutral form, by their names in receipts (`tools.input_examples`); absent for none. */
   readonly unread?: readonly string[]
 }
 
@@ -63,7 +63,7 @@ export interface RefusalPart {
   readonly text: string
 }
 
-/** What is not text. `detail` is OpenAI's; `title` names a document. */
+/** Parts other than text. `detail` is OpenAI's; `title` names a document. */
 export interface MediaPart {
   readonly kind: 'media'
   readonly media: 'image' | 'audio' | 'video' | 'document'
@@ -74,7 +74,7 @@ export interface MediaPart {
 }
 
 export type MediaSource =
-  /** `mediaType` as sniffed from the bytes where they tell it, else as declared. `data` is base64 without white space. */
+  /** `mediaType` as sniffed from the bytes, or else as declared. `data` is base64 without white space. */
   | { readonly kind: 'base64'; readonly mediaType: string; readonly data: string }
   | { readonly kind: 'url'; readonly url: string; readonly mediaType?: string }
   | { readonly kind: 'text'; readonly mediaType: string; readonly text: string }
@@ -111,9 +111,8 @@ export interface ToolResultPart {
 }
 
 /**
- * State of a model that only its own family can read: it is replayed to that family where it stood, and left out by writers of other
- * families. What it says is never looked at. State that a caller could not send back has been put in its place again before a request
- * is written.
+ * State of a model that only its own family can read: it is replayed to that family in its place, and left out by writers of other
+ * families. It is never parsed. State that a caller could not send back has been put in its place again before a request is written.
  */
 export interface Opaque {
   readonly family: Family
@@ -137,11 +136,11 @@ export interface Tool {
   readonly cache?: CacheMark
   /** Where the caller keeps the tool; `name` and `description` say both that and the tool. */
   readonly namespace?: Namespace
-  /** The caller's own search for further tools, which has calls of its own kind. */
+  /** The caller's own search for further tools, with its own kind of calls. */
   readonly isToolSearch?: true
 }
 
-/** A folder of tools, as Responses has it, and one tool as it stands in there. */
+/** A namespace of tools, as Responses has it, and one tool in it. */
 export interface Namespace {
   readonly name: string
   readonly description: string | undefined
@@ -152,11 +151,11 @@ export interface Namespace {
 export interface VendorOnlyTool {
   /** Its place in the request, for a refusal. */
   readonly field: string
-  /** What is named when it is left out: `tools.file_search`. */
+  /** Its name in receipts: `tools.file_search`. */
   readonly name: string
   /** Why it cannot be carried. */
   readonly reason: Text
-  /** As it was sent, where a request can be written anew in its own format. */
+  /** As it was sent, for a request that is rewritten in its own format. */
   readonly sent?: JsonObject
 }
 

@@ -3,7 +3,7 @@ import type { Citation, OpenEvent } from '../reply-events.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { sealFor } from './seals.ts'
 
-/** A block that cannot be told yet, because another one is. */
+/** A block that cannot be written yet, because another one is open. */
 interface Waiting {
   readonly opened: OpenEvent
   text: string
@@ -13,9 +13,8 @@ interface Waiting {
 }
 
 /**
- * The blocks of a reply as events of Messages, strictly one after another: what comes for a block while another is open waits until that
- * one is closed. Thoughts are told as soon as it is known whether they have a text or are only sealed; a block that says nothing is
- * not told at all, but for calls.
+ * The blocks of a reply as events of Messages, strictly one after another: pieces of a block wait while another is open. Thinking is
+ * written as soon as it is known whether it has a text or is only encrypted; empty blocks are left out, except calls.
  */
 export class BlockQueue {
   readonly #waiting = new Map<number, Waiting>()
@@ -79,7 +78,7 @@ export class BlockQueue {
 /** The model itself makes the calls here, and no program that it has written. */
 const caller: JsonObject = { type: 'direct' }
 
-/** The one block that is open. Its number is taken when it is told. */
+/** The open block. It gets its index when it is written. */
 class OpenBlock {
   readonly #opened: OpenEvent
   readonly #number: () => number

@@ -56,7 +56,7 @@ function openBlock(block: JsonObject): { start: JsonObject; deltas: JsonObject[]
   }
 }
 
-/** What a stream is in which a second message begins: parts of both would be told as one. */
+/** The error for a stream in which a second message begins: parts of both would be merged. */
 export const repeatedMessageStart = {
   type: 'error',
   error: { type: 'api_error', message: 'the upstream began a second message in one reply' },

@@ -2,7 +2,7 @@ import { knownModelLimits } from '../../../contract/model-limits.ts'
 import type { Effort } from '../dialogue.ts'
 
 /**
- * What a model behind Messages refuses or needs. Requests written here obey it, because the upstream would answer 400.
+ * Requirements and refusals of a model behind Messages. Requests written here obey them, because the upstream would answer 400.
  * Source: protocols notes 2.4, the catalogue of @ai-sdk/anthropic 4.0 and the vendor's migration guides, read 2026-11.
  */
 export interface ModelRules {
@@ -12,9 +12,9 @@ export interface ModelRules {
   readonly isUnknown?: true
   /** How thinking is asked for: a budget of tokens, the model's own judgement, or either. */
   readonly thinking: 'none' | 'budget' | 'adaptive' | 'either'
-  /** What turns thinking off, or as far down as it goes: saying nothing, `disabled`, `between_tools`, or low effort. */
+  /** How thinking is turned off, or as far down as it goes: no member, `disabled`, `between_tools`, or low effort. */
   readonly thinkingOff: 'absent' | 'disabled' | 'between-tools' | 'low-effort'
-  /** What `output_config.effort` takes, rising; empty when the model refuses the member. */
+  /** The values of `output_config.effort`, rising; empty when the model refuses the member. */
   readonly efforts: readonly Effort[]
   /** Temperature and nucleus: both, only one of them, or neither. */
   readonly sampling: 'free' | 'one' | 'refused'
@@ -31,14 +31,14 @@ export interface ModelRules {
   readonly searchTool: string | undefined
 }
 
-/** What is no number of `contract/model-limits.ts`. */
+/** Facts that are no numbers of `contract/model-limits.ts`. */
 type Rules = Omit<ModelRules, 'outputTokensMax'>
 
 const allEfforts: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max']
 const searchPlain = 'web_search_20250305'
 const searchFiltered = 'web_search_20260209'
 
-/** The models of 2026: they judge themselves how much to think, and refuse what steers sampling. */
+/** The models of 2026: they decide themselves how much to think, and refuse sampling members. */
 const newest: Rules = {
   thinking: 'adaptive',
   thinkingOff: 'low-effort',
@@ -79,7 +79,7 @@ const opus46: Rules = {
 
 const opus47: Rules = { ...newest, thinkingOff: 'absent', forcedTool: 'unless-budget', takesSystemTurns: false }
 
-/** Models of other vendors that speak Messages: only what all of them take. */
+/** Models of other vendors that speak Messages: only the common members. */
 const foreign: Rules = {
   ...budgeted,
   thinkingOff: 'disabled',

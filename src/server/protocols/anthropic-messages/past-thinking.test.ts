@@ -39,7 +39,7 @@ describe('thoughts of earlier turns, on the way to the vendor of Messages', () =
     expect(changesOf({ messages }, claude, true)?.changes).toEqual({ messages: [user('a'), assistant(text('b')), user('c')] })
   })
 
-  it('stay with other vendors that write them without a signature, but for what was sealed elsewhere', () => {
+  it('keeps unsigned thinking for vendors that write it so, and removes foreign encrypted thinking', () => {
     const messages = [user('a'), assistant(unsigned, foreign, text('b')), user('c')]
     expect(changesOf({ messages }, 'deepseek-chat')?.changes).toEqual({
       messages: [user('a'), assistant(unsigned, text('b')), user('c')],
@@ -74,7 +74,7 @@ describe('thoughts of earlier turns, on the way to the vendor of Messages', () =
     expect(changesOf({ ...over, thinking: enabled })?.changes).not.toHaveProperty('thinking')
   })
 
-  it('takes out what is only taken beside thinking', () => {
+  it('removes members that are only valid with thinking', () => {
     const edits = [{ type: 'clear_thinking_20251015', keep: 'all' }, { type: 'clear_tool_uses_20250919' }]
     const body = { messages: [user('a'), assistant(unsigned, call), user([result])], thinking: enabled }
     expect(changesOf({ ...body, context_management: { edits } })?.changes.context_management).toEqual({ edits: edits.slice(1) })
@@ -84,7 +84,7 @@ describe('thoughts of earlier turns, on the way to the vendor of Messages', () =
     )
   })
 
-  it('a model that always thinks is told the calls and their results as text', () => {
+  it('writes calls and results as text for a model that always thinks', () => {
     const picture = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } }
     const marked = { ...result, content: [text('Rain'), picture], cache_control: { type: 'ephemeral' } }
     const messages = [user('a'), assistant(unsigned, text('b'), call), user([marked, text('c')])]

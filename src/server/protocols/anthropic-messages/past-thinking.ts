@@ -24,9 +24,10 @@ export function withoutForeignThoughts(sent: Sent, model: string, asked: { reado
 }
 
 /**
- * The members of a Messages request without the thoughts of earlier turns that its vendor cannot read, because an answer of another vendor was written in
- * this form: those without a signature, which Claude refuses, and sealed ones of others. `all` takes out every thought. A last turn with calls must begin with its thoughts, or not think: thinking is turned off, and where the model cannot do
- * without, the calls and their results are told as text. Undefined when nothing has to change. Source: protocols notes 3.7.
+ * The members of a Messages request without past thinking that its vendor cannot read, because another vendor's answer was translated:
+ * thinking without a signature, which Claude refuses, and encrypted thinking of others. `all` removes all thinking. A last turn with
+ * calls must begin with its thinking: otherwise thinking is turned off, or, for a model that always thinks, the calls and their
+ * results become text. Undefined when nothing has to change. Source: protocols notes 3.7.
  */
 export function thoughtChanges(
   json: JsonObject,
@@ -84,7 +85,7 @@ function mayThink({ thinking }: JsonObject, model: string, { thinking: kind, thi
   return isClaude(model) && kind !== 'none' && thinkingOff !== 'absent'
 }
 
-/** The request without thinking, and without what is only taken beside it. */
+/** The request without thinking, and without members that need it. */
 function turnedOff(json: JsonObject, { thinkingOff }: ModelRules): JsonObject {
   const management = objectAt(json, 'context_management')
   const edits = arrayAt(management ?? {}, 'edits')
@@ -95,7 +96,7 @@ function turnedOff(json: JsonObject, { thinkingOff }: ModelRules): JsonObject {
   }
 }
 
-/** The calls of one message and what was answered to them, in words. */
+/** The calls of one message and their results, as text. */
 function callsAsText(messages: readonly unknown[], at: number): unknown[] {
   const names = new Map(
     blocksOf(messages[at])

@@ -9,9 +9,8 @@ import { readCacheMark } from './read-tools.ts'
 import { openSeal } from './seals.ts'
 
 /**
- * One block as parts of a turn; uses of the vendor's own tools are told as text. Names in `unread` what of a block cannot be carried.
- * Throws `field_invalid` for what is no block, and `untranslatable` for a block that nobody else understands.
- * Source: protocols notes 1.12 and 3.2.
+ * One block as parts of a turn; uses of the vendor's own tools become text. Adds lost members to `unread`. Throws `field_invalid` for
+ * an invalid block, and `untranslatable` for a block that only its vendor understands. Source: protocols notes 1.12 and 3.2.
  */
 export function readBlock(block: unknown, field: string, unread: UnreadMembers): Part[] {
   if (!isObject(block)) return invalid(field, { zh: '必须是对象', en: 'must be an object' })
@@ -104,7 +103,7 @@ function readResultBlock(block: unknown, field: string): (TextPart | MediaPart)[
   return readShown(block, field)
 }
 
-/** What can stand in a message of the user and in the result of a tool. */
+/** Blocks that are valid in a user message and in a tool result. */
 function readShown(block: JsonObject, field: string): (TextPart | MediaPart)[] {
   switch (block.type) {
     case 'text': {

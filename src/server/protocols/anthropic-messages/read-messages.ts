@@ -7,9 +7,9 @@ import { isPastUse, readBlock } from './read-blocks.ts'
 import { readCacheMark } from './read-tools.ts'
 
 /**
- * The messages as turns; instructions before the first of them belong to the head. Results of tools stand before what else a turn says.
- * A turn of the model that was paused at a tool of the vendor is asked to go on. Names in `unread` what of them cannot be carried.
- * Throws `field_invalid` for what is no message, `untranslatable` for blocks that nobody else understands.
+ * The messages as turns; instructions before the first of them belong to the head. Tool results precede the rest of a turn. A turn
+ * that was paused at a tool of the vendor is asked to continue. Adds lost members to `unread`. Throws `field_invalid` for an invalid
+ * message, `untranslatable` for blocks that only their vendor understands.
  */
 export function readMessages(messages: readonly unknown[], unread: UnreadMembers): { head: TextPart[]; turns: Turn[] } {
   const read = messages.map((message, at) => readMessage(message, `messages[${at}]`, unread))
@@ -21,7 +21,7 @@ export function readMessages(messages: readonly unknown[], unread: UnreadMembers
   return { head: leading.flatMap(({ parts }) => parts.filter(isText)), turns: all.slice(leading.length) }
 }
 
-/** The instructions at the head. The line that one client writes for its bill changes with each request and is nobody's instruction. */
+/** The instructions at the head, without the billing line of one client, which changes with each request. */
 export function readSystem(system: unknown): TextPart[] {
   if (typeof system === 'string') return system === '' ? [] : [{ kind: 'text', text: system }]
   if (system === undefined || system === null) return []

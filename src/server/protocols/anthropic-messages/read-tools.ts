@@ -6,8 +6,9 @@ import { toolsInEffect } from './tools-in-effect.ts'
 import { usesBySize } from './write-tools.ts'
 
 /**
- * Tools of a Messages request, as its system messages have changed them. The vendor's web search becomes a wish for any vendor's; its other tools exist nowhere else, nor does a
- * search of some sites only. Throws `field_invalid` for what is no tool. Source: protocols notes 3.3 and 3.9.
+ * Tools of a Messages request, as its system messages have changed them. The vendor's web search becomes a neutral search; its other
+ * tools, and a search of some sites only, exist nowhere else. Throws `field_invalid` for an invalid tool. Source: protocols notes 3.3
+ * and 3.9.
  */
 export function readTools(body: JsonObject): Pick<Dialogue, 'tools' | 'search' | 'vendorOnly'> {
   const tools: Tool[] = []
@@ -78,7 +79,7 @@ function limitOfSites(tool: JsonObject): string | undefined {
 
 const noSites: Text = { zh: '其他协议不能限定网站', en: 'other protocols cannot be held to sites' }
 
-/** How often it is searched is only told by its size elsewhere. */
+/** Other vendors express the number of searches only as a size. */
 function readSearch(tool: JsonObject): Search {
   const uses = tool.max_uses
   const { type: _, ...location } = objectAt(tool, 'user_location') ?? {}

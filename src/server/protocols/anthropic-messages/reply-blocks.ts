@@ -12,13 +12,13 @@ interface Block {
   length: number
   signature: string
   readonly citations: JsonObject[]
-  /** Of a call: what its start held, for upstreams that tell nothing more. */
+  /** Of a call: the input in its start, for upstreams that send no deltas. */
   input: JsonObject | undefined
 }
 
 /**
- * The blocks of one reply while they are told. A block opens when it says something; calls may be open beside one another, everything
- * else closes what was open before it. A delta of another kind than its block, or of a block that never began, begins one of its own.
+ * The blocks of one reply while they are written. A block opens with its first content; calls may be open at the same time, any other
+ * block closes the one before it. A delta of another kind than its block, or of a block that never began, begins a new one.
  */
 export class ReplyBlocks {
   readonly #context: Pick<ReadContext, 'newCallId' | 'lose'>
@@ -158,7 +158,7 @@ export class ReplyBlocks {
     return [...closed, { type: 'open', index: block.index, block: block.kind }]
   }
 
-  /** Signatures and sources come when the block is whole: only then it is known what they are of. */
+  /** Signatures and sources are written when the block is complete: only then it is known where they belong. */
   #close(block: Block): ReplyEvent[] {
     const opened = block.signature !== '' ? this.#show(block) : []
     const { index } = block

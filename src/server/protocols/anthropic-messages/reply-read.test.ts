@@ -115,7 +115,7 @@ describe('a stream of Messages', () => {
     expect(summary(events).blocks.map((block) => block.text)).toEqual(['{"n":1}', '{"m":2}'])
   })
 
-  it('[68] gives an empty object for a call without input, and what only its start told', () => {
+  it('[68] gives an empty object for a call without input, and the input of the start where there are no deltas', () => {
     expect(summary(read('tool_use_no_args')).blocks).toMatchObject([{ name: 'list_ports', text: '{}' }])
     const events = streamed(
       begin(),
@@ -143,7 +143,7 @@ describe('a stream of Messages', () => {
     expect(summary(streamed(begin(), stop('something_new'), end)).finish).toBe('other')
   })
 
-  it('is an error when a second message begins in it, whatever was open', () => {
+  it('is an error when a second message begins in it, whatever is open', () => {
     const call = open({ type: 'tool_use', id: 't', name: 'f', input: {} })
     expect(summary(streamed(begin(), call, begin(), stop('end_turn'), end)).error).toMatchObject({ status: 502 })
   })
@@ -167,7 +167,7 @@ describe('a stream of Messages', () => {
     })
   })
 
-  it('[145] tells a refusal without text with its explanation', () => {
+  it('[145] reports a refusal without text with its explanation', () => {
     const events = read('refusal')
     expect(events.find((event) => event.type === 'finish')).toEqual({
       type: 'finish',
@@ -177,7 +177,7 @@ describe('a stream of Messages', () => {
     expect(summary(events).blocks).toEqual([])
   })
 
-  it("hides the vendor's own search and shows what was found as sources of the text, over the whole of it", () => {
+  it("hides the vendor's own search and cites its results as sources of the whole text", () => {
     const events = read('web_search')
     expect(grammarFaults(events)).toEqual([])
     expect(summary(events)).toMatchObject({
@@ -202,7 +202,7 @@ describe('a stream of Messages', () => {
     expect(summary(read('empty_content'))).toMatchObject({ blocks: [], finish: 'stop', isComplete: true })
   })
 
-  it('never puts thoughts into a text, whatever block they claim to be of', () => {
+  it('never puts thinking into a text, whichever block its deltas name', () => {
     const events = streamed(
       begin(),
       open({ type: 'text', text: '' }),
@@ -221,7 +221,7 @@ describe('a stream of Messages', () => {
     ])
   })
 
-  it('tells an error of the upstream, and nothing behind it', () => {
+  it('reports an error of the upstream, as the last event', () => {
     const events = read('error_midstream')
     expect(events.at(-1)).toMatchObject({
       type: 'error',
@@ -265,14 +265,14 @@ describe('a stream of Messages', () => {
 describe('usage in a stream of Messages', () => {
   const usageOf = (...events: object[]) => summary(streamed(...events)).usage
 
-  it('[207] keeps the input of the start when the end tells none', () => {
+  it('[207] keeps the input of the start when the end has none', () => {
     expect(usageOf(begin(), stop('end_turn', { input_tokens: null, output_tokens: 7 }), end)).toMatchObject({
       input: 25,
       output: 7,
     })
   })
 
-  it('[208] takes what the end tells over what the start told', () => {
+  it('[208] prefers the usage of the end to that of the start', () => {
     expect(usageOf(begin(), stop('end_turn', { input_tokens: 900, output_tokens: 7 }), end)).toMatchObject({
       input: 900,
       output: 7,
@@ -289,7 +289,7 @@ describe('usage in a stream of Messages', () => {
     })
   })
 
-  it('keeps every lifetime apart that a host tells, also where the end of a stream tells none', () => {
+  it('keeps all reported cache lifetimes apart, also where the end of a stream lists none', () => {
     const creation = { ephemeral_5m_input_tokens: 1, ephemeral_30m_input_tokens: 2, ephemeral_12h_input_tokens: 4 }
     const usage = { input_tokens: 5, cache_creation_input_tokens: 7, cache_creation: creation, output_tokens: 1 }
     const written = { cacheWrite: 1, cacheWrite30m: 2, cacheWrite1h: 0, cacheWrite12h: 4 }
@@ -298,7 +298,7 @@ describe('usage in a stream of Messages', () => {
     expect(usageOf(begin({ ...usage, cache_creation_input_tokens: null }), stop('end_turn'), end)).toMatchObject(written)
   })
 
-  it('[209] never counts below nothing, whatever the parts of a number say', () => {
+  it('[209] never counts below zero, even when the parts contradict the total', () => {
     const odd = {
       input_tokens: 5,
       cache_creation_input_tokens: 10,
@@ -309,7 +309,7 @@ describe('usage in a stream of Messages', () => {
     expect(usageOf(begin({ input_tokens: -5, output_tokens: 1 }), stop('end_turn'), end)).toBeUndefined()
   })
 
-  it('[211] counts every part of the work, also what the totals leave out', () => {
+  it('[211] counts every iteration, also those missing in the totals', () => {
     const iterations = [
       {
         type: 'compaction',
@@ -357,7 +357,7 @@ describe('a whole reply of Messages', () => {
     expect(events.filter((event) => event.type === 'opaque')).toHaveLength(1)
   })
 
-  it('gives the sources that stand in its text', () => {
+  it('yields the sources cited in its text', () => {
     const citation = {
       type: 'web_search_result_location',
       url: 'https://a.test',

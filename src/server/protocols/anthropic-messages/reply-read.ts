@@ -9,8 +9,8 @@ import { ReplyBlocks } from './reply-blocks.ts'
 import { readMessagesUsage } from './usage.ts'
 
 /**
- * Reads replies of Messages. A whole one is read as the stream that would have told it. Whatever comes, the events keep the grammar of
- * `ReplyEvent`; blocks of the vendor's own tools are not shown. Source: protocols notes 1.12, 3.7 and 3.10.
+ * Reads replies of Messages. A whole one is read as its stream. The events keep the grammar of `ReplyEvent` for any input; blocks of
+ * the vendor's own tools are hidden. Source: protocols notes 1.12, 3.7 and 3.10.
  */
 export const readReply: Codec['readReply'] = (reply, context) => {
   if (reply.type === 'error' || objectAt(reply, 'error')) return [{ type: 'error', error: readAnthropicError(reply) }]
@@ -70,7 +70,7 @@ class MessageReader {
     }
   }
 
-  /** What came so far is no part of what comes now. */
+  /** Earlier content is no part of this message. */
   #beganAgain(): ReplyEvent[] {
     this.#isOver = true
     return [{ type: 'error', error: errorFacts(repeatedMessageStart.error.message, { status: 502 }) }]

@@ -54,7 +54,7 @@ const delta = (index: number, text: string): ReplyEvent => ({ type: 'delta', ind
 const close = (index: number): ReplyEvent => ({ type: 'close', index })
 const reply = (...inner: ReplyEvent[]): ReplyEvent[] => [start, ...inner, finish, usage({ input: 9, output: 4 }), end]
 
-/** What breaks the order that clients rely on. Source: protocols notes 1.12. */
+/** Violations of the order that clients rely on. Source: protocols notes 1.12. */
 function orderFaults(events: readonly Told[]): string[] {
   const faults: string[] = []
   let open: unknown
@@ -117,12 +117,12 @@ describe('a stream to a client of Messages', () => {
     ])
   })
 
-  it('[120] [48] opens no block for what says nothing', () => {
+  it('[120] [48] opens no block without content', () => {
     const events = told(reply(open(0, 'reasoning'), delta(0, 'Hm'), close(0), open(1, 'text'), close(1)))
     expect(events.filter(({ type }) => type === 'content_block_start')).toHaveLength(1)
   })
 
-  it('[121] [60] tells an empty answer with usage in both places', () => {
+  it('[121] [60] writes an empty answer with usage in both places', () => {
     const events = told(reply())
     expect(events.map(({ type }) => type)).toEqual(['message_start', 'message_delta', 'message_stop'])
     expect(events[0]).toMatchObject({ message: { usage: { input_tokens: 9, output_tokens: 4 } } })
@@ -139,11 +139,11 @@ describe('a stream to a client of Messages', () => {
     expect(writer.push(end)).toContain('"input_tokens":31')
   })
 
-  it('[123] tells the count that came before the end when the upstream told none', () => {
+  it('[123] writes the local count at the start when the upstream reported none', () => {
     expect(told([start, finish, usage({ input: 12, output: 3 }), end]).at(-2)).toMatchObject({ usage: { input_tokens: 12 } })
   })
 
-  it('tells the estimate at the start as long as nothing better is known', () => {
+  it('writes the estimate at the start as long as there is no better number', () => {
     const [first] = told(reply(open(0, 'text'), delta(0, 'Hi'), close(0)), { inputTokensEstimate: 321 })
     expect(first).toMatchObject({ message: { usage: { input_tokens: 321, output_tokens: 0 } } })
   })
@@ -165,7 +165,7 @@ describe('a stream to a client of Messages', () => {
     })
   })
 
-  it('tells lifetimes that only other vendors have beside its own', () => {
+  it('writes lifetimes that only other vendors have beside its own', () => {
     const [, last] = told([start, usage({ input: 1, cacheWrite30m: 20, cacheWrite12h: 300, output: 5 }), end])
     expect(last?.usage).toMatchObject({
       cache_creation_input_tokens: 320,
@@ -176,7 +176,7 @@ describe('a stream to a client of Messages', () => {
     })
   })
 
-  it('[61] tells interleaved calls one after the other, each whole', () => {
+  it('[61] writes interleaved calls one after the other, each whole', () => {
     const inner = [
       call(0, 'f'),
       delta(0, '{"a"'),
@@ -210,7 +210,7 @@ describe('a stream to a client of Messages', () => {
     expect(deltas.map((event) => event.delta)).toEqual([{ type: 'input_json_delta', partial_json: '{}' }])
   })
 
-  it('[72] passes what is no JSON as it came in a stream, and wraps it in a whole reply', () => {
+  it('[72] passes invalid JSON unchanged in a stream, and wraps it in a whole reply', () => {
     const events = reply(call(0, 'f'), delta(0, '{"a":'), close(0))
     expect(stream(events)).toContain(JSON.stringify({ type: 'input_json_delta', partial_json: '{"a":' }))
     expect(writeReply(events, context)).toMatchObject({ content: [{ type: 'tool_use', input: { input: '{"a":' } }] })
@@ -232,7 +232,7 @@ describe('a stream to a client of Messages', () => {
     expect(told(reply()).at(-2)).toMatchObject({ delta: { stop_reason: 'end_turn', stop_sequence: null } })
   })
 
-  it('tells a refusal of the vendor with its explanation, and the words of a model as text', () => {
+  it('writes a refusal of the vendor with its explanation, and a refusal by the model as text', () => {
     const filtered: ReplyEvent[] = [start, { type: 'finish', reason: 'content-filter', explanation: 'No.' }, end]
     expect(told(filtered).at(-2)).toMatchObject({
       delta: { stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'No.' } },
@@ -243,7 +243,7 @@ describe('a stream to a client of Messages', () => {
     })
   })
 
-  it('[146] tells a pause', () => {
+  it('[146] writes a pause', () => {
     expect(told([start, { type: 'finish', reason: 'pause' }, end]).at(-2)).toMatchObject({ delta: { stop_reason: 'pause_turn' } })
   })
 
@@ -255,7 +255,7 @@ describe('a stream to a client of Messages', () => {
     expect(text).not.toContain('message_stop')
   })
 
-  it('shows the thoughts of another vendor as a block that comes back as it was', () => {
+  it('writes the thinking of another vendor as a block that can be sent back unchanged', () => {
     const sealed: ReplyEvent = { type: 'opaque', index: 0, opaque: { family: 'openai', kind: 'encrypted', value: 'gAAA' } }
     const { content } = writeReply(reply(open(0, 'reasoning'), delta(0, 'Hm'), sealed, close(0)), context)
     expect(content).toEqual([
@@ -275,7 +275,7 @@ describe('a stream to a client of Messages', () => {
     })
   })
 
-  it('[155] [217] is read again as what it was: texts, thoughts, seals, calls and usage', () => {
+  it('[155] [217] reads its own output back unchanged: texts, thinking, seals, calls and usage', () => {
     for (let seed = 1; seed <= 300; seed++) {
       const events = anyReply(seed).filter((event) => event.type !== 'opaque' || event.opaque.family === 'anthropic')
       const reader = codec.readEvents(readContext())
@@ -286,7 +286,7 @@ describe('a stream to a client of Messages', () => {
   })
 })
 
-/** What a reply says, with free-text calls and media as this format can tell them. */
+/** A reply's content, with free-text calls and media as far as this format has them. */
 function contentOf(events: readonly ReplyEvent[]) {
   const { blocks } = summary(events)
   const opened = events.flatMap((event) => (event.type === 'open' ? [event] : []))
@@ -330,7 +330,7 @@ describe('the official SDK', () => {
       body = stream(events)
       const message = await client.messages.stream(request).finalMessage()
       const whole = JSON.parse(JSON.stringify(writeReply(events, context)))
-      // The split of cache writes is told by the SDK as it stood at the start.
+      // The SDK keeps the split of cache writes from the start.
       expect([seed, message.content, message.stop_reason, message.usage.output_tokens]).toEqual([
         seed,
         whole.content,

@@ -9,7 +9,7 @@ import { writeUsage } from './usage.ts'
 
 /**
  * Writes replies in the form of Messages. A whole one is gathered from the events that its stream would have. One block is open at a
- * time; why it stops and what it used come at the end, when both are known. Source: protocols notes 1.12, 3.10 and 3.14.
+ * time; stop reason and usage are written at the end, when both are known. Source: protocols notes 1.12, 3.10 and 3.14.
  */
 export const writeReply: Inbound['writeReply'] = (events, context) => {
   const writer = new MessageWriter(context)
@@ -49,7 +49,7 @@ class MessageWriter {
     this.#context = context
   }
 
-  /** The first event waits for the next one, which may say what was read. */
+  /** The first event waits for the next one, which may have the input count. */
   write(event: ReplyEvent): JsonObject[] {
     switch (event.type) {
       case 'start':

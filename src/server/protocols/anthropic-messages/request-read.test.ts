@@ -14,7 +14,7 @@ describe('a Messages request', () => {
     expect(said('Hi')).toEqual(said([{ type: 'text', text: 'Hi' }]))
   })
 
-  it('tells the plain members', () => {
+  it('reads the plain members', () => {
     const request = {
       temperature: 0.5,
       top_p: 0.9,
@@ -36,7 +36,7 @@ describe('a Messages request', () => {
     })
   })
 
-  it('keeps for its own family what nothing neutral stands for', () => {
+  it('keeps members of its own family that have no neutral form', () => {
     const own = { service_tier: 'auto', speed: 'fast', context_management: { edits: [] }, cache_control: { type: 'ephemeral' } }
     expect(read({ ...own, diagnostics: null, anthropic_version: 'vertex-2023-10-16' }).extra).toEqual(own)
   })
@@ -84,7 +84,7 @@ describe('a Messages request', () => {
     })
   })
 
-  it('[82] puts results of tools before what else the turn says', () => {
+  it('[82] puts tool results before the rest of the turn', () => {
     const content = [
       { type: 'text', text: 'so' },
       { type: 'tool_result', tool_use_id: 'a', content: 'high', is_error: true },
@@ -136,7 +136,7 @@ describe('a Messages request', () => {
     ).toMatchObject([{ kind: 'text', text: 'T\nhttps://a.test\nb' }])
   })
 
-  it('[177] refuses blocks that nobody else understands, by name', () => {
+  it('[177] refuses by name blocks that only the vendor understands', () => {
     expect(() => said([{ type: 'compaction', content: 'x' }], 'assistant')).toThrow('compaction')
     expect(() => said([{ type: 'scent', data: 'x' }])).toThrow('scent')
     expect(() => said([{ type: 'document', source: { type: 'text', data: 'x' }, citations: { enabled: true } }])).toThrow(
@@ -144,7 +144,7 @@ describe('a Messages request', () => {
     )
   })
 
-  it('tells uses of tools of the vendor as text, and names what others cannot read', () => {
+  it("turns uses of the vendor's tools into text, and names unreadable members", () => {
     const content = [
       { type: 'server_tool_use', id: 's', name: 'bash_code_execution', input: { command: 'ls' } },
       {

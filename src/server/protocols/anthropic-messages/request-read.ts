@@ -8,9 +8,8 @@ import { readToolChoice, readTools } from './read-tools.ts'
 import { unreadIn } from './unread.ts'
 
 /**
- * A Messages request in the neutral form, of any version of the interface. What only this vendor's servers can do is refused, because
- * an answer without it would be another answer. Throws `field_invalid` for what cannot be meant and `untranslatable` for that.
- * Source: protocols notes 1.12 and 3.15.
+ * A Messages request in the neutral form, of any version of the interface. Features of this vendor's servers that change the answer
+ * throw `untranslatable`, invalid members `field_invalid`. Source: protocols notes 1.12 and 3.15.
  */
 export const readRequest: Inbound['readRequest'] = (body) => {
   refuseServerState(body)
@@ -59,7 +58,7 @@ const readMembers: ReadonlySet<string> = new Set([
   'output_format',
   'metadata',
   'stream',
-  // What a request through a cloud says in its body stands in headers here.
+  // Members of a request through a cloud that are headers here.
   'anthropic_version',
   'anthropic_beta',
 ])
@@ -70,7 +69,7 @@ function readExtra(body: JsonObject): JsonObject {
   )
 }
 
-/** State and services that lie with the vendor. Context management only shortens what is read, and is left to `extra`. */
+/** State and services on the vendor's side. Context management only shortens the input, and is left to `extra`. */
 function refuseServerState(body: JsonObject): void {
   const region = textAt(body, 'inference_geo')
   const asked: Readonly<Record<string, boolean>> = {

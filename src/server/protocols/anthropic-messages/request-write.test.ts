@@ -34,7 +34,7 @@ const tools = [tideTool]
 const messagesOf = (turns: Turn[], model?: string) => bodyOf({ turns, tools }, model).messages
 
 describe('messages for Claude', () => {
-  it('[79] [81] puts all results of tools first, in one message, and what the user says behind them', () => {
+  it("[79] [81] puts all tool results first, in one message, followed by the user's text", () => {
     const calls: Turn = { role: 'assistant', parts: [call('a'), call('b'), call('c')] }
     const turns = [
       userTurn('Hi'),
@@ -74,7 +74,7 @@ describe('messages for Claude', () => {
     ])
   })
 
-  it('[85] [89] leaves out an empty content and marks what failed', () => {
+  it('[85] [89] leaves out an empty content and marks failures', () => {
     const turns = [userTurn('Hi'), { role: 'assistant' as const, parts: [call('a')] }, user(result('a', '', { isError: true }))]
     expect(messagesOf(turns)).toMatchObject([{}, {}, { content: [{ type: 'tool_result', tool_use_id: 'a', is_error: true }] }])
     expect(JSON.stringify(messagesOf(turns))).not.toContain('"content":""')
@@ -104,7 +104,7 @@ describe('messages for Claude', () => {
     expect(JSON.stringify(messagesOf([userTurn('Hi'), ...toolTurns('1', 'toolu_01FX')]))).toContain('"id":"toolu_01FX"')
   })
 
-  it('[68] [69] [72] [71] gives the input of calls in the history as an object that keeps what was written', () => {
+  it('[68] [69] [72] [71] writes the input of past calls as an object, without loss', () => {
     const inputOf = (input: string) =>
       (
         messagesOf([userTurn('Hi'), { role: 'assistant', parts: [call('a', 'f', input)] }, user(result('a', '1'))]) as {
@@ -146,7 +146,7 @@ describe('messages for Claude', () => {
     expect(() => messagesOf([userTurn('')])).toThrow('messages')
   })
 
-  it('says who speaks when they have a name', () => {
+  it('names the speaker', () => {
     expect(messagesOf([{ ...userTurn('Hi'), name: 'Ann' }])).toEqual([
       { role: 'user', content: [{ type: 'text', text: 'Ann: Hi' }] },
     ])
@@ -177,7 +177,7 @@ describe('messages for Claude', () => {
     expect(roles([userTurn('Hi'), system('a'), userTurn('Go')])).toEqual(['user'])
     expect(roles([userTurn('Hi'), assistantTurn('Yo'), system('a'), userTurn('Go')])).toEqual(['user', 'assistant', 'user'])
     expect(roles([userTurn('Hi'), system('a'), system('b')])).toEqual(['user', 'system'])
-    // Between a call and its result it would stand in the way: it comes behind both.
+    // Between a call and its result it would be invalid: it follows both.
     expect(roles([userTurn('Hi'), { role: 'assistant', parts: [call('x')] }, system('a'), user(result('x', '1'))])).toEqual([
       'user',
       'assistant',
@@ -239,7 +239,7 @@ describe('media for Claude', () => {
     expect(() => blockOf('image', { kind: 'url', url: 'gs://bucket/i.png' })).toThrow('image_url')
   })
 
-  it('names a detail that changes what is seen', () => {
+  it('reports a lost image detail that changes the result', () => {
     const image: Part = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.test/i.png' }, detail: 'low' }
     expect(write({ turns: [user(image)] }).lost).toEqual(['detail'])
     expect(write({ turns: [user({ ...image, detail: 'auto' })] }).lost).toEqual([])
@@ -262,7 +262,7 @@ describe('tools for Claude', () => {
     })
   })
 
-  it('[103] [104] renames what the vendor does not take, everywhere, and says how to undo it', () => {
+  it('[103] [104] renames tools with invalid names everywhere, and returns how to undo it', () => {
     const name = 'mcp__server.tool/x y'
     const turns: Turn[] = [userTurn('Hi'), { role: 'assistant', parts: [call('a', name)] }, user(result('a', '1'))]
     const { body, toolNames } = write({ tools: [{ ...tideTool, name }], turns, toolChoice: { kind: 'tool', name } })
@@ -364,8 +364,8 @@ describe('tools for Claude', () => {
   })
 })
 
-describe('what steers Claude', () => {
-  it('[127] [128] leaves out sampling that the model refuses, and what is the default without a word', () => {
+describe('model settings of Claude', () => {
+  it('[127] [128] leaves out sampling that the model refuses, and defaults silently', () => {
     expect(write({ sampling: { temperature: 0.7, topP: 0.9, topK: 5 } }, 'claude-sonnet-5-5')).toMatchObject({
       lost: ['temperature', 'top_k', 'top_p'],
     })
@@ -390,7 +390,7 @@ describe('what steers Claude', () => {
     expect(bodyOf({ sampling: { temperature: 0.5, topP: 0.9 } }, 'claude-opus-4')).toMatchObject({ temperature: 0.5, top_p: 0.9 })
   })
 
-  it('[134] takes off what thinking forbids', () => {
+  it('[134] removes members that thinking forbids', () => {
     const reasoning = { mode: { budgetTokens: 2000 }, show: undefined } as const
     const { body, lost } = write({ reasoning, sampling: { temperature: 0.2, topK: 4, topP: 0.97 } })
     expect(body).not.toHaveProperty('temperature')
@@ -403,7 +403,7 @@ describe('what steers Claude', () => {
     })
   })
 
-  it('names penalties and seeds, which nothing stands for', () => {
+  it('reports penalties and seeds, which have no equivalent', () => {
     const sampling = { presencePenalty: 0.5, frequencyPenalty: 0, seed: 7 }
     expect(write({ sampling }).lost).toEqual(['presence_penalty', 'seed'])
   })
@@ -415,7 +415,7 @@ describe('what steers Claude', () => {
     expect(bodyOf({ stop: ['\n'] })).not.toHaveProperty('stop_sequences')
   })
 
-  it('[131] always has a limit, never above what the model can', () => {
+  it("[131] always has a limit, never above the model's maximum", () => {
     expect(bodyOf({}).max_tokens).toBe(8192)
     expect(bodyOf({}, 'claude-3-haiku-20240307').max_tokens).toBe(4096)
     expect(bodyOf({}, 'claude-next').max_tokens).toBe(8192)
@@ -431,12 +431,12 @@ describe('what steers Claude', () => {
     })
   })
 
-  it('says for whom it asks, shortly', () => {
+  it('writes a shortened user id', () => {
     expect(bodyOf({ user: 'ann' }).metadata).toEqual({ user_id: 'ann' })
     expect(JSON.stringify(bodyOf({ user: 'x'.repeat(400) }).metadata).length).toBeLessThan(100)
   })
 
-  it('leaves out what an upstream refuses, as its provider declares', () => {
+  it('leaves out members that its provider declares as refused', () => {
     const more = written(codec, { user: 'ann' }, { model: 'claude-sonnet-4-5', quirks: { refuses: ['metadata'] } })
     expect(more.body).not.toHaveProperty('metadata')
     expect(more.lost).toEqual(['metadata'])
@@ -501,7 +501,7 @@ describe('thinking of Claude', () => {
     expect(effortOf('xhigh', 'claude-opus-4-7')).toEqual({ effort: 'xhigh' })
   })
 
-  it('[132] always leaves room for an answer beside a budget, within what the model can', () => {
+  it("[132] always leaves room for an answer beside a budget, within the model's maximum", () => {
     expect(think({ budgetTokens: 10_000 }, 'claude-sonnet-4-5', { outputTokensMax: 4000 }).body).toMatchObject({
       thinking: { budget_tokens: 10_000 },
       max_tokens: 14_000,
@@ -655,7 +655,7 @@ describe('thinking of Claude', () => {
     ['claude-3-5-sonnet-20241022', 8192],
     ['claude-3-haiku-20240307', 4096],
     ['constructor', 100_000],
-  ])('gives %s the default of the operator, up to what it can write', (model, limit) => {
+  ])("gives %s the operator's default, up to its maximum", (model, limit) => {
     const settings = { claudeDefaultMaxTokens: { default: 100_000 }, claudeThinkingShare: undefined, geminiSafety: {} }
     expect(
       codec.writeRequest(dialogueOf({ model }), { model, quirks: {}, settings, lose: () => undefined }).body.max_tokens,
@@ -667,7 +667,7 @@ describe('an answer in JSON from Claude', () => {
   const schema = { type: 'object', properties: { port: { type: 'string', minLength: 2 } }, required: ['port'] }
   const output = { kind: 'schema', name: 'tide', description: undefined, schema, strict: true } as const
 
-  it('[184] [189] has its schema in the format, with what the vendor does not hold to in words', () => {
+  it('[184] [189] has its schema in the format, with unsupported rules as text', () => {
     const { body, lost, answerTool } = write({ output }, 'claude-sonnet-4-6')
     expect(body.output_config).toEqual({
       format: {

@@ -13,8 +13,8 @@ import { writeSystem } from './write-system.ts'
 import { forcesTool, writeTools } from './write-tools.ts'
 
 /**
- * A Messages request that fits the version 2023-06-01 and every model since. Throws `untranslatable` for what the model could only
- * answer wrongly, and names through `context.lose` what is left out. Source: protocols notes 1.12, 2.4 and 3.1 to 3.9.
+ * A Messages request that fits the version 2023-06-01 and every model since. Throws `untranslatable` where the answer would be wrong,
+ * and names lost members through `context.lose`. Source: protocols notes 1.12, 2.4 and 3.1 to 3.9.
  */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   const model = upstreamModel(dialogue, context)
@@ -88,7 +88,7 @@ const neutral: ReadonlyMap<string, readonly unknown[]> = new Map([
   ['truncation', ['disabled']],
 ])
 
-/** What this upstream refuses of the format, as its provider declares it. */
+/** Members that this upstream refuses, as its provider declares. */
 function leaveOutRefused(body: Record<string, unknown>, { quirks, lose }: RequestContext): void {
   for (const member of quirks.refuses ?? []) {
     if (body[member] === undefined) continue

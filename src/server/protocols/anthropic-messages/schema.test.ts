@@ -9,7 +9,7 @@ describe('the schema of a tool', () => {
     expect(Object.keys(toolSchema({ type: 'object', required: [], properties: {} }))).toEqual(['type', 'required', 'properties'])
   })
 
-  it('has one form at its root: all members of every form, and what every form demands', () => {
+  it('merges the forms of its root: all members, and those required by every form', () => {
     const forms = [
       { properties: { a: { type: 'string' }, b: {} }, required: ['a', 'b'] },
       { properties: { a: { type: 'string' }, c: {} }, required: ['a'] },
@@ -24,7 +24,7 @@ describe('the schema of a tool', () => {
 })
 
 describe('a schema that the model is held to', () => {
-  it('[189] tells bounds in words', () => {
+  it('[189] describes bounds as text', () => {
     expect(strictSchema({ type: 'string', description: 'A port', minLength: 2, pattern: '^R', format: 'port' })).toEqual({
       type: 'string',
       description: 'A port (minLength: 2; pattern: "^R"; format: port)',
@@ -38,7 +38,7 @@ describe('a schema that the model is held to', () => {
     expect(strictSchema({ type: 'array', minItems: 3 })).toEqual({ type: 'array', items: {}, description: '(minItems: 3)' })
   })
 
-  it('closes every object, and demands only what there is', () => {
+  it('closes every object, and requires only declared members', () => {
     expect(
       strictSchema({
         type: 'object',
@@ -55,7 +55,7 @@ describe('a schema that the model is held to', () => {
     })
   })
 
-  it('has one word for choices, and joins what must hold together', () => {
+  it('writes one keyword for choices, and merges `allOf`', () => {
     expect(strictSchema({ oneOf: [{ type: 'string' }, { const: null }] })).toEqual({
       anyOf: [{ type: 'string' }, { const: null }],
     })
@@ -68,7 +68,7 @@ describe('a schema that the model is held to', () => {
     })
   })
 
-  it('removes what is unknown, and says what it meant where that changes something', () => {
+  it('removes unknown keywords, and describes those that change the meaning', () => {
     expect(strictSchema({ $schema: 'x', $id: 'y', default: 1, examples: [1], type: 'integer', title: 'N' })).toEqual({
       type: 'integer',
       title: 'N',

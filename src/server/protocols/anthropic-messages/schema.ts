@@ -17,8 +17,8 @@ export function toolSchema(schema: JsonObject | undefined): JsonObject {
 }
 
 /**
- * A schema that the vendor holds the model to, in `output_config.format` or for a strict tool. What it does not take is removed; where
- * that changes what is allowed, the description says it in words. Source: protocols notes 3.5.
+ * A schema that the vendor enforces, in `output_config.format` or for a strict tool. Unsupported keywords are removed; where that
+ * changes the valid values, the description explains it. Source: protocols notes 3.5.
  */
 export function strictSchema(schema: JsonObject): JsonObject {
   return strictNode(schema, { recursive: recursiveRefs(schema), depth: 0 })
@@ -31,7 +31,7 @@ export function countOptional(schema: unknown, depth = 0): number {
   return Object.values(schema).reduce((sum: number, value) => sum + countOptional(value, depth + 1), Math.max(0, own))
 }
 
-/** Deeper than any real schema; what lies below may be anything. */
+/** Deeper than any real schema; anything is allowed below. */
 const depthMax = 64
 
 interface Walk {
@@ -42,7 +42,7 @@ interface Walk {
 
 /** Taken as they are. */
 const kept = ['type', 'title', 'enum', 'const', '$ref']
-/** Told in the description instead. */
+/** Moved into the description. */
 const told = [
   'minLength',
   'maxLength',
@@ -107,7 +107,7 @@ function objectMembers(schema: JsonObject, notes: string[], below: (inner: unkno
   return { properties: mapValues(properties, below), required, additionalProperties: false }
 }
 
-/** What all parts of `allOf` say together, as one schema. */
+/** All parts of `allOf`, merged into one schema. */
 function merged(schema: JsonObject, depth = 0): JsonObject {
   const { allOf, ...own } = schema
   if (!Array.isArray(allOf) || depth > depthMax) return own
@@ -130,7 +130,10 @@ function describe(schema: JsonObject, notes: readonly string[]): string {
   return [textAt(schema, 'description'), note].filter((piece) => piece !== '').join(' ')
 }
 
-/** References to definitions, or to the whole, that lie on a circle: what remains when all dead ends are taken away, on both sides. */
+/**
+ * References to definitions, or to the whole, that lie on a cycle: those that remain when all dead ends are removed, in both
+ * directions.
+ */
 function recursiveRefs(schema: JsonObject): Set<string> {
   const targets = new Map<string, unknown>([['#', schema]])
   for (const key of ['$defs', 'definitions']) {

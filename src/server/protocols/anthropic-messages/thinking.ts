@@ -6,7 +6,7 @@ import { levelOf } from '../reasoning-level.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { isClaude, type ModelRules } from './models.ts'
 
-/** How much a request thinks, and what it may write in all. */
+/** Thinking budget and output limit of a request. */
 export interface Thinking {
   /** The member `thinking`; undefined when the request says nothing. */
   readonly thinking: JsonObject | undefined
@@ -32,7 +32,7 @@ export function writeThinking(
   const rules = isSuffixed && dialogue.reasoning === undefined ? suffixRules(known) : known
   const asked = askedLimit(dialogue, context, rules)
   const visible = asked ?? defaultLimit(dialogue, context, rules)
-  // A name that ends in `-thinking` divides the limit that there is; every other wish gets room of its own beside the answer.
+  // A name that ends in `-thinking` splits the existing limit; any other request for thinking is added to it.
   const limit = isSuffixed ? visible : asked
   const wish = dialogue.reasoning ?? (isSuffixed ? suffixReasoning(rules, visible, context) : undefined)
   const silent = { thinking: undefined, effort: undefined, isOn: false, outputTokensMax: visible }
@@ -63,7 +63,7 @@ export function upstreamModel(dialogue: Dialogue, context: RequestContext): stri
 
 const suffix = '-thinking'
 const budgetMin = 1024
-/** What remains of a limit for the answer, when thinking would take all of it. */
+/** The rest of a limit for the answer, when thinking would take all of it. */
 const answerMin = 1024
 /** For models whose own limit is not known. */
 const sizeAssumed = 32_000
@@ -97,8 +97,8 @@ function defaultLimit(dialogue: Dialogue, { model, settings }: RequestContext, r
 }
 
 /**
- * The output limit in tokens that is written for a request which declares none and asks for no thinking: the operator's for one of the
- * model's names, else their default, at most what the model can write. Pure.
+ * The default output limit in tokens for a request without one and without thinking: the operator's for one of the model's names, else
+ * their default, at most the model's maximum. Pure.
  */
 export function messagesLimit(
   names: readonly string[],

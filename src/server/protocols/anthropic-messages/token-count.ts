@@ -3,8 +3,8 @@ import { readModel, requireArray } from '../read-request.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../wire-format.ts'
 
 /**
- * Counting the tokens of a Messages request: a call of its own that answers one number, is never streamed and costs nothing. The
- * request is that of Messages without a limit of output. Source: protocols notes 1.12 and 5.2.
+ * Counting the tokens of a Messages request: a separate call that returns one number, is never streamed and is free. The request is
+ * that of Messages without an output limit. Source: protocols notes 1.12 and 5.2.
  */
 export const anthropicCountTokens: WireFormat = {
   format: 'anthropic.count_tokens',
@@ -37,13 +37,13 @@ export interface Countable {
   readonly texts: readonly string[]
   /** Images and documents, whose tokens do not come from text. */
   readonly mediaParts: number
-  /** What the vendor writes around it all: roles of messages, and how tools are used. */
+  /** The vendor's overhead: roles of messages, and instructions for tools. */
   readonly tokensBeside: number
 }
 
 /**
- * What the model reads of a Messages request, for a count: instructions, messages, tools and the form of the answer. Thoughts of
- * earlier turns are not read again, and ids are not text.
+ * The counted parts of a Messages request: instructions, messages, tools and the output schema. Past thinking is not read again, and
+ * ids are not text.
  */
 export function countableText(body: JsonObject): Countable {
   const found = { texts: [] as string[], mediaParts: 0 }

@@ -41,7 +41,7 @@ class Tools {
   /** Two of one name are left to the writers. */
   readonly #all: { readonly placed: PlacedTool; readonly name: string; readonly isOffered: boolean }[] = []
   readonly #names = new Set<string>()
-  /** The last change of each name: whether it is offered, by which block, and the place of the first tool that it still stands for. */
+  /** The last change of each name: whether it is offered, by which block, and the place of the first tool that it still refers to. */
   readonly #changes = new Map<string, { isOffered: boolean; addedBy?: JsonObject; from: number }>()
 
   get offered(): PlacedTool[] {
@@ -94,7 +94,7 @@ function change(all: Tools, block: JsonObject, field: string): void {
   all.offer(name, isAddition, isAddition ? block : undefined)
 }
 
-/** What a search for tools has found, whoever ran it. */
+/** The results of a search for tools, by the vendor or the client. */
 function foundIn(block: JsonObject): string[] {
   const results = block.type === 'tool_result' ? arrayAt(block, 'content') : []
   const searched = block.type === 'tool_search_tool_result' ? arrayAt(objectAt(block, 'content') ?? {}, 'tool_references') : []

@@ -2,7 +2,7 @@ import { type Known, known, UnreadMembers } from '../unread-members.ts'
 import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { definedTools } from './tools-in-effect.ts'
 
-/** What a Messages request asks for inside its members and nothing neutral stands for. */
+/** Nested members of a Messages request without a neutral form. */
 export function unreadIn(body: JsonObject): UnreadMembers {
   const unread = new UnreadMembers()
   unread.note('output_config', body.output_config, outputConfig)
@@ -34,14 +34,14 @@ function membersOfTool(tool: JsonObject): Known | undefined {
   return type.startsWith('web_search_') ? searchTool : undefined
 }
 
-/** That the model itself may call a tool is what every tool is for. */
+/** Calls by the model itself are the default for every tool. */
 function withoutDirectCaller(tool: unknown): unknown {
   if (!isObject(tool) || !arrayAt(tool, 'allowed_callers').every((caller) => caller === 'direct')) return tool
   const { allowed_callers: _, ...others } = tool
   return others
 }
 
-/** What an earlier answer cited, and who called a tool then, asks for nothing. */
+/** Past citations and callers of tools have no effect. */
 const textBlock = known('type text citations', mark)
 const source = known('type data media_type url file_id', { content: membersOfBlock })
 const blocks: Readonly<Partial<Record<string, Known>>> = {

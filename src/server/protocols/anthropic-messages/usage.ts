@@ -16,8 +16,8 @@ import { messagesTierServed } from '../tiers.ts'
 import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
 /**
- * Usage as a Messages reply tells it: the input without what came from or went into the cache. The split of cache writes stands in the
- * last event as well, where the vendor has it only in the first, so that a stream through two gateways keeps it.
+ * Usage as a Messages reply reports it: the input without cache reads and writes. The split of cache writes is in the last event as
+ * well, where the vendor has it only in the first, so that a stream through two gateways keeps it.
  */
 export function writeUsage(usage: Usage): JsonObject {
   const { input, audioInput, imageInput, reasoning, searches } = usage
@@ -41,9 +41,9 @@ function writesOf(usage: Usage): [member: string, tokens: number][] {
 }
 
 /**
- * Usage of Messages in disjoint buckets. In a stream `message_start` reports the input and `message_delta` overrides with what is
- * known at the end, running totals both; a field that is null keeps the earlier number. A report with a number that cannot be meant is
- * none, nor is a first one without the input. `told` is a message, or an event that changes one.
+ * Usage of Messages in disjoint buckets. In a stream `message_start` reports the input and `message_delta` overrides it at the end,
+ * running totals both; a null field keeps the earlier number. A report with an invalid number is ignored, as is a first one without
+ * the input. `told` is a message, or an event that changes one.
  */
 export function readMessagesUsage(told: JsonObject, before: Usage | undefined): Usage | undefined {
   const usage = objectAt(told, 'usage')
@@ -68,7 +68,7 @@ export function readMessagesUsage(told: JsonObject, before: Usage | undefined): 
   return withIterations(totals, usage)
 }
 
-/** The lifetimes are told apart in `cache_creation`, or were before. What it tells counts even where the total says less. */
+/** Lifetimes are listed in `cache_creation`, now or in an earlier report. They count even where the total is smaller. */
 function writesIn(usage: JsonObject, before?: CacheWrites): CacheWrites {
   const creation = objectAt(usage, 'cache_creation')
   const isKnown = creation !== undefined || (before && writtenTokens(before) > 0 && !before.cacheLifetimeUnknown)
@@ -88,10 +88,10 @@ function containersOf(told: JsonObject, before: Usage | undefined): Pick<Usage, 
 }
 
 /**
- * Usage with all that the vendor did for one reply. The totals leave out some of it, such as the summary that shortens a conversation,
- * while `iterations` lists every part: where these are more together, they count. What an adviser or a model that stepped in did goes
- * to `byOthers`; where one stepped in, the totals may be its own, so that only the parts count.
- * Source: types of the official SDK 1.10, 2026-11.
+ * Usage of one reply with all its iterations. The totals leave out some of it, such as the summary that shortens a conversation, while
+ * `iterations` lists every part: where these are more together, they count. Usage of an adviser or a fallback model goes to
+ * `byOthers`; with a fallback the totals may be its own, so that only the parts count. Source: types of the official SDK 1.10,
+ * 2026-11.
  */
 function withIterations(usage: Usage, reported: JsonObject): Usage {
   const parts = arrayAt(reported, 'iterations').filter(isObject)

@@ -42,7 +42,7 @@ function thinkingBlock({ text, opaque }: ReasoningPart): Block {
   return { type: 'thinking', thinking: text, signature: opaque?.value ?? '' }
 }
 
-/** One text stands as text; blank ones would be refused, and nothing at all is a result too. */
+/** One text is written as text; blank ones would be refused, and an empty result is valid too. */
 function resultBlock({ callId, parts, isError, cache }: ToolResultPart, dialogue: Dialogue, context: RequestContext): Block {
   const said = parts.filter((part) => part.kind !== 'text' || part.text.trim() !== '')
   const [only] = said
@@ -63,7 +63,7 @@ function resultBlock({ callId, parts, isError, cache }: ToolResultPart, dialogue
   }
 }
 
-/** What the model has shown itself cannot be shown to it again in its own turn. */
+/** Images made by the model cannot be sent back in its own turn. */
 function shownBefore({ media }: MediaPart, context: RequestContext): Block {
   context.lose(`messages.${media}`)
   return { type: 'text', text: `[${media}]` }

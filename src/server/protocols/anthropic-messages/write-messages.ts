@@ -20,8 +20,9 @@ interface Facts {
 }
 
 /**
- * The turns as messages that alternate, begin with the user and have results of tools first. What says nothing is left out. Throws
- * `untranslatable` when nothing remains, or the answer is begun for a model that takes no beginning. Source: protocols notes 3.1 to 3.4.
+ * The turns as messages that alternate, begin with the user and have results of tools first. Empty messages are left out. Throws
+ * `untranslatable` when nothing remains, or the answer is prefilled for a model that does not support it. Source: protocols notes 3.1
+ * to 3.4.
  */
 export function writeMessages(dialogue: Dialogue, context: RequestContext, facts: Facts): Message[] {
   const said = saidTurns(dialogue.turns, facts.rules)
@@ -36,7 +37,7 @@ export function writeMessages(dialogue: Dialogue, context: RequestContext, facts
   return messages
 }
 
-/** The turns with what the vendor takes of them. A turn of the user that keeps nothing says ".", unless another stands beside it. */
+/** The turns with the parts that the vendor accepts. A user turn that becomes empty is ".", unless it has a neighbour. */
 function saidTurns(turns: readonly Turn[], rules: ModelRules): Turn[] {
   const kept = turns.map((turn) => ({ ...turn, parts: turn.parts.filter((part) => isSaid(part, turn.role, rules)) }))
   if (kept.every(({ parts }) => parts.length === 0)) return []

@@ -1,12 +1,12 @@
 import { isClaude, type ModelRules, rulesOf } from '../anthropic-messages/models.ts'
 
 /**
- * What a model behind Converse refuses or needs. Requests written here obey it, because Bedrock would answer 400.
- * Source: Amazon Bedrock User Guide, "Supported models and model features", "Prompt caching" and "Structured output", types of
+ * Requirements and refusals of a model behind Converse. Requests written here obey them, because Bedrock would answer 400. Source:
+ * Amazon Bedrock User Guide, "Supported models and model features", "Prompt caching" and "Structured output", types of
  * `@aws-sdk/client-bedrock-runtime` 3.1162, and errors that callers of other adapters have reported, read 2026-11.
  */
 export interface ConverseRules {
-  /** For Claude models: what the vendor's own table says. */
+  /** For Claude models: the vendor's own table. */
   readonly claude: ModelRules | undefined
   /** The strongest choice of tools that it takes; `none`: no tools at all. */
   readonly tools: 'none' | 'auto' | 'any' | 'tool'
@@ -18,9 +18,9 @@ export interface ConverseRules {
   readonly takesVideo: boolean
   /** Whether a result of a tool may be marked as an error. */
   readonly takesResultStatus: boolean
-  /** Where cache points may stand. */
+  /** The valid places of cache points. */
   readonly cache: 'nowhere' | 'not-in-tools' | 'everywhere'
-  /** Whether what is cached may be kept for an hour. */
+  /** Whether a cache lifetime of an hour is supported. */
   readonly cachesAnHour: boolean
   /** Whether answers and inputs of tools can be held to a JSON schema. */
   readonly takesSchemas: boolean
@@ -28,14 +28,14 @@ export interface ConverseRules {
   readonly takesPrefill: boolean
   /** The member that asks for reasoning; undefined when there is none. */
   readonly reasoning: 'reasoning_effort' | 'reasoningConfig' | undefined
-  /** Where `top_k` stands in the members of the model's own; undefined when it has none. */
+  /** The name of `top_k` among the model's own members; undefined when it has none. */
   readonly topK: 'top_k' | 'k' | 'inferenceConfig.topK' | undefined
   readonly stopMax: number
   /** The only ids of calls that it takes. */
   readonly callIds: 'anthropic' | 'nine-alphanumerics'
 }
 
-/** Models that are not known: what nearly all of them take. */
+/** Unknown models: the members that nearly all of them take. */
 const unknown: ConverseRules = {
   claude: undefined,
   tools: 'auto',

@@ -39,7 +39,7 @@ describe('a stream of Converse', () => {
     })
   })
 
-  it('tells reasoning with its signature before the call', () => {
+  it('yields reasoning with its signature before the call', () => {
     const events = readSse(bedrockConverse, fixture('converse_tool_reasoning'))
     expect(summary(events)).toMatchObject({
       blocks: [
@@ -148,7 +148,7 @@ describe('a stream of Converse', () => {
     expect(summary(readSse(bedrockConverse, said + end('end_turn'))).isComplete).toBe(true)
   })
 
-  it('hides what the model does with tools of the vendor, and places its sources', () => {
+  it("hides the model's use of the vendor's tools, and places its sources", () => {
     const source = { citation: { title: 'Tides', location: { web: { url: 'https://tides.example' } } } }
     const events =
       open(0, { toolUseId: 's', name: 'nova_grounding', type: 'server_tool_use' }) +
@@ -182,7 +182,7 @@ describe('a stream of Converse', () => {
 })
 
 describe('a whole reply of Converse', () => {
-  it('tells the same events as a stream', () => {
+  it('yields the same events from a stream', () => {
     const usage = { inputTokens: 20, outputTokens: 9 }
     const reply = whole(
       [
@@ -248,7 +248,7 @@ describe('usage of Converse', () => {
     })
   })
 
-  it('[210] tells what is kept for an hour from what is kept for minutes', () => {
+  it('[210] counts cache writes of an hour and of minutes apart', () => {
     const cacheDetails = [
       { ttl: '1h', inputTokens: 30 },
       { ttl: '5m', inputTokens: 20 },

@@ -48,7 +48,7 @@ export function readStreamEvents(context: ReadContext): EventReader {
   })
 }
 
-/** The blocks of one reply by their numbers. What the model does with tools of the vendor's own stays hidden. */
+/** The blocks of one reply by index. The model's use of the vendor's own tools is hidden. */
 class Blocks {
   readonly #builder: ReplyBuilder
   readonly #context: ReadContext
@@ -159,7 +159,7 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['content_filtered', 'content-filter'],
 ])
 
-/** The buckets of Bedrock do not overlap; `cacheDetails` tells how long what was written is kept. */
+/** The buckets of Bedrock are disjoint; `cacheDetails` has the lifetimes of cache writes. */
 function readUsage(builder: ReplyBuilder, reply: JsonObject): void {
   const usage = objectAt(reply, 'usage')
   if (!usage || typeof usage.inputTokens !== 'number' || !areCounts(usage, counts)) return

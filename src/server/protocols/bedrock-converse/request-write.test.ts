@@ -38,7 +38,7 @@ const toolConfig = (dialogue: Partial<Dialogue>, model = nova) => {
 }
 
 describe('a request to Converse', () => {
-  it('says no model and no stream, which stand in the address', () => {
+  it('has neither model nor stream in the body, since they are in the URL', () => {
     expect(write({ stream: true }).body).toEqual({ messages: [{ role: 'user', content: [{ text: 'Hello' }] }] })
   })
 
@@ -83,7 +83,7 @@ describe('a request to Converse', () => {
     expect(refusal({ turns }, 'anthropic.claude-opus-4-6-v1').code).toBe('untranslatable')
   })
 
-  it('names what it cannot carry in the words of the caller', () => {
+  it("reports lost members by the caller's names", () => {
     const { lost } = write({
       sampling: { seed: 1, presencePenalty: 1, topK: 3 },
       parallelTools: false,
@@ -226,7 +226,7 @@ describe('tools for Converse', () => {
 
   it('[90][91] have ids that Bedrock takes, the same for call and result', () => {
     const long = `call:${'x'.repeat(120)}`
-    // The messages are what the writer has just made.
+    // The messages are those that the writer has just made.
     const [, call, result] = messages([userTurn('a'), ...toolTurns('high', long)]) as JsonObject[]
     const used = JSON.stringify(call).match(/"toolUseId":"([^"]+)"/)?.[1]
     expect(used).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
@@ -296,7 +296,7 @@ describe('the choice of tools for Converse', () => {
       undefined,
       ['tool_choice'],
     ],
-  ])('is told for %s', (_name, toolChoice, model, expected, lost) => {
+  ])('is written for %s', (_name, toolChoice, model, expected, lost) => {
     const request = choose(toolChoice, model)
     const config = request.body.toolConfig
     expect(isObject(config) ? config.toolChoice : 'no tools').toEqual(expected)
@@ -320,7 +320,7 @@ describe('the choice of tools for Converse', () => {
     expect(JSON.stringify(only)).not.toContain('get_tide')
   })
 
-  it('[108] none leaves the tools out, unless the history has calls: then they stay, and the model is told', () => {
+  it('[108] none leaves the tools out, unless the history has calls: then they stay with an instruction', () => {
     expect(choose({ kind: 'none' })).toMatchObject({ lost: [] })
     expect(choose({ kind: 'none' }).body).not.toHaveProperty('toolConfig')
 
@@ -373,7 +373,7 @@ describe('an answer in JSON from Converse', () => {
 })
 
 describe('cache points for Converse', () => {
-  it('[141] stand behind what was marked: tools, instructions, messages and results', () => {
+  it('[141] follow the marked parts: tools, instructions, messages and results', () => {
     const [call, result] = toolTurns()
     if (!call || !result) throw new Error('The turns are missing')
     const marked: Turn = { ...result, parts: result.parts.map((part) => ({ ...part, cache: { ttl: '5m' } })) }
@@ -395,7 +395,7 @@ describe('cache points for Converse', () => {
     expect(lost).toEqual([])
   })
 
-  it('[140] are the last four, and none of an hour stands behind a shorter one', () => {
+  it('[140] are the last four, and none of an hour follows a shorter one', () => {
     const turns = [user(...['a', 'b', 'c', 'd', 'e'].map((value, at) => text(value, at === 2 ? '5m' : '1h')))]
     const points = JSON.stringify(messages(turns, claude)).match(/"cachePoint":\{[^}]*\}/g)
     expect(points).toEqual([
@@ -440,7 +440,7 @@ describe('media for Converse', () => {
     const documents = titles.map((title) =>
       media({ media: 'document', source: base64('application/pdf'), ...(title ? { title } : {}) }),
     )
-    // The messages are what the writer has just made.
+    // The messages are those that the writer has just made.
     const [message] = messages([user(...documents)]) as { content: JsonObject[] }[]
     const names = message?.content.map(({ document }) => (isObject(document) ? document.name : 'text'))
     expect(names).toEqual(['Q1 report (final)', 'Q1 report (final) 2', 'Document', 'Document 2', 'a b [c]-d', 'text'])
@@ -459,7 +459,7 @@ describe('media for Converse', () => {
     ])
   })
 
-  it('stand in results of tools too', () => {
+  it('are valid in tool results too', () => {
     const image = media({ media: 'image', source: base64('image/jpeg') })
     const [call] = toolTurns()
     const result: Part = { kind: 'tool-result', callId: 'call_1', parts: [image], isError: false, isCustom: false }
@@ -485,7 +485,7 @@ describe('media for Converse', () => {
     expect(refusal({ turns: [user(part)] }, model)).toMatchObject({ code: 'untranslatable', params: { field: 'messages' } })
   })
 
-  it('that the model showed itself are told to it in words', () => {
+  it('made by the model become text in its history', () => {
     const image = media({ media: 'image', source: base64('image/png') })
     const { body, lost } = write({ turns: [userTurn('a'), { role: 'assistant', parts: [image] }, userTurn('b')] })
     expect(body.messages).toMatchObject([{}, { content: [{ text: '[image]' }] }, {}])
@@ -528,10 +528,10 @@ describe('any conversation for Converse', () => {
     }))
   }
 
-  /** What Bedrock would answer 400 to. */
+  /** Requests to which Bedrock would answer 400. */
   function faultsOf(body: JsonObject): string[] {
     const faults: string[] = []
-    // The messages are what the writer has just made.
+    // The messages are those that the writer has just made.
     const told = (Array.isArray(body.messages) ? body.messages : []) as { role: string; content: JsonObject[] }[]
     const ids = (message: (typeof told)[number] | undefined, kind: 'toolUse' | 'toolResult') =>
       (message?.content ?? []).flatMap((block) => (isObject(block[kind]) ? [String(block[kind].toolUseId)] : []))

@@ -10,8 +10,8 @@ import { writeOutput } from './write-output.ts'
 import { forcesTool, writeTools } from './write-tools.ts'
 
 /**
- * A conversation as Converse takes it; the model and whether to stream stand in the address. Throws `untranslatable` for what the model
- * could only answer wrongly, and names through `context.lose` what is left out. Source: protocols notes 2.7 and 3.1 to 3.9.
+ * A conversation in the form of Converse; the model and the choice of streaming are in the URL. Throws `untranslatable` where the
+ * answer would be wrong, and names lost members through `context.lose`. Source: protocols notes 2.7 and 3.1 to 3.9.
  */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   const rules = converseRulesOf(context.model)
@@ -54,7 +54,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
   }
 }
 
-/** Which sequence it was is only told on request: at the top of a whole reply, in a delta of a stream. */
+/** The stop sequence is only reported on request: at the top of a whole reply, in a delta of a stream. */
 const stopSequencePaths = ['/stop_sequence', '/delta/stop_sequence']
 
 /** Fields that are carried, or named as lost where they are judged. */

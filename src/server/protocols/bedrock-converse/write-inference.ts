@@ -8,7 +8,7 @@ import { levelOf } from '../reasoning-level.ts'
 import type { JsonObject } from '../wire-format.ts'
 import type { ConverseRules } from './models.ts'
 
-/** What steers the model, in the three places that Converse has for it. */
+/** Inference settings, in the three places that Converse has for them. */
 export interface Inference {
   readonly inferenceConfig: JsonObject
   /** Members of the model's own, in `additionalModelRequestFields`. */

@@ -4,12 +4,12 @@ import { fieldNameFor } from '../lost-fields.ts'
 import type { JsonObject } from '../wire-format.ts'
 import type { ConverseRules } from './models.ts'
 
-/** Names for the documents of one request: no two are the same, and all are what Bedrock takes. */
+/** Names for the documents of one request: unique, and valid for Bedrock. */
 export type DocumentNamer = (title: string | undefined) => string
 
 /**
- * Media as a block of the user or of a tool's result; addresses on the web have been fetched. Throws `untranslatable` for what the model
- * does not see, and for files of other vendors. Source: protocols notes 2.7 and 3.2.
+ * Media as a block of the user or of a tool's result; addresses on the web have been fetched. Throws `untranslatable` for media that
+ * the model does not support, and for files of other vendors. Source: protocols notes 2.7 and 3.2.
  */
 export function mediaBlock(part: MediaPart, rules: ConverseRules, dialogue: Dialogue, nameDocument: DocumentNamer): JsonObject {
   const { media, source, title } = part
@@ -76,7 +76,7 @@ const formats: Readonly<Record<MediaPart['media'], ReadonlyMap<string, string> |
   audio: undefined,
 }
 
-/** Text of any other kind is plain text; what lies in S3 is known by the end of its name. */
+/** Text of any other type is plain text; the type of an S3 object follows from its suffix. */
 function mediaTypeOf({ media, source }: MediaPart): string {
   if (source.kind === 'file') return ''
   const declared = source.mediaType ?? ''

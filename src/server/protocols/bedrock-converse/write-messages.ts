@@ -52,7 +52,7 @@ interface Writing {
 
 const placeholder: JsonObject = { text: '.' }
 
-/** The turns with what Bedrock takes of them. A turn of the user that keeps nothing says ".", unless another stands beside it. */
+/** The turns with the parts that Bedrock accepts. A user turn that becomes empty is ".", unless it has a neighbour. */
 function saidTurns(turns: readonly Turn[], rules: ConverseRules): Turn[] {
   const kept = turns.map((turn) => reminded({ ...turn, parts: turn.parts.filter((part) => isSaid(part, turn.role, rules)) }))
   if (kept.every(({ parts }) => parts.length === 0)) return []
@@ -133,7 +133,7 @@ function resultBlock(result: ToolResultPart, writing: Writing): JsonObject {
   }
 }
 
-/** Cache points cannot stand inside of a result. */
+/** Cache points are invalid inside of a result. */
 function lastMark({ parts }: ToolResultPart): TextPart['cache'] {
   return parts.findLast((part) => part.cache !== undefined)?.cache
 }
@@ -142,7 +142,7 @@ function callId(id: string, { context, facts }: Writing): string {
   return callIdFor(id, context.quirks.callIds ?? facts.rules.callIds)
 }
 
-/** What the model has shown itself cannot be shown to it again in its own turn. */
+/** Images made by the model cannot be sent back in its own turn. */
 function shownBefore({ media }: MediaPart, context: RequestContext): JsonObject {
   context.lose(`messages.${media}`)
   return { text: `[${media}]` }

@@ -37,7 +37,7 @@ describe('a reply of Cohere', () => {
     })
   })
 
-  it('[253] tells the plan before a call as reasoning, never as text', () => {
+  it('[253] yields the plan before a call as reasoning, never as text', () => {
     expect(summary(readSse(cohereChat, fixture('tool_call')))).toMatchObject({
       blocks: [
         { block: 'reasoning', text: 'I will check the tide.' },
@@ -159,7 +159,7 @@ describe('a request to Cohere', () => {
     expect(written(cohereChat, given, { model: 'command-r-08-2024' }).body).not.toHaveProperty('tool_choice')
   })
 
-  it('is told of a JSON answer instead of asked for it beside tools, which Cohere refuses', () => {
+  it('is instructed to answer in JSON instead of by a format beside tools, which Cohere refuses', () => {
     const output = { kind: 'schema', name: 'x', description: undefined, schema: { type: 'object' }, strict: true } as const
     expect(written(cohereChat, { output }).body.response_format).toEqual({ type: 'json_object', json_schema: { type: 'object' } })
     const beside = written(cohereChat, { output, tools: [tideTool] })

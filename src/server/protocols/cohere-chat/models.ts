@@ -8,5 +8,5 @@ export function takesToolChoice(model: string): boolean {
   return !/^(command$|command-nightly|command-light|command-r$|command-r-0|command-r-plus|c4ai-aya-(23|expanse))/.test(model)
 }
 
-/** Cohere asks to leave a thousand of the 32 000 tokens of a reply for what comes behind the thinking. */
+/** Cohere recommends to leave a thousand of the 32 000 tokens of a reply for the text after the thinking. */
 export const thinkingBudgetMax = 31_000

@@ -5,7 +5,7 @@ import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-bu
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import { arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
-/** The plan that stands before calls of tools is reasoning: it is not addressed to the reader. */
+/** The plan before tool calls is reasoning: it is not addressed to the reader. */
 export function readReply(reply: JsonObject, { newCallId }: ReadContext): ReplyEvent[] {
   return wholeReply((builder) => {
     const message = objectAt(reply, 'message')
@@ -60,7 +60,7 @@ export function readStreamEvents({ newCallId }: ReadContext): EventReader {
 
   function readInput(builder: ReplyBuilder, key: string, call: JsonObject): void {
     const input = textAt(objectAt(call, 'function') ?? {}, 'arguments')
-    // The word null stands for a call without input.
+    // The word null means a call without input.
     if (input === '' || (input === 'null' && empty.has(key))) return
     empty.delete(key)
     builder.callInput(key, input)
@@ -72,7 +72,7 @@ function readPiece(builder: ReplyBuilder, piece: JsonObject): void {
   builder.text(textAt(piece, 'text'))
 }
 
-/** Finish reason and usage stand together, at the top of a whole reply or in the last event. */
+/** Finish reason and usage are together, at the top of a whole reply or in the last event. */
 function readEnd(builder: ReplyBuilder, end: JsonObject): void {
   const usage = readUsage(objectAt(end, 'usage'))
   if (usage) builder.usage(usage)
@@ -93,7 +93,7 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['ERROR_TOXIC', 'content-filter'],
 ])
 
-/** `tokens` is what the model read and wrote; `billed_units` leaves out what Cohere adds to the prompt. */
+/** `tokens` is the model's input and output; `billed_units` leaves out Cohere's additions to the prompt. */
 function readUsage(usage: JsonObject | undefined): Usage | undefined {
   const counts = usage && (objectAt(usage, 'tokens') ?? objectAt(usage, 'billed_units'))
   if (!counts) return undefined

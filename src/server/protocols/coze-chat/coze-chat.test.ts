@@ -133,7 +133,7 @@ describe('a request to Coze', () => {
     expect(() => written(cozeChat, { turns: [{ role: 'user', parts: [bytes] }] })).toThrow('by their address')
   })
 
-  it('refuses what a bot cannot do: a tool that must be called, an answer that was begun', () => {
+  it('refuses forced tools and prefilled answers, which a bot does not support', () => {
     expect(() => written(cozeChat, { tools: [tideTool], toolChoice: { kind: 'required' } })).toThrow('no tools')
     expect(() => written(cozeChat, { turns: [userTurn('Hi'), assistantTurn('Well')] })).toThrow('from the user')
   })

@@ -9,9 +9,9 @@ export function readReply(reply: JsonObject): ReplyEvent[] {
   return wholeReply((builder) => builder.fail(readError(reply)))
 }
 
-/** Of all that a bot tells, only messages of the type `answer` are its answer. */
+/** Of a bot's messages only those of type `answer` are its answer. */
 export function readStreamEvents(): EventReader {
-  /** Messages of which pieces came: their whole text comes once more at their end. */
+  /** Streamed messages: their whole text is repeated at their end. */
   const told = new Set<string>()
 
   return readerOf((builder, data, { name }) => {

@@ -20,7 +20,7 @@ export function readStreamEvents(context: ReadContext): EventReader {
   }
 }
 
-/** Older models answer with a text alone. A message of a stream is what came since the one before. */
+/** Older models answer with a text alone. A message of a stream has the text since the one before. */
 function asChat(reply: JsonObject, member: 'message' | 'delta'): JsonObject {
   const output = objectAt(reply, 'output')
   if (!output) return { error: readError(reply) }

@@ -37,7 +37,7 @@ describe('a reply of Dify', () => {
     })
   })
 
-  it('[244] is an error in the middle when it tells one; pings say nothing', () => {
+  it('[244] reports an error event in the middle, and ignores pings', () => {
     const failed = event({ event: 'error', status: 429, code: 'rate_limit', message: 'too fast' })
     const events = readSse(difyChat, `event: ping\n\n${said('The')}${failed}${said('more')}`)
     expect(events.at(-1)).toMatchObject({ type: 'error', error: { status: 429, code: 'rate_limit', message: 'too fast' } })
@@ -113,7 +113,7 @@ describe('a request to Dify', () => {
     expect(written(difyChat, {}).body).toEqual({ inputs: {}, query: 'Hello', response_mode: 'blocking', user: 'api-user' })
   })
 
-  it('tells the whole conversation in the query, calls of tools included', () => {
+  it('writes the whole conversation into the query, tool calls included', () => {
     const { body } = written(difyChat, {
       system: [{ kind: 'text', text: 'Be brief' }],
       turns: [userTurn('Tide?'), ...toolTurns(), assistantTurn('High.'), userTurn('Sure?')],
@@ -142,7 +142,7 @@ describe('a request to Dify', () => {
     expect(() => written(difyChat, { turns: [{ role: 'user', parts: [bytes] }] })).toThrow('by their address')
   })
 
-  it('names what the application fixes, and refuses a tool that must be called', () => {
+  it('names members that the application fixes, and refuses a forced tool', () => {
     expect(written(difyChat, { sampling: { temperature: 1 }, tools: [tideTool], outputTokensMax: 5 }).lost).toEqual([
       'max_tokens',
       'temperature',

@@ -1,6 +1,6 @@
 /**
- * The kind of application behind a key is told by the name that the operator gave its model, as is the custom: `workflow…` and
- * `completion…`, `agent…` for agents, anything else for a chat or a chatflow.
+ * The kind of application behind a key follows from the operator's name for its model, by convention: `workflow…` and `completion…`,
+ * `agent…` for agents, anything else for a chat or a chatflow.
  */
 export type AppKind = 'chat' | 'agent' | 'completion' | 'workflow'
 

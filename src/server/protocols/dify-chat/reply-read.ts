@@ -42,7 +42,7 @@ export function readStreamEvents(): EventReader {
   })
 }
 
-/** The moderation of the application took the text back. What was sent stays sent: then the reply only says why it stops. */
+/** The moderation of the application withdrew the text. Sent text stays sent: the reply only gets its finish reason. */
 function readReplacement(builder: ReplyBuilder, data: JsonObject): void {
   if (builder.hasOutput) builder.stop('content-filter')
   else builder.text(textAt(data, 'answer'))
@@ -69,7 +69,7 @@ function readWorkflow(builder: ReplyBuilder, run: JsonObject): void {
   builder.stop('stop')
 }
 
-/** One text is the answer itself; anything else is told as JSON. */
+/** A single text is the answer itself; anything else is written as JSON. */
 function outputText(outputs: JsonObject): string {
   const values = Object.values(outputs)
   const [only] = values

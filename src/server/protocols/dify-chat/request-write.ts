@@ -8,8 +8,8 @@ import type { JsonObject } from '../wire-format.ts'
 import { appKindOf } from './models.ts'
 
 /**
- * A conversation as the query of an application: the gateway keeps no conversation there, so earlier turns stand in the query with
- * their roles. Agents only answer in streams. Throws `untranslatable` for tools that must be called and for files that have no address.
+ * A conversation as the query of an application: the gateway stores no conversation there, so earlier turns are in the query with
+ * their roles. Agents only stream. Throws `untranslatable` for tools that must be called and for files that have no address.
  */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   refuseForcedTools(dialogue)
@@ -31,7 +31,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
   }
 }
 
-/** Dify demands a name; this is the accustomed one for callers who give none. */
+/** Dify requires a user; this is the usual value for callers without one. */
 const defaultUser = 'api-user'
 
 function writeFile(dialogue: Dialogue, part: MediaPart): JsonObject {

@@ -1,6 +1,6 @@
 /**
- * Seconds of Layer III of MPEG 1, 2 and 2.5, and of AAC in its own frames: frame by frame, behind the tags at the beginning, and over
- * what stands between frames. Undefined for a file in whose beginning no two of them follow one another.
+ * Seconds of Layer III of MPEG 1, 2 and 2.5, and of AAC in its own frames: frame by frame, after the tags at the beginning, skipping
+ * bytes between frames. Undefined for a file without two consecutive frames at its beginning.
  */
 export function secondsOfMp3(bytes: Buffer): number | undefined {
   let at = firstFrame(bytes, behindTags(bytes))
@@ -11,7 +11,7 @@ export function secondsOfMp3(bytes: Buffer): number | undefined {
     const frame = frameAt(bytes, at)
     if (frame) seconds += frame.seconds
     else if (++misses > missesMax) return undefined
-    // Players look for the next frame behind what is none, and so must who counts what they hear.
+    // Players skip invalid bytes to the next frame, so the count does too.
     at = frame ? at + frame.bytes : bytes.indexOf(0xff, at + 1)
   }
   return seconds

@@ -83,7 +83,7 @@ describe('the length of a recording', () => {
     expect(secondsOfAudio(withList)).toBe(1)
   })
 
-  it('WAV: whatever it says of its size and its bytes a second', () => {
+  it('WAV: independent of the declared size and byte rate', () => {
     const endless = wavOf(rest(16_000), 8_000)
     endless.writeUInt32LE(0xffffffff, 40)
     expect(secondsOfAudio(endless)).toBe(1)
@@ -97,7 +97,7 @@ describe('the length of a recording', () => {
     expect(secondsOfAudio(flac(48_000, 48_000 * 100_000))).toBe(100_000)
   })
 
-  it('MP3: frame by frame, behind tags and over what stands between', () => {
+  it('MP3: frame by frame, after tags and skipping bytes between frames', () => {
     const second = 1152 / 44_100
     expect(secondsOfAudio(mp3(100))).toBeCloseTo(100 * second, 6)
     expect(secondsOfAudio(Buffer.concat([id3(300), mp3(100)]))).toBeCloseTo(100 * second, 6)
@@ -112,7 +112,7 @@ describe('the length of a recording', () => {
     expect(secondsOfAudio(mp3(50, 0xffe31800, 72))).toBeCloseTo((50 * 576) / 8_000, 6)
   })
 
-  it('AAC in frames of its own', () => {
+  it('AAC in its own frames', () => {
     expect(secondsOfAudio(aac(430))).toBeCloseTo((430 * 1024) / 44_100, 6)
     expect(secondsOfAudio(aac(100, 8))).toBeCloseTo((100 * 1024) / 16_000, 6)
   })

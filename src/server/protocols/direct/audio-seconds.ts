@@ -2,9 +2,9 @@ import { secondsOfMp3 } from './audio-mp3.ts'
 import { secondsOfWebm } from './audio-webm.ts'
 
 /**
- * How long a recording is, by the headers of its file: WAV, FLAC, MP3, AAC, Ogg, MP4 and WebM. What cannot be read is taken as speech at
- * 32 kbit/s, a low rate, so that nobody gets long recordings for the price of short ones. Nothing is decoded; the work is bounded by the
- * length of the file, whatever its bytes say.
+ * How long a recording is, by the headers of its file: WAV, FLAC, MP3, AAC, Ogg, MP4 and WebM. An unreadable file counts as speech at
+ * 32 kbit/s, a low rate, so that long recordings are not billed as short ones. Nothing is decoded; the work is bounded by the length
+ * of the file.
  */
 export function secondsOfAudio(bytes: Buffer): number {
   const seconds = secondsByHeader(bytes)
@@ -38,14 +38,14 @@ function secondsOfWav(bytes: Buffer): number | undefined {
 
 const plainSamples: ReadonlySet<number> = new Set([1, 3, 0xfffe])
 
-/** Of plain samples the rate follows from what a player goes by; what the file says of it beside that may be anything. */
+/** For PCM the rate follows from the fields that players use; the other fields may be wrong. */
 function rateOfWav(bytes: Buffer, at: number): number {
   const bytesPerSecond = bytes.readUInt32LE(at + 8)
   if (!plainSamples.has(bytes.readUInt16LE(at))) return bytesPerSecond
   return (bytes.readUInt16LE(at + 2) * bytes.readUInt32LE(at + 4) * bytes.readUInt16LE(at + 14)) / 8
 }
 
-/** STREAMINFO comes first: 20 bits of sample rate at byte 10, 36 bits of samples at bit 108. */
+/** STREAMINFO is first: 20 bits of sample rate at byte 10, 36 bits of samples at bit 108. */
 function secondsOfFlac(bytes: Buffer): number | undefined {
   if (bytes.length < 26) return undefined
   const rate = (bytes.readUInt32BE(18) >>> 12) & 0xfffff
@@ -53,7 +53,7 @@ function secondsOfFlac(bytes: Buffer): number | undefined {
   return rate === 0 || samples === 0 ? undefined : samples / rate
 }
 
-/** The last page tells how many samples there are. Opus always counts 48,000 a second. */
+/** The last page has the number of samples. Opus always counts 48,000 a second. */
 function secondsOfOgg(bytes: Buffer): number | undefined {
   const last = bytes.lastIndexOf('OggS')
   if (last < 0 || last + 14 > bytes.length) return undefined

@@ -13,8 +13,8 @@ import { readImageRequest, writeImages } from './image-forms.ts'
 import { plainDocuments, topOf, writeRanking } from './rerank-results.ts'
 
 /**
- * Workers AI runs models of every kind at one address, each with words of its own for what goes in; what comes out stands in `result`.
- * Source: protocols notes 2.10 and the catalogue of its models, read 2026-11.
+ * Workers AI runs models of every kind at one address, each with its own input members; the output is in `result`. Source: protocols
+ * notes 2.10 and the catalogue of its models, read 2026-11.
  */
 const byWhisper = (from: CallerFormat, task: Task): DirectConversion => ({
   from,

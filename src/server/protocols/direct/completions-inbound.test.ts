@@ -59,7 +59,7 @@ function chunks(text: string): unknown[] {
 }
 
 describe('legacy Completions as a conversation', () => {
-  it('are what the user says', () => {
+  it("become the user's message", () => {
     const dialogue = read({
       prompt: ['Once'],
       max_tokens: 5,
@@ -123,7 +123,7 @@ describe('legacy Completions as a conversation', () => {
     expect(vendors.at(-1)).toBe('[DONE]')
   })
 
-  it('[38] [39] tell usage to those who asked', () => {
+  it('[38] [39] report usage to callers that requested it', () => {
     expect(stream(reply)).not.toContain('usage')
     expect(chunks(stream(reply, true)).at(-2)).toMatchObject({ choices: [], usage: { total_tokens: 5 } })
   })

@@ -10,9 +10,9 @@ import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import { type JsonObject, textAt } from '../wire-format.ts'
 
 /**
- * Legacy Completions for upstreams that only know conversations: the prompt is what the user says, the text is the answer. What has no
- * place in a conversation is refused: prompts as token numbers or several of them, text behind the gap, the prompt again in the answer,
- * the best of several. Source: protocols notes 1.2.
+ * Legacy Completions for upstreams that only know conversations: the prompt becomes the user's message, the text is the answer.
+ * Features without an equivalent are refused: several prompts, token numbers, `suffix`, `echo` and `best_of`. Source: protocols notes
+ * 1.2.
  */
 export const completionsInbound: Inbound = {
   readRequest(body): Dialogue {
@@ -92,7 +92,7 @@ function readPrompt(prompt: unknown): string {
   return first
 }
 
-/** What is said, be it a refusal; reasoning and calls have no place here. */
+/** Text and refusals; reasoning and calls have no place here. */
 function textOf(deltas: ChatDeltas, event: ReplyEvent): string {
   const delta = deltas.read(event)
   return delta ? textAt(delta, 'content') + textAt(delta, 'refusal') : ''

@@ -13,7 +13,7 @@ export interface DirectConversion {
   fits?(body: JsonObject): boolean
   /** Addresses of files that have to be fetched before, because the vendor only takes bytes. */
   addressesIn?(body: JsonObject): readonly string[]
-  /** Throws `untranslatable` for what the vendor has no word for and the answer would be wrong without; the rest is told to `lose`. */
+  /** Throws `untranslatable` where the vendor lacks a member without which the answer would be wrong; other losses go to `lose`. */
   convert(asked: CallerRequest): DirectPlan
 }
 
@@ -21,16 +21,16 @@ export interface DirectConversion {
 export interface CallerRequest {
   readonly body: JsonObject
   readonly files: readonly UploadedFile[]
-  /** What the caller calls the model. */
+  /** The caller's name of the model. */
   readonly model: string
-  /** What the upstream calls it. */
+  /** The upstream's name of the model. */
   readonly upstreamModel: string
   /** Unix seconds, for answers that bear a time. */
   readonly createdAt: number
   readonly stream: boolean
-  /** What stood at the addresses that the conversion named. */
+  /** The contents of the addresses that the conversion named. */
   readonly fetched: ReadonlyMap<string, FetchedFile>
-  /** Names what is lost, by the caller's word for it. */
+  /** Reports a lost member, by the caller's name for it. */
   lose(field: string): void
 }
 
@@ -40,7 +40,7 @@ export interface FetchedFile {
   readonly data: string
 }
 
-/** What is sent, and how what comes back becomes the answer. */
+/** The request to send, and how its reply becomes the answer. */
 export interface DirectPlan {
   /** One request, or several that only together make the answer. */
   readonly requests: readonly DirectRequest[]
@@ -48,9 +48,9 @@ export interface DirectPlan {
   readonly takesSome?: true
   /** The task that a reply only promises; undefined for a reply that is final. */
   pendingTask?(reply: JsonObject): string | undefined
-  /** The replies stand in the order of the requests. */
+  /** The replies are in the order of the requests. */
   read(replies: readonly JsonObject[]): DirectAnswer
-  /** Members that tell the usage that is charged, where the upstream told none. */
+  /** Members with the usage to charge, where the upstream reported none. */
   writeUsage?(billed: Usage): JsonObject
   /** The images of the answer are wanted as bytes: those that have an address are fetched. */
   readonly inlinesImages?: true
@@ -68,12 +68,12 @@ export type DirectAnswer =
   /** A status of 0 means that it was no valid answer. */
   | { readonly kind: 'refused'; readonly error: UpstreamErrorFacts }
 
-/** What is no answer, in words. */
+/** An upstream failure with its message. */
 export function refused(message: string, more: Partial<UpstreamErrorFacts> = {}): DirectAnswer {
   return { kind: 'refused', error: { message, type: '', code: '', param: null, status: 0, ...more } }
 }
 
-/** Tells every member that is set, but for those that are carried over. */
+/** Reports every member that is set, except those in `carried`. */
 export function loseAllBut(asked: CallerRequest, carried: readonly string[]): void {
   for (const [field, value] of Object.entries(asked.body))
     if (value !== undefined && value !== null && !carried.includes(field)) asked.lose(field)

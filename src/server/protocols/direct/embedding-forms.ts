@@ -5,13 +5,13 @@ import type { JsonObject } from '../wire-format.ts'
 import { type CallerRequest, type DirectAnswer, type DirectConversion, type DirectPlan, refused } from './conversion.ts'
 import { ignoredDimensions } from './repair-embeddings.ts'
 
-/** What a caller wants vectors of, whatever the form. */
+/** A caller's embedding request in neutral form. */
 export interface EmbeddingRequest {
   readonly texts: readonly string[]
   /** Asked for as a list, even of one. */
   readonly isList: boolean
   readonly dimensions: number | undefined
-  /** What the vectors are for, in Gemini's words; undefined when the caller does not say. */
+  /** The purpose of the vectors, as Gemini names it; undefined when the caller gives none. */
   readonly task: string | undefined
   /** The caller's word for it. */
   readonly taskField: string
@@ -22,7 +22,7 @@ export interface EmbeddingRequest {
 export interface EmbeddingAnswer {
   /** In the order of the texts. */
   readonly vectors: readonly (readonly number[])[]
-  /** Undefined when the upstream does not tell. */
+  /** Undefined when the upstream reports none. */
   readonly inputTokens: number | undefined
 }
 
@@ -38,7 +38,7 @@ export interface EmbeddingCaller {
 /** A form in which upstreams are asked. */
 export interface EmbeddingHost {
   readonly to: Format
-  /** Takes only what was asked for as a list. */
+  /** Accepts only lists. */
   readonly listsOnly?: true
   /** Throws `untranslatable`, for one on dimensions that the model does not know. */
   write(ask: EmbeddingRequest, asked: CallerRequest): JsonObject[]
@@ -92,7 +92,7 @@ function answerOf(
   return { kind: 'json', body: write(answer) }
 }
 
-/** The sum of what the replies tell; undefined when one tells nothing. */
+/** The sum of the reported numbers; undefined when one is missing. */
 export function sumOfTokens(counts: readonly (number | undefined)[]): number | undefined {
   return counts.reduce<number | undefined>(
     (sum, count) => (sum === undefined || count === undefined ? undefined : sum + count),
@@ -100,7 +100,7 @@ export function sumOfTokens(counts: readonly (number | undefined)[]): number | u
   )
 }
 
-/** A number that a reply tells; undefined when it is absent. */
+/** A reported count; undefined when it is absent or negative. */
 export function reportedCount(value: unknown): number | undefined {
   return typeof value === 'number' && value >= 0 ? value : undefined
 }

@@ -7,8 +7,8 @@ import type { EmbeddingCaller } from './embedding-forms.ts'
 import { vectorToBase64 } from './vectors.ts'
 
 /**
- * Embeddings as OpenAI has them, for upstreams of another form. Only the model's own vendor can read token numbers. Some clients tell
- * what the vectors are for, in the words of other vendors. Source: protocols notes 1.4, edge cases 221, 222 and 225.
+ * Embeddings as OpenAI has them, for upstreams of another form. Only the model's own vendor can read token numbers. Some clients send
+ * the purpose of the vectors, under the names of other vendors. Source: protocols notes 1.4, edge cases 221, 222 and 225.
  */
 export const openAiEmbeddingCaller: EmbeddingCaller = {
   from: 'openai.embeddings',

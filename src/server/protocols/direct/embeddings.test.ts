@@ -36,7 +36,7 @@ describe('an answer with embeddings', () => {
   const floats = fixture('openai-other/embeddings_float.json')
   const base64 = fixture('openai-other/embeddings_base64.json')
 
-  it('[221] becomes base64 for a caller who asked for it, when numbers came', () => {
+  it('[221] becomes base64 for a caller that requested it, when the upstream sent numbers', () => {
     const { data, usage } = mend(floats, asked({ encoding_format: 'base64' }))
     expect([data, usage]).toEqual([JSON.parse(base64.toString()).data, JSON.parse(floats.toString()).usage])
   })
