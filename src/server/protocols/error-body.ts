@@ -17,7 +17,7 @@ export interface CallerError {
   /** The same request must not be repeated at once. */
   readonly final: boolean
   readonly extra?: ErrorExtra | undefined
-  /** Set for an error of the upstream that is told in the words of the caller's vendor. */
+  /** Set for an upstream error that is rephrased in the wording of the caller's vendor. */
   readonly known?: KnownError | undefined
 }
 
@@ -42,7 +42,7 @@ const openAiCodes: Readonly<Record<string, string>> = {
   rate_limit_concurrency: 'rate_limit_exceeded',
 }
 
-/** What passes by itself, soon. */
+/** Transient failures. */
 const comeAgainSeconds: Readonly<Record<string, number>> = { database_unavailable: 2, server_stopping: 2 }
 
 /** One of the product's own errors for a relay caller. */
@@ -83,7 +83,7 @@ function paramOf({ code, params }: AppError): string | null {
 
 const aboutModel: ReadonlySet<string> = new Set(['model_not_found', 'model_required', 'model_beside_prompt'])
 
-/** An error of the upstream that is the caller's own mistake: told as the upstream told it. */
+/** An upstream error caused by the caller's request: passed on as reported. */
 export function passedError(status: number, facts: UpstreamErrorFacts): CallerError {
   return {
     status,
@@ -150,7 +150,7 @@ export function errorHeaders(dialect: Dialect, error: CallerError, requestId: st
   }
 }
 
-/** Anthropic answers overload with 529, which its clients tell apart from 503. */
+/** Anthropic answers overload with 529, which its clients distinguish from 503. */
 export function statusFor(dialect: Dialect, error: CallerError): number {
   return dialect === 'anthropic' && error.status === 503 ? 529 : error.status
 }
@@ -205,7 +205,7 @@ const musicCodes: ReadonlyMap<string, string> = new Map([
   ['task_action_invalid', 'invalid_action'],
 ])
 
-/** By name, as the interface for music tells success. */
+/** By name, as the interface for music reports success. */
 function musicCode({ code, type }: CallerError): string {
   return musicCodes.get(code ?? '') ?? code ?? type
 }

@@ -4,8 +4,8 @@ import type { Dialect } from './format.ts'
 import type { KnownError } from './known-errors.ts'
 
 /**
- * The error as the vendor of the caller's dialect says it, for those that clients know by their words: Claude Code compacts at "prompt is
- * too long", Codex at the code `context_length_exceeded`. What came in the caller's dialect stays as it came.
+ * The error in the wording of the caller's vendor, for those that clients recognise by it: Claude Code compacts at "prompt is too
+ * long", Codex at the code `context_length_exceeded`. An error in the caller's dialect is unchanged.
  */
 export function inDialect(dialect: Dialect, error: CallerError): CallerError {
   const { known } = error

@@ -61,7 +61,7 @@ export type SocketFormat = 'openai.realtime'
 /** Orders of drawings and music, which are done later; `tasks` speaks them. */
 export type TaskFormat = 'drawing' | 'music'
 
-/** What a channel may be asked for. */
+/** The formats in which a channel can be called. */
 export type ChannelFormat = CallerFormat | SocketFormat | TaskFormat
 
 export type Format = ChannelFormat | UpstreamFormat

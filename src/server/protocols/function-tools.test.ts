@@ -21,7 +21,7 @@ describe('tools as functions', () => {
     expect([names(none), none.choice]).toEqual([[], undefined])
   })
 
-  it('[95] [96] have a schema of an object, whatever was sent', () => {
+  it('[95] [96] always have an object schema', () => {
     const tools = [
       { ...tideTool, schema: undefined },
       { ...other, schema: { properties: {} } },

@@ -5,9 +5,9 @@ import type { JsonObject } from './wire-format.ts'
 
 /** The tools of a request for formats that only know functions with a JSON schema and a plain choice. */
 export interface FunctionTools {
-  /** Those that may be called: narrowed to what the choice allows, none when it says none. */
+  /** The callable tools: narrowed to the choice, none for the choice `none`. */
   readonly offered: readonly FunctionTool[]
-  /** What remains of the choice once it has narrowed the tools; undefined when there are none. */
+  /** The rest of the choice once it has narrowed the tools; undefined when there are none. */
   readonly choice: 'auto' | 'required' | undefined
   readonly names: ToolNames
   /** Upstream names of tools whose input is free text for the caller. */
@@ -46,7 +46,7 @@ export function functionTools({ tools, toolChoice, turns }: Dialogue, rule: Tool
   }
 }
 
-/** What OpenAI allows, and most vendors after it. */
+/** OpenAI's rule, and that of most vendors. */
 const openAiNames: ToolNameRule = { allowed: /[a-zA-Z0-9_-]/, lengthMax: 64 }
 
 /** A tool as OpenAI declares it on Chat, for vendors that took that over. */
@@ -67,7 +67,7 @@ export function undoing({ names, customTools }: FunctionTools) {
   }
 }
 
-/** The input of a call in the history as an object; free text stands in its member `input`. */
+/** The input of a past call as an object; free text becomes its member `input`. */
 export function callObject({ input, isCustom }: ToolCallPart): JsonObject {
   return isCustom ? { input } : inputObject(input)
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { chatTools, geminiTools, messagesTools, responsesTools } from './hosted-tools.ts'
 
 describe('the tools that a vendor runs', () => {
-  it('are told apart from those of the caller and from those that cost only tokens', () => {
+  it("are distinguished from the caller's tools and from those that only cost tokens", () => {
     const types = ['function', 'custom', 'namespace', 'mcp', 'file_search', 'computer_use_preview', 'web_search_2025_08_26']
     expect(responsesTools({ tools: types.map((type) => ({ type })) })).toEqual({
       hostedTools: ['file_search', 'web_search'],
@@ -24,7 +24,7 @@ describe('the tools that a vendor runs', () => {
     expect(chatTools({ model: 'gpt-4o', tools: [{ type: 'function', function: { name: 'f' } }] })).toEqual({})
   })
 
-  it('name the models that advise or step in, and what shortens a conversation', () => {
+  it('name advisor and fallback models, and compaction', () => {
     const tools = [{ type: 'advisor_20260301', name: 'advisor', model: 'a' }]
     const fallbacks = [{ model: 'b' }, { model: 'a' }]
     expect(messagesTools({ tools, fallbacks })).toEqual({ freeTools: ['advisor'], otherModels: ['a', 'b'] })
@@ -34,7 +34,7 @@ describe('the tools that a vendor runs', () => {
     })
   })
 
-  it('bear the name of what they cost: a larger container, a search by its kind', () => {
+  it('have the name of their price: a larger container, a search by its kind', () => {
     const container = { type: 'auto', memory_limit: '16g' }
     expect(responsesTools({ tools: [{ type: 'code_interpreter', container }] })).toEqual({
       hostedTools: ['code_interpreter_16g'],

@@ -5,9 +5,8 @@ import { toolLists } from './openai-responses/tool-lists.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, type RequestFacts, textAt } from './wire-format.ts'
 
 /**
- * The tools of a request that its vendor runs: those that may be billed by the piece, by the names that the option `ToolPrice` has for
- * them, and those that cost nothing but the tokens that they make the model read. What the caller runs is left out: functions, free-text
- * tools, a shell or a browser of their own.
+ * The tools of a request that its vendor runs: those billed by the call, by their names in the option `ToolPrice`, and those that only
+ * cost input tokens. Tools that the caller runs are left out: functions, free-text tools, a shell or a browser.
  */
 export type VendorTools = Pick<RequestFacts, 'hostedTools' | 'freeTools' | 'otherModels'>
 
@@ -27,7 +26,7 @@ export function chatTools(body: JsonObject): VendorTools {
   return named(names)
 }
 
-/** Tools of a request in Responses, those that stand among its items included. */
+/** Tools of a request in Responses, those among its items included. */
 export function responsesTools(body: JsonObject): VendorTools {
   const compacts = arrayAt(body, 'context_management').length > 0 ? ['compaction'] : []
   return named(
@@ -43,7 +42,7 @@ export function responsesTools(body: JsonObject): VendorTools {
 export function messagesTools(body: JsonObject): VendorTools {
   const tools = definedTools(body).filter(isObject)
   const types = tools.map((tool) => textAt(tool, 'type')).filter((type) => type !== '' && type !== 'custom')
-  // Code that only filters what a search or a fetch found runs free of charge.
+  // Code that only filters search or fetch results is free of charge.
   const filters = types.some((type) => filteringTool.test(type) && dateOf(type) >= '20260209')
   const free = filters ? freeBesideFilters : freeOfMessages
   const names = types.map(plainType).filter((name) => !ofTheCaller.has(name))
@@ -91,7 +90,7 @@ const webSearches: ReadonlySet<string> = new Set([
 const searchPreviewModel = /-search-preview/
 const searchModel = /-search-api/
 
-/** OpenRouter's plugin for searches has a name of its own. */
+/** OpenRouter's search plugin has its own name. */
 function pluginTool(id: string): string {
   return id === 'web' ? 'web_search' : id
 }
@@ -110,13 +109,13 @@ function responsesTool(tool: JsonObject): string[] {
   }
 }
 
-/** A larger container has a price of its own. */
+/** A larger container has its own price. */
 function withMemory(name: string, container: JsonObject | undefined): string {
   const memory = textAt(container ?? {}, 'memory_limit')
   return memory === '' || memory === '1g' ? name : `${name}_${memory}`
 }
 
-/** Run by the caller, or a mere way to declare what the caller runs. */
+/** Run by the caller, or a mere declaration of such tools. */
 const ofTheCaller: ReadonlySet<string> = new Set([
   'function',
   'custom',
@@ -174,7 +173,7 @@ function dateOf(type: string): string {
   return /\d{8}$/.exec(type)?.[0] ?? ''
 }
 
-/** Names of callers are short in what is told and written. */
+/** Names from callers are truncated in messages and logs. */
 const nameLengthMax = 64
 
 function named(

@@ -45,7 +45,7 @@ describe('the size of an image', () => {
     expect(imageSizeOf(webp('VP8L', [0x2f, bits & 255, (bits >> 8) & 255, (bits >> 16) & 255, bits >>> 24]))).toEqual(size)
   })
 
-  it('of a photograph stands behind its previews and tables', () => {
+  it('of a photograph is after its previews and tables', () => {
     const before = [segment(0xe1, Buffer.alloc(60_000, 0xc0)), Buffer.from([0xff]), segment(0xc4, Buffer.alloc(40))]
     expect(imageSizeOf(jpeg(4000, 3000, before))).toEqual({ width: 4000, height: 3000 })
   })

@@ -1,6 +1,6 @@
 /**
- * Width and height of an image by its first bytes: PNG, JPEG, GIF and WebP. No pixel is decoded, and no more of the base64 text is
- * read than the header takes. Undefined for what is no such image. Pure. Source: protocols notes 5.4.
+ * Width and height of an image by its first bytes: PNG, JPEG, GIF and WebP. No pixel is decoded, and of the base64 text only the
+ * header is read. Undefined for other files. Pure. Source: protocols notes 5.4.
  */
 export interface ImageSize {
   readonly width: number
@@ -43,7 +43,7 @@ function readWebp(bytes: Buffer): ImageSize | undefined {
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
 }
 
-/** The size stands in the first frame header, behind any number of other segments. */
+/** The size is in the first frame header, after any number of other segments. */
 function readJpeg(base64: string, start: Buffer): ImageSize | undefined {
   if (start[0] !== 0xff || start[1] !== 0xd8) return undefined
   const bytes = bytesOf(base64, jpegBytes)
@@ -51,7 +51,7 @@ function readJpeg(base64: string, start: Buffer): ImageSize | undefined {
     if (bytes[at] !== 0xff) return undefined
     const marker = bytes[at + 1] ?? 0
     if (isFrame(marker)) return { width: bytes.readUInt16BE(at + 7), height: bytes.readUInt16BE(at + 5) }
-    // Markers may be preceded by any number of filling bytes, and some stand alone.
+    // Markers may be preceded by any number of fill bytes, and some have no segment.
     if (marker === 0xff) at += 1
     else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) at += 2
     else at += 2 + Math.max(2, bytes.readUInt16BE(at + 2))

@@ -10,7 +10,7 @@ export interface KnownError {
   readonly kind: ErrorKind
   /** The dialect in whose own words the error came; undefined for words that no dialect has. */
   readonly dialect?: Dialect
-  /** What the request has, with the answer that it asks for, where that counts; undefined where it is not said. In tokens. */
+  /** The size of the request, with the requested output, where that counts; undefined where it is not given. In tokens. */
   readonly tokens?: number
   /** The most that the model takes. In tokens. */
   readonly limit?: number
@@ -26,11 +26,11 @@ interface Recogniser {
   readonly dialect?: Dialect
   /** Codes or types, as the vendor writes them. */
   readonly codes?: readonly string[]
-  /** What the message has. The groups `tokens`, `answer`, `limit` and `excess` are numbers of tokens. */
+  /** A pattern of the message. The groups `tokens`, `answer`, `limit` and `excess` are numbers of tokens. */
   readonly says?: RegExp
 }
 
-/** The first that fits counts; those with numbers stand before those of the same vendor without. */
+/** The first match counts; patterns with numbers precede those of the same vendor without. */
 const recognisers: readonly Recogniser[] = [
   // The conversation is longer than the model reads
   {
@@ -228,7 +228,7 @@ const recognisers: readonly Recogniser[] = [
   { vendor: 'Zhipu', kind: 'model-unknown', codes: ['1211'] },
 ]
 
-/** Statuses under which a kind is told; 5xx by servers that tell every refusal so, and inside of streams that say no status. */
+/** Statuses of a kind; 5xx for servers that report every refusal so, and inside of streams without a status. */
 const told: Readonly<Record<ErrorKind, (status: number) => boolean>> = {
   'context-too-long': (status) => status !== 401 && status !== 403 && status !== 429,
   'content-filtered': (status) => status !== 401 && status !== 429,
@@ -236,7 +236,7 @@ const told: Readonly<Record<ErrorKind, (status: number) => boolean>> = {
   'model-unknown': (status) => status !== 401 && status !== 429,
 }
 
-/** What an error is, whoever said it; undefined for one that is none of these. */
+/** The kind of an error, of any vendor; undefined for other errors. */
 export function recognise(facts: UpstreamErrorFacts, status: number): KnownError | undefined {
   if (status === 402) return { kind: 'quota-exhausted' }
   const message = facts.message.slice(0, readMax).replace(/(?<=\d),(?=\d{3}(?!\d))/g, '')
@@ -253,7 +253,7 @@ export function recognise(facts: UpstreamErrorFacts, status: number): KnownError
 const readMax = 4000
 
 function readNumbers(groups: Readonly<Record<string, string | undefined>>, { extra }: UpstreamErrorFacts): Partial<KnownError> {
-  // llama.cpp tells the numbers beside the message.
+  // llama.cpp has the numbers beside the message.
   const { n_prompt_tokens: promptTokens, n_ctx: contextTokens } = isObject(extra?.members) ? extra.members : {}
   const tokens = numberIn(groups.tokens) ?? numberIn(promptTokens)
   const limit = numberIn(groups.limit) ?? numberIn(contextTokens)

@@ -11,7 +11,7 @@ function lost(dialogue: Partial<Dialogue>, carried: readonly Field[] = [], drops
   return named.sort()
 }
 
-describe('what cannot be carried', () => {
+describe('lost fields', () => {
   it.each<[Format, string[]]>([
     ['openai.chat', ['max_tokens', 'reasoning_effort', 'stop', 'top_p']],
     ['openai.responses', ['max_output_tokens', 'reasoning', 'stop', 'top_p']],
@@ -34,7 +34,7 @@ describe('what cannot be carried', () => {
     expect(lost({ tools: [tideTool], toolChoice: { kind: 'none' } }, ['toolChoice'])).toEqual([])
   })
 
-  it('includes breakpoints of the prompt cache, wherever they stand', () => {
+  it('includes breakpoints of the prompt cache at any place', () => {
     const cache = { ttl: '5m' as const }
     expect(lost({ system: [{ kind: 'text', text: 'x', cache }] })).toEqual(['cache_control'])
     expect(lost({ tools: [{ ...tideTool, cache }] }, ['tools'])).toEqual(['cache_control'])

@@ -5,7 +5,7 @@ import type { Dialogue, Part, Search, VendorOnlyTool } from './dialogue.ts'
 import type { Format } from './format.ts'
 import { asksForSomething } from './unread-members.ts'
 
-/** What a conversation may ask for besides its turns, as far as formats differ in having a word for it. */
+/** Features of a conversation besides its turns in which formats differ. */
 export type Field =
   | 'temperature'
   | 'topP'
@@ -28,9 +28,9 @@ export type Field =
   | 'turns'
 
 /**
- * Names everything that the caller asked for and the format cannot say: what is not in `carried`. What asks for nothing, such as an
- * empty list, is not missed. Members that only mean something to the caller's own family are always named. Throws `untranslatable` for
- * what would be another request without its field: a search where no tool remains, and a call that is to answer nothing.
+ * Reports every requested field that the format lacks: those not in `carried`. Empty values, such as an empty list, are no loss.
+ * Members of the caller's own family are always reported. Throws `untranslatable` where a loss would change the request: a search
+ * where no tool remains, and a forced call without tools.
  */
 export function loseAllBut(dialogue: Dialogue, context: RequestContext, carried: readonly Field[]): void {
   // Where no tool can be carried none remains.
@@ -44,7 +44,7 @@ export function loseAllBut(dialogue: Dialogue, context: RequestContext, carried:
   for (const [member, value] of Object.entries(dialogue.extra)) if (asksForSomething(value)) context.lose(member)
 }
 
-/** Names what no writer is given: members inside others that were not read, and how thoughts are to be shown where `to` has no word for it. */
+/** Reports members that writers do not get: unread nested members, and the display of thinking where `to` has no member for it. */
 export function loseUnread({ from, reasoning, unread = [] }: Dialogue, context: RequestContext, to: Format): void {
   for (const member of unread) context.lose(member)
   if (!reasoning?.show || reasoning.mode === 'off' || showsAsAsked.has(to)) return
@@ -96,7 +96,7 @@ export function lose(dialogue: Dialogue, context: RequestContext, field: Field):
   context.lose(fieldNameFor(dialogue.from, field))
 }
 
-/** The caller's word for a field: what stands in their request. */
+/** The caller's name of a field, as in their request. */
 export function fieldNameFor(from: Format, field: Field): string {
   return words[field][dialectOf(from)]
 }
@@ -130,7 +130,7 @@ function askedFields({ sampling, ...dialogue }: Dialogue): Field[] {
   return fields.filter((field) => asked[field])
 }
 
-/** Whether a prompt-cache breakpoint stands anywhere in a conversation. */
+/** Whether there is a prompt-cache breakpoint anywhere in a conversation. */
 export function hasCacheMarks({ system, turns, tools }: Pick<Dialogue, 'system' | 'turns' | 'tools'>): boolean {
   const isMarked = (part: Part) => 'cache' in part && part.cache !== undefined
   return (

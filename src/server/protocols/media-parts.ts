@@ -1,10 +1,10 @@
 import type { MediaPart } from './dialogue.ts'
 import { isObject, type JsonObject, objectAt, textAt } from './wire-format.ts'
 
-/** What is not text in a request of any dialect, as far as its bytes are there. */
+/** A medium in a request of any dialect, as far as its bytes are included. */
 export interface MediaFound {
   readonly media: MediaPart['media']
-  /** Base64; undefined for what lies elsewhere. */
+  /** Base64; undefined for media by reference. */
   readonly data: string | undefined
   /** As declared; '' when it was not. */
   readonly mediaType: string
@@ -15,7 +15,7 @@ export interface MediaFound {
 }
 
 /**
- * Finds the media of a request, wherever they stand: parts of Chat and Responses, blocks of Messages, parts of Gemini. Pure; base64 is not
+ * Finds the media of a request at any place: parts of Chat and Responses, blocks of Messages, parts of Gemini. Pure; base64 is not
  * decoded.
  */
 export function mediaIn(body: JsonObject): MediaFound[] {
@@ -26,7 +26,7 @@ export function mediaIn(body: JsonObject): MediaFound[] {
 }
 
 /**
- * All texts of a request, names of members included, without the data of its media; and how many numbers stand in lists, each of which
+ * All texts of a request, names of members included, without the data of its media; and the number of numbers in lists, each of which
  * may be a token. Pure.
  */
 export function textsBesideMedia(body: JsonObject): { texts: string[]; listedNumbers: number } {

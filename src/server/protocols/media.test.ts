@@ -5,7 +5,7 @@ const png = Buffer.from('\x89PNG\r\n\x1a\n1234', 'latin1').toString('base64')
 const pdf = Buffer.from('%PDF-1.7 ?>?>').toString('base64')
 
 describe('media', () => {
-  it('[172] believes the bytes more than what is declared', () => {
+  it('[172] prefers the sniffed type to the declared one', () => {
     expect(readMediaUrl(`data:image/jpeg;base64,${png}`)).toEqual({ kind: 'base64', mediaType: 'image/png', data: png })
     expect(base64Source('AAAA', 'image/jpg').kind).toBe('base64')
     expect(base64Source('AAAA', 'image/jpg')).toMatchObject({ mediaType: 'image/jpeg' })

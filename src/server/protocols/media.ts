@@ -3,8 +3,8 @@ import type { MediaSource } from './dialogue.ts'
 
 /**
  * Where the bytes of an image, document or recording are, out of the one text that a caller wrote: a data URL of any form becomes
- * bytes, an address (`https:`, `gs:`) stays one, and base64 without any prefix is taken as bytes. `declared` is what stands beside it
- * about its type. Throws `field_invalid` for anything else. Source: protocols notes 3.2.
+ * bytes, an address (`https:`, `gs:`) stays one, and base64 without any prefix is taken as bytes. `declared` is the type given beside
+ * it. Throws `field_invalid` for anything else. Source: protocols notes 3.2.
  */
 export function readMediaUrl(url: string, declared?: string): MediaSource {
   const [, head, data] = dataUrl.exec(url) ?? []
@@ -14,7 +14,7 @@ export function readMediaUrl(url: string, declared?: string): MediaSource {
   return base64Source(url, declared ?? '')
 }
 
-/** Bytes as base64: white space taken out, the URL alphabet rewritten, the type as the bytes tell it, else as declared. */
+/** Bytes as base64: without white space, in the standard alphabet, with the sniffed type, or else the declared one. */
 export function base64Source(data: string, declared: string): Base64Source {
   const clean = plainBase64(data)
   return { kind: 'base64', mediaType: sniffMediaType(clean) ?? mediaTypeOf(declared), data: clean }
@@ -26,7 +26,7 @@ export function sourceOfBytes(bytes: Buffer, declared: string): Base64Source {
   return { kind: 'base64', mediaType: sniffMediaType(data) ?? mediaTypeOf(declared), data }
 }
 
-/** The type that the first bytes tell; undefined when they are not known. Vendors refuse bytes under another type. */
+/** The type by the first bytes; undefined when unknown. Vendors refuse bytes under another type. */
 export function sniffMediaType(base64: string): string | undefined {
   const start = Buffer.from(base64.slice(0, 24), 'base64').toString('latin1')
   return signatures.find(([pattern]) => pattern.test(start))?.[1]
@@ -65,7 +65,7 @@ function readDataUrl(head: string, data: string, declared: string | undefined): 
   return sourceOfBytes(percentDecoded(data), told === '' ? 'text/plain' : told)
 }
 
-/** Bytes, so that what is no UTF-8 survives; a lone percent sign stands for itself. */
+/** Decoded to bytes, so that other encodings than UTF-8 survive; a single percent sign is literal. */
 function percentDecoded(text: string): Buffer {
   const pieces = text.split(/((?:%[0-9a-f]{2})+)/i)
   return Buffer.concat(

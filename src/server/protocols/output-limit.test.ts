@@ -38,14 +38,14 @@ describe('an output limit in a native body', () => {
     (format) => expect(write(format, {}, 900)).toBeUndefined(),
   )
 
-  it('lowers what the caller asked for and never raises it', () => {
+  it("lowers the caller's limit and never raises it", () => {
     expect(write('openai.chat', { max_tokens: 5000 }, 900)).toEqual({ max_tokens: 900 })
     expect(write('openai.chat', { max_tokens: 100 }, 900)).toEqual({})
     expect(write('gemini.generate', { generationConfig: { maxOutputTokens: 100 } }, 900)).toEqual({})
     expect(write('anthropic.messages', { max_tokens: 0 }, 900)).toEqual({})
   })
 
-  it('counts what hosts read as no limit as none', () => {
+  it('counts values that hosts read as no limit as none', () => {
     expect(write('openai.chat', { max_tokens: 0 }, 900)).toEqual({ max_tokens: 900 })
     expect(write('openai.chat', { max_tokens: null }, 900)).toEqual({ max_tokens: 900 })
     expect(write('ollama.chat', { options: { num_predict: -1, seed: 7 } }, 900)).toEqual({
@@ -69,7 +69,7 @@ describe('an output limit in a native body', () => {
     expect(host.adjustBody(limited, 'openai.chat', 'm', {})).toEqual({ max_completion_tokens: undefined, max_tokens: 900 })
   })
 
-  it('is at least what the vendor takes: 16 in Responses, above the budget of thinking', () => {
+  it("is at least the vendor's minimum: 16 in Responses, above the budget of thinking", () => {
     expect(write('openai.responses', {}, 3)).toEqual({ max_output_tokens: 16 })
     expect(write('openai.responses', { max_output_tokens: 5 }, 3)).toEqual({})
     const claude = { max_tokens: 9000, thinking: { type: 'enabled', budget_tokens: 4000 } }
@@ -80,7 +80,7 @@ describe('an output limit in a native body', () => {
     expect(write('replicate.predict', {}, 100, 'anthropic/claude-4-sonnet')).toEqual({ input: { max_tokens: 1024 } })
   })
 
-  it('stands in the spelling that a Gemini body uses, beside its other members in their order', () => {
+  it('uses the spelling of a Gemini body, in the order of its other members', () => {
     const snake = { generation_config: { temperature: 0.5, max_output_tokens: 5000, top_k: 3 } }
     expect(JSON.stringify(write('gemini.generate', snake, 900))).toBe(
       '{"generation_config":{"temperature":0.5,"max_output_tokens":900,"top_k":3}}',
@@ -130,7 +130,7 @@ describe('an output limit in a translated body', () => {
     ['spark.chat', 'lite'],
   ]
 
-  it.each(limited)('is read and lowered in what the writer of %s writes for %s', (format, model) => {
+  it.each(limited)('is read and lowered in the output of the writer of %s for %s', (format, model) => {
     const asked = { model, messages: [{ role: 'user', content: 'hi' }], max_completion_tokens: 2000 }
     const dialogue = inbounds['openai.chat']?.readRequest(asked, {})
     if (!dialogue) throw new Error('Chat has a reader')

@@ -30,7 +30,7 @@ describe('plain messages', () => {
     expect(shown({ system: 'never', tools: true }, turns)).toEqual([`user: One\n\nTwo\nHi\n${reminder}\nGo`])
   })
 
-  it('have the results of tools before what the user says, and tell them as text where there is no place for them', () => {
+  it("puts tool results before the user's text, and writes them as text where there is no other form", () => {
     const [call, result] = toolTurns()
     const turns = [
       userTurn('Tide?'),

@@ -13,9 +13,9 @@ export type PlainMessage =
   | { readonly role: 'tool'; readonly callId: string; readonly name: string; readonly text: string }
 
 export interface PlainRule {
-  /** Where instructions may stand: anywhere, only at the head, or nowhere, so that they become text of the user. */
+  /** Where instructions are valid: anywhere, only at the head, or nowhere, so that they become user text. */
   readonly system: 'anywhere' | 'head' | 'never'
-  /** Whether calls of tools and their results have members of their own; else they are told as text. */
+  /** Whether tool calls and results have their own members; otherwise they become text. */
   readonly tools: boolean
 }
 
@@ -40,7 +40,7 @@ export function plainMessages(dialogue: Dialogue, rule: PlainRule): PlainMessage
 /** A client puts it before its instructions. It changes with every call, and would keep every prompt from being cached. */
 const billingHeader = 'x-anthropic-billing-header'
 
-/** Text of a message of the user whose media stand elsewhere. */
+/** Text of a user message whose media are elsewhere. */
 export function userText(parts: readonly (TextPart | MediaPart)[]): string {
   return joinedText(
     parts.flatMap((part) => (part.kind === 'text' ? [part] : textOfDocument(part))),
@@ -93,7 +93,7 @@ export function startingWithUser(messages: readonly PlainMessage[]): PlainMessag
   return messages.toSpliced(Math.max(first, 0), 0, { role: 'user', parts: [text('.')] })
 }
 
-/** The answer of a tool stands in the user's place: for formats in which the model has to speak before the user does again. */
+/** A tool result is in the place of a user message: for formats in which the model must speak before the next user message. */
 export function apartFromTools(messages: readonly PlainMessage[]): PlainMessage[] {
   return messages.flatMap((message, at): PlainMessage[] =>
     message.role === 'user' && messages[at - 1]?.role === 'tool'
@@ -124,13 +124,13 @@ function messagesOf({ role, parts }: Turn): PlainMessage[] {
   ]
 }
 
-/** What a tool answered, as text: an error says so, since these formats have no mark for it. */
+/** A tool result as text: errors are marked, since these formats have no flag for them. */
 function resultText({ parts, isError }: ToolResultPart): string {
   const text = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [`[${part.media} attached]`])).join('\n')
   return isError ? `Error: ${text}` : text
 }
 
-/** Pieces of one text are one text; what stands on both sides of a call are two. */
+/** Consecutive pieces of one text are one text; texts on both sides of a call are two. */
 function spokenText(parts: readonly Part[]): string {
   let text = ''
   let before: Part | undefined

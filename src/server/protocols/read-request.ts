@@ -1,7 +1,7 @@
 import { AppError, fail } from '../lib/failure.ts'
 import { isObject, type JsonObject } from './wire-format.ts'
 
-/** Readers of the request members that several formats share. Each throws a named error that says what to send instead. */
+/** Readers of the request members that several formats share. Each throws a named error that says how to fix it. */
 export const outputTokensLimit = 10_000_000
 
 export function readModel(body: JsonObject): string {
@@ -39,7 +39,7 @@ export function limitConflict(limits: Readonly<Record<string, unknown>>): AppErr
   return new AppError('field_invalid', { field: first[0], reason })
 }
 
-/** Throws what `limitConflict` finds. */
+/** Throws the failures of `limitConflict`. */
 export function refuseLimitConflict(limits: Readonly<Record<string, unknown>>): void {
   const conflict = limitConflict(limits)
   if (conflict) throw conflict

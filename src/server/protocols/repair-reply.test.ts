@@ -18,7 +18,7 @@ const call = (name: string, pieces: readonly string[]): ReplyEvent[] => [
   { type: 'end' },
 ]
 
-describe('what writing a request had to change', () => {
+describe('undoing changes of a written request', () => {
   it('[276] is undone in the name of a tool', () => {
     const events = repaired(
       { toolNames: new Map([['mcp_server_tool', 'mcp__server.tool/x y']]) },

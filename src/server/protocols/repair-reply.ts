@@ -3,8 +3,9 @@ import type { OpenEvent, ReplyEvent } from './reply-events.ts'
 import { cutInputObject } from './tool-input.ts'
 
 /**
- * Undoes in the reply what writing the request had to change: tools get the caller's names back, the input of a free-text tool leaves its
- * JSON, and the tool that stood for a JSON answer becomes the answer. One function for each reply; it keeps the grammar of `ReplyEvent`.
+ * Undoes in the reply the changes made to the request: tools get the caller's names back, the input of a free-text tool is unwrapped
+ * from JSON, and the tool that represents a JSON answer becomes the answer. One function for each reply; it keeps the grammar of
+ * `ReplyEvent`.
  */
 export function repairReply(written: Pick<WrittenRequest, 'toolNames' | 'answerTool' | 'customTools'>) {
   const { toolNames, answerTool, customTools } = written
@@ -81,7 +82,7 @@ export function repairReply(written: Pick<WrittenRequest, 'toolNames' | 'answerT
     return text === '' ? [] : [{ type: 'delta', index, text }]
   }
 
-  /** What had to wait for the block that closed. */
+  /** Events that waited for the block to close. */
   function released(): ReplyEvent[] {
     if (open.size > 0 || queue.length === 0) return []
     const again = queue

@@ -5,9 +5,9 @@ import type { Citation, FinishReason, OpenEvent, ReplyEvent } from './reply-even
 import { isObject, type JsonObject, type StreamEvent, type UpstreamErrorFacts } from './wire-format.ts'
 
 /**
- * Makes the events of one reply in the grammar of `ReplyEvent`, in whatever order the upstream tells its pieces: opens blocks when they
- * say something, closes them when another kind begins, keeps the finish reason to the end. Calls of tools are known by a key of the
- * reader's choice. Behind `end` or `fail` nothing is made.
+ * Makes the events of one reply in the grammar of `ReplyEvent`, from pieces in any order: opens blocks with their first content,
+ * closes them when another kind begins, keeps the finish reason to the end. Tool calls have a key of the reader's choice. Nothing
+ * follows `end` or `fail`.
  */
 export class ReplyBuilder {
   #made: ReplyEvent[] = []
@@ -41,7 +41,7 @@ export class ReplyBuilder {
     return this.#open?.block === block
   }
 
-  /** What was made since the last time. */
+  /** The events since the last call. */
   take(): ReplyEvent[] {
     const made = this.#made
     this.#made = []
@@ -71,7 +71,7 @@ export class ReplyBuilder {
     if (this.#open?.block === 'text') this.#add({ type: 'opaque', index: this.#open.index, opaque })
   }
 
-  /** What is said next begins a block of its own. */
+  /** The next content begins a new block. */
   endSaid(): void {
     this.#closeText()
   }
@@ -133,7 +133,7 @@ export class ReplyBuilder {
     this.#add({ type: 'usage', usage })
   }
 
-  /** Why the reply stops, as far as the upstream tells. The first reason that is known stands. */
+  /** The finish reason, as far as the upstream reports one. The first known one is kept. */
   stop(reason: FinishReason | 'untold', explanation?: string, stopSequence?: string): void {
     if (this.#finish === undefined || (isUnclear(this.#finish.reason) && reason !== 'untold')) {
       this.#finish = { reason, ...(explanation ? { explanation } : {}), ...(stopSequence ? { stopSequence } : {}) }
@@ -179,7 +179,7 @@ export class ReplyBuilder {
     if (block === 'text') this.#citeWaiting()
   }
 
-  /** What no text came for stands in one that says nothing. */
+  /** Annotations without a text get an empty one. */
   #citeWaiting(): void {
     if (this.#citations.length === 0) return
     const index = this.#openSaid('text')
@@ -242,7 +242,7 @@ export function readerOf(read: (reply: ReplyBuilder, data: JsonObject, event: St
   }
 }
 
-/** The events of a whole reply out of a function that reads it. What is left incomplete is no reply. */
+/** The events of a whole reply, from a function that reads it. An incomplete one is an error. */
 export function wholeReply(read: (reply: ReplyBuilder) => void): ReplyEvent[] {
   const reply = new ReplyBuilder()
   read(reply)

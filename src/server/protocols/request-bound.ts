@@ -14,19 +14,19 @@ import { flatBytes, toolLists } from './openai-responses/tool-lists.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, type RequestFacts } from './wire-format.ts'
 
 /**
- * The most that a request can make a model read, and what kinds of tokens its answer can have: the basis of a hold that covers the cost
- * of the call. Pure. See docs/decisions/0023-holds-cover-the-cost.md.
+ * The upper bound of a request's input, and the kinds of tokens that its answer can have: the basis of a hold that covers the cost of
+ * the call. Pure. See docs/decisions/0023-holds-cover-the-cost.md.
  */
 export interface RequestBound {
   /** Bytes of the request without the data of its media, and the template. No vocabulary makes more tokens of a text. */
   readonly textTokens: number
-  /** What vendors put around the texts of a prompt. */
+  /** The vendor's overhead around the texts of a prompt. */
   readonly templateTokens: number
   readonly imageTokens: number
   readonly audioTokens: number
   /** Members whose length only the upstream knows, as files, addresses of films and hosted tools: the prompt has no bound but the context. */
   readonly unbounded: readonly string[]
-  /** As what the vendor may bill text of the prompt, and as what the answer. */
+  /** The kind that the vendor may bill the prompt's text as, and the one of the answer. */
   readonly textAs: readonly PromptBucket[]
   readonly outputAs: readonly OutputBucket[]
   /** The longest lifetime that cache writes of the request can have, where that is beyond five minutes. */
@@ -70,8 +70,8 @@ export function readRequestBound({ facts, body, bytes }: Asked): RequestBound {
 }
 
 /**
- * A mark may become one of any lifetime, as channels translate it and hosts read it. Text of unknown length may be sound in truth: what lies in
- * a cache of the vendor's, and recordings and films.
+ * A cache mark may become one of any lifetime, by translation or by the host. Text of unknown length may actually be audio: in a cache
+ * of the vendor's, and recordings and films.
  */
 function textBuckets(asked: { model: string; isMarked: boolean; unbounded: readonly string[] }): PromptBucket[] {
   const { model, isMarked, unbounded } = asked
@@ -110,7 +110,7 @@ function outputBuckets(body: JsonObject): OutputBucket[] {
   ]
 }
 
-/** The template of a conversation, instructions how to call tools, their longer names, and what Grok gets of its vendor. */
+/** The template of a conversation, instructions for tools, their longer names, and Grok's own additions. */
 function templateTokens(model: string, body: JsonObject): number {
   const hasTools =
     definedTools(body).length > 0 ||
@@ -143,7 +143,7 @@ function unboundedMembers({
   return [...new Set(named)]
 }
 
-/** Top-level members by which a vendor puts texts of its own into the prompt; so does `prompt` where it names a stored template. */
+/** Top-level members by which a vendor adds its own texts to the prompt; so does `prompt` with a stored template. */
 const unboundedNames = [
   'mcp_servers',
   'web_search_options',

@@ -1,34 +1,34 @@
 import type { Usage } from '../../contract/usage.ts'
 import { isObject, type JsonObject } from './wire-format.ts'
 
-/** A text in an event or in a whole reply, and where it stands. */
+/** A text in an event or in a whole reply, and its path. */
 export interface TextSlot {
   readonly path: Path
   readonly text: string
-  /** `<group>/<kind>` of the text that this is a piece of; undefined when the whole of a text stands here. */
+  /** `<group>/<kind>` of the text that this is a piece of; undefined for a complete text. */
   readonly textId: string | undefined
 }
 
 export type Path = readonly (string | number)[]
 
 /**
- * Where the text stands that a model says in a format: to check it on its way to the caller, and to end a reply that says what it must
- * not. Text for people alone: answers, reasoning and refusals, not the input of tools, which programs read.
+ * Locates a model's text in a format: to check it before it reaches the caller, and to end a reply with listed words. Text for people
+ * alone: answers, reasoning and refusals, not the input of tools.
  */
 export interface ReplyTexts {
   inEvent(data: JsonObject): TextSlot[]
   /** The groups of texts that are complete with this event; '' for all. */
   closedBy(data: JsonObject): readonly string[]
   inReply(reply: JsonObject): TextSlot[]
-  /** The event without what says that the reply is complete. */
+  /** The event without its mark that the reply is complete. */
   unfinished(data: JsonObject): JsonObject
-  /** The whole reply as one that was stopped for what it says. */
+  /** The whole reply, marked as stopped by the content filter. */
   stoppedReply(reply: JsonObject): JsonObject
-  /** The last events of a stream that was stopped for what it says, but for the terminal text of the format. */
+  /** The last events of a stream stopped by the content filter, except the terminal text of the format. */
   stoppedEvents(seen: SeenEvents): JsonObject[]
 }
 
-/** What has gone to the caller of a stream that is to be ended. */
+/** The events sent so far of a stream that is to be ended. */
 export interface SeenEvents {
   readonly first: JsonObject
   /** The last one with a text. */

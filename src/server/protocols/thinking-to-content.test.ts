@@ -13,7 +13,7 @@ const textOf = (events: readonly ReplyEvent[]) => events.map((event) => (event.t
 const blocksOf = (events: readonly ReplyEvent[]) => events.flatMap((event) => (event.type === 'open' ? [event.block] : []))
 
 describe('reasoning as a part of the text', () => {
-  it('stands between tags, before the text, in one block', () => {
+  it('is between tags, before the text, in one block', () => {
     const events = told([
       { type: 'start' },
       { type: 'open', index: 0, block: 'reasoning' },

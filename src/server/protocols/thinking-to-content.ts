@@ -54,7 +54,7 @@ export function thinkingToContent() {
       case 'close': {
         const index = written.get(event.index) ?? event.index
         if (opening.has(event.index)) return [{ type: 'delta', index, text: '\n</think>\n' }]
-        // A text stays open: what follows may be text again.
+        // A text stays open: the next event may be text again.
         return index === text ? [] : [{ type: 'close', index }]
       }
       case 'finish':

@@ -41,12 +41,12 @@ describe('an answer with embeddings', () => {
     expect([data, usage]).toEqual([JSON.parse(base64.toString()).data, JSON.parse(floats.toString()).usage])
   })
 
-  it('[222] [223] becomes numbers for a caller who asked for them or for nothing, when base64 came', () => {
+  it('[222] [223] becomes numbers for a caller that requested them or nothing, when the upstream sent base64', () => {
     for (const request of [asked(), asked({ encoding_format: 'float' })])
       expect(mend(base64, request).data).toEqual(JSON.parse(floats.toString()).data)
   })
 
-  it('[264] is not touched when it is what was asked for', () => {
+  it('[264] is unchanged when it already has the requested encoding', () => {
     expect(mend(floats, asked())).toBeUndefined()
     expect(mend(floats, asked({ encoding_format: 'float' }))).toBeUndefined()
     expect(mend(base64, asked({ encoding_format: 'base64' }))).toBeUndefined()
@@ -101,7 +101,7 @@ describe('embeddings by another vendor', () => {
     ...(usage ? { usage } : {}),
   })
 
-  it('[226] Gemini: a list is one batch, a single text a request of its own', () => {
+  it('[226] Gemini: a list is one batch, a single text its own request', () => {
     const batch = convertOfTest('openai.embeddings', 'gemini.batch_embed', openAi({ dimensions: 2, input_type: 'query' }))
     const content = (text: string) => ({
       content: { parts: [{ text }] },
@@ -141,7 +141,7 @@ describe('embeddings by another vendor', () => {
     expect(data.every(({ index, embedding }) => embedding[0] === index)).toBe(true)
   })
 
-  it('[221] base64 is written for who asked for it', () => {
+  it('[221] base64 is written for callers that requested it', () => {
     const { read } = convertOfTest('openai.embeddings', 'ollama.embed', openAi({ encoding_format: 'base64' }))
     expect(read({ embeddings: vectors, prompt_eval_count: 3 })).toMatchObject({
       data: vectors.map((vector) => ({ embedding: vectorToBase64(vector) })),
@@ -229,7 +229,7 @@ describe('embeddings by another vendor', () => {
       expect(answer(odd).kind).toBe('refused')
   })
 
-  it('what is lost on the way is told', () => {
+  it('losses are reported', () => {
     const { lost } = convertOfTest(
       'openai.embeddings',
       'ollama.embed',
@@ -263,7 +263,7 @@ describe('Gemini embeddings by a host of another dialect', () => {
     })
   })
 
-  it('[224] a batch, in its order, whatever the order and the encoding of the host', () => {
+  it('[224] a batch keeps its order, for any order and encoding of the host', () => {
     const { bodies, read } = convertOfTest('gemini.batch_embed', 'openai.embeddings', {
       requests: [request('one'), request('two')],
     })
@@ -296,7 +296,7 @@ describe('Gemini embeddings by a host of another dialect', () => {
     expect(convertOfTest('gemini.batch_embed', 'cohere.embed', body).bodies[0]).toMatchObject({ input_type: 'search_document' })
   })
 
-  it('what differs within a batch, and media, are refused', () => {
+  it('different members within a batch, and media, are refused', () => {
     const differs = { requests: [request('a', { taskType: 'CLUSTERING' }), request('b')] }
     expect(failureOf(() => convertOfTest('gemini.batch_embed', 'openai.embeddings', differs))).toMatchObject({
       code: 'untranslatable',

@@ -8,8 +8,8 @@ import { directFacts } from './direct-facts.ts'
 import type { EmbeddingCaller, EmbeddingRequest } from './embedding-forms.ts'
 
 /**
- * Gemini embedContent and batchEmbedContents. The model stands in the path; the requests of a batch name it again. Source: reference of
- * the Gemini API and protocols notes 1.13, read 2026-11.
+ * Gemini embedContent and batchEmbedContents. The model is in the path; the requests of a batch repeat it. Source: reference of the
+ * Gemini API and protocols notes 1.13, read 2026-11.
  */
 const embedFormat = (format: CallerFormat, requestsOf: (body: JsonObject) => readonly JsonObject[]): WireFormat => ({
   format,
@@ -80,7 +80,7 @@ const sameForAll = {
   en: 'the channel wants it to be the same throughout a request',
 }
 
-/** Newer models take the same under a member of its own. */
+/** Newer models take the same under another member. */
 function optionOf(request: JsonObject, key: string): unknown {
   return either(request, key) ?? either(eitherObject(request, 'embedContentConfig') ?? {}, key)
 }

@@ -33,7 +33,7 @@ export const geminiPredict: WireFormat = {
   stream: null,
 }
 
-/** What the vendor makes when nothing is said. */
+/** The vendor's default. */
 const usualCount = 4
 const imagesMax = 16
 

@@ -3,7 +3,7 @@ import { base64Source, readMediaUrl } from '../media.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { type CallerRequest, type FetchedFile, loseAllBut } from './conversion.ts'
 
-/** What a caller wants to see, out of a request for new images or for changed ones. */
+/** A caller's image request in neutral form, for new or edited images. */
 export interface ImageRequest {
   readonly prompt: string
   readonly count: number
@@ -23,8 +23,8 @@ export interface ImageSize {
 export type ImageSource = { readonly url: string } | FetchedFile
 
 /**
- * Reads what every vendor has a word for. `carried` are further members that the vendor of the conversion knows. A mask is refused:
- * without it everything would be painted over. Throws `untranslatable`. Source: protocols notes 1.5.
+ * Reads the members that every vendor supports. `carried` are further members of the conversion's vendor. A mask is refused: without
+ * it everything would be painted over. Throws `untranslatable`. Source: protocols notes 1.5.
  */
 export function readImageRequest(asked: CallerRequest, carried: readonly string[] = []): ImageRequest {
   const { body, files } = asked

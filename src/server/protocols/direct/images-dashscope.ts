@@ -106,5 +106,5 @@ function answerOf(replies: readonly JsonObject[], asked: CallerRequest, urlsIn: 
   return refused(textAt(told, 'message') || 'it made no image', { code, status: callersFaults.test(code) ? 400 : 0 })
 }
 
-/** Codes of a task that was refused for what was asked. */
+/** Codes of a task that was refused because of its request. */
 const callersFaults = /^(InvalidParameter|DataInspectionFailed|InvalidURL|IPInfringementSuspect)/

@@ -115,7 +115,7 @@ function sumOf(sum: Usage, one: Usage): Usage {
   }
 }
 
-/** As the Images interface reports tokens. What is not told apart was the image, but for the thoughts. */
+/** As the Images interface reports tokens. Tokens without details were the image, except thinking. */
 function writeUsage(usage: Usage): JsonObject {
   const [input, output] = [promptTokens(usage), completionTokens(usage)]
   const text = usage.imageOutput > 0 ? usage.output : usage.reasoning

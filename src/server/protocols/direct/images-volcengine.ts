@@ -4,9 +4,9 @@ import { type DirectConversion, refused } from './conversion.ts'
 import { readImageRequest, urlOf, writeImages } from './image-forms.ts'
 
 /**
- * Images by VolcEngine: one for each call, for its word for several leaves their number to the model. Images to work from stand in the
- * same request. Each image is the same number of tokens to it, whatever it reports, so that no usage is passed on.
- * Source: reference of its interface, read 2026-11; edge case 236.
+ * Images by VolcEngine: one for each call, since its member for several leaves their number to the model. Input images are in the same
+ * request. It bills by the image, so that its reported tokens are not passed on. Source: reference of its interface, read 2026-11;
+ * edge case 236.
  */
 const byVolcEngine = (from: CallerFormat): DirectConversion => ({
   from,

@@ -10,15 +10,15 @@ const png = Buffer.from('\x89PNG\r\n\x1a\nimage', 'latin1')
 const asked = (more: Record<string, unknown> = {}) => ({ model: 'asked', prompt: 'a lock', ...more })
 const file = (field: string, bytes = png): UploadedFile => ({ field, name: `${field}.png`, mediaType: 'image/png', bytes })
 
-describe('what images cost', () => {
+describe('the cost of images', () => {
   const facts = (more: Record<string, unknown> = {}) => openAiImages.readRequest({ model: 'dall-e-3', prompt: 'x', ...more })
 
-  it('[220] [236] each that came is charged, by its size and quality, whatever was asked for', () => {
+  it('[220] [236] each returned image is charged by its size and quality, regardless of the requested number', () => {
     const paid = (images: number, more: Record<string, unknown>) =>
       openAiImages.readUsage({ data: Array(images).fill({ url: 'x' }) }, facts(more))?.calls
     expect([paid(1, {}), paid(4, { n: 4 }), paid(2, { n: 4 }), paid(0, { n: 4 })]).toEqual([1, 4, 2, 0])
     expect(paid(2, { n: 2, size: '1024x1792', quality: 'hd' })).toBe(6)
-    // A host with a word of its own for several.
+    // A host with its own member for several.
     expect([paid(4, { n: 1, batch_size: 4 }), paid(5000, { n: 1 })]).toEqual([4, 10])
   })
 
@@ -79,7 +79,7 @@ describe('images by Gemini', () => {
     })
   })
 
-  it('[237] an address cannot be given: bytes are, and that is told', () => {
+  it('[237] a URL becomes bytes where the vendor has none, which is reported', () => {
     const { lost } = convertOfTest(
       'openai.images',
       'gemini.generate',
@@ -89,7 +89,7 @@ describe('images by Gemini', () => {
     expect(convertOfTest('openai.images', 'gemini.generate', asked({ response_format: 'b64_json' })).lost).toEqual([])
   })
 
-  it('sizes become ratios; a size that is none of them is told', () => {
+  it('sizes become ratios; another size is reported', () => {
     const configOf = (size: string, upstreamModel = 'gemini-3-pro-image') => {
       const { bodies, lost } = convertOfTest('openai.images', 'gemini.generate', asked({ size }), { upstreamModel })
       return [objectAt(objectAt(bodies[0] ?? {}, 'generationConfig') ?? {}, 'imageConfig'), lost]
@@ -129,7 +129,7 @@ describe('images by Gemini', () => {
       })
   })
 
-  it('what was blocked is the mistake of the caller, what is no image that of the upstream', () => {
+  it("a blocked request is the caller's error, a reply without image the upstream's", () => {
     const { answer } = convertOfTest('openai.images', 'gemini.generate', asked())
     expect(answer({ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } })).toMatchObject({ error: { status: 400 } })
     expect(answer({ candidates: [{ finishReason: 'IMAGE_SAFETY' }] })).toMatchObject({
@@ -370,7 +370,7 @@ describe('any request for images', () => {
       expect(answer(reply).kind).toBe('refused')
   })
 
-  it.each(targets)('%s: what is no image is refused', (to) => {
+  it.each(targets)('%s: invalid images are refused', (to) => {
     expect(failureOf(() => convertOfTest('openai.images', to, asked({ images: [{ file_id: 'file-1' }] })))).toMatchObject({
       code: 'untranslatable',
     })

@@ -95,7 +95,7 @@ function readImages({ n }: JsonObject): number {
   return count
 }
 
-/** What an image costs beside one of 1024x1024 in standard quality. Source: OpenAI's price list for DALL·E 2 and 3. */
+/** The price of an image relative to one of 1024x1024 in standard quality. Source: OpenAI's price list for DALL·E 2 and 3. */
 function weightOf(model: string, size: string, quality: string): number {
   if (!model.startsWith('dall-e')) return 1
   const bySize = sizeWeights.get(size) ?? 1
@@ -111,7 +111,7 @@ const sizeWeights: ReadonlyMap<string, number> = new Map([
   ['1792x1024', 2],
 ])
 
-/** Images that are charged by a ratio, although nobody counts tokens: a ratio of 1 is 0.0025 dollars for an image. */
+/** Images charged by a ratio without token counts: a ratio of 1 is 0.0025 dollars for an image. */
 const tokensPerImage = 1250
 
 export function imagesWithoutTokens(calls: number): Usage {
@@ -159,7 +159,7 @@ function isImage(entry: unknown): boolean {
   return isObject(entry) && !entry.error
 }
 
-/** Some hosts have words of their own for making several: what has come is charged, not what `n` says. */
+/** Some hosts have their own members for several images: returned images are charged, not `n`. */
 function readImageUsage(usage: JsonObject | undefined, returned: number, facts: RequestFacts): Usage {
   const calls = decimal(Math.min(returned, imagesMax) * (facts.callWeight ?? 1))
   const tokens = readTokens(usage)

@@ -4,10 +4,10 @@ import { arrayAt, isObject, type JsonObject } from '../wire-format.ts'
 import { readVector, vectorToBase64 } from './vectors.ts'
 
 /**
- * An answer with embeddings as it was asked for: every vector in the asked encoding, in the order of the inputs. The official SDKs ask
- * for base64 unless told otherwise, and hosts that answer with numbers all the same would give them vectors of a wrong length.
- * Undefined when nothing is to be changed, found out without parsing the numbers. Throws `untranslatable` when the host ignored the
- * number of dimensions. Source: protocols notes 1.4, edge cases 221 to 224 and 228.
+ * Repairs an embeddings reply: every vector in the requested encoding, in the order of the inputs. The official SDKs request base64 by
+ * default, and would misread the numbers of hosts that ignore it. Undefined when nothing has to change, which is decided without
+ * parsing the numbers. Throws `untranslatable` when the host ignored the number of dimensions. Source: protocols notes 1.4, edge cases
+ * 221 to 224 and 228.
  */
 export function repairEmbeddings(reply: Buffer, asked: JsonObject): Buffer | undefined {
   // Vectors of bits or bytes are a matter between the caller and the vendor.
@@ -39,12 +39,12 @@ function requireDimensions(told: unknown, dimensions: unknown): void {
     fail('untranslatable', { field: 'dimensions', reason: ignoredDimensions(vector.length) })
 }
 
-/** What a host did with the number of dimensions, in words. */
+/** The explanation for an ignored number of dimensions. */
 export function ignoredDimensions(length: number) {
   return { zh: `上游只给出 ${length} 维的向量`, en: `the upstream only gives vectors of ${length} dimensions` }
 }
 
-/** The index of an entry, wherever it stands beside the vector. */
+/** The index of an entry, before or after its vector. */
 function indexIn(text: Buffer, { start, end }: Place): number | undefined {
   const at = text.indexOf('"index"', start)
   if (at < 0 || at >= end) return undefined
@@ -62,7 +62,7 @@ function rewritten(reply: Buffer, isBase64: boolean): Buffer {
   return Buffer.from(JSON.stringify({ ...whole, data }))
 }
 
-/** What is no vector stays as it is. */
+/** Invalid vectors are left unchanged. */
 function encoded(embedding: unknown, isBase64: boolean): unknown {
   if (isBase64 === (typeof embedding === 'string')) return embedding
   const vector = readVector(embedding)

@@ -11,9 +11,8 @@ interface Result {
 }
 
 /**
- * A ranking as callers know it, whoever made it: `results`, best first, no more than asked for, documents as objects, and those that
- * the caller wants back filled in; what was used both as Jina and as Cohere tell it. Undefined for what holds no ranking.
- * Source: protocols notes 1.8, edge cases 229 to 231.
+ * A ranking in the common form: `results`, best first, limited to the requested number, with documents as objects where requested;
+ * usage in the forms of both Jina and Cohere. Undefined without a ranking. Source: protocols notes 1.8, edge cases 229 to 231.
  */
 export function writeRanking(reply: JsonObject, asked: JsonObject): JsonObject | undefined {
   const list = reply.results ?? reply.data

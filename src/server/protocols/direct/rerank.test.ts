@@ -18,7 +18,7 @@ const mend = (reply: unknown, request: Record<string, unknown>) => {
 const whole = { usage: { total_tokens: 9 }, meta: { tokens: { input_tokens: 9 } } }
 
 describe('a ranking', () => {
-  it('[264] is not touched when it is what callers know', () => {
+  it('[264] is unchanged when it already has the common form', () => {
     expect(mend({ id: 'r', results: [place(2, 0.9), place(0, 0.1)], ...whole }, asked())).toBeUndefined()
     expect(mend({ results: [place(1, 0.5, { document: { text: 'one' } })] }, asked())).toBeUndefined()
   })
@@ -52,7 +52,7 @@ describe('a ranking', () => {
     expect(mend({ results: [{ index: 2, score: 0.4 }] }, asked()).results).toEqual([place(2, 0.4)])
   })
 
-  it('tells what was used as both vendors do', () => {
+  it('has usage in the forms of both vendors', () => {
     const results = [place(0, 1)]
     const units = { billed_units: { search_units: 1 } }
     expect(mend({ results, usage: { total_tokens: 9 } }, asked())).toEqual({ results, ...whole })
@@ -76,7 +76,7 @@ describe('a ranking', () => {
   })
 })
 
-describe('a ranking by a vendor of its own form', () => {
+describe("a ranking in a vendor's own form", () => {
   const documents = ['zero', { text: 'one' }, 'two']
 
   it('[229] [230] Cohere: texts alone go, documents are filled in', () => {
@@ -98,7 +98,7 @@ describe('a ranking by a vendor of its own form', () => {
     })
   })
 
-  it('DashScope: what stands in its output', () => {
+  it('DashScope: its output', () => {
     const { bodies, read } = convertOfTest('rerank', 'dashscope.rerank', asked({ top_k: 2 }))
     expect(bodies).toEqual([
       {
@@ -154,7 +154,7 @@ describe('a ranking by a vendor of its own form', () => {
         })
   })
 
-  it('what holds no ranking is no answer', () => {
+  it('a reply without ranking is an error', () => {
     for (const to of ['cohere.rerank', 'voyage.rerank', 'cloudflare.run'] as const)
       expect(convertOfTest('rerank', to, asked()).answer({ anything: 1 }).kind).toBe('refused')
     expect(convertOfTest('rerank', 'dashscope.rerank', asked()).answer({}).kind).toBe('refused')

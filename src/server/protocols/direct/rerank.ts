@@ -25,7 +25,7 @@ export const rerank: WireFormat = {
   stream: null,
 }
 
-/** A model reads the query anew with each document. */
+/** A model reads the query again with each document. */
 function mostRead(body: JsonObject): Usage {
   const documents = Array.isArray(body.documents) ? body.documents.length : 0
   const query = Buffer.byteLength(textAt(body, 'query')) + templateTokens
@@ -42,14 +42,14 @@ export function documentTexts(body: JsonObject): string[] {
   )
 }
 
-/** Undefined when the ranking already is what callers know, so that its bytes stay. */
+/** Undefined when the ranking already has the common form, so that its bytes are kept. */
 function mendRanking(reply: Buffer, asked: JsonObject): Buffer | undefined {
   const came: unknown = JSON.parse(reply.toString('utf8', reply[0] === 0xef ? 3 : 0))
   const ranking = isObject(came) ? writeRanking(came, asked) : undefined
   return ranking && !isDeepStrictEqual(ranking, came) ? Buffer.from(JSON.stringify(ranking)) : undefined
 }
 
-/** Jina reports tokens, Cohere tokens beside what it bills. */
+/** Jina reports tokens, Cohere tokens beside billed units. */
 function readRerankUsage(reply: JsonObject): Usage | undefined {
   const usage = objectAt(reply, 'usage')
   const tokens = objectAt(objectAt(reply, 'meta') ?? {}, 'tokens')

@@ -41,7 +41,7 @@ describe('speech by Gemini', () => {
     expect(JSON.stringify(own.bodies)).toContain('"voiceName":"Puck"')
   })
 
-  it('samples become a WAV file, or stay samples for who asked for them', () => {
+  it('samples become a WAV file, or stay samples for callers that requested them', () => {
     const { answer } = convertOfTest('openai.speech', 'gemini.generate', asked())
     const usage = { ...noUsage, input: 5, audioOutput: 40 }
     expect(answer(spoken({ usageMetadata }))).toEqual({
@@ -61,7 +61,7 @@ describe('speech by Gemini', () => {
     ])
   })
 
-  it('is told as a stream whose usage is read like that of any other', () => {
+  it('is written as a stream whose usage is read like any other', () => {
     const { answer } = convertOfTest('openai.speech', 'gemini.generate', asked({ stream_format: 'sse' }), { stream: true })
     const told = answer(spoken({ usageMetadata }))
     const events = told.kind === 'events' ? eventsIn(told.text).map(({ data }) => JSON.parse(data)) : []
@@ -90,7 +90,7 @@ describe('speech by Gemini', () => {
 describe('speech by MiniMax', () => {
   const asked = (more: Record<string, unknown> = {}) => ({ model: 'asked', input: 'Hello.', voice: 'Wise_Woman', ...more })
 
-  it('comes as digits in JSON and goes as a file', () => {
+  it('is sent as a file from the digits in JSON', () => {
     const { bodies, answer, lost } = convertOfTest('openai.speech', 'minimax.speech', asked({ speed: 4, instructions: 'softly' }))
     expect(bodies).toEqual([
       {
@@ -166,7 +166,7 @@ describe('recordings written down by Gemini', () => {
     })
   })
 
-  it('all others are told what to do, and their thoughts are left out', () => {
+  it('other models are instructed by text, and their thinking is left out', () => {
     const more = asked({ language: 'de', prompt: 'Deich', temperature: '0' })
     const { bodies, answer } = convertOfTest('openai.transcriptions', 'gemini.generate', more, { files: [file] })
     expect(bodies).toEqual([
@@ -191,7 +191,7 @@ describe('recordings written down by Gemini', () => {
     })
   })
 
-  it('what needs times is refused, named', () => {
+  it('timestamps are refused by name', () => {
     for (const response_format of ['srt', 'vtt', 'verbose_json', 'diarized_json'])
       expect(
         failureOf(() => convertOfTest('openai.transcriptions', 'gemini.generate', asked({ response_format }), { files: [file] })),

@@ -7,8 +7,8 @@ import { type DirectAnswer, type DirectConversion, loseAllBut, refused } from '.
 import { wavOf } from './wav.ts'
 
 /**
- * Speech by Gemini's models. They give plain samples: as such, or as a WAV file, which is also what a caller gets who names no format;
- * other formats would have to be encoded. Source: protocols notes 2.5.
+ * Speech by Gemini's models. They give plain samples: as such, or as a WAV file, which is also the default; other formats would have
+ * to be encoded. Source: protocols notes 2.5.
  */
 export const speechByGemini: DirectConversion = {
   from: 'openai.speech',

@@ -7,8 +7,8 @@ import { arrayAt, isObject, type JsonObject, objectAt, textAt, type UploadedFile
 import { type DirectAnswer, type DirectConversion, loseAllBut, refused } from './conversion.ts'
 
 /**
- * Recordings written down by Gemini: its models for that answer in a part of their own, all others in words when they are told what to
- * do. None says when something was said, so that subtitles are refused. Source: protocols notes 2.5, edge case 275.
+ * Transcriptions by Gemini: its transcription models answer in a separate part, all others as text when instructed. None reports
+ * timestamps, so that subtitles are refused. Source: protocols notes 2.5, edge case 275.
  */
 const byGemini = (from: CallerFormat, task: string): DirectConversion => ({
   from,
@@ -64,7 +64,7 @@ function requestOf(body: JsonObject, file: UploadedFile, task: string): JsonObje
   }
 }
 
-/** What the form says, else what the name says: many clients only know of bytes. */
+/** The declared type, or else that of the name: many clients only send a generic one. */
 function typeOf({ mediaType, name }: UploadedFile): string {
   const ending = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ''
   return /^(audio|video)\//.test(mediaType) ? mediaType : (types.get(ending) ?? 'audio/mp3')

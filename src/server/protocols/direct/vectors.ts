@@ -5,7 +5,7 @@ export function vectorToBase64(vector: readonly number[]): string {
   return bytes.toString('base64')
 }
 
-/** A vector in either form; undefined for what is none, as a list of several vectors. */
+/** A vector in either form; undefined for other values, as a list of several vectors. */
 export function readVector(value: unknown): readonly number[] | undefined {
   if (typeof value === 'string') return readBase64(value)
   return Array.isArray(value) && value.length > 0 && value.every((entry) => typeof entry === 'number') ? value : undefined

@@ -108,7 +108,7 @@ describe('a request to Baidu', () => {
     })
   })
 
-  it('tells several calls of one turn one after the other, each with its answer, and the roles alternate', () => {
+  it('writes several calls of one turn one after the other, each with its result, with alternating roles', () => {
     const both: Turn[] = [
       {
         role: 'assistant',
@@ -146,7 +146,7 @@ describe('a request to Baidu', () => {
     ])
   })
 
-  it('tells calls as text to models without functions, and offers them none', () => {
+  it('writes calls as text for models without functions, and offers them none', () => {
     const { body, lost } = written(
       ernieChat,
       { tools: [tideTool], turns: [userTurn('Tide?'), ...toolTurns()] },

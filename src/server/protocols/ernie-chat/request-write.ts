@@ -18,7 +18,7 @@ import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { outputTokensMaxOf, outputTokensMin, takesFunctions } from './models.ts'
 
 /**
- * A conversation as Baidu takes it: the user begins and ends, roles alternate, the answer of a tool stands where the user would.
+ * A conversation in Baidu's form: it begins and ends with the user, roles alternate, a tool result is in place of a user message.
  * Throws `untranslatable` for media and, with models without functions, for tools that must be called.
  */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {

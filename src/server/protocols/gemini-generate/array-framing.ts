@@ -2,9 +2,9 @@ import { EventBlocks, eventsIn, toByteText } from '../../lib/sse.ts'
 import type { Reframing } from '../wire-format.ts'
 
 /**
- * The stream of a caller who did not ask for server-sent events: one JSON array, `[{…}`, `,\r\n{…}`, `\n]`. It takes byte text of events,
- * cut anywhere, and gives byte text; whatever happens on the way, what has come at the end is a valid array. A comment becomes
- * white space, so that it still keeps a connection alive. Source: protocols notes 1.0.
+ * The stream of a caller that did not request server-sent events: one JSON array, `[{…}`, `,\r\n{…}`, `\n]`. It takes byte text of
+ * events, cut anywhere, and gives byte text; after any failure the output is a valid array. A comment becomes white space, so that it
+ * still keeps a connection alive. Source: protocols notes 1.0.
  */
 export class ArrayFraming implements Reframing {
   readonly contentType = 'application/json; charset=UTF-8'

@@ -17,7 +17,7 @@ function inbound(format: 'openai.chat' | 'anthropic.messages'): Inbound {
   return found
 }
 
-/** What Gemini gets of a request in another format, and what was lost on the way. */
+/** The Gemini request for a request in another format, and its losses. */
 function asked(format: 'openai.chat' | 'anthropic.messages', body: JsonObject, model = 'gemini-3.7-flash') {
   const lost = new Set<string>()
   const dialogue = inbound(format).readRequest({ model, max_tokens: 100, ...body }, path)
@@ -66,7 +66,7 @@ describe('requests of Chat to Gemini', () => {
     ])
   })
 
-  it('[177] are refused for a part that nobody knows', () => {
+  it('[177] are refused for an unknown part', () => {
     expect(() => chatParts([{ type: 'hologram', hologram: {} }])).toThrow(expect.objectContaining({ code: 'untranslatable' }))
   })
 
@@ -111,7 +111,7 @@ describe('requests of Chat to Gemini', () => {
     expect(sent({})).toMatchObject([{ thoughtSignature: 'skip_thought_signature_validator' }])
   })
 
-  it('[169] [186] keep to what the model takes', () => {
+  it("[169] [186] respect the model's limits", () => {
     const messages = [{ role: 'user', content: 'x' }]
     const { body } = asked('openai.chat', { messages, reasoning_effort: 'none' }, 'gemini-2.5-pro')
     expect(body.generationConfig).toMatchObject({ thinkingConfig: { thinkingBudget: 128 } })
@@ -249,7 +249,7 @@ describe('replies of Gemini to a caller of Chat', () => {
     })
   })
 
-  it('[275] are what a transcription model heard', () => {
+  it("[275] have a transcription model's text", () => {
     expect(whole(done([{ audioTranscription: { text: 'Hello' } }])).message.content).toBe('Hello')
   })
 

@@ -2,7 +2,7 @@ import { readExtra } from '../error-extra.ts'
 import { arrayAt, isObject, type JsonObject, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
 
 /**
- * What an error of Google's interfaces says: `{"error":{"code":503,"message","status":"UNAVAILABLE","details"}}`, alone or as the only
+ * Reads an error of Google's interfaces: `{"error":{"code":503,"message","status":"UNAVAILABLE","details"}}`, alone or as the only
  * entry of a list. The code of the facts is the reason in the details, or else the status in words. Source: protocols notes 1.0, 2.5.
  */
 export function readGeminiError(body: unknown): UpstreamErrorFacts {
@@ -19,7 +19,7 @@ export function readGeminiError(body: unknown): UpstreamErrorFacts {
   }
 }
 
-/** What the details of a Google error add: the reason (`API_KEY_INVALID`), and after how many seconds a retry is welcome, 0 if unsaid. */
+/** The details of a Google error: the reason (`API_KEY_INVALID`), and the seconds to a retry, 0 if absent. */
 export function readGoogleDetails(body: unknown): { reason: string; retryAfterSeconds: number } {
   const outer = Array.isArray(body) ? body[0] : body
   const error = isObject(outer) && isObject(outer.error) ? outer.error : {}

@@ -1,7 +1,7 @@
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { PartialArgs } from './partial-args.ts'
 
-/** One reply out of the chunks of a stream: each is a reply of its own, whose parts follow on those before. */
+/** One reply from the chunks of a stream: each is a reply of its own, whose parts continue the earlier ones. */
 export function gatherGenerate(chunks: readonly JsonObject[]): JsonObject {
   const candidates = new Map<number, { candidate: JsonObject; parts: JsonObject[] }>()
   let whole: JsonObject = {}
@@ -60,7 +60,7 @@ function withWholeCalls(parts: readonly JsonObject[]): JsonObject[] {
   return whole
 }
 
-/** What carries a signature ends there. */
+/** A part with a signature is complete. */
 function isPlainText(part: JsonObject): boolean {
   return typeof part.text === 'string' && part.thoughtSignature === undefined
 }

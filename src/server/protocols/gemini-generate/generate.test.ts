@@ -8,7 +8,7 @@ const read = (body: JsonObject) => geminiGenerate.readRequest(body, { model: 'ge
 const code = (expected: string, params = {}) =>
   expect.objectContaining({ code: expected, params: expect.objectContaining(params) })
 
-describe('what the relay must know of a generateContent request', () => {
+describe('request facts of generateContent for the relay', () => {
   it('is in the path and in the config', () => {
     const generationConfig = { maxOutputTokens: 100, candidateCount: 3, thinkingConfig: { thinkingLevel: 'HIGH' } }
     expect(read({ ...hello, generationConfig })).toEqual({

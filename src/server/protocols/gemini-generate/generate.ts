@@ -10,8 +10,8 @@ import { either, eitherList, eitherObject, eitherText, refuseTwoSpellings, toolG
 import { readGeminiUsage } from './usage.ts'
 
 /**
- * Gemini generateContent. The model and whether to stream stand in the path. No event ends a stream; the body's end does.
- * Source: types of the official SDK 2.32 and protocols notes 1.13, read 2026-11.
+ * Gemini generateContent. The model and the choice of streaming are in the path. A stream ends with the body, without a terminal
+ * event. Source: types of the official SDK 2.32 and protocols notes 1.13, read 2026-11.
  */
 export const geminiGenerate: WireFormat = {
   format: 'gemini.generate',

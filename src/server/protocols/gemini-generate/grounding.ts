@@ -1,14 +1,14 @@
 import type { Citation } from '../reply-events.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
-/** A source that Gemini names for a piece of its text, with the place in bytes of UTF-8. `text` is '' when the piece is not told. */
+/** A source that Gemini cites for a piece of its text, with offsets in bytes of UTF-8. `text` is '' when the piece is not given. */
 export interface Support extends Pick<Citation, 'url' | 'title'> {
   readonly startByte: number
   readonly endByte: number
   readonly text: string
 }
 
-/** What the search of a candidate supports, and what it took from elsewhere. Source: protocols notes 3.9. */
+/** The passages supported by a candidate's search, and its sources. Source: protocols notes 3.9. */
 export function readSupports(candidate: JsonObject): Support[] {
   const grounding = objectAt(candidate, 'groundingMetadata') ?? {}
   const chunks = arrayAt(grounding, 'groundingChunks')
@@ -21,7 +21,7 @@ export function readSupports(candidate: JsonObject): Support[] {
   ]
 }
 
-/** Where the piece stands in a text, in UTF-16 units; undefined when it does not. */
+/** The offset of the piece in a text, in UTF-16 units; undefined when it is not found. */
 export function placeOf({ startByte, endByte, text: told }: Support, text: string): { start: number; end: number } | undefined {
   const bytes = Buffer.from(text)
   if (startByte <= endByte && endByte <= bytes.length) {
@@ -33,7 +33,7 @@ export function placeOf({ startByte, endByte, text: told }: Support, text: strin
   return found < 0 ? undefined : { start: found, end: found + told.length }
 }
 
-/** Citations as Gemini tells them, over the whole text of a reply. */
+/** Citations in Gemini's form, over the whole text of a reply. */
 export function writeGrounding(citations: readonly Citation[], text: string): JsonObject | undefined {
   if (citations.length === 0) return undefined
   const urls = [...new Set(citations.map(({ url }) => url))]

@@ -21,7 +21,7 @@ export function eitherList(value: JsonObject, key: string): readonly unknown[] {
   return Array.isArray(member) ? member : []
 }
 
-/** The groups of tools of a request. A single group may stand without its list. */
+/** The groups of tools of a request. A single group may be written without a list. */
 export function toolGroups(body: JsonObject): JsonObject[] {
   const single = eitherObject(body, 'tools')
   return single ? [single] : eitherList(body, 'tools').filter(isObject)

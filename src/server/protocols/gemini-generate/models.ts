@@ -1,8 +1,8 @@
 import { knownModelLimits } from '../../../contract/model-limits.ts'
 
 /**
- * What the Gemini models take and refuse, as far as a request must know it. The first row that fits a name counts; a name that is not
- * known behaves as the newest. Source: protocols notes 2.5, 3.5 to 3.8, and the vendor's pages on models and thinking, read 2026-11.
+ * Features and limits of the Gemini models that requests depend on. The first matching row counts; an unknown name behaves as the
+ * newest. Source: protocols notes 2.5, 3.5 to 3.8, and the vendor's pages on models and thinking, read 2026-11.
  */
 export interface GeminiModel {
   readonly outputTokensMax: number
@@ -11,20 +11,20 @@ export interface GeminiModel {
   readonly needsSignatures: boolean
   /** A JSON answer may be asked for beside tools. */
   readonly jsonWithTools: boolean
-  /** Results of tools may hold media, and each medium a resolution of its own. */
+  /** Tool results may hold media, each with its own resolution. */
   readonly richParts: boolean
   readonly penalties: boolean
   /** Each query of its web search is billed; before, a search was billed once for a call. */
   readonly billsQueries: boolean
   /** Only knows schemas in the form of OpenAPI, and no mode VALIDATED. */
   readonly isOld: boolean
-  /** What the model answers with, where that is not text alone. */
+  /** The model's output modalities, where that is not text alone. */
   readonly answersWith: readonly string[] | undefined
 }
 
 export type Thinking =
   | { readonly by: 'none' }
-  /** A number of tokens; `min` is what stands for "off" where it is not 0. */
+  /** A number of tokens; `min` means "off" where it is not 0. */
   | { readonly by: 'budget'; readonly off: number; readonly min: number; readonly max: number }
   | { readonly by: 'level'; readonly levels: readonly Level[] }
   /** Always on, and not to be changed. */

@@ -64,7 +64,7 @@ function writeNode(given: unknown, at: Place): JsonObject {
   return written
 }
 
-/** What a reference means, written out. An endless one ends as any object. */
+/** A reference, expanded. An endless one ends as any object. */
 function writeTarget(ref: string, { $ref: _, ...beside }: JsonObject, at: Place): JsonObject {
   const target = resolve(ref, at)
   return target ? writeNode({ ...target.node, ...beside }, target.place) : { type: 'OBJECT', properties: anyMember }
@@ -134,7 +134,7 @@ function writeItems(node: JsonObject, place: Place): JsonObject {
   return isObject(node.items) ? writeNode(node.items, place) : { type: 'STRING' }
 }
 
-/** Stands for members of any name, as an object without members is refused. */
+/** Replaces members of any name, since an object without members is refused. */
 const anyMember: JsonObject = { value: { type: 'STRING', description: 'Any value, as JSON text.' } }
 
 const formats = new Set(['date-time', 'enum', 'int32', 'int64', 'float', 'double'])

@@ -8,8 +8,8 @@ import { writeGrounding } from './grounding.ts'
 import { writeGeminiUsage } from './usage.ts'
 
 /**
- * Makes the parts of a Gemini reply out of its events: text as it comes; calls and media once they are complete, since a part of those
- * is always whole. What only the end knows is kept for the last candidate. Source: protocols notes 3.14.
+ * Builds the parts of a Gemini reply from its events: text at once; calls and media when they are complete, since their parts are
+ * always whole. Facts known at the end are kept for the last candidate. Source: protocols notes 3.14.
  */
 export class PartWriter {
   readonly #showsThoughts: boolean
@@ -85,7 +85,7 @@ export class PartWriter {
     return []
   }
 
-  /** A text has already gone: its signature follows in a part of its own, as Gemini itself does. */
+  /** The text was already sent: its signature follows in a separate part, as Gemini itself does. */
   #seal(index: number, { family, value }: Opaque): JsonObject[] {
     const block = this.#blocks.get(index)
     if (!block || family !== 'google') return []

@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from '../wire-format.ts'
 export class PartialArgs {
   readonly #root: Record<string, unknown>
 
-  /** Begins with what was told whole. */
+  /** Starts with the arguments given whole. */
   constructor(whole: JsonObject = {}) {
     this.#root = Object.assign(Object.create(null), structuredClone(whole))
   }

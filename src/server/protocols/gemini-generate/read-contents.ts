@@ -9,9 +9,9 @@ import { isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { either, eitherList, eitherObject, eitherText } from './members.ts'
 
 /**
- * The turns of a Gemini conversation. Contents of one role behind one another are one turn, and what the model said in pieces is one
- * text: chats of Google's own clients keep each chunk of a stream as it came. Uses of Google's own tools are told as text. Names in
- * `unread` what cannot be carried. Throws `untranslatable` for parts that only Gemini can read.
+ * The turns of a Gemini conversation. Consecutive contents of one role are one turn, and consecutive texts of the model one text:
+ * chats of Google's own clients keep the chunks of a stream. Uses of Google's own tools become text. Adds lost members to `unread`.
+ * Throws `untranslatable` for parts that only Gemini can read.
  */
 export function readTurns(contents: readonly unknown[], unread: UnreadMembers): Turn[] {
   const turns: Turn[] = []
@@ -34,7 +34,7 @@ function readContents(contents: readonly unknown[], unread: UnreadMembers): Turn
   })
 }
 
-/** A signature ends a text: it stands on its last piece, or behind it on an empty one. */
+/** A signature ends a text: it is on its last piece, or after it on an empty one. */
 function joinPieces(parts: readonly Part[]): Part[] {
   const joined: Part[] = []
   for (const part of parts) {
@@ -53,7 +53,7 @@ export function refuse(field: string, reason: Text): never {
 
 export const geminiOnly: Text = { zh: '只有 Gemini 支持', en: 'only Gemini can do this' }
 
-/** Results of functions are told by the user, under either role. */
+/** Function responses come from the user, under either role. */
 function roleOf(role: string, at: number): Turn['role'] {
   if (role === 'model') return 'assistant'
   if (role === '' || role === 'user' || role === 'function') return 'user'
@@ -112,7 +112,7 @@ function readOpaque(part: JsonObject): { opaque?: Opaque } {
     : { opaque: { family: 'google', kind: 'signature', value } }
 }
 
-/** The older models give no ids: such a call and its result agree by name and order, which those who write turns put right. */
+/** The older models give no ids: such a call and its result are matched by name and order, by the writers of turns. */
 function readCall(call: JsonObject): ToolCallPart {
   return {
     kind: 'tool-call',
@@ -170,7 +170,7 @@ function readInline(inline: JsonObject, detail: Pick<MediaPart, 'detail'> = {}):
   return { kind: 'media', media: mediaOf(source.mediaType), source, ...detail, ...named }
 }
 
-/** Files that lie with Google stay there; what is anywhere else is an address. */
+/** Files stored at Google stay there; any other URI is an address. */
 function readFile(file: JsonObject, detail: Pick<MediaPart, 'detail'> = {}): MediaPart {
   const uri = eitherText(file, 'fileUri')
   const mediaType = eitherText(file, 'mimeType')

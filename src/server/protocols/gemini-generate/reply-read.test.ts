@@ -57,13 +57,13 @@ describe('a stream of Gemini', () => {
     expect(summary(whole({ ...ended('STOP'), usageMetadata: told })).usage).toMatchObject({ output: 250, reasoning: 200 })
   })
 
-  it('has cached tokens apart, and what the tools of the vendor read among the input', () => {
+  it("counts cached tokens apart, and tokens read by the vendor's tools as input", () => {
     expect(summary(stream('cached_usage.sse')).usage).toEqual({ ...noUsage, input: 600, cacheRead: 2000, output: 2 })
     const told = { promptTokenCount: 10, toolUsePromptTokenCount: 90, candidatesTokenCount: 1, totalTokenCount: 101 }
     expect(summary(whole({ ...ended('STOP'), usageMetadata: told })).usage).toMatchObject({ input: 100, output: 1 })
   })
 
-  it('has pictures and recordings apart in the usage, without what was cached of them', () => {
+  it('counts images and audio apart in the usage, without their cached part', () => {
     const usageMetadata = {
       promptTokenCount: 100,
       cachedContentTokenCount: 30,
@@ -88,7 +88,7 @@ describe('a stream of Gemini', () => {
     })
   })
 
-  it('has what was cached and what its tools read apart by what they are, and films that it made', () => {
+  it('counts cached tokens and tokens read by tools apart by modality, and generated video', () => {
     const usageMetadata = {
       ...{ promptTokenCount: 1000, cachedContentTokenCount: 500, toolUsePromptTokenCount: 90 },
       promptTokensDetails: [
@@ -186,7 +186,7 @@ describe('a stream of Gemini', () => {
     })
   })
 
-  it('tells a broken answer as an error that another channel may mend', () => {
+  it('reports a malformed answer as an error that allows failover', () => {
     expect(summary(stream('malformed_function_call.sse')).error).toEqual({
       message: 'Malformed function call: get_tide(',
       type: '',
@@ -196,7 +196,7 @@ describe('a stream of Gemini', () => {
     })
   })
 
-  it('[25] tells an error of the stream with its status', () => {
+  it('[25] reports an error of the stream with its status', () => {
     expect(summary(stream('error_midstream.sse'))).toMatchObject({
       blocks: [{ text: 'The har' }],
       error: { status: 503, code: 'UNAVAILABLE', message: 'The model is overloaded. Please try again later.' },
@@ -269,14 +269,14 @@ describe('a whole reply of Gemini', () => {
     ])
   })
 
-  it('has recordings with what tells how to play them', () => {
+  it('yields audio with its playback parameters', () => {
     const inlineData = { mimeType: 'audio/L16;codec=pcm;rate=24000', data: 'AAAA' }
     expect(ofType(whole(chunk([{ inlineData }], { finishReason: 'STOP' })), 'open')).toMatchObject([
       { block: 'audio', mediaType: 'audio/L16;codec=pcm;rate=24000' },
     ])
   })
 
-  it('[275] has what a transcription model heard as text', () => {
+  it("[275] yields a transcription model's result as text", () => {
     const { blocks } = summary(whole(chunk([{ audioTranscription: { text: 'Hello there' } }], { finishReason: 'STOP' })))
     expect(blocks).toEqual([{ block: 'text', text: 'Hello there' }])
   })
@@ -294,7 +294,7 @@ describe('a whole reply of Gemini', () => {
 })
 
 describe('sources of a Gemini reply', () => {
-  it('stand at their place in the text', () => {
+  it('are at their place in the text', () => {
     expect(ofType(stream('grounding.sse'), 'cite')).toEqual([
       {
         type: 'cite',
@@ -330,7 +330,7 @@ describe('sources of a Gemini reply', () => {
     expect(cited('a b c', { startIndex: 0, endIndex: 1, text: 'never' })).toEqual([])
   })
 
-  it('are told once, also when the stream repeats them or says the text later', () => {
+  it('are yielded once, also when the stream repeats them or sends the text later', () => {
     const more = grounding({ startIndex: 0, endIndex: 2, text: 'ab' })
     const events = chunks(chunk([{ text: 'a' }], more), chunk([{ text: 'b' }], more), ended('STOP', more))
     expect(ofType(events, 'cite')).toHaveLength(1)

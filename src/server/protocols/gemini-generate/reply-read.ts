@@ -3,13 +3,13 @@ import type { ReplyEvent } from '../reply-events.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
 import { ReplyReader } from './reply-reader.ts'
 
-/** A whole reply as events. What is no reply gives an error. */
+/** A whole reply as events. An invalid reply yields an error. */
 export function readGenerateReply(reply: JsonObject, context: ReadContext): ReplyEvent[] {
   const reader = new ReplyReader(context, { isWhole: true })
   return [...reader.take(reply), ...reader.finish()]
 }
 
-/** A stream: each of its events is a reply of its own, whose parts follow on those before. It ends with the body. */
+/** A stream: each of its events is a reply of its own, whose parts continue the earlier ones. It ends with the body. */
 export function readGenerateEvents(context: ReadContext): EventReader {
   const reader = new ReplyReader(context, { isWhole: false })
   return {

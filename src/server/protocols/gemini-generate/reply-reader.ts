@@ -20,10 +20,10 @@ export class ReplyReader {
   #hasStarted = false
   #hasText = false
   #hasMedia = false
-  /** What was told as thoughts. */
+  /** The thinking so far. */
   #thoughts = ''
   #isOver = false
-  /** The block of text or reasoning that is open, with what it says so far. */
+  /** The open block of text or reasoning, with its content so far. */
   #open: { readonly index: number; readonly kind: 'text' | 'reasoning'; text: string } | undefined
   /** The call whose arguments come in pieces. */
   #partial: { readonly index: number; readonly args: PartialArgs } | undefined
@@ -141,7 +141,7 @@ export class ReplyReader {
       if (kind === 'reasoning') this.#thoughts += text
       this.#made.push({ type: 'delta', index: this.#open.index, text })
     }
-    // A signature may come in a part of its own, with an empty text, behind what it signs.
+    // A signature may be in a separate part, with an empty text, after the part that it signs.
     if (signature !== '') this.#seal(this.#open.index, signature)
   }
 
@@ -181,7 +181,7 @@ export class ReplyReader {
     this.#closeAll()
     this.#hasMedia = true
     const index = this.#blocks++
-    // Raw sound is told by its parameters: `audio/L16;rate=24000`.
+    // Raw audio is described by its parameters: `audio/L16;rate=24000`.
     this.#made.push({ type: 'open', index, block, mediaType: block === 'audio' && declared !== '' ? declared : mediaType })
     this.#made.push({ type: 'delta', index, text: data })
     if (signature !== '') this.#seal(index, signature)
@@ -192,7 +192,7 @@ export class ReplyReader {
     this.#made.push({ type: 'opaque', index, opaque: { family: 'google', kind: 'signature', value } })
   }
 
-  /** Streams repeat what they said of sources before. */
+  /** Streams repeat earlier sources. */
   #noteSupports(supports: readonly Support[]): boolean {
     const before = this.#supports.length
     for (const support of supports) {
@@ -204,7 +204,7 @@ export class ReplyReader {
     return this.#supports.length > before
   }
 
-  /** Sources whose piece stands in the open text; others wait, since a stream may name them before it says the piece. */
+  /** Sources whose piece is in the open text; others wait, since a stream may cite them before the piece arrives. */
   #cite(): void {
     const open = this.#open
     if (open?.kind !== 'text' || this.#supports.length === 0) return
@@ -217,7 +217,7 @@ export class ReplyReader {
     })
   }
 
-  /** The sources of an answer without any text, a picture say, stand in one that says nothing. */
+  /** Sources of an answer without text, as an image, belong to an empty text. */
   #citeRest(): void {
     if (this.#hasText || this.#supports.length === 0) return
     const index = this.#blocks++
@@ -258,10 +258,10 @@ function isThoughtText(part: JsonObject): boolean {
   return part.thought === true && !objectAt(part, 'inlineData') && !objectAt(part, 'functionCall')
 }
 
-/** Code that the model ran stands in the text. */
+/** Executed code is part of the text. */
 const toldAsText = ['executableCode', 'codeExecutionResult'] as const
 
-/** What a part says in words: code that the model ran and its output are shown as such. */
+/** A part as text: executed code and its output are shown as such. */
 function textOf(part: JsonObject): string {
   const code = objectAt(part, 'executableCode')
   const result = objectAt(part, 'codeExecutionResult')

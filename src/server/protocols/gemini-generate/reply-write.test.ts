@@ -101,7 +101,7 @@ describe('a reply to a client of Gemini', () => {
     expect(told(events).flatMap(partsOf)).toHaveLength(5)
   })
 
-  it('shows thoughts to who asked for them', () => {
+  it('shows thinking to callers that requested it', () => {
     const events = reply('stop', open(0, 'reasoning'), delta(0, 'Hm'), close(0), open(1, 'text'), delta(1, 'a'), close(1))
     const silent = { dialogue: dialogueOf({ from: 'gemini.generate' }) }
     expect(wholeParts(events, silent)).toEqual([{ text: 'a' }])
@@ -180,14 +180,14 @@ describe('a reply to a client of Gemini', () => {
     })
   })
 
-  it('[24] [25] tells an error with a number for its code', () => {
+  it('[24] [25] writes an error with a numeric code', () => {
     const error = { message: 'busy', type: '', code: '429', param: null, status: 429 }
     const last = stream([start, { type: 'error', error }])
     expect(last).toBe('data: {"error":{"code":429,"message":"busy (request id: r1)","status":"RESOURCE_EXHAUSTED"}}\r\n\r\n')
     expect(stream([{ type: 'error', error: { ...error, status: 0 } }])).toContain('"code":502')
   })
 
-  it('says the same to a reader of its own format', () => {
+  it('round-trips through a reader of its own format', () => {
     for (let seed = 1; seed <= 200; seed++) {
       const events = anyReply(seed)
       const again = summary(codec.readReply(writeReply(events, context), readContext()))
@@ -264,7 +264,7 @@ describe('the official client', () => {
     await expect(streamed(broken)).rejects.toThrow(/busy/)
   })
 
-  it('[22] goes on behind a heartbeat in a block of its own', async () => {
+  it('[22] continues after a heartbeat in a separate block', async () => {
     const text = stream(reply('stop', open(0, 'text'), delta(0, 'Hi'), close(0)))
     expect(textOf(await streamed(`: keep-alive\r\n\r\n${text.replace('\r\n\r\n', '\r\n\r\n: keep-alive\r\n\r\n')}`))).toBe('Hi')
   })
@@ -296,7 +296,7 @@ describe('a stream as one JSON array', () => {
     expect(framed([])).toBe('[]')
   })
 
-  it('has white space for a heartbeat, and nothing for what is no object', () => {
+  it('writes white space for a heartbeat, and nothing for invalid events', () => {
     const framing = new ArrayFraming()
     expect(framing.push(': keep-alive\r\n\r\n')).toBe('\n')
     expect(framing.push('data: {"a":1}\n\n')).toBe('[{"a":1}')

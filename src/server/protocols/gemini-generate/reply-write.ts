@@ -14,7 +14,7 @@ export function writeGenerateReply(events: readonly ReplyEvent[], context: Write
   return { candidates: [writer.lastCandidate(parts)], ...writer.totals(), ...head(context) }
 }
 
-/** A stream of replies, each with what is new. What comes at the end stands in the last one. */
+/** A stream of replies, each with the new content. The trailer is in the last one. */
 export function writeGenerateEvents(context: WriteContext): EventWriter {
   const writer = new PartWriter(showsThoughts(context))
   const chunk = (candidate: JsonObject, more: JsonObject = {}) =>

@@ -141,7 +141,7 @@ describe('a generateContent request', () => {
     ])
   })
 
-  it('[178] tells kinds of media apart, and addresses from files that lie with Google', () => {
+  it('[178] distinguishes kinds of media, and addresses from files stored at Google', () => {
     expect(
       partsOf([
         { inlineData: { mimeType: 'image/jpeg', data: 'iVBORw0KGgo=' } },
@@ -165,7 +165,7 @@ describe('a generateContent request', () => {
     ])
   })
 
-  it("tells uses of Google's own tools as text", () => {
+  it("turns uses of Google's own tools into text", () => {
     const parts = partsOf(
       [
         { executableCode: { language: 'PYTHON', code: 'print(1)' } },

@@ -9,8 +9,8 @@ import { readThinking } from './thinking.ts'
 import { unreadIn } from './unread.ts'
 
 /**
- * A generateContent request in the neutral form. Members may be in camel case or snake case. Throws `field_invalid` for what cannot be
- * meant, `untranslatable` for what only Gemini can do. Source: protocols notes 1.13 and 3.15.
+ * A generateContent request in the neutral form. Members may be in camel case or snake case. Throws `field_invalid` for invalid
+ * members, `untranslatable` for features that only Gemini has. Source: protocols notes 1.13 and 3.15.
  */
 export function readGenerateRequest(body: JsonObject, path: PathFacts): Dialogue {
   const contents = requireArray(body, 'contents')
@@ -139,7 +139,7 @@ function readOutput(config: JsonObject): OutputForm | undefined {
   return eitherText(config, 'responseMimeType') === 'application/json' ? { kind: 'json' } : undefined
 }
 
-/** What changes the form of the answer so that no other vendor could give it. */
+/** Settings that change the form of the answer so that no other vendor supports them. */
 function refuseOtherAnswers(config: JsonObject): void {
   const candidates = either(config, 'candidateCount')
   if (typeof candidates === 'number' && candidates > 1) refuse('generationConfig.candidateCount', oneAnswer)
@@ -158,7 +158,7 @@ function refuseGooglesOwn(value: JsonObject, members: readonly string[], prefix:
   }
 }
 
-/** Kept for Gemini alone; by their places, so that others can name what they lose. */
+/** Kept for Gemini alone; by their paths, so that writers of other formats can report them. */
 function readExtra(body: JsonObject, config: JsonObject): Record<string, unknown> {
   const members = (value: JsonObject, known: ReadonlySet<string>, prefix: string) =>
     Object.entries(value)

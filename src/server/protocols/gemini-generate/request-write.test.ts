@@ -132,7 +132,7 @@ describe('calls and results for Gemini', () => {
     ])
   })
 
-  it('[80] tells three tool messages in one content', () => {
+  it('[80] writes three tool messages into one content', () => {
     const turns = [
       userTurn('tides'),
       { role: 'assistant' as const, parts: [call('a'), call('b'), call('c')] },
@@ -155,7 +155,7 @@ describe('calls and results for Gemini', () => {
   }
   const response = (text: string, more = {}) => responseFor({ ...result('a', text), ...more } as Part)?.[0]
 
-  it('[85] tells an empty result as an empty text', () => {
+  it('[85] writes an empty result as an empty text', () => {
     expect(response('')).toMatchObject({ functionResponse: { response: { result: '' } } })
   })
 
@@ -167,7 +167,7 @@ describe('calls and results for Gemini', () => {
     expect(response('', { parts })).toMatchObject({ functionResponse: { response: { result: 'a\nb' } } })
   })
 
-  it('[88] tells an object as it is, but for one with a reference in it', () => {
+  it('[88] writes an object as it is, unless it contains a reference', () => {
     expect(response('{"level":3.2}')).toMatchObject({ functionResponse: { response: { level: 3.2 } } })
     expect(response('[1]')).toMatchObject({ functionResponse: { response: { result: '[1]' } } })
     expect(response('{not json')).toMatchObject({ functionResponse: { response: { result: '{not json' } } })
@@ -175,7 +175,7 @@ describe('calls and results for Gemini', () => {
     expect(response(text)).toMatchObject({ functionResponse: { response: { result: text } } })
   })
 
-  it('[89] tells an error as one', () => {
+  it('[89] writes an error as an error', () => {
     expect(response('no such port', { isError: true })).toMatchObject({
       functionResponse: { response: { error: 'no such port' } },
     })
@@ -251,7 +251,7 @@ describe('media for Gemini', () => {
     ])
   })
 
-  it('[177] refuses what it cannot read rather than dropping it', () => {
+  it('[177] refuses unreadable parts rather than dropping them', () => {
     const gif = image({ source: { kind: 'base64', mediaType: 'image/gif', data: 'R0lGODlh' } })
     const file = image({ source: { kind: 'file', id: 'file-1', family: 'openai' } })
     const sheet: MediaPart = {
@@ -361,7 +361,7 @@ describe('tools for Gemini', () => {
     expect(() => choice({ kind: 'tool', name: 'unknown' })).toThrow(code('untranslatable', { field: 'tool_choice' }))
   })
 
-  it('has the search as a tool of its own, and refuses it beside functions', () => {
+  it('writes the search as its own tool, and refuses it beside functions', () => {
     const search = { contextSize: 'low' as const, location: undefined }
     const { body, lost } = written({ search })
     expect(body.tools).toEqual([{ googleSearch: {} }])
@@ -371,7 +371,7 @@ describe('tools for Gemini', () => {
 })
 
 describe('limits and sampling for Gemini', () => {
-  it('stays within what the model takes, and names what it had to leave out', () => {
+  it("respects the model's limits, and reports losses", () => {
     const { body, lost } = written({
       sampling: { temperature: 3, topP: 0.5, topK: 40, seed: 2 ** 40 + 5, presencePenalty: 1, frequencyPenalty: 2 },
       stop: ['a', '', 'b', 'c', 'd', 'e', 'f'],
@@ -449,7 +449,7 @@ describe('thinking of Gemini', () => {
     expect(thinkingOf({ effort: 'max' }, 'gemini-2.5-flash', { outputTokensMax: 1000 })).toEqual({ thinkingBudget: 900 })
   })
 
-  it('shows thoughts to who asks for reasoning and does not say that they are unwanted', () => {
+  it('requests thinking for callers that want reasoning and do not hide it', () => {
     expect(configOf({ reasoning: { mode: { effort: 'high' }, show: undefined } })).toEqual({
       thinkingConfig: { thinkingLevel: 'HIGH', includeThoughts: true },
     })
@@ -511,7 +511,7 @@ describe('models of Gemini that answer otherwise', () => {
 })
 
 describe("a request of Gemini's own callers", () => {
-  it('keeps what only Gemini knows, in its place', () => {
+  it("keeps Gemini's own members at their paths", () => {
     const dialogue = codec.inbound.readRequest(
       {
         contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],

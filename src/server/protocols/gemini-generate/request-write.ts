@@ -12,8 +12,8 @@ import { writeContents } from './write-contents.ts'
 import { nameAllTools, writeTools } from './write-tools.ts'
 
 /**
- * The conversation as a generateContent request of the model. Throws `untranslatable` for what would be another request without it.
- * Source: protocols notes 3.1 to 3.9.
+ * The conversation as a generateContent request of the model. Throws `untranslatable` where a loss would change the request. Source:
+ * protocols notes 3.1 to 3.9.
  */
 export function writeGenerateRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   const model = geminiModel(context.model)
@@ -85,7 +85,7 @@ function writeSampling(dialogue: Dialogue, context: RequestContext, model: Gemin
 
 const stopsMax = 5
 
-/** Only what the vendor takes: a penalty of 2 is refused as every number beyond the bounds. */
+/** Clamped to valid values: a penalty of 2 is refused like any other out of bounds. */
 function writeNumbers(sampling: Sampling, { penalties }: GeminiModel): JsonObject {
   const { temperature, topP, topK, seed } = sampling
   const penalty = (value: number | undefined) => (penalties && value ? between(value, -2, 1.99) : undefined)

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../wire-format.ts'
 
-/** Where a node of a JSON schema stands while it is rewritten: its root, and the references that led to it. */
+/** The context of a node of a JSON schema while it is rewritten: its root, and the references that led to it. */
 export interface Place {
   readonly root: JsonObject
   readonly trail: readonly string[]
@@ -17,7 +17,7 @@ const depthMax = 5
 /** References behind one another, endless or not: each goes deeper into the stack. */
 const trailMax = 64
 
-/** What a reference means, and its place; undefined when it leads nowhere, or in a circle for the fifth time. */
+/** The target of a reference, and its context; undefined when it is missing, or circular for the fifth time. */
 export function resolve(ref: string, { root, trail, left }: Place): { node: JsonObject; place: Place } | undefined {
   const isEndless = trail.length >= depthMax && trail.includes(ref)
   const node = isEndless || trail.length >= trailMax ? undefined : lookUp(root, ref)
@@ -37,7 +37,7 @@ export function lookUp(root: JsonObject, ref: string): JsonObject | undefined {
   return isObject(at) ? at : undefined
 }
 
-/** The node with everything that its `allOf` adds. What both say of one member is kept from the first that says it. */
+/** The node with everything that its `allOf` adds. Of repeated members the first is kept. */
 export function mergeAllOf(node: JsonObject, place: Place): { node: JsonObject; place: Place } {
   if (!Array.isArray(node.allOf)) return { node, place }
   const { allOf, ...own } = node
@@ -77,7 +77,7 @@ export function knownRequired(required: unknown, properties: JsonObject | undefi
   return listOf(required).filter((name): name is string => typeof name === 'string' && Object.hasOwn(properties ?? {}, name))
 }
 
-/** The description of a node with one sentence for the rules that the form has no word for and that change what it means. */
+/** The description of a node with one sentence for the rules that the form has no keyword for and that change its meaning. */
 export function describedRules(node: JsonObject, rules: readonly string[]): string | undefined {
   const said = typeof node.description === 'string' ? node.description : ''
   const left = Object.fromEntries(rules.filter((rule) => node[rule] !== undefined).map((rule) => [rule, node[rule]]))

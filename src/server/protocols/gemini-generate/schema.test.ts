@@ -100,7 +100,7 @@ describe('a schema for parametersJsonSchema', () => {
     expect(written.length).toBeLessThan(1000)
   })
 
-  it('merges what belongs together', () => {
+  it('merges `allOf`', () => {
     expect(
       inJson({
         allOf: [{ type: 'object', properties: { x: { type: 'string' } }, required: ['x'] }, { properties: { y: {} } }],
@@ -191,7 +191,7 @@ describe('a schema in the older form', () => {
     expect(writeOpenApiSchema({})).toBeUndefined()
   })
 
-  it('comes from callers as JSON schema', () => {
+  it("accepts callers' JSON schema", () => {
     expect(
       readOpenApiSchema({
         type: 'OBJECT',

@@ -2,8 +2,8 @@ import { isObject, type JsonObject } from '../wire-format.ts'
 import { describedRules, knownRequired, listOf, lookUp, mergeAllOf, type Place, placeAt, resolve } from './schema-nodes.ts'
 
 /**
- * A JSON schema in the dialect of `parametersJsonSchema` and `responseJsonSchema`: what Gemini does not know there is taken out or
- * said in another way, so that it never refuses a schema. Source: protocols notes 3.5 and the vendor's list of supported members.
+ * A JSON schema in the dialect of `parametersJsonSchema` and `responseJsonSchema`: unknown keywords are removed or rewritten, so that
+ * it never refuses a schema. Source: protocols notes 3.5 and the vendor's list of supported members.
  */
 export function writeJsonSchema(schema: JsonObject): JsonObject {
   const place = placeAt(schema)
@@ -18,7 +18,7 @@ export function writeJsonSchema(schema: JsonObject): JsonObject {
   }
 }
 
-/** A root that is a reference alone becomes what it refers to: Gemini wants the type there. */
+/** A root that is only a reference is expanded: Gemini requires the type there. */
 function rootOf(schema: JsonObject): JsonObject {
   let root = schema
   for (let steps = 0; typeof root.$ref === 'string' && steps < 5; steps++) root = lookUp(schema, root.$ref) ?? {}
@@ -40,7 +40,7 @@ function writeNode(given: unknown, at: Place): JsonObject {
   return written
 }
 
-/** A reference bears nothing else beside it. Only those into the definitions are known; others become what they refer to. */
+/** A reference may have no siblings. Only those into the definitions are known; others are expanded. */
 function writeReference(ref: string, at: Place): JsonObject {
   const [, name] = /^#\/(?:\$defs|definitions)\/([^/]+)$/.exec(ref) ?? []
   if (name !== undefined && lookUp(at.root, ref)) return { $ref: `#/$defs/${name}` }
@@ -83,7 +83,7 @@ function writeChildren(node: JsonObject, written: Record<string, unknown>, place
 
 const plainMembers = ['type', 'title', 'format', 'default', 'propertyOrdering', 'nullable']
 
-/** Rules without a word in Gemini that change what is valid, rather than narrow it. */
+/** Rules without a keyword in Gemini that change the valid values, rather than narrow them. */
 export const changingRules = [
   'not',
   'if',

@@ -3,8 +3,8 @@ import type { JsonObject } from '../wire-format.ts'
 import type { GeminiModel, Level, Thinking } from './models.ts'
 
 /**
- * `thinkingConfig` for what the caller wants of reasoning: a budget for the models of 2.5, a level for later ones. `isLost` tells that the
- * model cannot follow. Source: protocols notes 3.7.
+ * `thinkingConfig` for the requested reasoning: a budget for the models of 2.5, a level for later ones. `isLost` means that the model
+ * does not support it. Source: protocols notes 3.7.
  */
 export function writeThinking(
   reasoning: Reasoning | undefined,
@@ -27,7 +27,7 @@ export function writeThinking(
   }
 }
 
-/** What Gemini's caller asked for. Nothing said means that the model decides and thoughts are not shown. */
+/** The reasoning requested by a Gemini caller. Without a setting the model decides and thinking is hidden. */
 export function readThinking(level: string, budget: unknown, includesThoughts: unknown): Reasoning {
   const show = includesThoughts === true ? 'summary' : 'none'
   const effort = levelEfforts.get(level.toUpperCase())
@@ -43,7 +43,7 @@ const levelEfforts: ReadonlyMap<string, Effort> = new Map([
   ['HIGH', 'high'],
 ])
 
-/** Thoughts count into the output, so that a share of them is one of what the reply may have. */
+/** Thinking counts as output, so its share is a share of the reply's limit. */
 function budgetFor(
   mode: Reasoning['mode'],
   { off, min, max }: Extract<Thinking, { by: 'budget' }>,
@@ -66,7 +66,7 @@ function levelFor(mode: Reasoning['mode'], levels: readonly Level[]): { thinking
   if (mode === 'auto') return {}
   const wanted =
     mode === 'off' ? 0 : order.indexOf('budgetTokens' in mode ? levelOfBudget(mode.budgetTokens) : levelOf[mode.effort])
-  // What a model lacks becomes the next level above it.
+  // A missing level becomes the next higher one.
   const level = levels.find((candidate) => order.indexOf(candidate) >= wanted) ?? levels.at(-1)
   return level ? { thinkingLevel: level } : {}
 }

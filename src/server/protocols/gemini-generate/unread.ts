@@ -2,7 +2,7 @@ import { known, UnreadMembers } from '../unread-members.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { camelCase, either, eitherObject, toolGroups } from './members.ts'
 
-/** What a generateContent request asks for inside its members and nothing neutral stands for, in camel case. */
+/** Nested members of a generateContent request without a neutral form, in camel case. */
 export function unreadIn(body: JsonObject): UnreadMembers {
   const unread = new UnreadMembers(camelCase)
   const config = eitherObject(body, 'generationConfig') ?? {}
@@ -22,7 +22,7 @@ export function unreadIn(body: JsonObject): UnreadMembers {
 const thinkingMembers = known('thinkingLevel thinkingBudget includeThoughts')
 const callingMembers = known('mode allowedFunctionNames')
 const functionMembers = known('name description parameters parametersJsonSchema')
-/** A search of the web is what a search is without its kind. */
+/** Web search is the default kind of search. */
 const searchMembers = known('', { searchTypes: known('webSearch') })
 const bytes = known('mimeType data displayName')
 const file = known('mimeType fileUri')

@@ -5,10 +5,10 @@ import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textA
 import { geminiModel } from './models.ts'
 
 /**
- * Usage of a Gemini reply, or of an event of its stream, in disjoint buckets: cached tokens are part of `promptTokenCount`, what its own
- * tools read is beside it, thoughts are beside `candidatesTokenCount`. Each report is whole, and the last one counts; only what
- * the answer was grounded on is told once. `before` when nothing is reported or a number cannot be meant, so that tokens are counted here instead.
- * Source: protocols notes 3.12.
+ * Usage of a Gemini reply, or of an event of its stream, in disjoint buckets: cached tokens are part of `promptTokenCount`, input of
+ * its own tools is beside it, thinking beside `candidatesTokenCount`. Each report is complete, and the last one counts; only grounding
+ * is reported once. `before` when nothing is reported or a number is invalid, so that tokens are counted here instead. Source:
+ * protocols notes 3.12.
  */
 export function readGeminiUsage(reply: JsonObject, before?: Usage): Usage | undefined {
   const grounded = groundingOf(reply, before)
@@ -24,7 +24,7 @@ export function readGeminiUsage(reply: JsonObject, before?: Usage): Usage | unde
   const told = partsOf(said, (modality) => countOf(usage, 'candidatesTokensDetails', modality))
   return {
     ...noUsage,
-    // Films that are read cost what text does.
+    // Video input costs as much as text.
     input: read.text + read.video,
     ...cachedPart(cachedOf(usage), { prompt, completion: said + thoughts, total: countAt(usage, 'totalTokenCount') }),
     audioInput: read.audio,
@@ -75,13 +75,13 @@ const counts = [
 
 type Modality = 'AUDIO' | 'IMAGE' | 'VIDEO'
 
-/** What was read from the cache. */
+/** The cached part. */
 function cachedOf(usage: JsonObject): { tokens: number; audio: number; image: number } {
   const count = (modality: Modality) => countOf(usage, 'cacheTokensDetails', modality)
   return { tokens: countAt(usage, 'cachedContentTokenCount'), audio: count('AUDIO'), image: count('IMAGE') }
 }
 
-/** What was read anew, by its own tools too: the details of the prompt hold the cached part, those of its tools do not. */
+/** The uncached part, input of its own tools included: the details of the prompt contain the cached part, those of its tools do not. */
 function readOf(usage: JsonObject, modality: Modality): number {
   const prompt = Math.max(0, countOf(usage, 'promptTokensDetails', modality) - countOf(usage, 'cacheTokensDetails', modality))
   return prompt + countOf(usage, 'toolUsePromptTokensDetails', modality)
@@ -94,7 +94,7 @@ function countOf(usage: JsonObject, details: string, modality: Modality): number
 
 type Parts = Readonly<Record<'text' | 'audio' | 'image' | 'video', number>>
 
-/** `text` is whatever the counts do not name. */
+/** `text` is everything without a modality. */
 function partsOf(tokens: number, count: (modality: Modality) => number): Parts {
   const audio = Math.min(tokens, count('AUDIO'))
   const image = Math.min(tokens - audio, count('IMAGE'))
@@ -102,7 +102,7 @@ function partsOf(tokens: number, count: (modality: Modality) => number): Parts {
   return { text: tokens - audio - image - video, audio, image, video }
 }
 
-/** What an answer was grounded on and is billed apart, as far as a stream has told it yet. */
+/** Separately billed grounding of an answer, as far as a stream has reported it. */
 function groundingOf(reply: JsonObject, before: Usage | undefined): Pick<Usage, 'searches' | 'toolCalls'> {
   const sources = arrayAt(reply, 'candidates').flatMap((candidate) => {
     const metadata = isObject(candidate) ? objectAt(candidate, 'groundingMetadata') : undefined

@@ -13,8 +13,8 @@ interface Facts {
 }
 
 /**
- * The turns as contents that alternate, begin and end with the user, and tell the results of functions first. Throws `untranslatable`
- * when nothing is said, or the caller begins the answer themselves. Source: protocols notes 3.1 to 3.4.
+ * The turns as contents that alternate, begin and end with the user, with function responses first. Throws `untranslatable` when
+ * nothing remains, or the answer is prefilled. Source: protocols notes 3.1 to 3.4.
  */
 export function writeContents(dialogue: Dialogue, context: RequestContext, facts: Facts): JsonObject[] {
   const turns = mergeTurns(repairToolResults(dialogue.turns.map(plainTurn).filter(({ parts }) => parts.length > 0)))
@@ -33,7 +33,7 @@ export function writeContents(dialogue: Dialogue, context: RequestContext, facts
 
 const noPrefill = { zh: '不接受由调用方写好开头的回答', en: 'the answer cannot be begun by the caller' }
 
-/** Instructions in the middle are told by the user, marked as what they are. Empty text and the thoughts of other families go. */
+/** Instructions in the middle become marked text of the user. Empty texts and thinking of other families are removed. */
 function plainTurn(turn: Turn): Turn {
   const parts = turn.parts.filter(isSaid)
   if (turn.role !== 'system') return { ...turn, parts }
@@ -67,7 +67,7 @@ function modelParts(parts: readonly Part[], { model, toUpstream }: Facts): JsonO
   return written
 }
 
-/** What the vendor takes for a signature that is not known. Source: protocols notes 3.7. */
+/** The vendor's placeholder for an unknown signature. Source: protocols notes 3.7. */
 const unknownSignature = 'skip_thought_signature_validator'
 
 function modelPart(part: Part, toUpstream: Facts['toUpstream']): JsonObject | undefined {
@@ -114,7 +114,7 @@ function writeResult(result: ToolResultPart, dialogue: Dialogue, context: Reques
   return { response, behind: isInside ? [] : media }
 }
 
-/** An object is told as it is; what refers to other places by `$ref` would be taken for one of Google's own references. */
+/** An object is written as it is; a `$ref` in it would be taken for one of Google's own references. */
 function writeOutcome(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text }
   if (!text.trimStart().startsWith('{')) return { result: text }

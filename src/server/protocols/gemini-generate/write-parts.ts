@@ -7,7 +7,7 @@ import { inputObject } from '../tool-input.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
 import type { GeminiModel } from './models.ts'
 
-/** The input of a call as the object that Gemini wants; free text stands in its member `input`. */
+/** The input of a call as an object; free text becomes its member `input`. */
 export function callArgs({ input, isCustom }: ToolCallPart): JsonObject {
   const args = isCustom ? { input } : inputObject(input)
   return isObject(args) ? (wellFormed(args) as JsonObject) : {}
@@ -62,7 +62,7 @@ function writeSource({ media, source }: MediaPart, dialogue: Dialogue): JsonObje
 
 const foreignFile: Text = { zh: '文件存放在另一家供应商处', en: 'the file lies with another vendor' }
 
-/** The type as Gemini calls it; undefined for what it refuses. Texts of any kind are read as they are. */
+/** The type's name in Gemini; undefined for unsupported ones. All text types become plain text. */
 function readableType(media: MediaPart['media'], type: string): string | undefined {
   if (media === 'image') return images.has(type) ? type : undefined
   if (media === 'audio') return type.startsWith('audio/') ? (sounds.get(type) ?? type) : undefined

@@ -22,8 +22,8 @@ export function nameAllTools({ tools, toolChoice, turns }: Dialogue): ToolNames 
 }
 
 /**
- * The functions in one tool, or the search, and which of them may be called. Both together Gemini refuses or answers in parts that no
- * other format can give back: the search is left out. Throws `untranslatable` where it may not be, and for a choice of what is not declared.
+ * The functions in one tool, or the search, and which of them may be called. Gemini refuses both together, or answers in parts that no
+ * other format has: the search is left out. Throws `untranslatable` where it is required, and for a choice of an undeclared tool.
  * Source: protocols notes 3.3 and 3.9.
  */
 export function writeTools(dialogue: Dialogue, context: RequestContext, { model, isOpenApi, names }: Facts) {

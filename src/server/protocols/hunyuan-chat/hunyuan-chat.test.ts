@@ -70,7 +70,7 @@ describe('a reply of Hunyuan', () => {
     expect(summary(hunyuanChat.readReply(reply, readContext())).error).toMatchObject({ message: 'no', code: Code, status })
   })
 
-  it('is an error when the stream tells one, and filtered when the moderation stopped it', () => {
+  it('is an error when the stream has one, and filtered when the moderation stopped it', () => {
     const broken = `${event({ Content: 'The' })}data: {"ErrorMsg":{"Msg":"engine died","Code":2001}}\n\n`
     expect(summary(readSse(hunyuanChat, broken)).error).toMatchObject({ message: 'engine died' })
     expect(summary(readSse(hunyuanChat, event({ Content: 'The' }, 'sensitive'))).finish).toBe('content-filter')
@@ -84,7 +84,7 @@ describe('a reply of Hunyuan', () => {
 })
 
 describe('a request to Hunyuan', () => {
-  it('is written in its letters, and names what has no member', () => {
+  it('is written in its letter case, and reports members without an equivalent', () => {
     const { body, lost } = written(
       hunyuanChat,
       {

@@ -4,7 +4,8 @@ import { writeRequest } from './request-write.ts'
 
 /**
  * A question to a knowledge base of AI Proxy, for upstreams only: text and the documents that it comes from, without usage. The number
- * of the knowledge base stands in the channel. The service answers no more, and what is here has met none: after its clients.
+ * of the knowledge base is set in the channel. The service no longer answers, so this was written after its clients and never met a
+ * live one.
  */
 export const libraryAsk: Codec = {
   format: 'library.ask',

@@ -29,7 +29,7 @@ function readDocument(document: JsonObject): { url: string; title: string } {
   return { url: textAt(document, 'url'), title: textAt(document, 'title') }
 }
 
-/** An error comes under a status of success. */
+/** An error has a status of success. */
 function readError(builder: ReplyBuilder, reply: JsonObject): boolean {
   const code = countAt(reply, 'errCode')
   if (code === 0 && reply.success !== false) return false

@@ -1,6 +1,6 @@
 /**
- * Families that can think. Ollama answers 400 when any other is told to: "does not support thinking". A name may carry a namespace
- * before it and a size behind it. Source: the thinking capability in Ollama's model library, read 2026-11.
+ * Families that can think. For others Ollama answers 400: "does not support thinking". A name may have a namespace before it and a
+ * size after it. Source: the thinking capability in Ollama's model library, read 2026-11.
  */
 const thinkers =
   /^(gpt-oss|qwen3(?!-(coder|embedding))|deepseek-(r1|v3\.[1-9])|magistral|cogito|glm-\d|kimi-k2-thinking|nemotron)/

@@ -28,7 +28,7 @@ describe('a reply of Ollama', () => {
     })
   })
 
-  it('tells thinking before the call, gives the call an id, and stops for it', () => {
+  it('yields thinking before the call, gives the call an id, and stops for it', () => {
     expect(summary(readFrames(ollamaChat, lines('tools_thinking')))).toMatchObject({
       blocks: [
         { block: 'reasoning', text: 'Need tide.' },
@@ -38,7 +38,7 @@ describe('a reply of Ollama', () => {
     })
   })
 
-  it('[249] is an error from the line that tells one, and nothing behind it', () => {
+  it('[249] is an error from the line that reports one, as the last event', () => {
     const events = readFrames(ollamaChat, [...lines('error_midstream'), ...lines('text')])
     expect(events.at(-1)).toMatchObject({ type: 'error', error: { message: expect.stringContaining('running the model') } })
     expect(summary(events).blocks).toEqual([{ block: 'text', text: 'The' }])
@@ -125,7 +125,7 @@ describe('a request to Ollama', () => {
     expect(() => written(ollamaChat, { turns: [{ role: 'user', parts: [audio] }] })).toThrow('takes no audio')
   })
 
-  it('tells calls with their input as an object and results by the name of the tool', () => {
+  it('writes calls with their input as an object and results by the name of the tool', () => {
     const { body } = written(ollamaChat, {
       tools: [tideTool],
       turns: [userTurn('Tide?'), ...toolTurns(), assistantTurn('High.')],
@@ -155,7 +155,7 @@ describe('a request to Ollama', () => {
     expect(chosen.lost).toEqual(['tool_choice'])
   })
 
-  it('never tells a model to think that cannot: Ollama would answer 400', () => {
+  it('never requests thinking from a model without it: Ollama would answer 400', () => {
     const reasoning = { mode: { effort: 'high' }, show: undefined } as const
     expect(written(ollamaChat, { reasoning }, { model: 'llama3' })).toMatchObject({ lost: ['reasoning_effort'] })
     expect(written(ollamaChat, { reasoning }, { model: 'llama3' }).body).not.toHaveProperty('think')
@@ -164,7 +164,7 @@ describe('a request to Ollama', () => {
     expect(written(ollamaChat, { reasoning: { mode: 'off', show: undefined } }, { model: 'llama3' }).body.think).toBe(false)
   })
 
-  it('names what it cannot carry in the words of the caller', () => {
+  it("reports lost members by the caller's names", () => {
     const given = {
       parallelTools: false,
       tools: [tideTool],

@@ -11,8 +11,8 @@ import { ChatThoughts } from './read-thoughts.ts'
 import { type TextPiece, ThinkTags } from './think-tags.ts'
 
 /**
- * One Chat reply on its way to events. What comes behind the beginning of a call waits for the end of the calls, since hosts go on
- * with a call after such text, and the neutral form cannot. Source: protocols notes 2.2, 3.10, 3.14 and edge cases 36 to 75.
+ * Turns one Chat reply into events. Text after the beginning of a call waits for the end of the calls, since hosts continue a call
+ * after such text, and the neutral form cannot. Source: protocols notes 2.2, 3.10, 3.14 and edge cases 36 to 75.
  */
 export class ChatReply {
   readonly #reply = new ReplyBuilder()
@@ -29,7 +29,7 @@ export class ChatReply {
   #isCut = false
   #isCited = false
   #hasContent = false
-  /** What was transcribed before any text, and how much of it a text has repeated since. */
+  /** The transcript before any text, and how much of it a text has repeated since. */
   #transcript = ''
   #repeated = ''
   /** Text that was marked as a thought. */
@@ -70,8 +70,8 @@ export class ChatReply {
   }
 
   /**
-   * A whole message: one large delta, the order of its calls their index. Signed thinking holds text that stands beside it too; what
-   * is left of that comes first.
+   * A whole message: one large delta, with the order of its calls as their index. Signed thinking contains the text beside it too; the
+   * rest of that is first.
    */
   message(message: JsonObject): void {
     const calls = arrayAt(message, 'tool_calls').filter(isObject)
@@ -86,7 +86,7 @@ export class ChatReply {
     this.delta({ ...message, ...thoughts, tool_calls: calls.map((call, index) => ({ ...call, index })) })
   }
 
-  /** What was thought, said, shown and called, in this order. */
+  /** Reasoning, text, media and calls, in this order. */
   delta(delta: JsonObject): void {
     this.#thoughts.keep(delta)
     if (ChatThoughts.isIn(delta)) this.#inTurn(() => this.#thoughts.tell(delta))
@@ -209,7 +209,7 @@ export class ChatReply {
   }
 
   #sayNow(text: string): void {
-    // Hosts end a turn of calls with line feeds that nobody means.
+    // Hosts end a turn of calls with meaningless line feeds.
     if (this.#late.length > 0 && !this.#reply.isSaying('text') && text.trim() === '') return
     this.#thoughts.settle()
     if (!this.#reply.isSaying('text')) this.#blockStart = this.#textLength
@@ -239,7 +239,10 @@ export class ChatReply {
     if (source.kind === 'base64') this.#inTurn(() => this.#reply.media('image', source.mediaType, source.data))
   }
 
-  /** The words of speech are text at once, unless they are also told as such; its sound comes in pieces that are no blocks of base64, and is given at the end. */
+  /**
+   * The transcript of audio is text at once, unless it is also sent as such; audio data arrives in pieces that are no blocks of
+   * base64, and is yielded at the end.
+   */
   #audio(audio: JsonObject | undefined): void {
     if (!audio) return
     if (!this.#hasContent) this.#transcribe(textAt(audio, 'transcript'))
@@ -252,7 +255,7 @@ export class ChatReply {
     this.#say(words)
   }
 
-  /** A text that only repeats what was transcribed before it says nothing. */
+  /** A text that only repeats the transcript before it is ignored. */
   #spoken(text: string): string {
     if (text !== '') this.#hasContent = true
     if (this.#transcript === '') return text
@@ -292,7 +295,7 @@ export class ChatReply {
   }
 }
 
-/** OpenAI's words, and those of hosts that tell how their model ended. */
+/** OpenAI's finish reasons, and those of hosts with their own. */
 const finishWords: ReadonlyMap<string, FinishReason> = new Map([
   ['stop', 'stop'],
   ['eos', 'stop'],

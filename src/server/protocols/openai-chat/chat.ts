@@ -145,7 +145,7 @@ export function readChatUsage(usage: JsonObject | undefined): Usage | undefined 
   }
 }
 
-/** What of these tokens is audio and images. Cached audio counts as cached: it cannot be told apart. */
+/** Audio and images among these tokens. Cached audio counts as cached: it is not reported apart. */
 export function partsOf(tokens: number, details: JsonObject | undefined): { text: number; audio: number; image: number } {
   const audio = Math.min(tokens, countAt(details, 'audio_tokens'))
   const image = Math.min(tokens - audio, countAt(details, 'image_tokens'))
@@ -178,7 +178,7 @@ export function isFinished({ finish_reason }: JsonObject): boolean {
   return typeof finish_reason === 'string' && finish_reason !== '' && finish_reason !== 'null'
 }
 
-/** Anything but the role: text, calls, audio, and what vendors have added. */
+/** Anything but the role: text, calls, audio, and additions of vendors. */
 function hasContent({ role, ...delta }: JsonObject): boolean {
   return Object.values(delta).some((value) =>
     typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value),

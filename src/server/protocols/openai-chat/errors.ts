@@ -2,9 +2,9 @@ import { readExtra } from '../error-extra.ts'
 import { arrayAt, type ErrorExtra, isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
 
 /**
- * What an OpenAI-style error body says. Vendors put the message into many places; the first that is a text wins.
- * An error may come as an array of one (Gemini's compatible endpoint), with a numeric code, in a list (Cloudflare) or as MiniMax's
- * `base_resp`. Source: protocols notes 1.0 and 2.2.
+ * Reads an OpenAI-style error body. Vendors put the message into many places; the first that is a text counts. An error may be an
+ * array of one (Gemini's compatible endpoint), with a numeric code, in a list (Cloudflare) or as MiniMax's `base_resp`. Source:
+ * protocols notes 1.0 and 2.2.
  */
 export function readOpenAiError(body: unknown): UpstreamErrorFacts {
   const outer = Array.isArray(body) ? body[0] : body
@@ -35,8 +35,8 @@ function dialectOf(outer: JsonObject, error: JsonObject): ErrorExtra['dialect'] 
 }
 
 /**
- * The error that stands where a reply or a piece of one is expected, under a status of 200. Undefined for what is a reply.
- * Source: protocols notes 2.2, edge cases 14, 247 and 254.
+ * The error in place of a reply or a piece of one, under a status of 200. Undefined for a reply. Source: protocols notes 2.2, edge
+ * cases 14, 247 and 254.
  */
 export function readErrorInReply(data: JsonObject): UpstreamErrorFacts | undefined {
   const base = objectAt(data, 'base_resp')

@@ -3,7 +3,7 @@ import { adjustForModel, nearestEffort, rulesOf, splitEffort } from './models.ts
 
 const everything = { max_tokens: 5, temperature: 1, top_p: 1, presence_penalty: 1, logprobs: true, stop: ['a'], messages: [] }
 
-describe('what OpenAI’s models refuse', () => {
+describe("parameters that OpenAI's models refuse", () => {
   it('is taken out of a request, or renamed', () => {
     expect(adjustForModel(everything, 'o3')).toEqual({
       max_tokens: undefined,
@@ -18,14 +18,14 @@ describe('what OpenAI’s models refuse', () => {
     expect(adjustForModel({ max_tokens: 5, max_completion_tokens: 7 }, 'o1')).toEqual({ max_tokens: undefined })
   })
 
-  it('is words of other vendors, while what OpenAI may have added since stays', () => {
+  it('removes members of other vendors, and keeps unknown ones of OpenAI', () => {
     const body = { reasoning_effort: 'default', service_tier: 'on_demand' }
     expect(adjustForModel(body, 'gpt-5.2')).toEqual({ reasoning_effort: undefined, service_tier: undefined })
     expect(adjustForModel({ service_tier: 'newest' }, 'gpt-5.2')).toEqual({})
     expect(adjustForModel(body, 'llama-4')).toEqual({})
   })
 
-  it('is less once a model is told not to reason', () => {
+  it('refuses less once a model is told not to reason', () => {
     const body = { temperature: 1, logit_bias: {}, reasoning_effort: 'none' }
     expect(adjustForModel(body, 'gpt-5.1')).toEqual({ logit_bias: undefined })
     expect(adjustForModel({ temperature: 1 }, 'gpt-5.1')).toEqual({ temperature: undefined })
@@ -76,7 +76,7 @@ describe('the name of a model', () => {
     expect(adjustForModel({}, 'o3-mini-high')).toEqual({ model: 'o3-mini', reasoning_effort: 'high' })
   })
 
-  it('may stand behind its vendor', () => expect(rulesOf('openai/gpt-5')).toEqual(rulesOf('gpt-5')))
+  it('recognises a name after its vendor', () => expect(rulesOf('openai/gpt-5')).toEqual(rulesOf('gpt-5')))
 
   it.each([
     ['gpt-5', 'minimal'],
@@ -86,7 +86,7 @@ describe('the name of a model', () => {
     ['o4-mini', 'low'],
   ])('%s begins its efforts with %s', (model, lowest) => expect(rulesOf(model).efforts?.[0]).toBe(lowest))
 
-  it('tells generations with two digits apart', () => {
+  it('distinguishes generations with two digits', () => {
     expect(rulesOf('gpt-5.12').efforts).toContain('max')
     expect(rulesOf('gpt-5.2').efforts).not.toContain('max')
   })

@@ -4,9 +4,9 @@ import { isForeignTier } from '../tiers.ts'
 import type { JsonObject } from '../wire-format.ts'
 
 /**
- * What single models want otherwise than the rest of Chat Completions. One table for requests that pass through and for those that are
- * written anew: what is said here is removed or renamed, because the vendor answers 400 to it.
- * Sources: OpenAI API reference, parameter tables of `@ai-sdk/openai` 4.0.118, protocols notes 2.2; read 2026-11.
+ * Deviations of single models from Chat Completions. One table for requests that pass through and for translated ones: members listed
+ * here are removed or renamed, because the vendor answers 400 to them. Sources: OpenAI API reference, parameter tables of
+ * `@ai-sdk/openai` 4.0.118, protocols notes 2.2; read 2026-11.
  */
 export interface ModelRules {
   readonly model: RegExp
@@ -25,14 +25,14 @@ export interface ModelRules {
   readonly serviceTiers?: readonly string[]
   readonly takesCustomTools?: boolean
   readonly takesCacheBreakpoints?: boolean
-  /** Has a web search of its own. */
+  /** Has its own web search. */
   readonly searches?: boolean
   readonly jsonSchema?: 'object' | 'none'
   /** The word that switches `thinking` on, where it is not `enabled`. */
   readonly thinkingOn?: 'adaptive'
-  /** Cannot be told not to think; its efforts take the place of a switch. */
+  /** Thinking cannot be turned off; its efforts replace a switch. */
   readonly alwaysThinks?: boolean
-  /** Thinks unless told otherwise, and refuses to while the reply is not streamed. */
+  /** Thinks by default, and refuses to while the reply is not streamed. */
   readonly thinksOnlyInStreams?: boolean
 }
 
@@ -87,14 +87,14 @@ export function splitEffort(model: string): { model: string; effort?: EffortWord
   return name ? { model: name, effort: effort as EffortWord } : { model }
 }
 
-/** The word of those that are taken that comes nearest: the wanted one, else the next higher, else the highest. */
+/** The nearest supported effort: the requested one, else the next higher, else the highest. */
 export function nearestEffort(wanted: EffortWord, taken: readonly EffortWord[]): EffortWord | undefined {
   const at = effortOrder.indexOf(wanted)
   const sorted = effortOrder.filter((word) => taken.includes(word) && (word !== 'none' || wanted === 'none'))
   return sorted.find((word) => effortOrder.indexOf(word) >= at) ?? sorted.at(-1)
 }
 
-/** An effort for what a caller asked for; undefined when it is left to the model. Source: protocols notes 3.7. */
+/** An effort for the requested reasoning; undefined when it is left to the model. Source: protocols notes 3.7. */
 export function effortOf({ mode }: Reasoning): EffortWord | undefined {
   if (mode === 'auto') return undefined
   if (mode === 'off') return 'none'
@@ -126,7 +126,7 @@ const reasoningModel = {
   systemRole: 'developer',
   refuses: [...sampling, ...choosing],
 } as const satisfies Partial<ModelRules>
-/** These take sampling again once they are told not to reason. */
+/** These accept sampling again once they are told not to reason. */
 const switchable = { ...reasoningModel, refuses: choosing, refusesReasoning: sampling, takesCustomTools: true } as const
 const everyTier = ['flex', 'priority']
 const newestEfforts: readonly EffortWord[] = ['none', 'low', 'medium', 'high', 'xhigh', 'max']

@@ -18,9 +18,9 @@ interface Call {
 }
 
 /**
- * Puts the calls of tools together out of their pieces, which hosts cut and number in many ways: without indices, with one index for
- * several calls, with ids and names in every piece or none at all. A call is opened once its name is whole, which its input tells.
- * Source: protocols notes 3.3 and edge cases 61 to 73.
+ * Assembles tool calls from their deltas, which hosts cut and number in many ways: without indices, with one index for several calls,
+ * with ids and names in every piece or none at all. A call is opened once its name is complete, which its first input shows. Source:
+ * protocols notes 3.3 and edge cases 61 to 73.
  */
 export class ChatCalls {
   readonly #reply: ReplyBuilder
@@ -119,7 +119,7 @@ export class ChatCalls {
     this.#send(call)
   }
 
-  /** Calls stand in the order in which they began: a later one tells that the names before it are whole. */
+  /** Calls are in the order in which they began: a later one completes the names before it. */
   #openEarlier(call: Call): void {
     for (const earlier of this.#calls) {
       if (earlier === call) return
@@ -151,7 +151,7 @@ function indexOf({ index }: JsonObject): number | undefined {
   return typeof number === 'number' && Number.isInteger(number) ? number : undefined
 }
 
-/** A name in several pieces is joined; one that comes again, alone or longer, is not. */
+/** A name in several pieces is joined; a repeated one, alone or longer, is not. */
 function joinedName(call: Call, name: string, id: string): string {
   if (name === '' || name === call.name) return call.name
   if (call.name === '') return name

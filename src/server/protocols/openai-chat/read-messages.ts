@@ -7,9 +7,8 @@ import { readPastReasoning, thoughtSignature } from './read-past-reasoning.ts'
 import { toolMemberOf } from './tool-member.ts'
 
 /**
- * The messages of a Chat request: instructions at the head apart, the rest as turns. Results of tools that stand behind one another are
- * parts of one user turn. Messages that say nothing are left out; that nothing is left throws `field_invalid`.
- * Source: protocols notes 3.1.
+ * The messages of a Chat request: instructions at the head apart, the rest as turns. Consecutive tool results are parts of one user
+ * turn. Empty messages are left out; throws `field_invalid` when none remains. Source: protocols notes 3.1.
  */
 export function readMessages(messages: readonly unknown[]): { system: TextPart[]; turns: Turn[] } {
   const list = messages.filter(isObject)
@@ -69,7 +68,7 @@ function readInstruction(message: JsonObject, at: number): TextPart[] {
   })
 }
 
-/** What was thought, what was said, what was called. */
+/** Reasoning, text and calls. */
 function readAssistant(message: JsonObject, field: string, custom: Set<string>): Part[] {
   if (isObject(message.audio))
     fail('untranslatable', { field: `${field}.audio`, reason: { zh: '语音只存于其厂商', en: 'speech is kept by its vendor' } })

@@ -100,7 +100,7 @@ function readSource(data: string, field: string, declared?: string): MediaSource
     if (declared === undefined || /^\s*data:/i.test(data)) return readMediaUrl(data, declared)
     return data === '' ? readMediaUrl('') : base64Source(data, declared)
   } catch (error) {
-    // The helper cannot know where the text stands.
+    // The helper does not know the position of the text.
     if (error instanceof AppError) fail('field_invalid', { ...error.params, field })
     throw error
   }

@@ -3,7 +3,7 @@ import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-fo
 
 /**
  * Reasoning of an earlier turn as callers send it back: signed blocks of Anthropic first, since they hold the same text, else the text
- * in whichever of its members it stands. Source: protocols notes 3.7.
+ * in any of its members. Source: protocols notes 3.7.
  */
 export function readPastReasoning(message: JsonObject): ReasoningPart[] {
   const blocks = arrayAt(message, 'thinking_blocks').filter(isObject).flatMap(readThinkingBlock)
@@ -20,7 +20,7 @@ export function thoughtSignature(value: JsonObject): { opaque?: Opaque } {
   return signature === '' ? {} : { opaque: { family: 'google', kind: 'signature', value: signature } }
 }
 
-/** A block of `thinking_blocks`: signed thinking, or what only its vendor can read. */
+/** A block of `thinking_blocks`: signed or encrypted thinking. */
 export function readThinkingBlock(block: JsonObject): ReasoningPart[] {
   const [signature, data] = [textAt(block, 'signature'), textAt(block, 'data')]
   if (block.type === 'redacted_thinking' && data !== '')

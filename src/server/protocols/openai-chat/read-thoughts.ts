@@ -4,12 +4,12 @@ import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { detailsText, readThinkingBlock, sealedDetails } from './read-past-reasoning.ts'
 
 /**
- * Reasoning in the members that hosts have for it, each told once: a text, OpenRouter's typed list, signed blocks of Anthropic. The
- * list is kept whole, because its host wants it back as it was. Source: protocols notes 2.2 and 3.7, edge cases 163 to 165.
+ * Reasoning in the members that hosts have for it, each yielded once: a text, OpenRouter's typed list, signed blocks of Anthropic. The
+ * list is kept whole, because its host wants it back unchanged. Source: protocols notes 2.2 and 3.7, edge cases 163 to 165.
  */
 export class ChatThoughts {
   readonly #reply: ReplyBuilder
-  /** Of the reasoning that is being told. */
+  /** Of the open reasoning block. */
   #told = ''
   #details: Record<string, unknown>[] = []
   #hasNewDetails = false
@@ -22,7 +22,7 @@ export class ChatThoughts {
     return textIn(delta) !== '' || arrayAt(delta, 'thinking_blocks').length > 0
   }
 
-  /** Keeps what has to go back as it came. */
+  /** Stores state that has to be sent back unchanged. */
   keep(delta: JsonObject): void {
     for (const detail of arrayAt(delta, 'reasoning_details')) if (isObject(detail)) this.#keep(detail)
   }

@@ -28,7 +28,7 @@ function nameOf(tool: JsonObject): string {
   return textAt(objectAt(tool, 'function') ?? {}, 'name') || textAt(tool, 'type') || '?'
 }
 
-/** Which tool is to be called; undefined when the request does not say. Throws `field_invalid` for what is no choice. */
+/** The tool choice; undefined when the request has none. Throws `field_invalid` for an invalid choice. */
 export function readToolChoice(body: JsonObject): ToolChoice | undefined {
   const field = body.tool_choice === undefined || body.tool_choice === null ? 'function_call' : 'tool_choice'
   const choice = body[field]

@@ -97,7 +97,7 @@ describe('a stream of Chat', () => {
     expect(stream(chunk({ role: 'assistant', content: '' }), done).error?.message).toContain('no answer')
   })
 
-  it('[24] ends with the error that the upstream tells', () => {
+  it("[24] ends with the upstream's error", () => {
     expect(read('error_midstream')).toMatchObject({ error: { type: 'server_error' }, isComplete: false })
     const late = events([chunk({ content: 'a' }), '{"error":{"message":"busy","code":429}}', chunk({ content: 'b' }), done])
     expect(late.at(-1)).toEqual({
@@ -106,7 +106,7 @@ describe('a stream of Chat', () => {
     })
   })
 
-  it('[41] [43] has the last usage that is told, never a sum', () => {
+  it('[41] [43] has the last reported usage, never a sum', () => {
     expect(
       stream(
         chunk({ content: 'a' }, null, usage({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 })),
@@ -122,7 +122,7 @@ describe('a stream of Chat', () => {
     expect(stream(chunk({ content: 'a' }), stop, JSON.stringify({ choices: null, ...usage({}) }), done).usage?.output).toBe(5)
   })
 
-  it('[167] [214] [215] has the usage of vendors that tell it in their own way', () => {
+  it("[167] [214] [215] reads vendors' own forms of usage", () => {
     const told = (more: object, place: (value: object) => object = (value) => ({ usage: value })) =>
       stream(chunk({ content: 'a' }), chunk({}, 'stop', place({ ...usage({}).usage, ...more })), done).usage
     expect(told({ reasoning_tokens: 300, total_tokens: 315 })).toMatchObject({ output: 305, reasoning: 300 })
@@ -173,7 +173,7 @@ describe('a stream of Chat', () => {
     expect(stream(chunk({ content: 'a' }), chunk({}, word), done)).toMatchObject({ isComplete: false, error: { status: 503 } })
   })
 
-  it('[55] still has the text that comes behind the finish', () => {
+  it('[55] includes text after the finish reason', () => {
     expect(stream(chunk({ content: 'a' }), stop, chunk({ content: 'b' }), done)).toMatchObject({
       blocks: [{ text: 'ab' }],
       finish: 'stop',
@@ -184,7 +184,7 @@ describe('a stream of Chat', () => {
     expect(read('empty_content')).toMatchObject({ blocks: [], finish: 'stop', isComplete: true })
   })
 
-  it('[204] has a refusal of its own kind', () => {
+  it('[204] has a refusal as a separate kind', () => {
     expect(read('refusal')).toMatchObject({ blocks: [{ block: 'refusal', text: 'I can’t help with that.' }], finish: 'stop' })
   })
 
@@ -192,12 +192,12 @@ describe('a stream of Chat', () => {
     expect(read('length')).toMatchObject({ blocks: [{ text: 'The har' }], finish: 'length', isComplete: true })
   })
 
-  it('ignores choices that nobody asked for', () => {
+  it('ignores additional choices', () => {
     const other = JSON.stringify({ choices: [{ index: 1, delta: { content: 'b' } }] })
     expect(said(chunk({ content: 'a' }), other)).toEqual(['text:a'])
   })
 
-  it('takes a whole message for what it is, and its repetition for nothing', () => {
+  it('accepts a whole message in a stream, and ignores its repetition', () => {
     const message = JSON.stringify({ choices: [{ index: 0, message: { content: 'all' }, finish_reason: 'stop' }] })
     expect(shortly(events([message, done]))).toEqual(['text:all'])
     expect(said(chunk({ content: 'all' }), message)).toEqual(['text:all'])
@@ -205,7 +205,7 @@ describe('a stream of Chat', () => {
 })
 
 describe('reasoning in a stream of Chat', () => {
-  it('[163] comes before the text', () => {
+  it('[163] precedes the text', () => {
     expect(read('reasoning_content')).toMatchObject({
       blocks: [
         { block: 'reasoning', text: 'Two ports; compare heights.' },
@@ -216,14 +216,14 @@ describe('reasoning in a stream of Chat', () => {
     expect(said(chunk({ content: 'b', reasoning_content: 'a' }))).toEqual(['reasoning:a', 'text:b'])
   })
 
-  it('[164] is told once when two members hold it', () => {
+  it('[164] is yielded once when two members hold it', () => {
     const details = [{ type: 'reasoning.text', text: 'a' }]
     expect(said(chunk({ reasoning: 'a', reasoning_content: 'a', reasoning_details: details }))).toEqual(['reasoning:a'])
     expect(said(chunk({ reasoning: 'a', reasoning_details: details }))).toEqual(['reasoning:a'])
     expect(said(chunk({ reasoning_details: details }))).toEqual(['reasoning:a'])
   })
 
-  it('of Mistral stands in the content', () => {
+  it('of Mistral is in the content', () => {
     expect(shortly(readSse(codec, fixture('mistral/thinking.sse')))).toEqual(['reasoning:Two ports.', 'text:Rye.'])
     expect(summary(readSse(codec, fixture('mistral/text.sse')))).toMatchObject({ isComplete: true })
   })
@@ -343,7 +343,7 @@ describe('calls in a stream of Chat', () => {
     expect(said(calls(fn(0, 'a', 'get_', '')), calls(fn(0, 'a', 'get_tide', '')))).toEqual(['get_tide({})'])
   })
 
-  it('[66] wait for a name that comes late', () => {
+  it('[66] wait for a name that arrives late', () => {
     const made = events([calls(fn(0, 'a', undefined, '{"x"')), calls(fn(0, 'a', 'f', ':1}')), stop, done])
     expect(shortly(made)).toEqual(['f({"x":1})'])
     expect(said(calls(fn(0, 'a', undefined, '{}')))).toEqual([])
@@ -405,7 +405,7 @@ describe('calls in a stream of Chat', () => {
     expect(shortly(made)).toEqual(['sh(ls -l)'])
   })
 
-  it('[115] of tools that nobody declared are passed on', () => {
+  it('[115] of undeclared tools are passed on', () => {
     expect(said(calls(fn(0, 'a', 'made_up', '{}')))).toEqual(['made_up({})'])
   })
 
@@ -427,7 +427,7 @@ describe('calls in a stream of Chat', () => {
   })
 })
 
-describe('what else a stream of Chat shows', () => {
+describe('further content of a Chat stream', () => {
   const png = Buffer.from('\x89PNG1234', 'latin1').toString('base64')
 
   it('[179] are images, as bytes or by their address', () => {
@@ -534,7 +534,7 @@ describe('any stream of Chat', () => {
     ].map((data) => ({ name: '', data })),
   ]
 
-  it('gives the grammar of events, whatever is sent', () => expect(readerFaults(codec, samples)).toEqual([]))
+  it('keeps the grammar of events for any input', () => expect(readerFaults(codec, samples)).toEqual([]))
 
   it('gives the grammar with quirks', () => {
     const random = seeded(7)

@@ -21,7 +21,7 @@ export const readReply: Codec['readReply'] = (body, context) => {
   return reply.take()
 }
 
-/** A stream of Chat. It ends with `[DONE]`, or with the connection once a finish reason was told; else it was cut off. */
+/** A stream of Chat. It ends with `[DONE]`, or with the connection after a finish reason; otherwise it was cut off. */
 export function readEvents(context: ReadContext): EventReader {
   const reply = new ChatReply(context)
   let hasChoices = false
@@ -41,7 +41,7 @@ export function readEvents(context: ReadContext): EventReader {
     const delta = objectAt(choice, 'delta')
     const message = objectAt(choice, 'message')
     if (delta) reply.delta(delta)
-    // Some hosts send a whole message where pieces are expected; others repeat in it what they have sent before.
+    // Some hosts send a whole message in place of deltas; others repeat earlier content in it.
     else if (message && !reply.hasOutput) reply.message(message)
     if (isFinished(choice)) reply.stop(choice.finish_reason)
   }
@@ -58,7 +58,7 @@ export function readEvents(context: ReadContext): EventReader {
   }
 }
 
-/** Only one choice is asked for; others that come all the same are nobody's. */
+/** Only one choice is requested; additional ones are ignored. */
 function firstChoice(data: JsonObject): JsonObject | undefined {
   return arrayAt(data, 'choices').find((choice): choice is JsonObject => isObject(choice) && !choice.index)
 }

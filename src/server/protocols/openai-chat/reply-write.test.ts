@@ -99,11 +99,11 @@ describe('a stream to a client of Chat', () => {
     }
   })
 
-  it('[38] says nothing of usage to those who did not ask', () => {
+  it('[38] leaves usage out unless it was requested', () => {
     expect(stream([start, ...block(0, 'Hi'), used({ input: 3 }), finish(), end], quiet)).not.toContain('usage')
   })
 
-  it('[39] [40] [41] tells usage last and once, behind the finish', () => {
+  it('[39] [40] [41] writes usage last and once, after the finish reason', () => {
     const all = chunks([used({ input: 1 }), ...block(0, 'Hi'), finish(), used({ input: 3, cacheRead: 4, output: 2 })])
     expect(all.slice(0, -1).map(({ usage }) => usage)).toEqual([null, null, null])
     expect(choiceOf(all.at(-2) ?? {})).toMatchObject({ delta: {}, finish_reason: 'stop' })
@@ -113,7 +113,7 @@ describe('a stream to a client of Chat', () => {
     })
   })
 
-  it('tells every kind of block in its member', () => {
+  it('writes every kind of block into its member', () => {
     expect(deltas([...block(0, 'Hm', 'reasoning'), ...block(1, 'Hi'), ...block(2, 'No', 'refusal'), finish()], quiet)).toEqual([
       { reasoning_content: 'Hm' },
       { content: 'Hi' },
@@ -201,7 +201,7 @@ describe('a stream to a client of Chat', () => {
     expect(choiceOf(chunks([finish(reason)], quiet).at(-1) ?? {}).finish_reason).toBe(word)
   })
 
-  it('[145] explains what a classifier refused', () => {
+  it('[145] explains a refusal by a classifier', () => {
     const events = [finish('content-filter', { explanation: 'Not this.' })]
     expect(deltas(events, quiet)).toEqual([{ refusal: 'Not this.' }])
     expect(message(events)).toEqual({ role: 'assistant', content: '', refusal: 'Not this.' })
@@ -236,7 +236,7 @@ describe('state that a client of Chat may send back', () => {
     finish('tool-calls'),
   ]
 
-  it('[152] [155] stands beside what it belongs to, whole and as a stream', () => {
+  it('[152] [155] is written beside its content, whole and as a stream', () => {
     const extra_content = { google: { thought_signature: 'g' } }
     expect(deltas(reply, quiet)).toEqual([
       { reasoning_content: 'H' },
@@ -262,7 +262,7 @@ describe('state that a client of Chat may send back', () => {
     })
   })
 
-  it('[151] comes back to where it was', () => {
+  it('[151] returns to its place', () => {
     const { turns } = readRequest({ model: 'm', messages: [{ role: 'user', content: 'Hi' }, message(reply)] }, {})
     expect(turns[1]?.parts).toEqual([
       { kind: 'reasoning', text: 'Hm', opaque: claude },
@@ -330,7 +330,7 @@ describe('a whole reply to a client of Chat', () => {
     })
   })
 
-  it('[124] [216] tells usage as totals of which the rest are parts', () => {
+  it('[124] [216] writes usage as totals with their details', () => {
     expect(
       whole([used({ input: 100, cacheRead: 9_000, cacheWrite: 600, cacheWrite1h: 300, output: 50, reasoning: 30 }), finish()]),
     ).toMatchObject({
@@ -345,7 +345,7 @@ describe('a whole reply to a client of Chat', () => {
   })
 })
 
-/** What Chat can say of a reply: blocks that say something, in its order. */
+/** The content of a reply that Chat can express: non-empty blocks, in its order. */
 function sayable(events: readonly ReplyEvent[]) {
   const { blocks, finish: reason, usage } = summary(events)
   const joined = (kind: string) => blocks.flatMap(({ block: of, text }) => (of === kind ? [text] : [])).join('')

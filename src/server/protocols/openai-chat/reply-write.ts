@@ -36,7 +36,7 @@ export function writeEvents(context: WriteContext): EventWriter {
   let usage: Usage | undefined
   let audioId: string | undefined
 
-  // All chunks begin and end alike: only what differs is written anew.
+  // All chunks begin and end alike: only the difference is serialised.
   const opening = `data: ${JSON.stringify(head(context, 'chat.completion.chunk')).slice(0, -1)},"choices":[{"index":0,"delta":`
   const closing = wantsUsage ? '}],"usage":null}\n\n' : '}]}\n\n'
   const chunk = (delta: JsonObject, finishWord: string | null = null) =>
@@ -74,7 +74,7 @@ export function writeEvents(context: WriteContext): EventWriter {
   }
 }
 
-/** An error that comes inside of a stream; nothing follows it. */
+/** An error inside of a stream; nothing follows it. */
 export function writeError(error: UpstreamErrorFacts, { id }: WriteContext): string {
   const told = passedError(error.status || 502, { ...error, type: error.type || 'upstream_error' })
   return errorEvent('openai', told, { requestId: id, language: 'en' })

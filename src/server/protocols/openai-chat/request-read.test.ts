@@ -51,7 +51,7 @@ describe('the messages of a Chat request', () => {
     ])
   })
 
-  it('[79] [81] give results of parallel calls as one turn, what the user says behind it as another', () => {
+  it("[79] [81] yield results of parallel calls as one turn, and the user's text after them as another", () => {
     const said = turns(
       user('Hi'),
       { role: 'assistant', content: null, tool_calls: [call('1', 'f'), call('2', 'g')] },
@@ -182,7 +182,7 @@ describe('the messages of a Chat request', () => {
 describe('the parts of a message', () => {
   const parts = (...content: object[]) => turns(user(content))[0]?.parts
 
-  it('[139] leave out empty text, never what is beside it', () => {
+  it('[139] leave out empty text, but not the parts beside it', () => {
     expect(parts({ type: 'text', text: '' }, { type: 'image_url', image_url: 'https://a.example' })).toHaveLength(1)
   })
 
@@ -252,7 +252,7 @@ describe('the parts of a message', () => {
   })
 })
 
-describe('what else a Chat request asks', () => {
+describe('further members of a Chat request', () => {
   it('is read into neutral members, the rest is kept', () => {
     const dialogue = read({
       max_tokens: 5,
@@ -412,7 +412,7 @@ describe('what else a Chat request asks', () => {
     ['stream', { stream: 'yes' }],
   ])('is invalid by its member %s', (field, body) => expect(failure(body)).toEqual({ code: 'field_invalid', field }))
 
-  it('is read or refused by name, whatever it holds', () => {
+  it('is read or refused by name, for any value', () => {
     const values = [
       null,
       '',

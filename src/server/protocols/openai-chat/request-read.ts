@@ -11,9 +11,9 @@ import { readToolChoice, readTools } from './read-tools.ts'
 import { unreadIn } from './unread.ts'
 
 /**
- * A Chat request in the neutral form. Members that nothing neutral stands for are kept in `extra`. Throws `field_invalid` for what
- * cannot be meant, and `untranslatable` for what no reply in another format could hold: several choices, log probabilities, speech.
- * Source: protocols notes 1.1 and 3.1 to 3.9.
+ * A Chat request in the neutral form. Members without a neutral form are kept in `extra`. Throws `field_invalid` for invalid members,
+ * and `untranslatable` for features that no reply in another format could hold: several choices, log probabilities, speech. Source:
+ * protocols notes 1.1 and 3.1 to 3.9.
  */
 export const readRequest: Inbound['readRequest'] = (body) => {
   refuseUntranslatable(body)
@@ -44,7 +44,7 @@ type CommonMembers = Omit<
   'system' | 'turns' | 'tools' | 'toolChoice' | 'parallelTools' | 'reasoning' | 'output' | 'search' | 'usesFunctions'
 >
 
-/** What Chat shares with the legacy Completions. Of the rest, everything that is set and not `known` goes to `extra`. */
+/** Members that Chat shares with the legacy Completions. Of the rest, everything that is set and not `known` goes to `extra`. */
 export function readCommonMembers(body: JsonObject, from: Format, known: ReadonlySet<string>): CommonMembers {
   const bounds = { min: 0, max: outputTokensLimit }
   const stream = readFlag(body, 'stream')
@@ -101,7 +101,7 @@ const knownMembers: ReadonlySet<string> = new Set([
   'top_logprobs',
 ])
 
-/** Throws `untranslatable` for what asks for more answers than one. */
+/** Throws `untranslatable` when more than one choice is requested. */
 export function refuseManyChoices(body: JsonObject): void {
   const choices = readCount(body, 'n', { min: 1, max: 128 })
   if (choices !== undefined && choices > 1)

@@ -14,7 +14,7 @@ import { arrayAt, isObject, type JsonObject } from '../wire-format.ts'
 import { openAiChatCodec as codec } from './codec.ts'
 import { readRequest } from './request-read.ts'
 
-/** As a caller of Messages would ask it, unless told otherwise. */
+/** As a caller of Messages would send it, by default. */
 function written(dialogue: Partial<Dialogue>, more: { model?: string; quirks?: Quirks } = {}) {
   return writtenBy(codec, { from: 'anthropic.messages', ...dialogue }, more)
 }
@@ -89,7 +89,7 @@ describe('the messages of a written Chat request', () => {
     ])
   })
 
-  it('[81] [86] have a message for each result, its texts joined, and then what the user says', () => {
+  it("[81] [86] have a message for each result, its texts joined, followed by the user's text", () => {
     const turns = [
       userTurn('Hi'),
       assistant(text('Looking.'), call('1'), call('2')),
@@ -226,7 +226,7 @@ describe('the messages of a written Chat request', () => {
     ])
   })
 
-  it('keep a refusal where the model knows one, else as what it said', () => {
+  it('keep a refusal where the model supports one, else as text', () => {
     const turns = [userTurn('Hi'), assistant({ kind: 'refusal', text: 'No.' }), userTurn('Please')]
     expect(messages({ turns }, { model: 'gpt-4o' })[1]).toEqual({ role: 'assistant', content: null, refusal: 'No.' })
     expect(messages({ turns })[1]).toEqual({ role: 'assistant', content: 'No.' })
@@ -333,7 +333,7 @@ describe('reasoning of earlier turns', () => {
     expect(replayed({ replayReasoning: 'never' })).toEqual([undefined, undefined])
   })
 
-  it('[158] is sent where it is wanted, with its stand-in where it is not known', () => {
+  it('[158] is sent where it is required, with its placeholder where it is unknown', () => {
     const unknown = [userTurn('Hi'), assistantTurn('Ho'), userTurn('Go'), assistant(call('1')), user(result('1', text('x')))]
     expect(replayed({ replayReasoning: 'always', emptyReasoning: '' })).toEqual(['Hm', 'So'])
     expect(replayed({ replayReasoning: 'always', emptyReasoning: '' }, unknown)).toEqual(['', ''])
@@ -342,12 +342,12 @@ describe('reasoning of earlier turns', () => {
     expect(replayed({ replayReasoning: 'tool-turns' }, unknown)).toEqual([undefined, undefined])
   })
 
-  it('stands between tags where it came so', () => {
+  it('is between tags where it was received so', () => {
     const [, said] = messages({ turns }, { quirks: { replayReasoning: 'always', thinkTags: true } })
     expect(said).toEqual({ role: 'assistant', content: '<think>\nHm\n</think>\n\nHo' })
   })
 
-  it('[269] goes back to a host with a list of its own as it came', () => {
+  it('[269] is returned unchanged to a host with its own list', () => {
     const details = [{ type: 'reasoning.text', text: 'So', signature: 's' }]
     const opaque: Opaque = { family: 'openai', kind: 'signature', value: `reasoning_details:${JSON.stringify(details)}` }
     const signed = [userTurn('Hi'), assistant(thought('So', opaque), call('1')), user(result('1', text('x')))]
@@ -373,7 +373,7 @@ describe('reasoning of earlier turns', () => {
     }
   })
 
-  it('[150] carries the state of a Claude or Gemini that stands behind the host', () => {
+  it('[150] carries the state of a Claude or Gemini behind the host', () => {
     const google: Opaque = { family: 'google', kind: 'signature', value: 'g' }
     const claude: Opaque = { family: 'anthropic', kind: 'signature', value: 'a' }
     const sealed = [userTurn('Hi'), assistant(thought('So', claude), call('1', { opaque: google })), user(result('1', text('x')))]
@@ -484,7 +484,7 @@ describe('tools of a written Chat request', () => {
   })
 })
 
-describe('what else a written Chat request says', () => {
+describe('further members of a written Chat request', () => {
   const body = (dialogue: Partial<Dialogue>, more: Parameters<typeof written>[1] = {}) => written(dialogue, more).body
 
   it('[268] limits the output in the host’s word', () => {
@@ -501,7 +501,7 @@ describe('what else a written Chat request says', () => {
     expect(failure({ outputTokensMax: 0 })).toEqual({ code: 'untranslatable', field: 'max_tokens' })
   })
 
-  it('has sampling as far as it is known, and says what is not', () => {
+  it('has the supported sampling members, and reports the others', () => {
     const sampling = { temperature: 1.7, topP: 0.5, topK: 4, seed: 3, presencePenalty: 1, frequencyPenalty: 1 }
     const { body: sent, lost } = written({ sampling, stop: ['a', 'b', 'c', 'd', 'e'] }, { quirks: { temperatureMax: 1 } })
     expect(sent).toMatchObject({ temperature: 1, top_p: 0.5, seed: 3, presence_penalty: 1, stop: ['a', 'b', 'c', 'd'] })
@@ -509,7 +509,7 @@ describe('what else a written Chat request says', () => {
     expect(lost).toEqual(['stop_sequences', 'top_k'])
   })
 
-  it('leaves out what the host refuses, in the words of the caller', () => {
+  it("leaves out members that the host refuses, by the caller's names", () => {
     const quirks: Quirks = { refuses: ['seed', 'stop', 'stream_options', 'user', 'metadata'] }
     const { body: sent, lost } = written(
       { sampling: { seed: 3 }, stop: ['a'], stream: true, user: 'ann', extra: { metadata: { a: 1 } } },
@@ -519,7 +519,7 @@ describe('what else a written Chat request says', () => {
     expect(lost).toEqual(['metadata', 'metadata.user_id', 'seed', 'stop_sequences'])
   })
 
-  it('[128] leaves out what the model refuses', () => {
+  it('[128] leaves out members that the model refuses', () => {
     const sampling = { temperature: 0.5, topP: 0.9, presencePenalty: 1 }
     expect(written({ sampling }, { model: 'gpt-5' })).toMatchObject({
       body: { model: 'gpt-5', messages: expect.anything() },
@@ -563,7 +563,7 @@ describe('what else a written Chat request says', () => {
     expect(body({ search }, { model: 'sonar-pro' })).toHaveProperty('web_search_options')
   })
 
-  it('says the same again to a caller of its own format', () => {
+  it('round-trips for a caller of its own format', () => {
     const asked = {
       model: 'm',
       messages: [
@@ -680,7 +680,7 @@ describe('reasoning that a written Chat request asks for', () => {
     })
   })
 
-  it('stands in the name of a model that has it there', () => {
+  it("is part of the model's name where models have it there", () => {
     expect(written({ outputTokensMax: 5 }, { model: 'o3-mini-high' }).body).toMatchObject({
       model: 'o3-mini',
       reasoning_effort: 'high',
@@ -709,7 +709,7 @@ describe('the answer that a written Chat request wants', () => {
     })
   })
 
-  it('is told in words where the host knows less', () => {
+  it('becomes an instruction where the host lacks it', () => {
     const object = written({ output }, { quirks: { jsonSchema: 'object' } })
     expect(object.body.response_format).toEqual({ type: 'json_object' })
     expect(first(object.body)).toMatchObject({ role: 'system', content: expect.stringContaining(JSON.stringify(schema)) })
@@ -720,7 +720,7 @@ describe('the answer that a written Chat request wants', () => {
     expect(written({ output }, { model: 'gpt-3.5-turbo' }).body.response_format).toEqual({ type: 'json_object' })
   })
 
-  it('[187] names JSON when nobody else does', () => {
+  it('[187] mentions JSON when the conversation does not', () => {
     const json = { output: { kind: 'json' as const }, system: [text('Be brief')] }
     expect(first(written(json).body)?.content).toBe('Be brief\n\nAnswer with one JSON object and nothing else.')
     expect(first(written({ ...json, turns: [userTurn('Give me JSON')] }).body)?.content).toBe('Be brief')

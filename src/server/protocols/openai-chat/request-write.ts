@@ -13,9 +13,9 @@ import { writeTools } from './write-tools.ts'
 import { beginWriting, type Writing } from './writing.ts'
 
 /**
- * A Chat request out of the neutral form, for OpenAI, Azure and every host that is compatible with them. What the model or the host
- * would refuse is left out and named. Throws `untranslatable` for what would change the meaning: a prefilled answer, a search that the
- * model cannot make, media that Chat has no part for. Source: protocols notes 1.1, 2.2 and 3.1 to 3.9.
+ * A Chat request from the neutral form, for OpenAI, Azure and every compatible host. Members that the model or the host would refuse
+ * are left out and reported. Throws `untranslatable` where that would change the meaning: a prefilled answer, a search that the model
+ * cannot make, media that Chat has no part for. Source: protocols notes 1.1, 2.2 and 3.1 to 3.9.
  */
 export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
   const writing = beginWriting(dialogue, context)
@@ -67,7 +67,7 @@ function writeSampling({ dialogue, model, quirks, isOwn, loseField }: Writing): 
 
 const stopsMax = 4
 
-/** Only models that search themselves take the member. Nothing else stands for a search, so that the caller is told. */
+/** Only search models take the member. There is no other form of a search, so that the loss is reported. */
 function writeSearch({ dialogue, rules, isOwn }: Writing, context: RequestContext): JsonObject {
   const search = searchUnless(rules.searches || isOwn ? undefined : noSearch, dialogue, context)
   if (!search) return {}
@@ -78,7 +78,7 @@ function writeSearch({ dialogue, rules, isOwn }: Writing, context: RequestContex
 
 const noSearch = { zh: '该模型没有网页搜索', en: 'the model has no web search' }
 
-/** Whom the request is for, in at most 64 characters. OpenAI's caches work better for requests that bear one key. */
+/** The end user, in at most 64 characters. OpenAI's cache works better for requests that share a key. */
 function writeIdentity({ dialogue: { user, cacheKey }, rules, isOwn }: Writing): JsonObject {
   const short = user === undefined || user.length <= userLengthMax ? user : shortHash(user, 40)
   if (isOwn) return { user: short, prompt_cache_key: cacheKey }
@@ -109,7 +109,7 @@ function writeExtra({ dialogue: { from, extra }, rules, lose }: Writing): JsonOb
   return Object.fromEntries(Object.entries(extra).filter(([member]) => isShared(member)))
 }
 
-/** Takes out what the host and the model refuse, and names it. */
+/** Removes members that the host and the model refuse, and reports them. */
 function withoutRefused(body: JsonObject, { quirks, model, rules, dialogue, lose }: Writing): JsonObject {
   const refused = new Set(quirks.refuses)
   const kept = Object.fromEntries(Object.entries(body).filter(([member]) => !refused.has(member)))
@@ -117,7 +117,7 @@ function withoutRefused(body: JsonObject, { quirks, model, rules, dialogue, lose
   const isLost = (member: string) => {
     if (member === 'reasoning_effort' && adjusted[member] === 'none') return body[member] !== 'none'
     if (Object.hasOwn(adjusted, member) || member === 'stream_options') return false
-    // These are ours, or stand under another name.
+    // These are ours, or written under another name.
     return !(member === 'max_tokens' && rules.outputLimit) && !(member === 'prompt_cache_key' && dialogue.cacheKey === undefined)
   }
   for (const member of Object.keys(body)) {

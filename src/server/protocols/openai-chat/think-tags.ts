@@ -1,7 +1,7 @@
 /**
- * Takes reasoning out of a text that begins with it between tags. Tags may be cut anywhere between two pieces: what could be the
- * beginning of one is held back until more comes. Only what stands before all other text is reasoning; a tag in the answer is text.
- * Source: protocols notes 3.7, edge cases 160 and 161.
+ * Extracts reasoning between tags at the beginning of a text. Tags may be cut anywhere between two pieces: a possible beginning of one
+ * is held back until it is decided. Only the beginning is reasoning; a tag in the answer is text. Source: protocols notes 3.7, edge
+ * cases 160 and 161.
  */
 export class ThinkTags {
   #state: 'start' | 'thinking' | 'after' | 'text' = 'start'
@@ -14,7 +14,7 @@ export class ThinkTags {
     return said
   }
 
-  /** What was held back. */
+  /** The text held back. */
   flush(): TextPiece[] {
     const text = this.#take(this.#held.length)
     return text === '' ? [] : [{ kind: this.#state === 'thinking' ? 'reasoning' : 'text', text }]

@@ -1,6 +1,6 @@
 import { type JsonObject, objectAt } from '../wire-format.ts'
 
-/** What a call, a declared tool or a choice of one names, and whether its input is free text. */
+/** The member of a call, a declared tool or a choice, and whether its input is free text. */
 export interface ToolMember {
   readonly called: JsonObject | undefined
   readonly isCustom: boolean

@@ -2,7 +2,7 @@ import { type Known, known, UnreadMembers } from '../unread-members.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { toolMemberOf } from './tool-member.ts'
 
-/** What a Chat request asks for inside its members and nothing neutral stands for. */
+/** Nested members of a Chat request without a neutral form. */
 export function unreadIn(body: JsonObject): { unread?: readonly string[] } {
   const unread = new UnreadMembers()
   unread.note('response_format', body.response_format, responseFormat)
@@ -55,7 +55,7 @@ const calls = known('id type index extra_content', {
   function: known('name arguments'),
   custom: known('name input'),
 })
-/** What an earlier answer cited asks for nothing. */
+/** Past citations have no effect. */
 const messageMembers = known(
   'role name tool_call_id refusal audio reasoning_content reasoning reasoning_details thinking_blocks extra_content annotations',
   {

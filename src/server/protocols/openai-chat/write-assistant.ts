@@ -7,8 +7,8 @@ import { textsOf } from './write-parts.ts'
 import type { Writing } from './writing.ts'
 
 /**
- * An earlier turn of the model: what it said, what it called, and what it thought where the host wants that back. None when nothing of
- * it can be said. Source: protocols notes 2.2 and 3.7, edge cases 158, 159, 267 and 269.
+ * An earlier turn of the model: its text, its calls, and its reasoning where the host requires it. None when nothing of it can be
+ * expressed. Source: protocols notes 2.2 and 3.7, edge cases 158, 159, 267 and 269.
  */
 export function writeAssistant(turn: Turn, writing: Writing, keepsCustom: boolean): JsonObject[] {
   const { parts, name } = turn
@@ -46,7 +46,7 @@ function writeCall(call: ToolCallPart, { model, quirks, names }: Writing, keepsC
   }
 }
 
-/** What was thought, in the host's place for it: beside the text or, between tags, in it. */
+/** Reasoning, in the host's place for it: beside the text or, between tags, in it. */
 function writeThoughts(
   thoughts: readonly ReasoningPart[],
   calls: readonly ToolCallPart[],

@@ -3,23 +3,23 @@ import type { Citation, FinishReason, OpenEvent, ReplyEvent } from '../reply-eve
 import type { JsonObject } from '../wire-format.ts'
 import { writeThinkingBlock } from './write-assistant.ts'
 
-/** A block as far as it was told. */
+/** The content of a block so far. */
 interface Block {
   readonly open: OpenEvent
   /** Among the calls, which Chat counts by themselves. */
   readonly call: number
   /** Where a text begins in the whole text. */
   readonly start: number
-  /** Of images and reasoning, which are also told whole. */
+  /** Of images and reasoning, which are also written whole. */
   text: string
   isEmpty: boolean
-  /** Of reasoning: told at its end, when the text that is signed is whole. */
+  /** Of reasoning: written at its end, when the signed text is complete. */
   seals: readonly Opaque[]
 }
 
 /**
- * What each event of a reply says as a delta of Chat; undefined when it says nothing yet. Whole replies are these deltas put together.
- * The older form has room for one call. Source: protocols notes 3.7 and 3.14.
+ * Each event of a reply as a delta of Chat; undefined without content yet. Whole replies are these deltas put together. The older form
+ * has room for one call. Source: protocols notes 3.7 and 3.14.
  */
 export class ChatDeltas {
   readonly #usesFunctions: boolean
@@ -51,7 +51,7 @@ export class ChatDeltas {
     }
   }
 
-  /** An explanation of the vendor stands for the refusal that the model did not word. */
+  /** A vendor's explanation replaces the missing text of a refusal. */
   explain(explanation: string | undefined): JsonObject | undefined {
     return explanation && !this.#hasRefused ? { refusal: explanation } : undefined
   }
@@ -108,7 +108,7 @@ export class ChatDeltas {
     return { tool_calls: [{ index: call, ...told, ...piece }] }
   }
 
-  /** Only what clients of this format are known to send back; the rest is kept for them. */
+  /** Only state that clients of this format are known to send back; the rest is stored for them. */
   #state(block: Block, opaque: Opaque): JsonObject | undefined {
     const { open, call } = block
     if (open.block === 'reasoning') {

@@ -9,9 +9,8 @@ import { textsOf, writeCacheMark, writeContent } from './write-parts.ts'
 import type { Writing } from './writing.ts'
 
 /**
- * The messages of a request: instructions, to which `instructions` are added, then the turns. Results of tools become messages of
- * their own; images that came with them, or that an assistant made, stand in the next message of the user, the only place for them.
- * Source: protocols notes 3.1 to 3.4.
+ * The messages of a request: instructions, to which `instructions` are added, then the turns. Tool results become separate messages;
+ * images in them, or by an assistant, are moved to the next user message, the only place for them. Source: protocols notes 3.1 to 3.4.
  */
 export function writeMessages(writing: Writing, instructions: readonly string[], keepsCustom: boolean): JsonObject[] {
   const { dialogue, quirks, rules } = writing
@@ -45,8 +44,8 @@ export function writeMessages(writing: Writing, instructions: readonly string[],
 const billingHeader = 'x-anthropic-billing-header'
 
 /**
- * Some hosts want user and assistant to take turns, the user first, and an assistant between the result of a tool and the user. They
- * take instructions at the head alone: later ones are what the user says.
+ * Some hosts require alternating roles, the user first, and an assistant between a tool result and the user. They accept instructions
+ * at the head alone: later ones become user text.
  */
 function inOrder(turns: readonly Turn[], { quirks }: Writing): readonly Turn[] {
   if (!quirks.strictTurns) return turns

@@ -4,8 +4,8 @@ import { fitsStrict } from './strict-schema.ts'
 import type { Writing } from './writing.ts'
 
 /**
- * The form of the answer, and what the model is told instead where the host knows less of it than was asked for. A JSON answer without
- * the word "JSON" in the conversation is refused by OpenAI and DeepSeek. Source: protocols notes 3.8, edge case 187.
+ * The response format, and the instruction that replaces it where the host supports less. A JSON answer without the word "JSON" in the
+ * conversation is refused by OpenAI and DeepSeek. Source: protocols notes 3.8, edge case 187.
  */
 export function writeOutput(writing: Writing): { members: JsonObject; instructions: readonly string[] } {
   const { dialogue, quirks, rules, loseField } = writing

@@ -5,7 +5,7 @@ import { writeDataUrl } from '../media.ts'
 import type { JsonObject } from '../wire-format.ts'
 import type { Writing } from './writing.ts'
 
-/** One text for what is only text, since every host takes that; a list of parts where something else is among it, or a breakpoint. */
+/** A string for text alone, since every host accepts that; a list of parts where there is anything else, or a breakpoint. */
 export function writeContent(parts: readonly (TextPart | MediaPart)[], writing: Writing): string | JsonObject[] {
   const isPlain = parts.every((part) => part.kind === 'text' && !(writing.cacheMember && part.cache))
   if (!isPlain) return parts.map((part) => (part.kind === 'text' ? writeText(part, writing) : writeMedia(part, writing)))
@@ -20,7 +20,7 @@ export function writeCacheMark({ cache }: { cache?: CacheMark }, { cacheMember }
   return on === 'tool' ? {} : { prompt_cache_breakpoint: { mode: 'explicit', ...(isLong ? { ttl: '12h' } : {}) } }
 }
 
-/** Media as a part of a message. Throws `untranslatable` for what Chat has no part for. Source: protocols notes 3.2. */
+/** Media as a part of a message. Throws `untranslatable` for media that Chat has no part for. Source: protocols notes 3.2. */
 export function writeMedia(part: MediaPart, writing: Writing): JsonObject {
   const mark = writeCacheMark(part, writing, 'part')
   const { source, media } = part
@@ -38,7 +38,7 @@ export function writeMedia(part: MediaPart, writing: Writing): JsonObject {
   }
 }
 
-/** The texts of parts, without what is not text. */
+/** The texts of parts, without media. */
 export function textsOf(parts: readonly Part[]): string[] {
   return parts.flatMap((part) => (part.kind === 'text' && part.text !== '' ? [part.text] : []))
 }
@@ -70,7 +70,7 @@ const audioFormats: ReadonlyMap<string, string> = new Map([
   ['audio/mpeg', 'mp3'],
 ])
 
-/** Chat takes no documents but PDF: text stands as text, under its title. */
+/** Chat accepts no documents but PDF: text becomes a text part, under its title. */
 function writeDocument({ title }: MediaPart, source: Held, writing: Writing): JsonObject {
   const isText = source.kind === 'text' || (source.kind === 'base64' && source.mediaType.startsWith('text/'))
   if (isText) {

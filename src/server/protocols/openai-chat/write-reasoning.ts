@@ -4,8 +4,8 @@ import { type EffortWord, effortOf, nearestEffort } from './models.ts'
 import type { Writing } from './writing.ts'
 
 /**
- * How much the model is to reason, in the shape that the host knows. What cannot be said is named, unless the model was free to choose.
- * Source: protocols notes 2.2 and 3.7.
+ * The reasoning effort, in the host's form. A loss is reported, unless the model was free to choose. Source: protocols notes 2.2 and
+ * 3.7.
  */
 export function writeReasoning(writing: Writing): JsonObject {
   const { dialogue, quirks, rules } = writing
@@ -26,7 +26,7 @@ export function writeReasoning(writing: Writing): JsonObject {
   }
 }
 
-/** What a host takes of which nothing more is known. */
+/** The default for unknown hosts. */
 const usualEfforts: readonly EffortWord[] = ['low', 'medium', 'high']
 
 function writeEffort(writing: Writing): JsonObject {

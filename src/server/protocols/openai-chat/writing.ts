@@ -4,14 +4,14 @@ import { type Field, lose } from '../lost-fields.ts'
 import { nameTools, type ToolNames } from '../tool-names.ts'
 import { type ModelRules, rulesOf, splitEffort } from './models.ts'
 
-/** What the writers of the pieces of one request share. */
+/** Shared context of the writers of one request. */
 export interface Writing {
   readonly dialogue: Dialogue
   readonly model: string
   readonly quirks: Quirks
   readonly rules: Omit<ModelRules, 'model'>
   readonly names: ToolNames
-  /** Whether the caller speaks Chat as well: what they sent is right as it is. */
+  /** Whether the caller speaks Chat as well: their members are valid unchanged. */
   readonly isOwn: boolean
   /** How breakpoints of prompt caches are written; undefined when they cannot be. */
   readonly cacheMember: 'cache_control' | 'prompt_cache_breakpoint' | undefined
@@ -21,7 +21,7 @@ export interface Writing {
   lose(word: string): void
 }
 
-/** Looks up once what the pieces of a request need to know of the model, the host and the names of tools. */
+/** Looks up once the facts about the model, the host and the names of tools. */
 export function beginWriting(dialogue: Dialogue, context: RequestContext): Writing {
   const { model, quirks } = context
   const rules = rulesOf(splitEffort(model).model)

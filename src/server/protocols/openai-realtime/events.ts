@@ -15,7 +15,7 @@ export function readEvent(text: string): JsonObject | undefined {
   }
 }
 
-/** What a session says of itself, or a caller of it. */
+/** Session facts in an event of the upstream or the caller. */
 export interface SessionFacts {
   /** Undefined where it is not said, or has no limit. */
   readonly outputTokensMax: number | undefined
@@ -64,7 +64,7 @@ export function secondsIn(base64: string, format: string): number {
   return bytes / (format.includes('g711') || format.includes('pcmu') || format.includes('pcma') ? 8_000 : 48_000)
 }
 
-/** The format of the sound that goes in or comes out: a name, or an object that has one. */
+/** The input or output audio format: a name, or an object that has one. */
 export function soundFormat(session: JsonObject, side: 'input' | 'output'): string {
   const nested = objectAt(objectAt(session, 'audio') ?? {}, side) ?? {}
   const format = nested.format ?? session[`${side}_audio_format`]

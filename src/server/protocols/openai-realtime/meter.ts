@@ -15,8 +15,8 @@ interface Running {
 }
 
 /**
- * About how long the conversation of a session is, and what its running responses have said: for holds, and for charges of what an upstream
- * does not report. Its own numbers take the place of these as they come. Source: protocols notes 5.4.
+ * Estimates the length of a session's conversation and of its running responses: for holds, and for charges that the upstream does not
+ * report. Reported numbers replace the estimates. Source: protocols notes 5.4.
  */
 export class SessionMeter {
   #known: Tokens = { text: 0, audio: 0 }
@@ -40,7 +40,7 @@ export class SessionMeter {
     return [...this.#running.keys()]
   }
 
-  /** What a caller says. */
+  /** Counts a caller's event. */
   heard(event: JsonObject): void {
     switch (event.type) {
       case 'input_audio_buffer.append':
@@ -61,7 +61,7 @@ export class SessionMeter {
     }
   }
 
-  /** What the upstream says. */
+  /** Counts an upstream's event. */
   said(event: JsonObject): void {
     const type = textAt(event, 'type')
     if (type === 'session.created' || type === 'session.updated') {
@@ -74,26 +74,26 @@ export class SessionMeter {
     else if (textDeltas.has(type)) this.#say(event, { text: estimateText(textAt(event, 'delta')) - 3, audio: 0 })
   }
 
-  /** What a response is charged for when the upstream reports nothing: all of the conversation, and what it said. */
+  /** The charge of a response without a report: all of the conversation, and its output. */
   estimate(responseId: string): Usage {
     const { text, audio } = this.context
     const said = this.#running.get(responseId) ?? { text: 0, audio: 0 }
     return { ...noUsage, input: text, audioInput: audio, output: Math.ceil(said.text), audioOutput: Math.ceil(said.audio) }
   }
 
-  /** A response is over, with the upstream's own numbers where it gave some: the next one reads what it said. */
+  /** A response is over, with the upstream's report if there is one: its output is input of the next one. */
   ended(responseId: string, usage: Usage): void {
     this.#running.delete(responseId)
     this.#known = {
       text: usage.input + usage.cacheRead + usage.output,
-      // What is said takes twice the tokens that it takes when it is read.
+      // Audio output takes twice the tokens of the same audio as input.
       audio: usage.audioInput + usage.cachedAudio + usage.imageInput + usage.cachedImage + Math.ceil(usage.audioOutput / 2),
     }
     this.#text = 0
     this.#heardSeconds = 0
   }
 
-  /** Seconds that were heard since this was asked last, for a transcription whose upstream does not tell them. */
+  /** Seconds of audio since the last call, for a transcription whose upstream does not report them. */
   takeSpoken(): number {
     const seconds = this.#spokenSeconds
     this.#spokenSeconds = 0

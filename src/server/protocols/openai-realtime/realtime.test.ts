@@ -60,7 +60,7 @@ describe('a realtime session', () => {
     expect(readEvent('{')).toBeUndefined()
   })
 
-  it('is metered: what is heard, what is said, and what the upstream reports in place of both', () => {
+  it("is metered: audio in, audio out, and the upstream's report in place of both", () => {
     const meter = new SessionMeter()
     meter.said({ type: 'session.created', session: { input_audio_format: 'pcm16', output_audio_format: 'g711_ulaw' } })
     meter.heard({ type: 'input_audio_buffer.append', audio: seconds(3) })
@@ -81,7 +81,7 @@ describe('a realtime session', () => {
     expect([meter.takeSpoken(), meter.takeSpoken()]).toEqual([3, 0])
   })
 
-  it('is metered whatever the events are made of', () => {
+  it('is metered for any shape of events', () => {
     const meter = new SessionMeter()
     for (const type of [
       'session.created',

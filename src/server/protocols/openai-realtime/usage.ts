@@ -15,7 +15,7 @@ export function readRealtimeUsage(response: JsonObject): Usage | undefined {
   const cached = objectAt(read ?? {}, 'cached_tokens_details')
   const total = countAt(usage, 'input_tokens')
   const output = countAt(usage, 'output_tokens')
-  // Where the cached tokens are not told apart they are text.
+  // Cached tokens without details are text.
   const [cachedAudio, cachedImage] = [countAt(cached, 'audio_tokens'), countAt(cached, 'image_tokens')]
   const cache = cachedPart(
     { tokens: countAt(read, 'cached_tokens'), audio: cachedAudio, image: cachedImage },

@@ -38,7 +38,7 @@ export function replayAfter(response: JsonObject, number: number): { number: num
     .filter((event) => event.number > number)
 }
 
-/** An event as it stands in a stream. */
+/** An event in its stream form. */
 export function eventText(data: string): string {
   return `event: ${textAt(JSON.parse(data), 'type')}\ndata: ${data}\n\n`
 }

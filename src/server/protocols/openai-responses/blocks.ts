@@ -8,8 +8,8 @@ export type BlockKind =
   | { readonly block: 'image'; readonly mediaType: string }
 
 /**
- * Keeps the order that neutral events have, whatever the order in which an upstream tells its items: beside an open call only other calls
- * open, everything else waits until the calls are closed; what was closed for another block goes on in a new one. Nothing is lost.
+ * Keeps the order of neutral events for any order of an upstream's items: beside an open call only other calls open, everything else
+ * waits until the calls are closed; a block that was closed for another continues in a new one. Nothing is lost.
  */
 export class Blocks {
   #made: ReplyEvent[] = []
@@ -21,7 +21,7 @@ export class Blocks {
   readonly #calls = new Map<string, number>()
   #waiting: (() => void)[] = []
 
-  /** What was made since the last time. */
+  /** The events since the last call. */
   take(): ReplyEvent[] {
     const made = this.#made
     this.#made = []

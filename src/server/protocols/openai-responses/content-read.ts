@@ -74,7 +74,7 @@ function readCacheMark(part: JsonObject): Pick<TextPart, 'cache'> {
   return mark ? { cache: { ttl: mark.ttl === '12h' || mark.ttl === '1h' ? '1h' : '5m' } } : {}
 }
 
-/** What the name of a file tells, where its first bytes do not. */
+/** The type by the name of a file, where its first bytes are unknown. */
 function typeOfName(name: string): string {
   const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase()
   return typeOfEnding.get(ending) ?? ''

@@ -2,13 +2,13 @@ import type { Family, Opaque } from '../dialogue.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
 
 /**
- * Sealed state of other families on its way through a caller of Responses, who only knows `encrypted_content` and gives it back as it
- * came: `sluice:<family>:<kind>:<place>:<value>`. No vendor writes a colon there. Reasoning without any state bears an empty one, so
- * that an item that we made is known again: the vendor would look for its id in vain.
+ * Opaque state of other families in a caller of Responses, which stores `encrypted_content` and returns it unchanged:
+ * `sluice:<family>:<kind>:<place>:<value>`. No vendor writes a colon there. Reasoning without any state has an empty one, so that our
+ * items are recognised: the vendor does not have their ids.
  */
 export interface Sealed {
   readonly opaque: Opaque | undefined
-  /** What the state belongs to: the reasoning itself, the text before it, or the call of an id. */
+  /** The owner of the state: the reasoning itself, the text before it, or the call of an id. */
   readonly place: 'here' | 'text' | { readonly callId: string }
 }
 
@@ -23,7 +23,7 @@ export function writeSealed({ opaque, place }: Sealed): string {
   return `${prefix}${opaque.family}:${opaque.kind}:${where}:${opaque.value}`
 }
 
-/** Reads `encrypted_content`, whoever wrote it. An envelope that makes no sense holds nothing. */
+/** Reads `encrypted_content` of any author. An invalid envelope is empty. */
 export function readSealed(content: string): Sealed {
   if (content === '') return { opaque: undefined, place: here }
   if (!content.startsWith(prefix)) return { opaque: { family: 'openai', kind: 'encrypted', value: content }, place: here }
@@ -32,7 +32,7 @@ export function readSealed(content: string): Sealed {
   return { opaque: { family, kind, value }, place: placeOf(where) }
 }
 
-/** Whether an item of the input is reasoning that another family's state, or ours, stands in: its vendor never wrote it. */
+/** Whether an input item is reasoning with another family's state, or ours, which its vendor never wrote. */
 export function isEnvelope(item: unknown): item is JsonObject {
   return isObject(item) && typeof item.encrypted_content === 'string' && item.encrypted_content.startsWith(prefix)
 }

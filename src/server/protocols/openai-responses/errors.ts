@@ -12,7 +12,7 @@ export function readResponsesError(data: JsonObject): UpstreamErrorFacts | undef
   return withStatus({ ...facts, type: facts.type === 'error' ? '' : facts.type })
 }
 
-/** What a response with the status `failed` says of itself. */
+/** The error of a response with the status `failed`. */
 export function readFailedResponse(response: JsonObject): UpstreamErrorFacts {
   const facts = readOpenAiError({ error: objectAt(response, 'error') ?? {} })
   const state = textAt(response, 'status') || 'failed'

@@ -14,7 +14,7 @@ export function replayResponse(reply: JsonObject): JsonObject[] {
   return events.map(({ type, ...rest }, index) => ({ type, sequence_number: index, ...rest }))
 }
 
-/** The event that tells the end of a response. There is none for one that was cancelled: its status tells it apart. */
+/** The terminal event of a response. A cancelled one has none: its status decides. */
 export function terminalType({ status }: JsonObject): string {
   if (status === 'failed' || status === 'cancelled') return 'response.failed'
   return status === 'incomplete' ? 'response.incomplete' : 'response.completed'
@@ -96,7 +96,7 @@ function deltaEvents(type: string, place: JsonObject, delta: string): JsonObject
   return delta === '' ? [] : [{ type, ...place, delta }]
 }
 
-/** The whole reply that the events make: what the terminal event repeats, or the finished items where a host leaves them out of it. */
+/** The whole reply from its events: the response in the terminal event, or the finished items where a host leaves them out of it. */
 export function gatherResponse(events: readonly JsonObject[]): JsonObject {
   let response: JsonObject = {}
   const items = new Map<unknown, JsonObject>()

@@ -1,9 +1,6 @@
 import { isObject, type JsonObject, textAt } from '../wire-format.ts'
 
-/**
- * The items of an input, whose short form is the text of the user. Undefined for what is neither.
- * Source: protocols notes 1.3.
- */
+/** The items of an input, whose short form is the text of the user. Undefined for other values. Source: protocols notes 1.3. */
 export function inputItems(input: unknown): readonly unknown[] | undefined {
   if (Array.isArray(input)) return input
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
@@ -11,8 +8,8 @@ export function inputItems(input: unknown): readonly unknown[] | undefined {
 }
 
 /**
- * The output of an answer as it stands in the input of the next request. Reasoning that bears no sealed state is left out: its vendor would
- * look for an id that it has not kept. Source: edge case 157.
+ * The output of an answer as input of the next request. Reasoning without encrypted state is left out: its vendor has not stored its
+ * id. Source: edge case 157.
  */
 export function outputAsInput(output: readonly unknown[]): readonly unknown[] {
   return output.filter((item) => isObject(item) && (item.type !== 'reasoning' || textAt(item, 'encrypted_content') !== ''))

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, textAt } from '../wire-format.ts'
 
 /**
- * A page of what a response was made of, every item with an id: `order` (by default the newest first), `limit`, `after` and `before`. Source:
- * types of the official SDK 7.51.
+ * A page of the input of a response, every item with an id: `order` (by default the newest first), `limit`, `after` and `before`.
+ * Source: types of the official SDK 7.51.
  */
 export function listInput(items: readonly unknown[], query: URLSearchParams): JsonObject {
   const all = items.filter(isObject).map(listed)

@@ -11,10 +11,10 @@ import { mustBeObject, refuse, refuseInvalid, refuseType, unknownValue } from '.
 import { type FlatNames, namesIn } from './tool-lists.ts'
 
 /**
- * Instructions and input items as a head and turns. Items of the model that follow one another are one turn; so are the results of tools.
- * Sealed state goes back to where it stood, by what its envelope says. Uses of hosted tools are told as text; a turn that was paused at
- * one is asked to go on. Names in `unread` what of the items cannot be carried. Throws `untranslatable` for items that only their vendor
- * understands. Source: protocols notes 1.3 and 3.1, edge cases 197, 198 and 200.
+ * Instructions and input items as a head and turns. Consecutive items of the model are one turn; so are tool results. Opaque state
+ * returns to its place, by its envelope. Uses of hosted tools become text; a turn that was paused at one is asked to continue. Adds
+ * lost members to `unread`. Throws `untranslatable` for items that only their vendor understands. Source: protocols notes 1.3 and 3.1,
+ * edge cases 197, 198 and 200.
  */
 export function readInput(body: JsonObject, names: FlatNames, unread: UnreadMembers): { system: TextPart[]; turns: Turn[] } {
   const { instructions, input } = body
@@ -104,7 +104,7 @@ class InputReader {
     else this.turns.push({ role: 'user', parts: [result] })
   }
 
-  /** A search that the vendor ran has no call that anybody could answer: what it found is among the tools of the request. */
+  /** A search run by the vendor has no call to answer: its results are among the tools of the request. */
   #toolSearch(item: JsonObject): void {
     const callId = textAt(item, 'call_id')
     if (callId === '') return
@@ -143,7 +143,7 @@ class InputReader {
     this.add('assistant', [{ kind: 'reasoning', text: reasoning, ...(opaque ? { opaque } : {}) }])
   }
 
-  /** State of a call or of the text before it; of what has been cut out of the history nothing is left to seal. */
+  /** State of a call or of the text before it; removed parts of the history need none. */
   #sealBefore(opaque: Opaque, place: 'text' | { readonly callId: string }): void {
     const parts = this.turns.at(-1)?.role === 'assistant' ? (this.turns.at(-1)?.parts ?? []) : []
     const at = parts.findLastIndex((part) =>

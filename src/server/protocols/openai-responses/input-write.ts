@@ -10,16 +10,16 @@ import type { JsonObject } from '../wire-format.ts'
 import type { Writing } from './writing.ts'
 
 export interface InputRule {
-  /** Whether free-text tools stay what they are. */
+  /** Whether free-text tools are supported. */
   readonly keepsCustom: boolean
-  /** What the model is told besides. */
+  /** Additional instructions. */
   readonly told: readonly string[]
 }
 
 /**
- * Head and turns as instructions and input items. Ids of items are left out, because only the vendor who gave them knows them; calls and
- * results fit together. Throws `untranslatable` for media that the format has no part for, and for a conversation that ends
- * with words of the model to be gone on with. Source: protocols notes 3.1 to 3.4 and 3.7.
+ * Head and turns as instructions and input items. Ids of items are left out, because only their vendor knows them; calls and results
+ * match. Throws `untranslatable` for media that the format has no part for, and for a prefilled answer. Source: protocols notes 3.1 to
+ * 3.4 and 3.7.
  */
 export function writeInput(writing: Writing, rule: InputRule): { instructions: string | undefined; input: JsonObject[] } {
   const { dialogue, quirks, rules } = writing

@@ -4,7 +4,7 @@ import { arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '.
 import type { BlockKind, Blocks } from './blocks.ts'
 import { readSealed } from './envelope.ts'
 
-/** What is known of one item of the output so far. */
+/** The state of one output item so far. */
 interface Item {
   readonly key: string
   type: string
@@ -12,7 +12,7 @@ interface Item {
   readonly told: Map<string, number>
   /** How many citations of each part. */
   readonly cited: Map<string, number>
-  /** The part of the reasoning that came last: between two stands a blank line. */
+  /** The last part of the reasoning: between two there is a blank line. */
   lastPart: string
   /** Input of a call that came before its name. */
   early: string
@@ -25,8 +25,8 @@ const refusalBlock: BlockKind = { block: 'refusal' }
 const reasoningBlock: BlockKind = { block: 'reasoning' }
 
 /**
- * The items of a reply, from the events that tell them in pieces and from those that repeat them in full: of a text only goes on what has not
- * gone on before, so that a host may leave out the one or the other.
+ * The items of a reply, from deltas and from the events that repeat them in full: only new text is passed on, so that a host may leave
+ * out either.
  */
 export class Items {
   /** How many tools are called. */

@@ -7,10 +7,10 @@ import { type Sealed, writeSealed } from './envelope.ts'
 
 type BlockEvent = Extract<ReplyEvent, { index: number }>
 
-/** One open block and the item that it stands in. */
+/** One open block and its item. */
 interface OpenBlock {
   readonly event: OpenEvent
-  /** Where it stands; text and reasoning have no place before they say something. */
+  /** Its index; text and reasoning get it with their first content. */
   place: JsonObject | undefined
   text: string
   readonly annotations: JsonObject[]
@@ -24,16 +24,16 @@ interface Begun {
 }
 
 /**
- * Writes blocks as output items: pieces of text that follow one another are parts of one message, everything else is an item of its own.
- * Items are closed late, when the next one begins or the reply is finished, because only then is it known whether the last one was
- * cut short. State that a caller has to send back follows in a reasoning item, where it cannot stand in the item itself.
+ * Writes blocks as output items: consecutive texts are parts of one message, everything else is a separate item. Items are closed
+ * late, when the next one begins or the reply is finished, because only then is it known whether the last one was truncated. State
+ * that a caller has to send back follows in a reasoning item, where it cannot be in the item itself.
  */
 export class OutputWriter {
   readonly #context: WriteContext
   readonly #add: (event: JsonObject) => void
   readonly #items: JsonObject[] = []
   readonly #open = new Map<number, OpenBlock>()
-  /** Calls that are told in full but not closed yet. */
+  /** Calls that are complete but not closed yet. */
   #calls: Begun[] = []
   /** The message that further text belongs to. */
   #message: (Begun & { readonly content: JsonObject[] }) | undefined
@@ -77,7 +77,7 @@ export class OutputWriter {
     }
   }
 
-  /** Nothing opens behind this. What the model would say of its refusal is text of its own. */
+  /** Nothing opens after this. The model's explanation of its refusal is a separate text. */
   finish(isCutShort: boolean, explanation?: string): void {
     for (const [index, block] of this.#open) {
       this.#open.delete(index)
@@ -229,7 +229,7 @@ export class OutputWriter {
     const isCustom = event.block === 'custom-tool-call'
     const input = isCustom || isCut ? text : text || '{}'
     const item = { ...newItem(event, this.#context, place.item_id), [isCustom ? 'input' : 'arguments']: input }
-    // A call without arguments is told by a piece of its own, which some clients wait for.
+    // A call without arguments gets one delta, which some clients wait for.
     if (text === '' && !isCustom && !isCut) this.#add({ type: 'response.function_call_arguments.delta', ...place, delta: input })
     const kind = isCustom ? 'response.custom_tool_call_input' : 'response.function_call_arguments'
     this.#add({ type: `${kind}.done`, ...place, [isCustom ? 'input' : 'arguments']: input })
@@ -240,7 +240,7 @@ export class OutputWriter {
     return toolOf(name, this.#context)?.isToolSearch === true
   }
 
-  /** Closes what is told in full. Only the last of it can have been cut short. */
+  /** Closes complete items. Only the last of them can have been truncated. */
   #settle(isCutShort: boolean): void {
     const status = isCutShort ? 'incomplete' : 'completed'
     const last = this.#calls.at(-1)
@@ -273,7 +273,7 @@ function isCall({ block }: OpenEvent): boolean {
   return block === 'tool-call' || block === 'custom-tool-call'
 }
 
-/** An item as it begins; undefined for what this format has no item for. */
+/** An item as it begins; undefined for blocks without an item in this format. */
 function newItem(event: OpenEvent, context: WriteContext, id?: unknown): JsonObject | undefined {
   const { newId } = context
   switch (event.block) {

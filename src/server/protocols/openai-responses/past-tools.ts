@@ -4,16 +4,16 @@ import { hostedUseAsText } from '../tool-texts.ts'
 import type { UnreadMembers } from '../unread-members.ts'
 import { isObject, type JsonObject, textAt } from '../wire-format.ts'
 
-/** What an item says of a hosted tool, and in whose turn. */
+/** An item's use of a hosted tool, and its turn. */
 export interface PastTool {
   readonly role: 'user' | 'assistant'
   readonly parts: readonly (TextPart | MediaPart)[]
 }
 
 /**
- * An item of the history in which a tool that other vendors lack is called or answers, as text: in the turn of the model where the vendor ran
- * the tool, of the user where the caller did. Pictures stay pictures. Names in `unread` what cannot be carried. Undefined for other
- * items. Throws `field_invalid` for a picture that is none.
+ * A past call or result of a tool that other vendors lack, as text: in the turn of the model where the vendor ran the tool, of the
+ * user where the caller did. Images are kept. Adds lost members to `unread`. Undefined for other items. Throws `field_invalid` for an
+ * invalid image.
  */
 export function readPastTool(item: JsonObject, unread: UnreadMembers): PastTool | undefined {
   const type = textAt(item, 'type')
@@ -39,7 +39,7 @@ export function readPastTool(item: JsonObject, unread: UnreadMembers): PastTool 
   return { role, parts: [...hostedUseAsText(use, lose), ...shown.pictures] }
 }
 
-/** What only a server's own model can call, and a program of which nothing but the results can be seen. */
+/** Tools that only the vendor's own model can call, and a program of which only the results are visible. */
 const leftOut: ReadonlySet<string> = new Set(['mcp_list_tools', 'program'])
 
 const pastTool = /^([a-z_]{1,60}?)(_call|_call_output|_output|_request|_response)$/

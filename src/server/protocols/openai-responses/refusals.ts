@@ -3,12 +3,12 @@ import { fail } from '../../lib/failure.ts'
 import type { VendorOnlyTool } from '../dialogue.ts'
 import type { JsonObject } from '../wire-format.ts'
 
-/** Refuses what no other protocol can carry, by the caller's word for it. Throws `untranslatable`. */
+/** Refuses a feature that no other protocol can carry, by the caller's name for it. Throws `untranslatable`. */
 export function refuse(field: string, reason: Text): never {
   return fail('untranslatable', { field, reason })
 }
 
-/** Refuses what cannot be meant. Throws `field_invalid`. */
+/** Refuses an invalid member. Throws `field_invalid`. */
 export function refuseInvalid(field: string, reason: Text): never {
   return fail('field_invalid', { field, reason })
 }

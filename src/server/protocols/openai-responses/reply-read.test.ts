@@ -40,7 +40,7 @@ describe('a stream in Responses', () => {
     ])
   })
 
-  it('keeps a free-text tool what it is', () => {
+  it('keeps a free-text tool as such', () => {
     expect(summary(read('custom_tool.sse')).blocks).toMatchObject([
       { block: 'custom-tool-call', name: 'apply_patch', text: '*** Begin Patch\n*** End Patch' },
     ])
@@ -58,7 +58,7 @@ describe('a stream in Responses', () => {
     expect(summary(events).usage).toMatchObject({ output: 44, reasoning: 35 })
   })
 
-  it('parts its summaries by a blank line, and tells reasoning in full as well', () => {
+  it('separates its summaries by a blank line, and yields full reasoning as well', () => {
     const part = (summary_index: number, delta: string) => ({
       type: 'response.reasoning_summary_text.delta',
       output_index: 0,
@@ -89,7 +89,7 @@ describe('a stream in Responses', () => {
     expect(incomplete('max_output_tokens', [call])).toBe('length')
   })
 
-  it('counts what came from the cache apart, and searches', () => {
+  it('counts cached tokens apart, and searches', () => {
     expect(summary(read('cached_usage.sse')).usage).toMatchObject({ input: 200, cacheRead: 2000, cacheWrite: 400, output: 2 })
     const usage = { input_tokens: 5, output_tokens: 2, total_tokens: 7 }
     const searched = { type: 'web_search_call', status: 'completed', action: { type: 'search' } }
@@ -127,14 +127,14 @@ describe('a stream in Responses', () => {
     expect(summary(events).blocks).toEqual([])
   })
 
-  it('is not complete without its terminal event, and closes what is open', () => {
+  it('is incomplete without its terminal event, and closes open blocks', () => {
     const cut = fixture('text.sse').split('event: response.output_text.done')[0] ?? ''
     const events = readSse(responsesCodec, cut)
     expect(grammarFaults(events)).toEqual([])
     expect(summary(events)).toMatchObject({ blocks: [{ text: 'The harbor is calm.' }], isComplete: false, finish: undefined })
   })
 
-  it('is told where a host leaves out the pieces, and not twice where it repeats them', () => {
+  it('is yielded where a host leaves out the deltas, and once where it repeats them', () => {
     for (const name of streams.filter((stream) => !/error|failed/.test(stream))) {
       const events = eventsOf(name).map(({ data }) => JSON.parse(data) as JsonObject)
       const whole = summary(said(events))
@@ -142,7 +142,7 @@ describe('a stream in Responses', () => {
       expect(without(/delta$/)).toEqual(whole)
       expect(without(/delta$|arguments\.done|text\.done|input\.done|part\.done/)).toEqual(whole)
       expect(without(/output_item|part|delta|done/)).toEqual(whole)
-      // Then state that comes with the end alone stands behind what was said before.
+      // State that arrives only at the end follows the earlier content.
       const late = without(/\.done$|part/)
       expect({ ...late, blocks: late.blocks.filter(({ text }) => text !== '') }).toEqual(whole)
       expect(summary(said(events.flatMap((event) => (/done$/.test(String(event.type)) ? [event, event] : [event]))))).toEqual(
@@ -151,7 +151,7 @@ describe('a stream in Responses', () => {
     }
   })
 
-  it('is told once by a host that numbers its items otherwise at the end', () => {
+  it('is yielded once by a host that numbers its items differently at the end', () => {
     const message = { id: 'msg_1', type: 'message', content: [{ type: 'output_text', text: 'Hi' }] }
     const delta = { type: 'response.output_text.delta', item_id: 'msg_1', delta: 'Hi' }
     const completed = { type: 'response.completed', response: { output: [{ id: 'x', type: 'other' }, message] } }
@@ -160,7 +160,7 @@ describe('a stream in Responses', () => {
     expect(summary(said([{ ...delta, output_index: 4 }, completed])).blocks).toEqual(blocks)
   })
 
-  it('cites the pages that an answer stands on', () => {
+  it('cites the pages of an answer', () => {
     const annotation = { type: 'url_citation', url: 'https://a.test', title: 'A', start_index: 0, end_index: 2 }
     const message = { type: 'message', content: [{ type: 'output_text', text: 'Hi', annotations: [annotation] }] }
     const added = {

@@ -7,7 +7,7 @@ import { readResponsesError } from './errors.ts'
 import { Items } from './items-read.ts'
 import { readResponseUsage } from './usage.ts'
 
-/** A whole reply: what the terminal event of a stream would repeat. Source: protocols notes 1.3 and 3.14. */
+/** A whole reply: the response in a stream's terminal event. Source: protocols notes 1.3 and 3.14. */
 export const readReply: Codec['readReply'] = (reply, context) => {
   if (reply.error || reply.type === 'error')
     return [{ type: 'error', error: readResponsesError({ type: 'error', ...reply }) ?? noReply }]

@@ -93,7 +93,7 @@ const rich = reply(
   'tool-calls',
 )
 
-/** What breaks the order that strict clients rely on. Source: protocols notes 1.3 and edge cases 190 to 194. */
+/** Violations of the order that strict clients rely on. Source: protocols notes 1.3 and edge cases 190 to 194. */
 function orderFaults(events: readonly Told[]): string[] {
   const faults: string[] = []
   const open = new Map<unknown, Told>()
@@ -206,7 +206,7 @@ describe('a stream for callers of Responses', () => {
     }
   })
 
-  it('is read back as what was written', () => {
+  it('round-trips', () => {
     for (let seed = 1; seed <= 200; seed++) {
       const events = anyReply(seed).filter((event) => event.type !== 'cite')
       const written = summary(readSse(responsesCodec, streamOf(events)))
@@ -229,7 +229,7 @@ describe('a stream for callers of Responses', () => {
     ])
   })
 
-  it('[68] gives a call without arguments an empty object, in a piece of its own', () => {
+  it('[68] writes an empty object for a call without arguments, in a separate delta', () => {
     const types = told(reply([call(0), close(0)], 'tool-calls'))
     expect(types.find(({ type }) => type.endsWith('arguments.delta'))).toMatchObject({ delta: '{}' })
     expect(types.find(({ type }) => type.endsWith('arguments.done'))).toMatchObject({ arguments: '{}' })
@@ -274,7 +274,7 @@ describe('a stream for callers of Responses', () => {
     })
   })
 
-  it('says what a classifier said, when there is nothing else', () => {
+  it("writes a classifier's explanation when there is no other text", () => {
     const stopped: ReplyEvent = { type: 'finish', reason: 'content-filter', explanation: 'Not that.' }
     const events = told([start, stopped, usage, end])
     expect(orderFaults(events)).toEqual([])
@@ -423,7 +423,7 @@ describe.each([
     expect(read.usage?.total_tokens).toBe(18)
   })
 
-  it('throws for an error before the reply has begun, and sees one that comes later', async () => {
+  it('throws for an error before the reply has begun, and writes a later one as an event', async () => {
     const error: ReplyEvent = {
       type: 'error',
       error: { message: 'Overloaded', type: '', code: '', param: null, status: 503 },

@@ -7,7 +7,7 @@ import { OutputWriter } from './output-write.ts'
 import { newResponse } from './response-object.ts'
 import { writeResponsesUsage } from './usage.ts'
 
-/** A whole reply: what the terminal event of a stream repeats. Source: protocols notes 1.3. */
+/** A whole reply: the response in a stream's terminal event. Source: protocols notes 1.3. */
 export const writeReply: Inbound['writeReply'] = (events, context) => {
   const writer = new ResponseWriter(context)
   for (const event of events) writer.take(event)
@@ -41,7 +41,7 @@ class ResponseWriter {
   #sequence: number
 
   constructor(context: WriteContext) {
-    // Its first events have been told when it was queued.
+    // Its first events were sent when it was queued.
     this.hasBegun = context.kept?.isBackground === true
     this.#sequence = this.hasBegun ? firstNumberInBackground : 0
     this.#context = context

@@ -19,7 +19,7 @@ function oddly(value: unknown, random: () => number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, oddly(member, random)]))
 }
 
-/** What a refusal names. */
+/** The text of a refusal. */
 function refusalOf(body: JsonObject): { code: string; field: unknown; text: string } | undefined {
   try {
     read(body)
@@ -42,7 +42,7 @@ describe('a request in Responses', () => {
     })
   })
 
-  it('[198] keeps instructions before all leading system items, [138] and developers as such; later ones where they stand', () => {
+  it('[198] reads all leading system items as instructions, [138] developers too; later ones stay in place', () => {
     const dialogue = read({
       instructions: 'First',
       input: [
@@ -56,7 +56,7 @@ describe('a request in Responses', () => {
     expect(dialogue.turns).toMatchObject([{ role: 'user' }, { role: 'system', parts: [{ text: 'Later' }] }])
   })
 
-  it('makes one turn of what the model did, and one of what its tools answered', () => {
+  it("joins the model's items into one turn, and the tool results into another", () => {
     const { turns } = items(
       user,
       { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Hm' }], encrypted_content: 'gAAA' },
@@ -99,7 +99,7 @@ describe('a request in Responses', () => {
     ])
   })
 
-  it('takes media of every form, [172] by what their bytes are, [175] also without the head of a data URL', () => {
+  it('accepts media of every form, [172] by the sniffed type, [175] also without the prefix of a data URL', () => {
     const png = 'iVBORw0KGgo='
     const pdf = Buffer.from('%PDF-1.7 and more').toString('base64')
     const content = [
@@ -125,7 +125,7 @@ describe('a request in Responses', () => {
     ])
   })
 
-  it('shows the pictures that the model made, with what it asked for', () => {
+  it('keeps images made by the model, with their request', () => {
     const made = { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'iVBORw0KGgo=' }
     expect(items(user, made, { type: 'web_search_call', id: 'ws_1' }).turns[1]?.parts).toMatchObject([{ media: 'image' }])
     expect(items(user, { ...made, revised_prompt: 'A cat' }).turns[1]?.parts).toMatchObject([
@@ -134,7 +134,7 @@ describe('a request in Responses', () => {
     ])
   })
 
-  it('tells uses of hosted tools as text, in the turn of the model or of the caller who ran them', () => {
+  it('turns uses of hosted tools into text, in the turn of the side that ran them', () => {
     const screenshot = { type: 'computer_screenshot', image_url: 'data:image/png;base64,iVBORw0KGgo=' }
     const cases: [JsonObject, string, string[]][] = [
       [
@@ -221,7 +221,7 @@ describe('a request in Responses', () => {
     })
   })
 
-  it('[195] refuses what only works where replies are kept, by its name', () => {
+  it('[195] refuses features that need stored replies, by name', () => {
     const cases: [JsonObject, string][] = [
       [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
       [{ conversation: 'conv_1' }, 'conversation'],
@@ -253,7 +253,7 @@ describe('a request in Responses', () => {
     })
   })
 
-  it('refuses what cannot be meant', () => {
+  it('refuses invalid members', () => {
     const cases: [JsonObject, string][] = [
       [{ input: [{ role: 'robot', content: 'Hi' }] }, 'input[0].role'],
       [{ input: [{ role: 'user', content: 7 }] }, 'input[0].content'],
@@ -271,12 +271,12 @@ describe('a request in Responses', () => {
     for (const [body, field] of cases) expect(refusalOf(body)).toMatchObject({ code: 'field_invalid', field })
   })
 
-  it('[196] takes store for what it is: nothing is stored', () => {
+  it('[196] ignores store: nothing is stored', () => {
     expect(read({ store: true }).extra).toEqual({})
     expect(read({ store: false }).extra).toEqual({})
   })
 
-  it('[202] takes the vendor’s web search as a search, whatever its version', () => {
+  it("[202] reads the vendor's web search, in any version", () => {
     for (const type of ['web_search', 'web_search_preview', 'web_search_2025_08_26']) {
       const tool = { type, search_context_size: 'low', user_location: { type: 'approximate', city: 'Rye' }, filters: null }
       expect(read({ tools: [tool] })).toMatchObject({
@@ -342,7 +342,7 @@ describe('a request in Responses', () => {
     })
   })
 
-  it('keeps apart what only OpenAI knows, and nothing that holds anyway', () => {
+  it("keeps OpenAI's own members apart, without those set to their default", () => {
     const extra = read({
       service_tier: 'flex',
       metadata: { a: 'b' },
@@ -373,7 +373,7 @@ describe('a request in Responses', () => {
     expect(read({ max_output_tokens: 0 }).outputTokensMax).toBeUndefined()
   })
 
-  it('throws nothing but named errors, whatever is sent', () => {
+  it('throws only named errors, for any input', () => {
     const body: JsonObject = {
       ...base,
       instructions: 'I',
@@ -414,7 +414,7 @@ describe('a request in Responses', () => {
 describe('sealed state on its way through a caller', () => {
   const opaque = { family: 'google', kind: 'signature', value: 'a:b+c/d==\n"' } as const
 
-  it('comes back as it was, in its place', () => {
+  it('returns unchanged, in its place', () => {
     for (const place of ['here', 'text', { callId: 'call:with "odd" — signs' }] as const) {
       expect(readSealed(writeSealed({ opaque, place }))).toEqual({ opaque, place })
     }

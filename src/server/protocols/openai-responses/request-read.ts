@@ -10,9 +10,9 @@ import { readToolChoice, readTools } from './tools-read.ts'
 import { unreadIn } from './unread.ts'
 
 /**
- * A request in Responses in the neutral form. What the vendor would keep between calls, run itself or compact is refused, because
- * dropping it would lose the conversation; `store` means nothing, since nothing is stored. Throws `field_invalid` for what cannot be
- * meant, `untranslatable` for what no other format can carry. Source: protocols notes 1.3 and 3.15.
+ * A request in Responses in the neutral form. Features that the vendor stores between calls, runs itself or compacts are refused,
+ * because dropping them would lose the conversation; `store` is ignored, since nothing is stored. Throws `field_invalid` for invalid
+ * members, `untranslatable` for those that no other format can carry. Source: protocols notes 1.3 and 3.15.
  */
 export const readRequest: Inbound['readRequest'] = (body) => {
   refuseKeptElsewhere(body)
@@ -107,7 +107,7 @@ function readOutput(format: JsonObject | undefined): OutputForm | undefined {
   }
 }
 
-/** What only OpenAI's own formats know, by Chat's word where Chat has one too. What says what holds anyway is left out. */
+/** Members of OpenAI's own formats, by Chat's name where Chat has one too. Defaults are left out. */
 function readExtra(body: JsonObject): Dialogue['extra'] {
   const reasoning = objectAt(body, 'reasoning')
   const include = arrayAt(body, 'include').filter((name) => name !== 'reasoning.encrypted_content')

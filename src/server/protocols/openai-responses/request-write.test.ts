@@ -100,7 +100,7 @@ describe('a request for Responses', () => {
     expect(bodyOf({ turns: turns(own) }).input).toHaveLength(1)
   })
 
-  it('[81] has results before what the user says, [89] marks those that failed, [201] and keeps their pictures', () => {
+  it("[81] puts results before the user's text, [89] marks failures, [201] and keeps their images", () => {
     const call: Part = { kind: 'tool-call', callId: 'c', name: 'f', input: '', isCustom: false }
     const image: MediaPart = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.test/b.png' } }
     const result = { kind: 'tool-result' as const, callId: 'c', isCustom: false }
@@ -316,7 +316,7 @@ describe('a request for Responses', () => {
     expect(bodyOf({ output, turns: [userTurn('Answer in JSON')] }).input).toHaveLength(1)
   })
 
-  it('keeps what OpenAI’s formats share, and names what others asked for', () => {
+  it("keeps members shared by OpenAI's formats, and reports those of others", () => {
     const extra = { metadata: { a: 'b' }, service_tier: 'flex', logit_bias: { 1: 2 }, store: true }
     expect(write({ extra }, 'gpt-5')).toMatchObject({
       body: { metadata: { a: 'b' }, service_tier: 'flex', store: false },
@@ -335,7 +335,7 @@ describe('a request for Responses', () => {
     })
   })
 
-  it('leaves out what the host refuses, by name', () => {
+  it('leaves out members that the host refuses, by name', () => {
     const quirks = { refuses: ['parallel_tool_calls', 'user'] }
     const { body, lost } = write({ tools: [tideTool], parallelTools: false, user: 'u' }, 'm', quirks)
     expect(body).not.toHaveProperty('parallel_tool_calls')
@@ -347,7 +347,7 @@ describe('a request for Responses', () => {
     expect(String(bodyOf({ user: 'u'.repeat(400) }).user).length).toBeLessThanOrEqual(64)
   })
 
-  it('[136] keeps later instructions where they stand, and leaves out the billing line of Claude Code', () => {
+  it('[136] keeps later instructions in place, and leaves out the billing line of Claude Code', () => {
     const system = ['x-anthropic-billing-header: cc_version=2', 'Be brief', 'In English'].map(
       (text) => ({ kind: 'text', text }) as const,
     )
@@ -364,7 +364,7 @@ describe('a request for Responses', () => {
     expect(refusalOf({ turns: [userTurn('')] })).toEqual({ code: 'untranslatable', field: 'messages' })
   })
 
-  it('refuses to go on with an answer that was begun, except for callers to whom it is another message', () => {
+  it('refuses a prefilled answer, except from callers for whom it is another message', () => {
     const turns = [userTurn('Hi'), assistantTurn('The answer is')]
     expect(refusalOf({ from: 'anthropic.messages', turns })).toEqual({ code: 'untranslatable', field: 'messages' })
     expect(refusalOf({ turns })).toBeUndefined()

@@ -14,9 +14,9 @@ import { writeTools } from './tools-write.ts'
 import { beginWriting, type Writing } from './writing.ts'
 
 /**
- * A request in Responses out of the neutral form. Nothing is stored upstream, so that reasoning comes sealed and is sent back so. What
- * the model would refuse is left out and named. Throws `untranslatable` for what would change the meaning.
- * Source: protocols notes 1.3, 2.2 and 3.1 to 3.9.
+ * A request in Responses from the neutral form. Nothing is stored upstream, so that reasoning is encrypted and sent back so. Members
+ * that the model would refuse are left out and reported. Throws `untranslatable` where that would change the meaning. Source:
+ * protocols notes 1.3, 2.2 and 3.1 to 3.9.
  */
 export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
   const writing = beginWriting(dialogue, context)
@@ -60,7 +60,7 @@ export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
   }
 }
 
-/** What of these a model or host cannot take is named where it is written. */
+/** Losses of these by a model or host are reported where they are written. */
 const carried: readonly Field[] = [
   'temperature',
   'topP',
@@ -77,7 +77,7 @@ const carried: readonly Field[] = [
   'strictTools',
 ]
 
-/** Members that OpenAI's formats share and that stand at the top of both. */
+/** Top-level members that OpenAI's formats share. */
 const shared = [
   'max_tool_calls',
   'metadata',
@@ -119,7 +119,7 @@ function platformMembers({ rules, lose }: Writing, members: Dialogue['extra']): 
   return { ...plain, service_tier: isRefused ? undefined : tier }
 }
 
-/** What a host takes of which nothing more is known. */
+/** The default for unknown hosts. */
 const usualEfforts: readonly EffortWord[] = ['low', 'medium', 'high']
 
 /** Undefined when it is left to the model, or when the model has no word for it. */
@@ -136,7 +136,7 @@ function effortFor({ dialogue: { reasoning, search }, quirks, rules, loseField }
   return search && effort === 'minimal' ? 'low' : effort
 }
 
-/** Volcengine has a switch of its own beside the effort. */
+/** Volcengine has its own switch beside the effort. */
 function switchedOff({ quirks }: Writing): JsonObject {
   return quirks.thinkingSwitch === 'thinking-type' ? { thinking: { type: 'disabled' } } : {}
 }
@@ -180,7 +180,7 @@ function writeFormat({ output, from }: Dialogue): JsonObject | undefined {
   })
 }
 
-/** Reasoning comes sealed, unless the model is known to have none: it would refuse to. */
+/** Reasoning is encrypted, unless the model is known to have none: it would refuse to. */
 function includes({ rules }: Writing, more: unknown): readonly unknown[] | undefined {
   const isPlain = rules.isOpenAi === true && rules.efforts?.length === 0
   const names = [...(isPlain ? [] : ['reasoning.encrypted_content']), ...(Array.isArray(more) ? more : [])]
@@ -191,7 +191,7 @@ function shortUser(user: string | undefined): string | undefined {
   return user === undefined || user.length <= 64 ? user : shortHash(user, 40)
 }
 
-/** Takes out what the host and the model refuse, and names it. */
+/** Removes members that the host and the model refuse, and reports them. */
 function withoutRefused(body: JsonObject, { quirks, rules, lose }: Writing): JsonObject {
   const refused = new Set([...(quirks.refuses ?? []), ...(rules.refuses ?? [])])
   for (const member of Object.keys(body)) if (refused.has(member)) lose(member)

@@ -4,9 +4,9 @@ import type { JsonObject } from '../wire-format.ts'
 import { plainTool, writeSearch, writeToolChoice } from './tools-write.ts'
 
 /**
- * The response object with every key that clients read, before anything is known of the reply: what the caller asked for, as the vendor
- * repeats it. The schema of Open Responses wants all of them, and numbers for what steers sampling. Source: types of the official SDK 7.51,
- * protocols notes 1.3, schema of openresponses.org, read 2026-11.
+ * The response object with every key that clients read, before the reply: the caller's settings, as the vendor repeats them. The
+ * schema of Open Responses requires all of them, and numbers for sampling. Source: types of the official SDK 7.51, protocols notes
+ * 1.3, schema of openresponses.org, read 2026-11.
  */
 export function newResponse({ id, createdAt, model, dialogue, kept }: WriteContext): JsonObject {
   const { extra, sampling } = dialogue
@@ -66,7 +66,7 @@ function toldFormat({ output }: Dialogue): JsonObject {
   }
 }
 
-/** Tools that stand in a namespace are told in it again. */
+/** Tools of a namespace are repeated inside it. */
 function toldTools(tools: readonly Tool[]): JsonObject[] {
   const folders = new Map<string, JsonObject[]>()
   return tools.flatMap((tool) => {

@@ -62,7 +62,7 @@ function readFacts(body: JsonObject): RequestFacts {
     fail('field_invalid', { field: 'stream_options', reason: 'must be an object' })
   }
   const stream = readFlag(body, 'stream')
-  // Such an answer is fetched later: it must be there then, and what it takes be known.
+  // Such an answer is fetched later: it must exist then, and its cost be known.
   if (readFlag(body, 'background') && body.store === false) {
     fail('field_invalid', { field: 'background', reason: { zh: '需要 store', en: 'only works together with store' } })
   }

@@ -16,7 +16,7 @@ export const openAiInputTokens: WireFormat = {
   stream: null,
 }
 
-/** The members of a request for an answer that decide what the model reads. The vendor refuses all others. */
+/** The members of a request that decide the model's input. The vendor refuses all others. */
 export function countedMembers(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([key]) => counted.has(key)))
 }

@@ -25,15 +25,15 @@ export function isClientSearch(tool: JsonObject): boolean {
 
 /** The names of a request's tools in one flat list, each another. */
 export interface FlatNames {
-  /** The name of a tool of a namespace, or of one that stands in none (''). */
+  /** The name of a tool's namespace, or '' without one. */
   of(namespace: string, name: string): string
   /** The search for further tools that the caller runs. */
   readonly search: string
 }
 
 /**
- * Names for formats that know no namespaces: `<namespace>__<name>`, ending in a hash of both where another tool of the request would have
- * the same name. Tools that stand in no namespace keep their names. The length is not limited here.
+ * Names for formats without namespaces: `<namespace>__<name>`, ending in a hash of both where another tool of the request would have
+ * the same name. Tools without a namespace keep their names. The length is not limited here.
  */
 export function flatNames(body: JsonObject): FlatNames {
   const taken = new Set<string>()
@@ -74,7 +74,7 @@ export function flatBytes(body: JsonObject): number {
   const all = toolLists(body).flatMap(({ tools }) => tools.filter(isObject))
   return all.reduce((sum, tool) => {
     if (tool.type !== 'namespace') return sum
-    // What a search has found is listed by name once more.
+    // The results of a search are listed by name again.
     return sum + 2 * arrayAt(tool, 'tools').length * (Math.min(textAt(tool, 'name').length, nameBytesMax) + 2)
   }, 0)
 }

@@ -5,9 +5,8 @@ import { mustBeObject, refuseInvalid, refuseType, unknownValue, vendorOnlyTool }
 import { type FlatNames, isClientSearch, type ToolList, toolLists } from './tool-lists.ts'
 
 /**
- * The tools of a request, those that items of its input bring along too: functions and free-text tools, by flat names where they stand in
- * a namespace, and the vendor's web search, which others have too; every other tool is its vendor's own. Throws `field_invalid` for one
- * without a name.
+ * The tools of a request, those in its input items included: functions and free-text tools, by flat names if they have a namespace,
+ * and web search, which other vendors have too; every other tool is its vendor's own. Throws `field_invalid` for one without a name.
  */
 export function readTools(body: JsonObject, names: FlatNames): Pick<Dialogue, 'tools' | 'search' | 'vendorOnly'> {
   const reader = new ToolsReader(names)
@@ -18,7 +17,7 @@ export function readTools(body: JsonObject, names: FlatNames): Pick<Dialogue, 't
   return { tools: withNamespaces(tools), search, ...(vendorOnly.length > 0 ? { vendorOnly } : {}) }
 }
 
-/** The first tool of each namespace also says what the namespace is for. */
+/** The first tool of each namespace also carries its description. */
 function withNamespaces(tools: readonly Tool[]): Tool[] {
   const told = new Set<string>()
   return tools.map((tool) => {
@@ -30,7 +29,7 @@ function withNamespaces(tools: readonly Tool[]): Tool[] {
   })
 }
 
-/** Deferred tools come with what the caller's search finds. The vendor's search no other model has: then all are there from the start. */
+/** Deferred tools are loaded by the caller's search. No other model has the vendor's search: then all are declared from the start. */
 function withoutDeferred(tools: readonly unknown[]): readonly unknown[] {
   const searches = tools.filter(isObject).filter(({ type }) => type === 'tool_search')
   if (searches.length === 0 || !searches.every(isClientSearch)) return tools
@@ -60,7 +59,7 @@ class ToolsReader {
     }
   }
 
-  /** A tool that comes later takes the place of one of the same name. */
+  /** A later tool replaces an earlier one of the same name. */
   add(list: ToolList): void {
     for (const tool of this.#readAll(list)) {
       const place = this.#places.get(tool.name) ?? this.tools.length
@@ -89,7 +88,7 @@ class ToolsReader {
     }
   }
 
-  /** Where only some sites may be searched, an answer out of others would not be what was asked for. */
+  /** A search limited to some sites has no equivalent: an answer from others would violate the request. */
   #search(tool: JsonObject, field: string): void {
     const isLimited = arrayAt(objectAt(tool, 'filters') ?? {}, 'allowed_domains').length > 0
     if (isLimited) this.vendorOnly.push({ field: `${field}.filters`, name: 'tools.web_search', reason: noSites })

@@ -2,7 +2,7 @@ import { type Inner, type Known, known, UnreadMembers } from '../unread-members.
 import { isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { toolLists } from './tool-lists.ts'
 
-/** What a request in Responses asks for inside its members and nothing neutral stands for. */
+/** Nested members of a request in Responses without a neutral form. */
 export function unreadIn(body: JsonObject): UnreadMembers {
   const unread = new UnreadMembers()
   unread.note('text', body.text, textMembers)
@@ -36,7 +36,7 @@ function membersOfTool(tool: JsonObject): Known | undefined {
   return Object.hasOwn(toolMembers, type) ? toolMembers[type] : undefined
 }
 
-/** What an earlier answer cited, and how likely its words were, asks for nothing. */
+/** Past citations and log probabilities have no effect. */
 const parts: Inner = known(
   'type text refusal annotations logprobs image_url detail file_id file_data file_url filename data format',
   {
@@ -57,7 +57,7 @@ const itemMembers: ByType = {
 
 function membersOfItem(item: JsonObject): Known | undefined {
   const type = textAt(item, 'type') || 'message'
-  // An object is what a tool gave, read as a whole.
+  // An object is the result of a tool, read as a whole.
   if (isObject(item.output)) return outputAsObject
   return Object.hasOwn(itemMembers, type) ? itemMembers[type] : undefined
 }

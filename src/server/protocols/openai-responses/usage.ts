@@ -14,10 +14,9 @@ import { tierServed } from '../tiers.ts'
 import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
 /**
- * Usage of a response in disjoint buckets, in tokens. `input_tokens` contains what was read from and written to the cache. A host that
- * leaves reasoning out of `output_tokens` is seen by a total that is larger than the sum. What tools of the vendor used stands
- * apart, in `tool_usage`. Undefined when nothing is reported or a number cannot be meant.
- * Source: types of the official SDK 7.57, protocols notes 1.3 and 3.12.
+ * Usage of a response in disjoint buckets, in tokens. `input_tokens` contains cache reads and writes. A total larger than the sum
+ * shows a host that leaves reasoning out of `output_tokens`. Usage of the vendor's tools is in `tool_usage`. Undefined when nothing is
+ * reported or a number is invalid. Source: types of the official SDK 7.57, protocols notes 1.3 and 3.12.
  */
 export function readResponseUsage(response: JsonObject): Usage | undefined {
   const usage = objectAt(response, 'usage')
@@ -57,8 +56,8 @@ export function readResponseUsage(response: JsonObject): Usage | undefined {
 }
 
 /**
- * The same as Responses reports it. Strict clients need both objects of details; the lifetimes of cache writes are told where the format
- * has words for them.
+ * The same in the form of Responses. Strict clients need both objects of details; the lifetimes of cache writes are reported where the
+ * format has members for them.
  */
 export function writeResponsesUsage(usage: Usage): JsonObject {
   const input = promptTokens(usage)
@@ -84,8 +83,8 @@ function lifetimeDetails(usage: Usage): JsonObject {
 }
 
 /**
- * Tokens of the tool that makes pictures: text and pictures that it read, what of both it read from a cache, text and pictures that it made.
- * An output without details is all pictures.
+ * Tokens of the image tool: text and image input, the cached part of both, text and image output. An output without details is all
+ * image.
  */
 function drawingUsage(response: JsonObject) {
   const drawing = objectAt(objectAt(response, 'tool_usage') ?? {}, 'image_gen') ?? {}
@@ -108,7 +107,7 @@ function drawingUsage(response: JsonObject) {
   }
 }
 
-/** Tokens of the model that writes drawings as SVG, which are in no other sum. Its calls cost what the model of the response costs. */
+/** Tokens of the SVG drawing model, which are in no other sum. Its calls are billed as the model of the response. */
 function svgUsage(response: JsonObject): { input: number; output: number; reasoning: number } {
   const reports = arrayAt(response, 'output').flatMap((item) => {
     const usage = isObject(item) && item.type === 'image_generation_call' ? objectAt(item, 'svg_usage') : undefined
@@ -119,7 +118,7 @@ function svgUsage(response: JsonObject): { input: number; output: number; reason
   return { input: sum('input_tokens'), output, reasoning: Math.min(output, sum('reasoning_tokens')) }
 }
 
-/** The vendor's own number of searches counts before what its answer shows. */
+/** The vendor's own number of searches takes precedence over its output items. */
 function callsIn(response: JsonObject): Pick<Usage, 'searches' | 'toolCalls'> {
   const calls = arrayAt(response, 'output').flatMap((item, at) => paidCallOf(item, at) ?? [])
   const told = countAt(objectAt(objectAt(response, 'tool_usage') ?? {}, 'web_search'), 'num_requests')
@@ -128,8 +127,8 @@ function callsIn(response: JsonObject): Pick<Usage, 'searches' | 'toolCalls'> {
 }
 
 /**
- * What is billed by the piece of an item: a search of the web or of files, a picture, the container in which code ran. `at` is its place,
- * for items without an id.
+ * An output item billed by the call: a web or file search, an image, the container in which code ran. `at` is its index, for items
+ * without an id.
  */
 export function paidCallOf(item: unknown, at: number): PaidCall | undefined {
   if (!isObject(item) || item.status === 'failed') return undefined
@@ -159,7 +158,7 @@ function isSearch(item: JsonObject): boolean {
   return action === '' || action === 'search'
 }
 
-/** A picture costs by its quality, where the reply tells it. */
+/** The price of an image depends on its quality, where the reply has it. */
 function pictureName(item: JsonObject): string {
   const quality = textAt(item, 'quality')
   return quality === '' || quality === 'auto' ? 'image_generation' : `image_generation_${quality}`

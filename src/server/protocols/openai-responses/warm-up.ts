@@ -6,8 +6,8 @@ import { writeEvents } from './reply-write.ts'
 import { readRequest } from './request-read.ts'
 
 /**
- * The stream of a request with `generate: false`, by which a client sends what a conversation begins with ahead of its first question:
- * an answer without output, whose id the question names. Source: guide of the WebSocket mode and types of the official SDK 7.51.
+ * The stream of a request with `generate: false`, by which a client sends the prefix of a conversation ahead of its first question: an
+ * answer without output, whose id the question refers to. Source: guide of the WebSocket mode and types of the official SDK 7.51.
  */
 export function warmUpEvents(body: JsonObject, context: Omit<WriteContext, 'dialogue'>): string {
   const { model, instructions, metadata } = body

@@ -5,7 +5,7 @@ import { splitEffort } from '../openai-chat/models.ts'
 import { nameTools, type ToolNames } from '../tool-names.ts'
 import { type ModelRules, rulesOf } from './models.ts'
 
-/** What the writers of the pieces of one request share. */
+/** Shared context of the writers of one request. */
 export interface Writing {
   readonly dialogue: Dialogue
   readonly quirks: Quirks
@@ -28,7 +28,7 @@ export function beginWriting(dialogue: Dialogue, context: RequestContext): Writi
   }
 }
 
-/** Hosts that follow the vendor take no more than this, whatever it has added since. */
+/** Compatible hosts accept no more than this, regardless of the vendor's later additions. */
 const toolNameRule = { allowed: /[a-zA-Z0-9_-]/, lengthMax: 64 }
 
 function toolNamesIn({ tools, turns }: Dialogue): string[] {

@@ -3,8 +3,8 @@ import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
 /**
- * Google's generateMessage of PaLM 2, for upstreams only: whole answers without usage. Google shut its own in October 2024; what answers
- * under such an address now are gateways and archives. After Google's reference of v1beta2; no live service was met.
+ * Google's generateMessage of PaLM 2, for upstreams only: whole answers without usage. Google shut it down in October 2024; only
+ * gateways and archives still serve it. After Google's reference of v1beta2; no live service was met.
  */
 export const palmMessage: Codec = {
   format: 'palm.message',

@@ -15,8 +15,8 @@ import { refuseForcedTools } from '../transcript.ts'
 import { definedMembers } from '../wire-format.ts'
 
 /**
- * A conversation as a prompt of two authors who take turns, the user first and last, with the instructions as its context. Throws
- * `untranslatable` for media and for tools that must be called.
+ * A conversation as a prompt of two alternating authors, the user first and last, with the instructions as its context. Throws
+ * `untranslatable` for media and for forced tools.
  */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   refuseForcedTools(dialogue)

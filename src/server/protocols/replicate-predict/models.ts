@@ -1,6 +1,6 @@
 /**
- * How the inputs of a model are called. Each model declares its own, and refuses with 422 what it does not know; those of one owner are
- * alike. Source: the input schemas of the official models, read 2026-11.
+ * The input names of a model. Each model declares its own, and refuses unknown ones with 422; those of one owner are alike. Source:
+ * the input schemas of the official models, read 2026-11.
  */
 export interface InputNames {
   readonly outputLimit: string

@@ -4,7 +4,7 @@ import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-bu
 import type { ReplyEvent } from '../reply-events.ts'
 import { areCounts, countAt, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
-/** The prediction as it stands when it is done, or when the upstream waits no longer. */
+/** The prediction when it is done, or when the upstream stops waiting. */
 export function readReply(prediction: JsonObject): ReplyEvent[] {
   return wholeReply((builder) => readPrediction(builder, prediction))
 }
@@ -32,7 +32,7 @@ function readPrediction(builder: ReplyBuilder, prediction: JsonObject): void {
   }
 }
 
-/** Models that stream tell their text in pieces. */
+/** Streaming models send their text in pieces. */
 function outputText(output: unknown): string {
   if (typeof output === 'string') return output
   if (Array.isArray(output)) return output.filter((piece) => typeof piece === 'string').join('')

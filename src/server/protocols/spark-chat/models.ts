@@ -1,4 +1,4 @@
-/** A version of Spark: its path, the name that a request gives it, and what it knows. Source: iFlytek's reference, read 2026-11. */
+/** A version of Spark: its path, its name in a request, and its features. Source: iFlytek's reference, read 2026-11. */
 export interface SparkVersion {
   readonly path: string
   readonly domain: string

@@ -17,8 +17,8 @@ import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { type SparkVersion, sparkVersionOf } from './models.ts'
 
 /**
- * A conversation as the message that opens a reply of Spark. It knows no messages of tools: past calls are told as text. Throws
- * `untranslatable` for media and, with versions without functions, for tools that must be called.
+ * A conversation as the message that opens a reply of Spark. It has no tool messages: past calls become text. Throws `untranslatable`
+ * for media and, with versions without functions, for forced tools.
  */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   const version = sparkVersionOf(context.model)

@@ -126,12 +126,12 @@ describe('a request to Spark', () => {
     expect(lost).toEqual(['max_tokens', 'top_p'])
   })
 
-  it('tells instructions as text of the user to versions without them', () => {
+  it('writes instructions as user text for versions without them', () => {
     const { body } = written(sparkChat, { system: [{ kind: 'text', text: 'Be brief' }] }, { model: 'SparkDesk-v2.1' })
     expect(body.payload).toEqual({ message: { text: [{ role: 'user', content: 'Be brief\nHello' }] } })
   })
 
-  it('offers functions where they are known, and tells past calls as text', () => {
+  it('offers functions where they are supported, and writes past calls as text', () => {
     const given = { tools: [tideTool], turns: [userTurn('Tide?'), ...toolTurns()] }
     expect(written(sparkChat, given, { model }).body.payload).toMatchObject({
       message: {
