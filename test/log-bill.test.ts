@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { billOf } from '../src/contract/bill.ts'
 import { decimalText } from '../src/contract/decimal.ts'
 import type { LogIteration, LogOther } from '../src/contract/entities/log.ts'
+import { readFactors } from '../src/contract/log-factors.ts'
 import { noUsage, type Usage } from '../src/contract/usage.ts'
 import { costOf, type Price } from '../src/server/pricing/quote.ts'
-import { billOf } from '../src/web/screens/log/bill.ts'
-import { readFactors } from '../src/web/screens/log/factors.ts'
 
 const factors: Omit<LogOther, 'frt' | 'use_time_ms'> = {
   model_ratio: 1.25,

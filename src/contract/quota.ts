@@ -12,6 +12,11 @@ export function usdPerMillionToRatio(usd: number, unitsPerUsd: number = quotaPer
   return (usd * unitsPerUsd) / 1_000_000
 }
 
+/** Without the dust of binary fractions; for showing only. */
+export function tidy(value: number): number {
+  return Number(value.toPrecision(12))
+}
+
 /** How a site shows quota: in dollars, or in units. */
 export interface QuotaDisplay {
   readonly inCurrency: boolean

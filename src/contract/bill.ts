@@ -1,9 +1,8 @@
-import { type Decimal, decimalOf, product, roundedUp, sumOf, times } from '../../../contract/decimal.ts'
-import type { Log } from '../../../contract/entities/log.ts'
-import { quotaPerUsd, ratioToUsdPerMillion } from '../../../contract/quota.ts'
-import { type Bucket, cacheWriteBuckets, longCacheLifetimes } from '../../../contract/usage.ts'
-import { cacheWriteFactor, type Factors, iterationsOf, toolCalls } from './factors.ts'
-import { tidy } from './prices.ts'
+import { type Decimal, decimalOf, product, roundedUp, sumOf, times } from './decimal.ts'
+import type { Log } from './entities/log.ts'
+import { cacheWriteFactor, type Factors, iterationsOf, toolCalls } from './log-factors.ts'
+import { quotaPerUsd, ratioToUsdPerMillion, tidy } from './quota.ts'
+import { type Bucket, cacheWriteBuckets, longCacheLifetimes } from './usage.ts'
 
 /**
  * A charge computed anew from nothing but its row. The formula is written out here a second time on purpose: a bill that was made by
