@@ -1,19 +1,14 @@
-import { randomBytes } from 'node:crypto'
 import { createRoot } from './accounts/create-root.ts'
 import { type EndpointSettings, ProviderClient } from './accounts/external-identity/endpoints.ts'
 import { OidcKeys } from './accounts/external-identity/oidc-keys.ts'
 import { HumanCheck } from './accounts/human-check.ts'
 import { Passwords } from './accounts/passwords.ts'
 import { Sessions } from './accounts/sessions.ts'
-import { Bus } from './bus/bus.ts'
-import { connectBus } from './bus/connect.ts'
 import { EndpointMisses } from './channels/missing-endpoints.ts'
 import { openChannels } from './channels/model-index.ts'
 import { Spending } from './channels/spending.ts'
 import { Traffic, usdPerCall } from './channels/traffic.ts'
-import { openSecrets, readMasterKey } from './db/key-ring.ts'
 import { migrate } from './db/migrate.ts'
-import { openDatabase } from './db/open.ts'
 import { openReader } from './db/reader.ts'
 import type { Env } from './env.ts'
 import { jobs } from './jobs/index.ts'
@@ -23,7 +18,6 @@ import { CallerLog } from './lib/caller-log.ts'
 import { type Clock, newSteadyClock, seconds } from './lib/clock.ts'
 import { UpstreamAgents, type UpstreamSettings } from './lib/http-client.ts'
 import { type Logger, newLogger } from './lib/logger.ts'
-import { newMetrics } from './lib/metrics.ts'
 import { Deadlines } from './lib/timer-wheel.ts'
 import { version } from './lib/version.ts'
 import { openCounters } from './limits/counters.ts'
@@ -32,8 +26,7 @@ import { RequestLimits } from './limits/request-limits.ts'
 import { SearchQueue } from './limits/search-queue.ts'
 import { Moderation } from './moderation/moderation.ts'
 import { Mailer } from './notify/mailer.ts'
-import type { Core } from './options/core.ts'
-import { openOptions } from './options/store.ts'
+import { openCore } from './open-core.ts'
 import type { App } from './parts.ts'
 import { openCatalog } from './pricing/catalog.ts'
 import { openPriceBook } from './pricing/price-book.ts'
@@ -88,20 +81,9 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const now = replaced.now ?? Date.now
   const steady = replaced.steady ?? replaced.now ?? newSteadyClock()
   const logger = replaced.logger ?? newLogger(env.LOG_LEVEL)
-  const metrics = newMetrics()
   // Read while the database opens.
   const loadingPrices = loadPricePackage()
-  const database = await openDatabase(env, (error) => logger.warn({ error }, 'lost a database connection'))
-  const node = `${process.pid}-${randomBytes(6).toString('hex')}`
-  await migrate(database)
-
-  const { key, previous, created } = readMasterKey(env)
-  const secrets = await openSecrets(database, key, now(), previous)
-  const bus = new Bus(logger)
-  const base = { env, now, steady, logger, metrics, database, db: database.db, secrets, bus, node }
-  const news = await connectBus(base)
-  const options = await openOptions(base)
-  const core: Core = { ...base, options }
+  const { core, createdKey, close: closeCore } = await openCore(env, { now, steady, logger, prepare: migrate })
 
   const upstream = new UpstreamAgents({ blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS, ...replaced.upstream })
   const ledger = await openLedger(core)
@@ -135,7 +117,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const deadlines = new Deadlines()
   await removeOldReplies(core)
   const undelivered = new UndeliveredReplies(core, ledger)
-  const reader = await openReader(database)
+  const reader = await openReader(core.database)
 
   const app: App = {
     ...core,
@@ -182,7 +164,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
 
   return {
     app,
-    createdKey: created,
+    createdKey,
     root,
     startJobs: () => runner.start(),
     async close() {
@@ -198,11 +180,8 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
       await ledger.close()
       channels.close()
       priceBook.close()
-      options.close()
-      await news.close()
-      await bus.close()
       await reader.close()
-      await database.close()
+      await closeCore()
     },
   }
 }

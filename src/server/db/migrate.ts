@@ -3,16 +3,31 @@ import { migrations } from './migrations/index.ts'
 import type { Database } from './open.ts'
 
 /** Brings the schema up to date. Several nodes may call it at once: one runs, the others wait. Refuses a schema newer than this program. */
-export async function migrate({ db, dialect }: Database): Promise<void> {
-  const migrator = new Migrator({
-    db,
-    provider: {
-      getMigrations: async () => Object.fromEntries(migrations.map(({ name, up }) => [name, { up: (trx) => up(trx, dialect) }])),
-    },
-  })
+export async function migrate(database: Database): Promise<void> {
+  const { dialect } = database
+  const migrator = migratorOf(database)
   const first = await migrator.migrateToLatest()
   // SQLite has no lock for migrations: a process that started at the same moment may have been first. Then nothing is left to do.
   const { error, results } = first.error && dialect === 'sqlite' ? await migrator.migrateToLatest() : first
   const failed = results?.find((result) => result.status === 'Error')
   if (error) throw new Error(`Migration ${failed?.migrationName ?? ''} failed`, { cause: error })
+}
+
+/** Throws unless the schema is that of this program: what only looks at a database, or repairs one row of it, changes no schema. */
+export async function requireCurrentSchema(database: Database): Promise<void> {
+  const done = await database.db.introspection.getTables()
+  const isNew = !done.some(({ name }) => name === 'users')
+  if (isNew) throw new Error('There is no database of Sluice here: check DATA_DIR and DATABASE_URL, or start the server once')
+  const states = await migratorOf(database).getMigrations()
+  if (states.some(({ executedAt }) => executedAt === undefined))
+    throw new Error('The database is of an older version: start the server of this version once, which brings it up to date')
+}
+
+function migratorOf({ db, dialect }: Database): Migrator {
+  return new Migrator({
+    db,
+    provider: {
+      getMigrations: async () => Object.fromEntries(migrations.map(({ name, up }) => [name, { up: (trx) => up(trx, dialect) }])),
+    },
+  })
 }

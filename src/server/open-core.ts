@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto'
+import { Bus } from './bus/bus.ts'
+import { connectBus } from './bus/connect.ts'
+import { openSecrets, readMasterKey } from './db/key-ring.ts'
+import { type Database, openDatabase } from './db/open.ts'
+import type { Env } from './env.ts'
+import type { Clock } from './lib/clock.ts'
+import type { Logger } from './lib/logger.ts'
+import { newMetrics } from './lib/metrics.ts'
+import type { Core } from './options/core.ts'
+import { openOptions } from './options/store.ts'
+
+export interface OpenCore {
+  readonly core: Core
+  /** Path of a master key that this call has generated. */
+  readonly createdKey: string | undefined
+  /** Call it last: it closes the database. */
+  close(): Promise<void>
+}
+
+interface CoreSettings {
+  readonly now: Clock
+  readonly steady: Clock
+  readonly logger: Logger
+  /** Brings the schema up to date, or refuses the database. Runs before anything is read or written. */
+  readonly prepare: (database: Database) => Promise<void>
+}
+
+/** Opens the parts below all others: database, secrets, bus and options. Throws when one of them cannot be opened. */
+export async function openCore(env: Env, { now, steady, logger, prepare }: CoreSettings): Promise<OpenCore> {
+  const database = await openDatabase(env, (error) => logger.warn({ error }, 'lost a database connection'))
+  const node = `${process.pid}-${randomBytes(6).toString('hex')}`
+  await prepare(database)
+
+  const { key, previous, created } = readMasterKey(env)
+  const secrets = await openSecrets(database, key, now(), previous)
+  const bus = new Bus(logger)
+  const base = { env, now, steady, logger, metrics: newMetrics(), database, db: database.db, secrets, bus, node }
+  const news = await connectBus(base)
+  const options = await openOptions(base)
+
+  return {
+    core: { ...base, options },
+    createdKey: created,
+    async close() {
+      options.close()
+      await news.close()
+      await bus.close()
+      await database.close()
+    },
+  }
+}

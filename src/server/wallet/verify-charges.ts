@@ -1,0 +1,88 @@
+import { setImmediate } from 'node:timers/promises'
+import { billOf } from '../../contract/bill.ts'
+import { logType } from '../../contract/entities/log.ts'
+import { readFactors } from '../../contract/log-factors.ts'
+import type { Queries } from '../db/open.ts'
+
+/** A charge whose log row, ledger row and recomputed amount are not one and the same. Amounts in units. */
+export interface ChargeDifference {
+  readonly requestId: string
+  readonly charged: number
+  /** Undefined when the ledger has no row for the request. */
+  readonly ledger: number | undefined
+  /** By the factors of the row; undefined when it lacks one. */
+  readonly recomputed: number | undefined
+}
+
+export interface VerifiedCharges {
+  /** Log rows of charges. */
+  readonly rows: number
+  /** Those that have every factor of their charge. */
+  readonly recomputed: number
+  /** Charges of the ledger without a log row: logging was off, or the rows were removed. */
+  readonly withoutRow: number
+  readonly differences: readonly ChargeDifference[]
+  /** How many differ in all; `differences` has the first 100. */
+  readonly differing: number
+}
+
+const pageSize = 1000
+const differencesMax = 100
+
+/**
+ * Compares every charge of the log with the ledger, and with the amount that its own factors give. Reads the whole log in pages; rows that
+ * are written meanwhile are left to the next run. `onProgress` gets the rows so far and their number in all.
+ */
+export async function verifyCharges(
+  db: Queries,
+  onProgress: (done: number, total: number) => void = () => {},
+): Promise<VerifiedCharges> {
+  const { last } = await db
+    .selectFrom('logs')
+    .select(({ fn }) => fn.max<number | null>('id').as('last'))
+    .executeTakeFirstOrThrow()
+  const total = last ?? 0
+  const differences: ChargeDifference[] = []
+  let [rows, recomputed, matched, differing] = [0, 0, 0, 0]
+
+  for (let after = 0; after < total; ) {
+    const page = await pageOf(db, after, total)
+    if (page.length === 0) break
+    after = page.at(-1)?.id ?? total
+    for (const row of page) {
+      const { charged, ledger } = row
+      const units = billOf({ quota: charged, factors: readFactors(row.other) })?.units
+      rows++
+      if (ledger !== undefined) matched++
+      if (units !== undefined) recomputed++
+      if (ledger === charged && (units === undefined || units === charged)) continue
+      differing++
+      if (differences.length < differencesMax) differences.push({ requestId: row.request_id, charged, ledger, recomputed: units })
+    }
+    onProgress(after, total)
+    await setImmediate()
+  }
+
+  const { count } = await db
+    .selectFrom('ledger')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('kind', '=', 'charge')
+    .executeTakeFirstOrThrow()
+  return { rows, recomputed, withoutRow: Math.max(0, count - matched), differences, differing }
+}
+
+async function pageOf(db: Queries, after: number, last: number) {
+  const rows = await db
+    .selectFrom('logs')
+    .leftJoin('ledger', (join) =>
+      join.on(({ eb, ref, val }) => eb('ledger.reference', '=', eb(val('charge:'), '||', ref('logs.request_id')))),
+    )
+    .select(['logs.id', 'logs.request_id', 'logs.quota as charged', 'logs.other', 'ledger.amount'])
+    .where('logs.type', '=', logType.consume)
+    .where('logs.id', '>', after)
+    .where('logs.id', '<=', last)
+    .orderBy('logs.id')
+    .limit(pageSize)
+    .execute()
+  return rows.map(({ amount, ...row }) => ({ ...row, ledger: amount === null ? undefined : 0 - amount }))
+}
