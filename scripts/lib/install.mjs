@@ -49,7 +49,7 @@ async function readPackages(file) {
 }
 
 function startNpm(args) {
-  const options = { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] }
+  const options = { cwd: root, stdio: ['ignore', 2, 2] }
   const cli = process.env.npm_execpath
   if (cli?.endsWith('.js')) return spawn(process.execPath, [cli, ...args], options)
   return process.platform === 'win32' ? spawn('npm.cmd', args, { ...options, shell: true }) : spawn('npm', args, options)

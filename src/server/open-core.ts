@@ -27,8 +27,18 @@ interface CoreSettings {
 }
 
 /** Opens the parts below all others: database, secrets, bus and options. Throws when one of them cannot be opened. */
-export async function openCore(env: Env, { now, steady, logger, prepare }: CoreSettings): Promise<OpenCore> {
+export async function openCore(env: Env, settings: CoreSettings): Promise<OpenCore> {
+  const { logger } = settings
   const database = await openDatabase(env, (error) => logger.warn({ error }, 'lost a database connection'))
+  try {
+    return await openOver(database, env, settings)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+async function openOver(database: Database, env: Env, { now, steady, logger, prepare }: CoreSettings): Promise<OpenCore> {
   const node = `${process.pid}-${randomBytes(6).toString('hex')}`
   await prepare(database)
 

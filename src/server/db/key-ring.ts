@@ -72,10 +72,8 @@ export function readMasterKey(env: {
 }): { key: Buffer; previous?: Buffer; created?: string } {
   const previous = env.MASTER_KEY_PREVIOUS === '' ? {} : { previous: parse(env.MASTER_KEY_PREVIOUS, 'MASTER_KEY_PREVIOUS') }
   if (env.MASTER_KEY !== '') return { key: parse(env.MASTER_KEY, 'MASTER_KEY'), ...previous }
-  if (env.MASTER_KEY_FILE !== '') return { key: readKeyFile(env.MASTER_KEY_FILE), ...previous }
-
-  const file = join(env.DATA_DIR, 'master.key')
-  if (existsSync(file)) return { key: readKeyFile(file), ...previous }
+  const file = masterKeyFile(env)
+  if (env.MASTER_KEY_FILE !== '' || existsSync(file)) return { key: readKeyFile(file), ...previous }
   mkdirSync(env.DATA_DIR, { recursive: true, mode: 0o700 })
   const key = randomBytes(32)
   writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
@@ -83,7 +81,12 @@ export function readMasterKey(env: {
   return { key, created: file }
 }
 
-function readKeyFile(file: string): Buffer {
+/** The file of the master key, where `MASTER_KEY` does not hold it. */
+export function masterKeyFile(env: { readonly MASTER_KEY_FILE: string; readonly DATA_DIR: string }): string {
+  return env.MASTER_KEY_FILE || join(env.DATA_DIR, 'master.key')
+}
+
+export function readKeyFile(file: string): Buffer {
   if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0) {
     throw new Error(`The master key file ${file} is readable by others; run: chmod 600 ${file}`)
   }

@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { requireCurrentSchema } from '../db/migrate.ts'
+import { type Env, readEnv } from '../env.ts'
+import { newLogger } from '../lib/logger.ts'
+import { openCore } from '../open-core.ts'
+import type { Core } from '../options/core.ts'
+
+/** How every command ends: 0 when all is well, 1 when it found something wrong, 2 when it could not do its work. */
+export const exitCodes = { ok: 0, found: 1, failed: 2 } as const
+
+/** What a command did: one object for programs, lines for people. */
+export interface Outcome {
+  readonly ok: boolean
+  readonly data: object
+  readonly lines: readonly string[]
+}
+
+/** Adds `--json`, and prints the outcome of the work in the form that was asked for. */
+export function reporting<Options extends { readonly json?: true }>(
+  command: Command,
+  work: (options: Options) => Promise<Outcome>,
+): Command {
+  return command.option('--json', 'print one JSON object').action(async (options: Options) => {
+    const { ok, data, lines } = await work(options)
+    process.stdout.write(options.json ? `${JSON.stringify({ ok, ...data })}\n` : `${lines.join('\n')}\n`)
+    process.exitCode = ok ? exitCodes.ok : exitCodes.found
+  })
+}
+
+/** The settings of the server. Throws where they name an embedded database that does not exist, which opening it would create. */
+export function readServerEnv(): Env {
+  const env = readEnv(process.env)
+  if (env.DATABASE_URL === '' && !existsSync(join(env.DATA_DIR, 'app.db')))
+    throw new Error(`There is no database in ${env.DATA_DIR}: check DATA_DIR and DATABASE_URL, or start the server once`)
+  return env
+}
+
+/** Runs work on the database that the settings of the server name. Creates nothing and changes no schema. */
+export async function withCore<Result>(work: (core: Core) => Promise<Result>): Promise<Result> {
+  const env = readServerEnv()
+  const clock = { now: Date.now, steady: () => performance.now() }
+  const { core, close } = await openCore(env, { ...clock, logger: newLogger('error'), prepare: requireCurrentSchema })
+  try {
+    return await work(core)
+  } finally {
+    await close()
+  }
+}
+
+/** A line that is written over itself, on terminals alone. */
+export function progress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`)
+}

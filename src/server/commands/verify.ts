@@ -1,0 +1,43 @@
+import { Command } from 'commander'
+import { type AuditState, verifyAudit } from '../options/audit.ts'
+import type { Core } from '../options/core.ts'
+import { type Discrepancy, reconcile } from '../wallet/reconcile.ts'
+import { type VerifiedCharges, verifyCharges } from '../wallet/verify-charges.ts'
+import { type Outcome, progress, reporting, withCore } from './command.ts'
+
+export const verifyCommand = reporting(
+  new Command('verify').description(
+    'Check the books: every charge recomputed from its log row and compared with the ledger, every balance with the sum of its ledger rows, and the chain of the audit log. Exits with 1 when something differs.',
+  ),
+  () => withCore(verify),
+)
+
+export interface Verification {
+  readonly charges: VerifiedCharges
+  /** Users whose balance is not the sum of their ledger rows. */
+  readonly balances: readonly Discrepancy[]
+  readonly audit: AuditState
+}
+
+async function verify(core: Core): Promise<Outcome> {
+  const charges = await verifyCharges(core.db, (done, total) => progress(`${Math.floor((done / total) * 100)} % of the log`))
+  progress('')
+  const data: Verification = { charges, balances: await reconcile(core), audit: await verifyAudit(core) }
+  const ok = charges.differing === 0 && data.balances.length === 0 && data.audit.brokenAt === undefined
+  return { ok, data, lines: linesOf(data) }
+}
+
+function linesOf({ charges, balances, audit }: Verification): string[] {
+  return [
+    `Charges   ${charges.rows} in the log, ${charges.recomputed} recomputed, ${charges.differing} differ; ${charges.withoutRow} in the ledger without a log row`,
+    ...charges.differences.map(
+      ({ requestId, charged, ledger = 'no row', recomputed = 'not computable' }) =>
+        `  ${requestId}: charged ${charged}, ledger ${ledger}, recomputed ${recomputed}`,
+    ),
+    `Balances  ${balances.length} differ from the ledger`,
+    ...balances.map(({ userId, quota, ledger }) => `  user ${userId}: balance ${quota}, ledger ${ledger}`),
+    audit.brokenAt === undefined
+      ? `Audit log ${audit.rows} rows, the chain is whole; its head is ${audit.head || '(empty)'}`
+      : `Audit log BROKEN at row ${audit.brokenAt}, after ${audit.rows} rows`,
+  ]
+}

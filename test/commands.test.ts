@@ -1,0 +1,159 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import type { Log } from '../src/contract/entities/log.ts'
+import { openSecrets } from '../src/server/db/key-ring.ts'
+import { migrate } from '../src/server/db/migrate.ts'
+import { serverOfTest, signIn, type TestServer } from './helpers/app.ts'
+import { testMasterKey } from './helpers/core.ts'
+import { eachDatabase, freshDatabase } from './helpers/databases.ts'
+import { addChannel } from './helpers/seed.ts'
+import { ask, chat, completion, httpUpstream, model, settledCharges } from './relay/stage.ts'
+
+const program = fileURLToPath(new URL('../dist/server/commands/sluice.js', import.meta.url))
+
+interface Ran {
+  readonly code: number
+  readonly output: string
+  readonly errors: string
+}
+
+/** Runs the built command line as a process of its own. */
+function sluice(args: readonly string[], env: Record<string, string>, input = ''): Promise<Ran> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [program, ...args],
+      { env: { PATH: process.env.PATH, ...env } },
+      (error, output, errors) => resolve({ code: error ? Number(error.code) : 0, output, errors }),
+    )
+    child.stdin?.end(input)
+  })
+}
+
+const masterKey = testMasterKey.toString('base64')
+const envOf = ({ database }: Pick<TestServer, 'database'>) => ({ ...database.env, MASTER_KEY: masterKey })
+
+eachDatabase('the command line', (_fresh, kind) => {
+  it('verify recomputes every charge, and names what differs', async () => {
+    const server = await serverOfTest(kind)
+    const url = await httpUpstream((request, response) => {
+      request.resume()
+      response.setHeader('content-type', 'application/json').end(completion())
+    })
+    await addChannel(server, { url, models: model })
+    const { key } = await server.call<{ key: string }>('POST /api/token/', { name: 'test', unlimited_quota: true })
+    for (let count = 0; count < 3; count++) expect((await ask(server, `sk-${key}`, chat())).status).toBe(200)
+    await settledCharges(server)
+
+    const clean = await sluice(['verify', '--json'], envOf(server))
+    expect([clean.code, JSON.parse(clean.output)]).toEqual([
+      0,
+      {
+        ok: true,
+        charges: { rows: 3, recomputed: 3, withoutRow: 0, differing: 0, differences: [] },
+        balances: [],
+        audit: { rows: expect.any(Number), head: expect.any(String) },
+      },
+    ])
+
+    const { db } = server.app
+    const [row] = (await server.call<{ items: Log[] }>('GET /api/log/?type=2')).items
+    await db
+      .updateTable('logs')
+      .set({ quota: 1_000_000 })
+      .where('request_id', '=', row?.request_id ?? '')
+      .execute()
+    await db
+      .updateTable('users')
+      .set((eb) => ({ quota: eb('quota', '+', 5) }))
+      .where('id', '=', 1)
+      .execute()
+    const broken = await sluice(['verify', '--json'], envOf(server))
+    const found = JSON.parse(broken.output)
+    expect([broken.code, found.ok]).toEqual([1, false])
+    expect(found.charges).toMatchObject({
+      differing: 1,
+      differences: [{ requestId: row?.request_id, charged: 1_000_000, ledger: row?.quota, recomputed: row?.quota }],
+    })
+    expect(found.balances).toMatchObject([{ userId: 1 }])
+    expect((await sluice(['verify'], envOf(server))).output).toContain(
+      `${row?.request_id}: charged 1000000, ledger ${row?.quota}`,
+    )
+  })
+
+  it('root-password gives a super admin who is locked out a new password, and ends their sessions', async () => {
+    const server = await serverOfTest(kind)
+    await server.app.db.updateTable('users').set({ status: 2 }).where('id', '=', 1).execute()
+    const env = envOf(server)
+    expect(await sluice(['root-password'], env)).toMatchObject({ code: 2, errors: expect.stringContaining('--yes') })
+    expect(await sluice(['root-password', '--user', 'nobody', '--yes'], env)).toMatchObject({ code: 2 })
+
+    const reset = await sluice(['root-password', '--yes', '--json'], env)
+    const { username, password } = JSON.parse(reset.output)
+    expect([reset.code, username]).toEqual([0, 'root'])
+    expect(await signIn(server.url, password)).toContain('session=')
+    await expect.poll(async () => (await server.raw('GET /api/user/self')).status).toBe(401)
+
+    expect((await sluice(['root-password', '--password-stdin', '--yes'], env, 'short')).errors).toContain('8')
+    expect(await sluice(['root-password', '--password-stdin', '--yes'], env, 'brave horse 11\n')).toMatchObject({ code: 0 })
+    expect(await signIn(server.url, 'brave horse 11')).toContain('session=')
+  })
+
+  it('rotate-key puts a new master key in force, also after a run that was interrupted', async () => {
+    const database = await freshDatabase(kind, 'empty')
+    const env = { ...database.env, DATA_DIR: database.env.DATA_DIR || mkdtempSync(join(tmpdir(), 'sluice-')) }
+    const file = join(env.DATA_DIR, 'master.key')
+    writeFileSync(file, `${masterKey}\n`, { mode: 0o600 })
+    const open = await database.open()
+    await migrate(open)
+    const before = await openSecrets(open, testMasterKey, 0)
+    const sealed = before.seal('secret', { table: 'options', column: 'value', row: 'x' })
+
+    const rotated = await sluice(['rotate-key', '--yes', '--json'], env)
+    expect([rotated.code, rotated.errors]).toEqual([0, ''])
+    const key = readFileSync(file, 'utf8').trim()
+    expect([key === masterKey, readFileSync(JSON.parse(rotated.output).old_file, 'utf8').trim()]).toEqual([false, masterKey])
+    const after = await openSecrets(open, Buffer.from(key, 'base64'), 0)
+    expect(after.open(sealed, { table: 'options', column: 'value', row: 'x' })).toBe('secret')
+    await expect(openSecrets(open, testMasterKey, 0)).rejects.toThrow('The master key does not open')
+
+    // The process ended between the database and the file.
+    const next = Buffer.alloc(32, 9)
+    writeFileSync(`${file}.new`, `${next.toString('base64')}\n`, { mode: 0o600 })
+    await openSecrets(open, next, 0, Buffer.from(key, 'base64'))
+    expect(await sluice(['rotate-key', '--yes'], env)).toMatchObject({ code: 0 })
+    expect(readFileSync(file, 'utf8').trim()).toBe(next.toString('base64'))
+    expect(existsSync(`${file}.new`)).toBe(false)
+    expect((await sluice(['verify', '--json'], env)).code).toBe(0)
+    await open.close()
+    await database.drop()
+  })
+
+  it('changes nothing in a database of an older version', async () => {
+    const database = await freshDatabase(kind, 'migrated')
+    const open = await database.open()
+    await sql`delete from kysely_migration where name = (select max(name) from kysely_migration)`.execute(open.db)
+    const { code, errors } = await sluice(['verify'], { ...database.env, MASTER_KEY: masterKey })
+    expect([code, errors]).toEqual([2, expect.stringContaining('older version')])
+    await open.close()
+    await database.drop()
+  })
+})
+
+it('without a database a command fails, and creates none', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-'))
+  const { code, errors } = await sluice(['verify'], { DATA_DIR: folder })
+  expect([code, errors, readdirSync(folder)]).toEqual([2, expect.stringContaining('There is no database'), []])
+})
+
+it('every command has help', async () => {
+  for (const command of ['serve', 'verify', 'root-password', 'rotate-key']) {
+    const { code, output } = await sluice([command, '--help'], {})
+    expect([code, output]).toEqual([0, expect.stringContaining(`Usage: sluice ${command}`)])
+  }
+})
