@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
@@ -134,6 +134,56 @@ eachDatabase('the command line', (_fresh, kind) => {
     await database.drop()
   })
 
+  it.each(['sqlite', 'postgres'] as const)(
+    'backup while calls are charged, and restore into an empty database: %s',
+    async (into) => {
+      const server = await serverOfTest(kind)
+      const url = await httpUpstream((request, response) => {
+        request.resume()
+        response.setHeader('content-type', 'application/json').end(completion())
+      })
+      await addChannel(server, { url, models: model })
+      const { key } = await server.call<{ key: string }>('POST /api/token/', { name: 'test', unlimited_quota: true })
+      const call = (at: TestServer) => ask(at, `sk-${key}`, chat())
+      for (let count = 0; count < 3; count++) expect((await call(server)).status).toBe(200)
+
+      const file = join(mkdtempSync(join(tmpdir(), 'sluice-')), 'backup.db')
+      let isOver = false
+      const load = (async () => {
+        let calls = 3
+        for (; !isOver; calls++) expect((await call(server)).status).toBe(200)
+        return calls
+      })()
+      const written = await sluice(['backup', file, '--json'], envOf(server))
+      isOver = true
+      const calls = await load
+      expect([written.code, written.errors]).toEqual([0, ''])
+      const { rows } = JSON.parse(written.output)
+      expect(rows.logs).toBeGreaterThanOrEqual(3)
+      expect(rows.logs).toBeLessThanOrEqual(calls)
+      expect((await sluice(['backup', file], envOf(server))).errors).toContain('overwrites nothing')
+
+      const database = await freshDatabase(into, 'empty')
+      const env = { ...database.env, MASTER_KEY: masterKey }
+      expect((await sluice(['restore', file], env)).errors).toContain('--yes')
+      const restored = await sluice(['restore', file, '--yes', '--json'], env)
+      expect([restored.code, restored.errors, JSON.parse(restored.output || '{}').rows]).toEqual([0, '', rows])
+      expect((await sluice(['restore', file, '--yes'], env)).errors).toContain('overwrites nothing')
+      expect(readdirSync(dirname(file))).toEqual(['backup.db'])
+
+      const other = await serverOfTest(into, { database })
+      expect((await call(other)).status).toBe(200)
+      await settledCharges(other)
+      const verified = await sluice(['verify', '--json'], env)
+      expect([verified.code, JSON.parse(verified.output)]).toMatchObject([
+        0,
+        { charges: { rows: rows.logs + 1, differing: 0 }, balances: [] },
+      ])
+      const held = await other.app.db.selectFrom('users').select('held').where('id', '=', 1).executeTakeFirstOrThrow()
+      expect(held).toEqual({ held: 0 })
+    },
+  )
+
   it('changes nothing in a database of an older version', async () => {
     const database = await freshDatabase(kind, 'migrated')
     const open = await database.open()
@@ -152,7 +202,7 @@ it('without a database a command fails, and creates none', async () => {
 })
 
 it('every command has help', async () => {
-  for (const command of ['serve', 'verify', 'root-password', 'rotate-key']) {
+  for (const command of ['serve', 'verify', 'backup', 'restore', 'rotate-key', 'root-password']) {
     const { code, output } = await sluice([command, '--help'], {})
     expect([code, output]).toEqual([0, expect.stringContaining(`Usage: sluice ${command}`)])
   }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { requireCurrentSchema } from '../db/migrate.ts'
+import { databaseFile } from '../db/open.ts'
 import { type Env, readEnv } from '../env.ts'
 import { newLogger } from '../lib/logger.ts'
 import { openCore } from '../open-core.ts'
@@ -20,10 +21,11 @@ export interface Outcome {
 /** Adds `--json`, and prints the outcome of the work in the form that was asked for. */
 export function reporting<Options extends { readonly json?: true }>(
   command: Command,
-  work: (options: Options) => Promise<Outcome>,
+  work: (options: Options, args: readonly string[]) => Promise<Outcome>,
 ): Command {
-  return command.option('--json', 'print one JSON object').action(async (options: Options) => {
-    const { ok, data, lines } = await work(options)
+  return command.option('--json', 'print one JSON object').action(async () => {
+    const options = command.opts<Options>()
+    const { ok, data, lines } = await work(options, command.args)
     process.stdout.write(options.json ? `${JSON.stringify({ ok, ...data })}\n` : `${lines.join('\n')}\n`)
     process.exitCode = ok ? exitCodes.ok : exitCodes.found
   })
@@ -32,7 +34,7 @@ export function reporting<Options extends { readonly json?: true }>(
 /** The settings of the server. Throws where they name an embedded database that does not exist, which opening it would create. */
 export function readServerEnv(): Env {
   const env = readEnv(process.env)
-  if (env.DATABASE_URL === '' && !existsSync(join(env.DATA_DIR, 'app.db')))
+  if (env.DATABASE_URL === '' && !existsSync(join(env.DATA_DIR, databaseFile)))
     throw new Error(`There is no database in ${env.DATA_DIR}: check DATA_DIR and DATABASE_URL, or start the server once`)
   return env
 }

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
 import { version } from '../lib/version.ts'
+import { backupCommand } from './backup.ts'
 import { exitCodes } from './command.ts'
+import { restoreCommand } from './restore.ts'
 import { rootPasswordCommand } from './root-password.ts'
 import { rotateKeyCommand } from './rotate-key.ts'
 import { serveCommand } from './serve.ts'
@@ -12,7 +14,8 @@ const program = new Command('sluice')
   .description('The gateway in front of AI model APIs, and the work of its operator')
   .version(version)
   .showHelpAfterError()
-for (const command of [serveCommand, verifyCommand, rootPasswordCommand, rotateKeyCommand]) program.addCommand(command)
+for (const command of [serveCommand, verifyCommand, backupCommand, restoreCommand, rotateKeyCommand, rootPasswordCommand])
+  program.addCommand(command)
 
 try {
   await program.parseAsync()

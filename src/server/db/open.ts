@@ -39,7 +39,14 @@ export async function openDatabase(
   }
 
   mkdirSync(env.DATA_DIR, { recursive: true, mode: 0o700 })
-  const file = join(env.DATA_DIR, 'app.db')
+  return openSqliteDatabase(join(env.DATA_DIR, databaseFile))
+}
+
+/** The embedded database, in `DATA_DIR`. */
+export const databaseFile = 'app.db'
+
+/** Opens a database file, which is made where there is none. */
+export function openSqliteDatabase(file: string): Extract<Database, { dialect: 'sqlite' }> {
   // This thread serves requests: it retries a lock later, and never blocks on it.
   const raw = openSqlite(file, 0)
   const db = new RetryingQueries({ dialect: sqliteDialect(raw) })

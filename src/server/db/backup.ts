@@ -1,0 +1,183 @@
+import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
+import { sql } from 'kysely'
+import { migrate, requireCurrentSchema } from './migrate.ts'
+import { type Database, openSqliteDatabase, type Queries } from './open.ts'
+
+/**
+ * Backups: a SQLite file with every row, whichever database the rows come from and go to, so that a site also moves from one kind of
+ * database to the other. Secrets stay sealed; the master key is not part of a backup.
+ */
+export interface Copied {
+  /** Rows by table. */
+  readonly rows: Readonly<Record<string, number>>
+}
+
+/** What belongs to running processes. */
+const ofProcesses: ReadonlySet<string> = new Set(['leases', 'nodes', 'revisions'])
+const pageSize = 1000
+/** Parameters of one statement, below the limit of either database. */
+const parametersMax = 20_000
+
+export type OnTable = (table: string) => void
+
+/**
+ * Writes a backup of one consistent state, also while servers write. The file appears when it is complete and was compared with what was
+ * read. Throws when it exists, and when the database is of another version of the program.
+ */
+export async function writeBackup(database: Database, file: string, onTable: OnTable = () => {}): Promise<Copied> {
+  if (existsSync(file)) throw new Error(`${file} exists: a backup overwrites nothing`)
+  await requireCurrentSchema(database)
+  const partial = `${file}.partial`
+  removeFile(partial)
+  const target = openSqliteDatabase(partial)
+  try {
+    await migrate(target)
+    const copied = await inSnapshot(database, (db) => copyTables({ ...database, db }, target, onTable))
+    requireWhole(target)
+    // Everything in one file, without a log beside it.
+    target.raw.exec('pragma journal_mode = delete')
+    await target.close()
+    renameSync(partial, file)
+    return copied
+  } catch (error) {
+    await target.close().catch(() => {})
+    removeFile(partial)
+    throw error
+  }
+}
+
+/**
+ * Loads a backup into a database that has no rows, and brings it up to date first where it is of an older version. All rows are loaded, or
+ * none. Throws when the database is in use already, and when the backup is of a newer version.
+ */
+export async function restoreBackup(file: string, target: Database, onTable: OnTable = () => {}): Promise<Copied> {
+  if (!existsSync(file)) throw new Error(`${file} does not exist`)
+  await migrate(target)
+  const { count } = await target.db
+    .selectFrom('users')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  if (count > 0) throw new Error('The database is in use: a restore overwrites nothing')
+  // The backup itself stays as it was written.
+  const working = `${file}.restoring`
+  removeFile(working)
+  copyFileSync(file, working)
+  const source = openSqliteDatabase(working)
+  try {
+    requireWhole(source)
+    await migrate(source)
+    return await copyTables(source, target, onTable)
+  } finally {
+    await source.close()
+    removeFile(working)
+  }
+}
+
+/** Copies all rows in one transaction of the target, and compares their numbers. */
+function copyTables(source: Database, target: Database, onTable: OnTable): Promise<Copied> {
+  return target.db.transaction().execute(async (within) => {
+    const rows: Record<string, number> = {}
+    for (const { name } of await within.introspection.getTables()) {
+      if (ofProcesses.has(name)) continue
+      onTable(name)
+      let copied = 0
+      for await (const page of pagesOf(source, name)) {
+        await insertRows(within, name, page)
+        copied += page.length
+      }
+      const { count } = await countOf(within, name)
+      if (count !== copied) throw new Error(`${name}: ${copied} rows were copied, and ${count} are there`)
+      rows[name] = copied
+    }
+    await orphanHolds(within, target.dialect)
+    if (target.dialect === 'postgres') await continueIds(within, Object.keys(rows))
+    return { rows }
+  })
+}
+
+type Row = Record<string, unknown>
+
+async function* pagesOf({ db, dialect }: Database, table: string): AsyncGenerator<Row[]> {
+  if (dialect === 'sqlite') {
+    for (let last = 0; ; ) {
+      const { rows } = await sql<Row & { copied_row: number }>`
+        select rowid as copied_row, * from ${sql.table(table)} where rowid > ${last} order by rowid limit ${pageSize}`.execute(db)
+      if (rows.length === 0) return
+      last = rows.at(-1)?.copied_row ?? 0
+      yield rows.map(({ copied_row: _row, ...row }) => row)
+    }
+  }
+  await sql`declare copied no scroll cursor for select * from ${sql.table(table)}`.execute(db)
+  for (;;) {
+    const { rows } = await sql<Row>`fetch forward ${sql.lit(pageSize)} from copied`.execute(db)
+    if (rows.length === 0) break
+    yield rows
+  }
+  await sql`close copied`.execute(db)
+}
+
+async function insertRows(within: Queries, table: string, rows: readonly Row[]): Promise<void> {
+  const columns = Object.keys(rows[0] ?? {})
+  const atOnce = Math.max(1, Math.floor(parametersMax / columns.length))
+  const names = sql.join(columns.map((column) => sql.ref(column)))
+  for (let at = 0; at < rows.length; at += atOnce) {
+    const values = rows.slice(at, at + atOnce).map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`)
+    await sql`insert into ${sql.table(table)} (${names}) values ${sql.join(values)}`.execute(within)
+  }
+}
+
+/**
+ * The holds that were open belong to no running node: the next start settles or releases them. PostgreSQL holds in rows, SQLite in memory,
+ * so that what is held follows from the rows of the holds, or is nothing.
+ */
+async function orphanHolds(within: Queries, dialect: Database['dialect']): Promise<void> {
+  await within.updateTable('holds').set({ lease_until: 0 }).execute()
+  for (const [table, column] of [
+    ['users', 'user_id'],
+    ['tokens', 'token_id'],
+  ] as const) {
+    const held = sql`coalesce((select sum(amount) from holds where ${sql.ref(column)} = ${sql.table(table)}.id), 0)`
+    await sql`update ${sql.table(table)} set held = ${dialect === 'postgres' ? held : sql.lit(0)}`.execute(within)
+  }
+}
+
+/** New rows get the ids after those that were copied. */
+async function continueIds(within: Queries, tables: readonly string[]): Promise<void> {
+  const { rows } = await sql<{ name: string }>`
+    select table_name as name from information_schema.columns
+    where table_schema = current_schema() and column_name = 'id' and is_identity = 'YES'`.execute(within)
+  for (const { name } of rows) {
+    if (!tables.includes(name)) continue
+    const next = sql`(select coalesce(max(id), 0) + 1 from ${sql.table(name)})`
+    await sql`select setval(pg_get_serial_sequence(${sql.lit(name)}, 'id'), ${next}, false)`.execute(within)
+  }
+}
+
+function inSnapshot<Result>({ db, dialect }: Database, read: (db: Queries) => Promise<Result>): Promise<Result> {
+  if (dialect === 'postgres')
+    return db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read)
+  return db.connection().execute(async (connection) => {
+    // Not `begin` alone, which takes the write lock.
+    await sql`begin deferred`.execute(connection)
+    try {
+      return await read(connection)
+    } finally {
+      await sql`rollback`.execute(connection)
+    }
+  })
+}
+
+async function countOf(db: Queries, table: string): Promise<{ count: number }> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`.execute(db)
+  return rows[0] ?? { count: 0 }
+}
+
+/** Throws unless every page of the file is sound. */
+function requireWhole({ raw, file }: Extract<Database, { dialect: 'sqlite' }>): void {
+  const [row] = raw.prepare('pragma integrity_check').all()
+  if (row?.integrity_check !== 'ok') throw new Error(`${file} is damaged: ${String(row?.integrity_check)}`)
+}
+
+function removeFile(file: string): void {
+  for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true })
+}
