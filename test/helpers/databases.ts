@@ -22,6 +22,15 @@ export function eachDatabase(name: string, tests: (fresh: () => Promise<TestData
   }
 }
 
+/**
+ * The same for tests of protocols, parsing and peers, whose statements other suites run on both: on SQLite in the ordinary run, on both in
+ * `npm run torture`.
+ */
+export function anyDatabase(name: string, tests: Parameters<typeof eachDatabase>[1]): void {
+  if (process.env.EVERY_DATABASE === '1') eachDatabase(name, tests)
+  else describe(name, () => tests(() => freshDatabase('sqlite'), 'sqlite'))
+}
+
 /** A database with the schema of today, unless another beginning is named. */
 export async function freshDatabase(kind: DatabaseKind, beginning: Beginning = 'migrated'): Promise<TestDatabase> {
   const folder = newFolder()

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { type Foreign, foreignNames, foreignStage } from './foreign-stage.ts'
 import { ask as askAs, httpUpstream, settledCharges } from './stage.ts'
@@ -20,7 +20,7 @@ const lacks: Readonly<Record<Foreign, string>> = {
 const codeOf = ({ status, text }: { status: number; text: string }) => [status, JSON.parse(text).error]
 const refusal = (param: string) => [400, expect.objectContaining({ code: 'unsupported_parameter', param })]
 
-eachDatabase('hosted tools that the model behind lacks', (_fresh, kind) => {
+anyDatabase('hosted tools that the model behind lacks', (_fresh, kind) => {
   for (const name of foreignNames) {
     it(`${name}: are left out with a receipt as long as another tool remains, whole and streamed, and cost nothing`, async () => {
       const { server, asked, ask, model } = await foreignStage(kind, name, () => ({ text: 'ok' }))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { ask, chat, claude, completion, event, eventually, httpUpstream, model, piece, settledCharges, stage } from './stage.ts'
 
@@ -90,7 +90,7 @@ const messageText = (text: string) =>
 
 const texts = ['It is ', 'a bad', 'wor', 'd, a bad', ' word and 敏', '感', '词.']
 
-eachDatabase('listed words', (_fresh, kind) => {
+anyDatabase('listed words', (_fresh, kind) => {
   it('in a prompt refuse it, cost nothing, and are not told', async () => {
     const { server, ask } = await stage(kind, await streaming([completion()], 'application/json'))
     for (const words of ['a Test_Sensitive b', 'ｔｅｓｔ＿sensitive', 'test_\u200Bsensitive']) {

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import { expect, it } from 'vitest'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 import { type Foreign, foreignNames, foreignStage } from './foreign-stage.ts'
 import { caller, type Event } from './realtime-stage.ts'
@@ -29,7 +29,7 @@ const question = { role: 'user' as const, content: 'When is high tide?' }
 /** Places of the calls in what the upstream is offered: the flat tools first, then the namespaces in their order. */
 const called = [3, 5, 2, 1, 0]
 
-eachDatabase('tools in namespaces', (_fresh, kind) => {
+anyDatabase('tools in namespaces', (_fresh, kind) => {
   for (const name of foreignNames) {
     const staged = () =>
       foreignStage(kind, name, ({ tools: offered }, turn) =>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { type Asked, type Foreign, foreignNames, foreignStage } from './foreign-stage.ts'
 import { ask as askAs } from './stage.ts'
@@ -81,7 +81,7 @@ const carried = [
   'user: [The tool computer answered] [image attached] <image> And now?',
 ]
 
-eachDatabase('hosted tools in the history of a conversation that moves to another vendor', (_fresh, kind) => {
+anyDatabase('hosted tools in the history of a conversation that moves to another vendor', (_fresh, kind) => {
   for (const name of foreignNames) {
     it(`${name}: are told as text, what cannot be told is named, and the conversation goes on`, async () => {
       const { server, ask, asked, model } = await foreignStage(kind, name, () => ({ text: 'Five.' }))

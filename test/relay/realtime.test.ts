@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { TestServer } from '../helpers/app.ts'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { answering, caller, live, realtimeUpstream, sdk } from './realtime-stage.ts'
 import { ask, chat, eventually, settledCharges, stage, upstreamKey } from './stage.ts'
@@ -13,7 +13,7 @@ async function interrupted(server: TestServer) {
   return { ...JSON.parse(row?.other ?? '{}'), prompt: row?.prompt_tokens, completion: row?.completion_tokens }
 }
 
-eachDatabase('a realtime session', (_fresh, kind) => {
+anyDatabase('a realtime session', (_fresh, kind) => {
   it('goes through the official SDK, and each response is charged by itself before its end is told', async () => {
     const upstream = await realtimeUpstream(answering())
     const { server, token, channelId } = await open(kind, upstream.url)

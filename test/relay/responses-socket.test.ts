@@ -3,7 +3,7 @@ import OpenAI from 'openai'
 import { ResponsesWS } from 'openai/resources/responses/ws'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startServer } from '../helpers/app.ts'
-import { eachDatabase, freshDatabase } from '../helpers/databases.ts'
+import { anyDatabase, freshDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { fixture, upstreamOfTest } from '../helpers/upstream.ts'
 import { caller as connectCaller, type Event } from './realtime-stage.ts'
@@ -58,7 +58,7 @@ async function waiting() {
   return { url, asked }
 }
 
-eachDatabase('Responses over a WebSocket', (_fresh, kind) => {
+anyDatabase('Responses over a WebSocket', (_fresh, kind) => {
   it('answers several turns of one connection, each charged by itself before its end is told; a turn goes on from what the upstream keeps', async () => {
     const upstream = await vendor()
     const { server, token, channelId } = await stage(kind, upstream.url)

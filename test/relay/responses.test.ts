@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { EventBlocks } from '../../src/server/lib/sse.ts'
 import { wireFormats } from '../../src/server/protocols/index.ts'
 import { StreamInterceptor } from '../../src/server/relay/response/sse-interceptor.ts'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { books, requireBalancedBooks } from '../helpers/seed.ts'
 import { ask, httpUpstream, model, settledCharges, stage } from './stage.ts'
 
@@ -121,7 +121,7 @@ describe('a stream in Responses', () => {
   })
 })
 
-eachDatabase('a call of Responses', (_fresh, kind) => {
+anyDatabase('a call of Responses', (_fresh, kind) => {
   const staged = async (body: string, more: { type?: string; status?: number; channel?: Record<string, unknown> } = {}) => {
     const provider = await upstream(body, more.type, more.status)
     return { ...(await stage(kind, provider.url, { channel: more.channel ?? {} })), asked: provider.asked }

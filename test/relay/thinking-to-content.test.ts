@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { chat, completion, event, httpUpstream, piece, stage } from './stage.ts'
 
-eachDatabase('what a channel changes in an answer', (_fresh, kind) => {
+anyDatabase('what a channel changes in an answer', (_fresh, kind) => {
   async function answerOf(channel: Record<string, unknown>, body: unknown, reply = completion()) {
     const url = await httpUpstream((request, response) => {
       request.resume()

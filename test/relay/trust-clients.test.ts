@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { WebSocket } from 'ws'
-import { type DatabaseKind, eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase, type DatabaseKind } from '../helpers/databases.ts'
 import { promised } from '../helpers/promised.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { caller, realtimeUpstream } from './realtime-stage.ts'
@@ -15,7 +15,7 @@ import { type CaseLane, idle, inEachWay, paths, readAnswer, streams, trustOfSuit
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-eachDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: DatabaseKind) => {
+anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: DatabaseKind) => {
   const trust = trustOfSuite(kind)
 
   /** A lane to a simulated provider, which the test programs by the model of the lane. */

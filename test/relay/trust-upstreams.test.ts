@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { WebSocket } from 'ws'
-import { type DatabaseKind, eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase, type DatabaseKind } from '../helpers/databases.ts'
 import { books } from '../helpers/seed.ts'
 import { requireMostAnswered } from './half-failing.ts'
 import { answering as answeringTurns, caller, realtimeUpstream } from './realtime-stage.ts'
@@ -73,7 +73,7 @@ const streaming = (events: string, then: (response: ServerResponse) => void) =>
     response.write(events, () => then(response))
   })
 
-eachDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: DatabaseKind) => {
+anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: DatabaseKind) => {
   const trust = trustOfSuite(kind)
   const retries = (times: number) => trust.setOption('RetryTimes', String(times))
 
