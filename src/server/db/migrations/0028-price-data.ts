@@ -6,7 +6,7 @@ export async function priceData(db: Kysely<unknown>, dialect: Dialect): Promise<
   const { integer, text, required, zero, empty } = columnsOf(dialect)
   await db.schema
     .createTable('price_data')
-    .addColumn('slot', text, (column) => column.primaryKey())
+    .addColumn('slot', text, (column) => column.primaryKey().notNull())
     .addColumn('hash', text, required)
     .addColumn('vendors', text, empty)
     .addColumn('left_out', integer, zero)
