@@ -5,17 +5,17 @@ import { quotaPerUsd, ratioToUsdPerMillion, tidy } from './quota.ts'
 import { type Bucket, cacheWriteBuckets, longCacheLifetimes } from './usage.ts'
 
 /**
- * A charge computed anew from nothing but its row. The formula is written out here a second time on purpose: a bill that was made by
- * the code that charged would agree with it whatever it did.
+ * A charge recomputed from nothing but its row. The formula is written out here a second time on purpose: a bill made by the charging
+ * code would agree with it in any case.
  */
 export type Bill = TokenBill | FixedBill
 
 interface Total {
-  /** What the lines above are multiplied by for the tier; 1 for the ordinary one. */
+  /** The factor of the tier on the lines above; 1 for the ordinary one. */
   readonly tierFactor: number
   /** Calls of tools that the vendor bills by the piece, web searches among them. */
   readonly tools: readonly ToolLine[]
-  /** What other models did for the call. */
+  /** Other models' usage for the call. */
   readonly others: readonly OtherLine[]
   /** Quota units of one US dollar. */
   readonly perUsd: number
@@ -26,7 +26,7 @@ interface Total {
   readonly exact: Decimal
   /** What should have been charged. */
   readonly units: number
-  /** It is what was charged. */
+  /** It equals the charged amount. */
   readonly agrees: boolean
 }
 
@@ -46,7 +46,7 @@ export interface FixedBill extends Total {
 export interface BillLine {
   readonly bucket: Bucket
   readonly tokens: number
-  /** What the input price is multiplied by; 1 for the input itself. */
+  /** The factor on the input price; 1 for the input itself. */
   readonly ratio: number
   readonly usdPerMillion: number
   /** Before the group ratio. */

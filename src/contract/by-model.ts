@@ -1,6 +1,6 @@
 /**
- * Maps whose entries may hold for some models only: the key is a name alone, which holds for every model, or `name/pattern`, in which an
- * asterisk stands for any text. The options of tool prices and tier factors have this form.
+ * Maps whose entries may apply to some models only: the key is a name, which applies to every model, or `name/pattern`, in which an
+ * asterisk matches any text. Used by the options of tool prices and tier factors.
  */
 
 /** What such a map says for one model, by name: of several patterns that fit, the longest counts. */

@@ -2,18 +2,18 @@ import type { Zod } from './options/define.ts'
 import { message } from './options/shapes.ts'
 import type { Text } from './text.ts'
 
-/** Chat pages: what they are called, and links into which the key of a token and the address of this server are put. */
+/** Chat pages: their names, and links with placeholders for a token's key and the address of this server. */
 
 /** The places of a link. */
 export const chatPlaces = ['{key}', '{address}'] as const
 export type ChatPlace = (typeof chatPlaces)[number]
 
-/** What is wrong with the name of a page. */
+/** Checks the name of a page; undefined when it is valid. */
 export function faultOfChatName(name: string): Text | undefined {
   return name === '' || name.length > 50 ? { zh: '长度须为 1 至 50 个字符', en: 'must have 1 to 50 characters' } : undefined
 }
 
-/** What is wrong with its link, which may open an application by its own scheme, but must not run a script in the console. */
+/** Checks its link, which may open an application by its own scheme, but must not run a script in the console. */
 export function faultOfChatLink(link: string): Text | undefined {
   if (link.length > 2000) return { zh: '长度不能大于 2000 个字符', en: 'must have at most 2000 characters' }
   const isLink = /^[a-z][a-z0-9+.-]*:\/\/\S/i.test(link) && !/^(javascript|vbscript|data|blob|file):/i.test(link)

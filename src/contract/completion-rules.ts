@@ -3,7 +3,7 @@
  * The first pattern that matches counts; without a match output costs as much as input. Public price lists as of April 2025.
  */
 const rules: readonly (readonly [pattern: RegExp, ratio: number])[] = [
-  // These stand for several models behind one name; only the administrator knows their price.
+  // Names of several models; only the administrator knows their price.
   [/^gpt-4.*(-all|-gizmo-\*)$/, 1],
   [/^gpt-4o-2024-05-13$/, 3],
   [/^gpt-4o/, 4],

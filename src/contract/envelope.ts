@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Every console answer. `code` is stable and stands beside the message of a refusal. */
+/** Every console answer. `code` is stable and accompanies the message of a refusal. */
 export interface Envelope<Data = unknown> {
   success: boolean
   message: string
@@ -10,7 +10,7 @@ export interface Envelope<Data = unknown> {
 
 export const pageSizes = [10, 20, 50, 100] as const
 
-/** Numbers of a query are read leniently: junk means absent, and what is out of range is clamped. */
+/** Numbers of a query are parsed leniently: invalid ones count as absent, and those out of range are clamped. */
 const lenientInt = (fallback: number, min: number, max: number) =>
   z.preprocess((value) => {
     const number = Number(value)
@@ -32,7 +32,7 @@ export const queryEmail = queryText.transform((text) => text.replaceAll(' ', '+'
 export const queryInt = lenientInt(0, 0, Number.MAX_SAFE_INTEGER)
 export const queryFlag = z.preprocess((value) => value === 'true' || value === '1' || value === true, z.boolean())
 
-/** What a list is in order of. */
+/** A list's sort order. */
 export interface SortBy<Name extends string = string> {
   readonly by: Name
   readonly descending: boolean
@@ -83,8 +83,7 @@ const pathId = z.preprocess(
 export const idParams = z.object({ id: pathId })
 
 /**
- * A text of a body that is needed: what is not there is taken for what is empty, and whoever checks it asks for it in the words of its
- * own rule. OpenAPI lists it as required.
+ * A required text of a body: a missing one counts as empty, and is reported by the rule of its field. OpenAPI lists it as required.
  */
 export const neededText = <Schema extends z.ZodType<string, string>>(schema: Schema) =>
   z

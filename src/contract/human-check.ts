@@ -1,2 +1,2 @@
-/** The forms that the human check stands in, as its verifier is told and tells again: what was solved for one is good for no other. */
+/** The forms with a human check, as the verifier gets and returns them: a check solved for one is invalid for others. */
 export type HumanAction = 'login' | 'register' | 'reset' | 'address'

@@ -17,7 +17,7 @@ it('names the place of the fault in the form that was meant, where a value may h
   expect(reasonFor(channelSetting, { param_override: 'text' })).toBe('param_override has an invalid form')
 })
 
-it('names a member by its place, and what is wrong with the whole by nothing', () => {
+it('names a member by its path, and the whole by nothing', () => {
   expect(reasonFor(z.object({ a: z.array(z.int().max(3)) }), { a: [1, 4] })).toBe('a.1 must be at most 3')
   expect(reasonFor(z.int(), 'x')).toBe('must be a number')
   expect(reasonFor(z.strictObject({}), { b: 1 })).toBe('has unknown fields b')
@@ -34,7 +34,7 @@ it('names types as people do, in both languages', () => {
   expect(told(z.date(), 1)).toEqual({ zh: '类型须为 date', en: 'must be of type date' })
 })
 
-it('says in both languages what a rule of its own finds wrong', () => {
+it('explains the failures of its own rules in both languages', () => {
   const { error } = channelSetting.safeParse({ param_override: [{ remove: 'a b' }] })
   expect(error && explain(error)).toEqual({
     zh: 'param_override.0.remove 不是有效的路径',
@@ -42,7 +42,7 @@ it('says in both languages what a rule of its own finds wrong', () => {
   })
 })
 
-it('tells what is not there from what is wrong, and a bound from what lies beyond it', () => {
+it('distinguishes missing from invalid values, and names the bound of a value out of range', () => {
   const schema = z.object({ name: z.string(), id: z.int().positive(), at: z.union([z.string(), z.number()]) })
   const reason = (value: unknown) => reasonFor(schema, value, { reportInput: true })
   expect(reason({ id: 1, at: 1 })).toBe('name is required')

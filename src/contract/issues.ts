@@ -15,7 +15,7 @@ export function explain(error: { readonly issues: readonly z.core.$ZodIssue[] })
   return { zh: `${place} ${reason.zh}`, en: `${place} ${reason.en}` }
 }
 
-/** Of a value that may have several forms, what is wrong with it in the one form that it was meant to have, if that can be told. */
+/** For a value of several forms, the issue of the intended form, if that can be decided. */
 function nearest(
   issue: z.core.$ZodIssue,
   path: readonly PropertyKey[],
@@ -64,7 +64,7 @@ const types: Readonly<Record<string, Text>> = {
   record: object,
 }
 
-/** Told by the value itself, which an issue only has when its reader has asked for it (`reportInput`). */
+/** Decided by the value itself, which an issue only has when its reader has requested it (`reportInput`). */
 function isAbsent(issue: z.core.$ZodIssue): boolean {
   return 'input' in issue && issue.input === undefined
 }

@@ -1,8 +1,8 @@
 /**
- * How much a model can read and write in one completion, by families of names: the one table of limits, for what a request can cost at
- * most and for what requests to the vendor may ask for. Tokens.
- * Sources: the vendors' model pages (OpenAI, Anthropic, Google, DeepSeek, Alibaba, Mistral, xAI, Cohere, Meta, Moonshot, Zhipu, MiniMax,
- * Amazon) and the context windows in `@pydantic/genai-prices` 0.1.8, read 2026-11. Where hosts of one model differ, the largest counts.
+ * The context and output limits of models, by families of names: the one table of limits, for the greatest cost of a request and for
+ * limits sent to the vendor. Tokens. Sources: the vendors' model pages (OpenAI, Anthropic, Google, DeepSeek, Alibaba, Mistral, xAI,
+ * Cohere, Meta, Moonshot, Zhipu, MiniMax, Amazon) and the context windows in `@pydantic/genai-prices` 0.1.8, read 2026-11. Where hosts
+ * of one model differ, the largest counts.
  */
 export interface ModelLimits {
   /** Prompt and answer together. */
@@ -29,8 +29,8 @@ export function knownModelLimits(model: string): ModelLimits | undefined {
 const unknownModel: ModelLimits = { contextTokens: 1_000_000, outputTokensMax: 131_072 }
 
 /**
- * The first pattern that is found in the name counts; names are in lower case, with `-` for `.`, `@` and `_`. An open model that has no
- * output limit of its own has that of an unknown name, or its context when that is smaller.
+ * The first matching pattern counts; names are in lower case, with `-` for `.`, `@` and `_`. An open model without its own output
+ * limit has that of an unknown name, or its context when that is smaller.
  */
 const families: readonly (readonly [pattern: RegExp, contextTokens: number, outputTokensMax: number])[] = [
   // OpenAI

@@ -32,19 +32,19 @@ export interface PriceFactors {
   readonly searchUsd: number
   /** USD of one call of each other tool that the vendor runs. A tool that is not named here has no price. */
   readonly toolUsd: Readonly<Record<string, number>>
-  /** What the tokens cost in each tier as a multiple of the ordinary price. A tier that is not named here has no factor. */
+  /** Multiples of the ordinary token price in each tier. A tier that is not listed here has no factor. */
   readonly tierFactors: Readonly<Record<string, number>>
 }
 
-/** What a model costs before the factor of a group. Charges, price lists and examples begin here. */
+/** A model's price before the group ratio. Charges, price lists and examples are computed from it. */
 export interface ModelPrice extends PriceFactors {
-  /** Where the price comes from; absent for what no source prices. */
+  /** The source of the price; absent for unpriced models. */
   readonly source?: PriceSource
   /** The prices of longer prompts, which hold for the whole call; in ascending order. Absent where the length does not matter. */
   readonly steps?: readonly PriceStep<PriceFactors>[]
 }
 
-/** What a call costs whose prompt has more than `above` tokens. */
+/** The price of a call whose prompt has more than `above` tokens. */
 export interface PriceStep<Price> {
   readonly above: number
   readonly price: Price
@@ -60,7 +60,7 @@ export interface PublicPriceSource {
   readonly cheaper?: readonly string[]
 }
 
-/** The options that say of a model what it costs. */
+/** The options that price models. */
 export const priceMaps = [
   'ModelPrice',
   'ModelRatio',
@@ -94,7 +94,7 @@ export function modelPriceOf(options: PriceOptions, name: string): PriceFactors 
   return modelRatio === undefined ? undefined : ratioPriceOf(options, name, modelRatio)
 }
 
-/** The price by tokens at a ratio, with what the options and its family say of the rest. */
+/** The price by tokens at a ratio, with the other ratios from the options or its family. */
 export function ratioPriceOf(options: PriceOptions, name: string, modelRatio: number): PriceFactors {
   const completionRatio = options.CompletionRatio[name] ?? familyCompletionRatio(name)
   const cacheRatio = options.CacheRatio[name] ?? cacheRatioDefault

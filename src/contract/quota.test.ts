@@ -40,7 +40,7 @@ describe('quota as lists and messages show it', () => {
     ])
   })
 
-  it('is rounded down for what is there and up for what is needed, so that too little never reads as enough', () => {
+  it('is rounded down for balances and up for prices, so that too little never reads as enough', () => {
     const [have, need] = [499_999, 500_001]
     expect([formatQuota(have, dollars, 'down'), formatQuota(need, dollars, 'up')]).toEqual(['$0.99', '$1.01'])
     expect([formatQuota(12_340, inUnits, 'down'), formatQuota(12_341, inUnits, 'up')]).toEqual(['12.3k', '12.4k'])
@@ -63,7 +63,7 @@ describe('quota to the unit', () => {
     [0, '$0.00'],
   ])('is %d as %s', (units, text) => expect(exactQuota(units, dollars)).toBe(text))
 
-  it('tells two neighbours apart, however many units a dollar has', () => {
+  it('distinguishes two neighbours, for any units of a dollar', () => {
     for (const perUsd of [1, 7, 1000, 300_000, 500_000, 1e6, 123_456_789, 1e9]) {
       const display = { inCurrency: true, perUsd }
       for (const units of [0, 1, 12_345, 5_000_000]) {

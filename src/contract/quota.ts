@@ -24,7 +24,7 @@ export interface QuotaDisplay {
   readonly perUsd: number
 }
 
-/** Which way an amount is rounded when it is shown; `down` for what is there and `up` for what is needed, so that too little never reads as enough. */
+/** The direction in which a shown amount is rounded; `down` for balances and `up` for prices, so that too little never reads as enough. */
 export type Rounding = 'nearest' | 'up' | 'down'
 
 /** Quota as lists and messages show it: dollars as `formatUsd`, or units shortened with k, M, B. */
@@ -56,7 +56,7 @@ export function exactUsd(usd: number, places = usualPlaces): string {
 /** Decimals in which one unit at the usual 500,000 for a dollar is a whole number. */
 const usualPlaces = 6
 
-/** Decimals of a dollar in which every single unit can be told from the next. */
+/** The decimals of a dollar that distinguish every single unit. */
 function unitPlaces(perUsd: number): number {
   return Math.max(usualPlaces, Math.ceil(Math.log10(perUsd)))
 }

@@ -1,12 +1,12 @@
 import type { z } from 'zod'
 
-/** Who may call a console route. */
+/** The access rule of a console route. */
 export type Access = 'public' | 'user' | 'admin' | 'root'
 
 /**
- * One console call. Its key is the line itself (`'POST /api/token/'`), which names it everywhere: handler table, web `call`,
- * OpenAPI, logs, tests. `extra` are fields that stand beside `data` in the envelope. `limit` names a declared request limit.
- * `writes` marks a GET that changes something, kept for accustomed clients beside its POST twin; other methods always write.
+ * One console call. Its key is the line itself (`'POST /api/token/'`), which names it everywhere: handler table, web `call`, OpenAPI,
+ * logs, tests. `extra` are fields beside `data` in the envelope. `limit` names a declared request limit. `writes` marks a GET that
+ * changes something, kept for compatible clients beside its POST twin; other methods always write.
  */
 export interface Route {
   readonly access: Access
@@ -18,7 +18,7 @@ export interface Route {
   readonly extra?: z.ZodObject
   readonly limit?: 'login' | 'critical' | 'money'
   readonly writes?: true
-  /** The body is given as the text that came, whatever it calls itself: other servers sign it, or send forms. Up to 512 KB. */
+  /** The body is passed as raw text, whatever its content type: other servers sign it, or send forms. Up to 512 KB. */
   readonly bodyAs?: 'text'
   /**
    * The answer is text of this type and no envelope, sent as its pieces come; a `fileName` makes it a download. `refusal` is the whole
@@ -31,7 +31,7 @@ export interface Route {
   }
 }
 
-/** Who asks, in the address of a link that downloads a file: links send no headers. */
+/** The caller's id, in the address of a link that downloads a file: links send no headers. */
 export const userOfLink = 'new_api_user'
 
 export type Routes = Readonly<Record<string, Route>>
@@ -43,26 +43,26 @@ export function routes<const T extends Routes>(table: T): T {
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined
 type Given<S> = S extends z.ZodType ? z.input<S> : undefined
 
-/** What a handler receives after validation. */
+/** The validated input of a handler. */
 export interface Received<R extends Route> {
   readonly params: Parsed<R['params']>
   readonly query: Parsed<R['query']>
   readonly body: Parsed<R['body']>
 }
 
-/** What a caller sends; a part that the route does not declare cannot be sent. */
+/** The input of a call; a part that the route does not declare cannot be sent. */
 export type Sent<R extends Route> = (R['params'] extends z.ZodType ? { params: Given<R['params']> } : { params?: undefined }) &
   (R['query'] extends z.ZodType ? { query?: Given<R['query']> } : { query?: undefined }) &
   (R['body'] extends z.ZodType ? { body: Given<R['body']> } : { body?: undefined })
 
-/** What a handler returns: the data, the data with the declared extra fields, or the pieces of a text. */
+/** The result of a handler: the data, the data with the declared extra fields, or the pieces of a text. */
 export type Answer<R extends Route> = R['text'] extends object
   ? AsyncIterable<string>
   : R['extra'] extends z.ZodType
     ? { data: z.input<R['reply']>; extra: z.input<R['extra']> }
     : z.input<R['reply']>
 
-/** What a caller gets as `data`. */
+/** The `data` of an answer. */
 export type Reply<R extends Route> = z.output<R['reply']>
 export type Extra<R extends Route> = R['extra'] extends z.ZodType ? z.output<R['extra']> : Record<never, never>
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * The version of the interface that console scripts and tools of this family of servers read from `version` of the status. It says what
- * they may call, and stays; the version of this program is `sluice_version`.
+ * The version of the interface that compatible scripts and tools read from `version` of the status. It identifies the interface, and
+ * stays; the version of this program is `sluice_version`.
  */
 export const interfaceVersion = '0.4.8.9.6'
 

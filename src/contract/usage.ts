@@ -1,4 +1,4 @@
-/** What a model reads, in the order of the bill. `cacheRead` is text, and whatever the upstream does not tell apart. */
+/** Input buckets, in the order of the bill. `cacheRead` is text, and cached input without details. */
 export const promptBuckets = [
   'input',
   'cacheRead',
@@ -11,7 +11,7 @@ export const promptBuckets = [
   'audioInput',
   'imageInput',
 ] as const
-/** What a model writes, in the order of the bill. */
+/** Output buckets, in the order of the bill. */
 export const outputBuckets = ['output', 'audioOutput', 'imageOutput', 'videoOutput'] as const
 /** Every kind of token that has a price. */
 export const buckets = [...promptBuckets, ...outputBuckets] as const
@@ -41,8 +41,8 @@ export const longCacheLifetimes = cacheLifetimes.filter((lifetime) => lifetime !
 export type CacheWrites = Pick<Usage, (typeof cacheWriteBuckets)[CacheLifetime] | 'cacheLifetimeUnknown'>
 
 /**
- * The buckets of cache writes of a report: `total` tokens, of which `countOf` answers how many have a lifetime beyond five minutes; without it
- * the report tells no lifetimes. What is told apart never exceeds the total: the longest lifetimes count first.
+ * The buckets of cache writes of a report: `total` tokens, of which `countOf` returns those with a lifetime beyond five minutes;
+ * without it the report has no lifetimes. The parts never exceed the total: the longest lifetimes count first.
  */
 export function cacheWritesOf(total: number, countOf?: (lifetime: LongCacheLifetime) => number): CacheWrites {
   if (!countOf) return { ...noWrites, cacheWrite: total, ...(total > 0 ? { cacheLifetimeUnknown: true } : {}) }
@@ -84,15 +84,15 @@ export interface Usage extends Readonly<Record<Bucket, number>> {
   readonly calls: number
   /** Web searches that the vendor made for the call and bills apart. */
   readonly searches: number
-  /** Tokens that were reported as cached beyond the whole prompt: nobody pays for them, and they make the report implausible. */
+  /** Tokens reported as cached beyond the whole prompt: they are not charged, and make the report implausible. */
   readonly cacheExcess?: number
-  /** The report does not tell how long the tokens of `cacheWrite` are kept. */
+  /** The report has no lifetime of the tokens of `cacheWrite`. */
   readonly cacheLifetimeUnknown?: true
   /** Calls of other tools that the vendor runs and bills by the piece, by the name that `ToolPrice` has for each. */
   readonly toolCalls?: ToolCalls
-  /** How the reply says that it was served; a member that the reply does not tell is absent. */
+  /** The tier reported by the reply; absent members were not reported. */
   readonly tier?: Tier
-  /** What other models did for the call, such as an adviser: not part of the buckets above. */
+  /** Other models' usage for the call, such as an adviser's: not part of the buckets above. */
   readonly byOthers?: readonly OtherUsage[]
 }
 
@@ -145,7 +145,7 @@ export function cachedTokens(usage: Usage): number {
   return usage.cacheRead + usage.cachedAudio + usage.cachedImage
 }
 
-/** Everything that was written to a cache, of whatever lifetime. */
+/** All cache writes, of any lifetime. */
 export function writtenTokens(usage: CacheWrites): number {
   return cacheLifetimes.reduce((sum, lifetime) => sum + usage[cacheWriteBuckets[lifetime]], 0)
 }

@@ -10,7 +10,7 @@ import { ErrorView } from './ui/error-view.tsx'
 import { requestReauthentication } from './ui/reauthentication.tsx'
 import { Shell } from './ui/shell/shell.tsx'
 
-/** Turns the table of screens into routes: each is loaded when it is first needed and opens only for who may see it. */
+/** Turns the table of screens into routes: each is loaded on demand and opens only for permitted roles. */
 
 const root = createRootRoute({
   component: () => <Shell screens={screens} />,
@@ -33,7 +33,7 @@ function routeOf(screen: Screen) {
   return shared.addChildren([screen.path, ...screen.also].map((path) => createRoute({ getParentRoute: () => shared, path })))
 }
 
-/** The screen for those who may see it. What loads it stays reachable, so that pointing at a link loads ahead. */
+/** The screen for permitted roles. Its loader stays reachable, so that hovering over a link preloads it. */
 function guarded({ access, load }: Screen) {
   const Content = lazyRouteComponent(load, 'Screen')
   function Guarded() {

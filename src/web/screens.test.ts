@@ -9,7 +9,7 @@ describe('the table of screens', () => {
     expect(Object.values(navGroups).filter(({ zh, en }) => zh.trim() === '' || en.trim() === '')).toEqual([])
   })
 
-  it('is found faulty when a path stands twice or is none, or a name lacks a language', () => {
+  it('reports an invalid or repeated path, and a name that lacks a language', () => {
     const [first, ...rest] = screens
     if (!first) throw new Error('There are no screens')
     expect(faultsOf([first, first, ...rest])).toContain(`${first.path} stands twice`)
@@ -17,12 +17,12 @@ describe('the table of screens', () => {
     expect(faultsOf([{ ...first, label: { zh: '', en: 'x' } }, ...rest])).toEqual([`${first.path} lacks a name in a language`])
   })
 
-  it('leads from the sidebar only to screens that need a login, or that say themselves what a visitor lacks', () => {
+  it('leads from the sidebar only to screens that need a login, or that explain themselves to visitors', () => {
     const open = screens.filter(({ nav, access }) => nav && access === 'public')
     expect(open.map(({ path }) => path)).toEqual(['/chat'])
   })
 
-  it('stands in the sidebar in its order: the own things, then what admins manage, orders beside the codes', () => {
+  it("is in the sidebar in its order: the user's own screens, then those of admins, orders beside the codes", () => {
     const shown = Object.keys(navGroups).flatMap((group) => screens.filter(({ nav }) => nav?.group === group))
     expect(shown.map(({ path }) => path)).toEqual([
       ...['/playground', '/channel', '/chat', '/token', '/connect', '/detail'],
@@ -32,7 +32,7 @@ describe('the table of screens', () => {
     ])
   })
 
-  it('loads every screen from a file of its own', () => {
+  it('loads every screen from its own file', () => {
     expect(new Set(screens.map(({ load }) => String(load))).size).toBe(screens.length)
   })
 })

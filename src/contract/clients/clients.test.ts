@@ -20,7 +20,7 @@ describe('the table of clients', () => {
     expect(documentation).toMatch(/^https:\/\//)
   })
 
-  it.each(clients)('$name keeps its settings whole whatever a model is called', ({ steps }) => {
+  it.each(clients)('$name keeps its settings valid for any model name', ({ steps }) => {
     const model = `it's "quoted" $HOME \\ \`x\``
     for (const step of steps({ ...plain, model })) {
       if ('fields' in step || !step.text.includes('quoted')) continue

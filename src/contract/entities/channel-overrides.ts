@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { message } from '../options/shapes.ts'
 
-/** What a channel changes in the bodies and headers that go to its upstream. */
+/** A channel's changes to the bodies and headers of upstream requests. */
 
 /**
- * Where a member stands: `a.b`, `a[0]`, `a[*].b` for each entry, `a["x.y"]` for other names; `$.` may stand in front. `model` and
- * `stream` are not for rules: the redirection and the caller decide them, and the gateway reads the answer by them.
+ * The path of a member: `a.b`, `a[0]`, `a[*].b` for each entry, `a["x.y"]` for other names; `$.` may precede it. `model` and `stream`
+ * are not for rules: the redirection and the caller decide them, and the gateway reads the answer by them.
  */
 const segment = String.raw`[\w-]+|\["[^"\\]{1,100}"\]|\[(?:\d{1,4}|\*)\]`
 const pathForm = new RegExp(String.raw`^(?:\$\.?)?(?:${segment})(?:\.(?:[\w-]+)|\["[^"\\]{1,100}"\]|\[(?:\d{1,4}|\*)\])*$`)
@@ -24,7 +24,7 @@ const onePath = path.refine((text) => !text.includes('[*]'), message('不能包�
 /** Any characters for each `*`. */
 const pattern = z.string().min(1).max(255)
 
-/** When a rule holds: for models of these names, for bodies with this member. All of what is given must hold. */
+/** A rule's condition: models of these names, bodies with this member. All given parts must match. */
 const condition = z.strictObject({
   model: z.union([pattern, z.array(pattern).min(1).max(100)]).optional(),
   path: z
@@ -59,7 +59,7 @@ export const bodyRules = z.union([
     .transform((members) => Object.entries(members).map(([name, to]): BodyRule => ({ set: `["${name}"]`, to }))),
 ])
 
-/** What the connection itself needs stays with the gateway. */
+/** Connection headers are managed by the gateway. */
 const ownHeaders = new Set([
   'host',
   'connection',
@@ -75,7 +75,7 @@ const ownHeaders = new Set([
   'expect',
 ])
 
-/** Name to value, in which `{api_key}` stands for the key of the request; null takes a header out. */
+/** Name to value, in which `{api_key}` is replaced by the key of the request; null removes a header. */
 export const headerOverrides = z
   .record(
     z

@@ -76,7 +76,7 @@ export const passableHeaders = [
 ] as const
 export type PassableHeader = (typeof passableHeaders)[number]
 
-/** What `setting` may hold. Deadlines are in milliseconds; what is absent takes the default of the gateway. */
+/** The members of `setting`. Timeouts are in milliseconds; absent ones take the gateway's default. */
 export const channelSetting = z
   .object({
     proxy: z.string().max(500),
@@ -91,7 +91,7 @@ export const channelSetting = z
     max_tokens_per_minute: z.int().min(1).max(1e12),
     /** Units that its requests may be charged within a day (UTC), on all nodes. */
     max_quota_per_day: z.int().min(1).max(1e13),
-    /** What the upstream takes, as a part of the model's price: decides where the cheapest channel is wanted. */
+    /** The upstream's ratio on the model's price: decides where the cheapest channel is preferred. */
     cost_ratio: z.number().min(0).max(1000),
     /** Reasoning is counted beside the output limit of a request, or the limit is not obeyed: the model's own limit holds instead. */
     reasoning_beside_limit: z.boolean(),
@@ -104,7 +104,7 @@ export const channelSetting = z
     thinking_to_content: z.boolean(),
     /** Refuses requests with hosted tools that its models lack, instead of leaving those out. */
     refuse_hosted_tools: z.boolean(),
-    /** Those of the caller that go upstream; absent for all that cannot change there who pays. */
+    /** The caller's headers that are passed upstream; absent for all that cannot change the billing there. */
     passed_headers: z.array(z.enum(passableHeaders)).max(passableHeaders.length),
     /** Endpoints that the upstream does not have. */
     lacks_endpoints: z.array(z.enum(optionalEndpoints)).max(optionalEndpoints.length),
@@ -159,7 +159,7 @@ const fields = {
   tag: optionalText(100),
 }
 
-/** What is not there is as missing as what is empty: `channels/fields.ts` says so. */
+/** A missing member is treated like an empty one: `channels/fields.ts` reports it. */
 const needed = <Schema extends z.ZodType<string | undefined>>(schema: Schema) =>
   schema.transform((value) => value ?? '').meta({ needed: true })
 
@@ -195,8 +195,8 @@ export const channelInput = z.preprocess((given: z.input<typeof newChannel>) => 
 export type ChannelInput = z.output<typeof channelInput>
 
 /**
- * An edit: what is absent stays as it is; an empty key keeps what is stored. A key takes the place of the one that is there; with
- * `multi_key`, the lines take the place of all.
+ * An edit: absent members stay unchanged; an empty key keeps the stored one. A key replaces the present one; with `multi_key`, the
+ * lines replace all.
  */
 export const channelPatch = z
   .object(fields)
@@ -211,7 +211,7 @@ export const channelPatch = z
   })
 export type ChannelPatch = z.output<typeof channelPatch>
 
-/** What the upstream of a channel lists since an admin last looked, and what of the channel's models it does not list any more. */
+/** Changes of the upstream's model list since an admin last looked: new models, and models of the channel that it no longer lists. */
 export const modelChanges = z.object({
   channel_id: z.int(),
   name: z.string(),
@@ -235,7 +235,7 @@ export const channelJob = z.object({
 })
 export type ChannelJob = z.output<typeof channelJob>
 
-/** A change of all channels of a tag. What is absent, null or an empty list stays as it is. */
+/** A change of all channels of a tag. Absent, null and empty members stay unchanged. */
 export const tagPatch = z.object({
   tag: text(100).trim(),
   /** '' dissolves the tag. */
@@ -268,7 +268,7 @@ export const channelType = z.object({
   testable: z.boolean(),
   /** Whether the upstream can be asked for its models. */
   lists_models: z.boolean(),
-  /** Whether it tells what is left on the account of a key. */
+  /** Whether it reports the balance of a key's account. */
   tells_balance: z.boolean(),
   key_format: bothLanguages,
   /** The whole text is one key; otherwise each line is one. */

@@ -19,13 +19,13 @@ export const providerNames: Readonly<Record<IdentityProvider, Text>> = {
   oidc: { zh: 'OIDC', en: 'OIDC' },
 }
 
-/** One provider in the settings of a user: what is bound there, '' for nothing, and whether the site offers it now. */
+/** One provider in the settings of a user: the bound identity, '' for none, and whether the site offers it now. */
 export const binding = z.object({ provider: identityProvider, account: z.string(), offered: z.boolean() })
 export type Binding = z.output<typeof binding>
 
 export const telegramFieldNames = ['id', 'first_name', 'last_name', 'username', 'photo_url', 'auth_date', 'hash', 'lang'] as const
 
-/** What the Telegram widget hands over. https://core.telegram.org/widgets/login */
+/** The data of the Telegram widget. https://core.telegram.org/widgets/login */
 export const telegramFields = {
   id: z.string().regex(/^\d{1,20}$/),
   first_name: z.string().max(300).optional(),

@@ -32,6 +32,6 @@ export const ledgerRow = z.object({
 })
 export type LedgerRow = z.output<typeof ledgerRow>
 
-/** What a statement can be sorted by; `id` is the time. */
+/** The sort keys of a statement; `id` is the time. */
 export const ledgerSorts = ['id', 'amount'] as const
 export type LedgerSort = (typeof ledgerSorts)[number]

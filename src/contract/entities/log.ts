@@ -15,12 +15,12 @@ export const logTypeLabels: Readonly<Record<number, { label: Text; color: string
 /** Matching rows are counted this far beyond the beginning of the page that is shown; a total that far may be larger. */
 export const logsCountedAhead = 10_000
 
-/** What the log can be sorted by: time alone, since no index of a log of any length knows another order. */
+/** The only sort key of the log is the time, since no index of a long log has another order. */
 export const logSorts = ['created_at'] as const
 
 /**
- * A log row. `other` holds the JSON of `LogOther`. For ordinary users `channel` is 0, `channel_name` '' and `id` made of time and place:
- * numbers of the database would tell how much others do.
+ * A log row. `other` holds the JSON of `LogOther`. For ordinary users `channel` is 0, `channel_name` '' and `id` made of time and
+ * position: the database's ids would reveal how much others do.
  */
 export const log = z.object({
   id: z.int(),
@@ -93,12 +93,12 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   /** The tier that was asked for and the one that the reply names, as requests write them; absent for ordinary ones. */
   tier_asked?: string
   tier_served?: string
-  /** What the tokens, or the price per call, are multiplied by for the tier; absent for 1. Tools are not. */
+  /** The factor of the tier on tokens or the price per call; absent for 1. Tools are not multiplied. */
   tier_factor?: number
   /** Calls of other tools of the vendor, and US dollars of each, by name. */
   tool_calls?: Readonly<Record<string, number>>
   tool_prices?: Readonly<Record<string, number>>
-  /** What other models did for the call, each at its own price and in the same group. Not among the tokens of the row. */
+  /** Other models' usage for the call, each at its own price and in the same group. Not among the tokens of the row. */
   iterations?: readonly LogIteration[]
   /** Milliseconds from the request's arrival to the first byte of the answer. */
   frt: number
@@ -107,7 +107,7 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   estimated?: true
   /** The reply ended early; charged by the interrupted rule. */
   interrupted?: 'client' | 'upstream' | 'node' | 'moderation'
-  /** More was reported than the request can have: what it can have is charged. */
+  /** More was reported than the request can use: the possible usage is charged. */
   usage_implausible?: true
   /** No price was set and the fallback ratio was used. */
   unpriced?: true
@@ -125,7 +125,7 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   upstream_format?: string
   /** Fields of the request that the upstream's format cannot carry. */
   dropped?: readonly string[]
-  /** What the upstream's reply holds and the caller's format cannot, by the upstream's words. */
+  /** Content of the upstream's reply that the caller's format lacks, by the upstream's names. */
   reply_dropped?: readonly string[]
   /** Units that were reserved for the call. */
   held?: number
@@ -140,14 +140,14 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
     choice?: string
     key?: number
     address?: string
-    /** What the upstream reported, where that is implausible. */
+    /** The upstream's report, where that is implausible. */
     reported?: { prompt_tokens: number; cached_tokens: number; completion_tokens: number }
     /** Units that the upstream bills beyond `quota`, and why the site bears them. */
     site_cost?: { amount: number; reason: SiteCostReason }
   }
 }
 
-/** Everything that was read from a cache; undefined in rows that do not tell. */
+/** All cached input; undefined in rows without the figure. */
 export function cachedTokensOf(
   row: Pick<Partial<LogOther>, 'cache_tokens' | 'cached_audio' | 'cached_image'>,
 ): number | undefined {

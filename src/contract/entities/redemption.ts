@@ -19,7 +19,7 @@ export const redemptionCountMax = 100
 /** 20 million US dollars at the usual 500,000 units each: many such credits stay inside the exact integers. */
 const quotaMax = 1e13
 
-/** A redemption code as admins see it. `user_id` made it; `used_user_id` is 0 while nobody has redeemed it. */
+/** A redemption code as admins see it. `user_id` created it; `used_user_id` is 0 until it is redeemed. */
 export const redemption = z.object({
   id: z.int(),
   user_id: z.int(),
@@ -32,7 +32,7 @@ export const redemption = z.object({
   created_time: z.int(),
   redeemed_time: z.int(),
   used_user_id: z.int(),
-  /** Unix seconds from which nobody can redeem it; 0 is never. */
+  /** Unix seconds of expiry; 0 is never. */
   expired_time: z.int(),
   /** How many are to be made, which only a request says. */
   count: z.literal(0),
@@ -52,7 +52,7 @@ const name = z
   .transform(nameText)
   .refine((text) => text !== '' && [...text].length <= redemptionNameLengthMax, { error: nameRule.en, params: nameRule })
 
-/** What an admin may set of a code. Consoles that do not know expiry leave it out: then it stays as it is, at first never. */
+/** The members of a code that an admin may set. Consoles without expiry leave it out: then it stays unchanged, at first never. */
 export const redemptionInput = z.object({
   name,
   quota: z.int().min(1).max(quotaMax),

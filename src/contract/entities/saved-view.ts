@@ -19,7 +19,7 @@ export type ViewedList = (typeof viewedLists)[number]
 
 export const savedViewLimits = { nameLengthMax: 40, perListMax: 30 } as const
 
-/** What a view shows of its list, in the words of the list's address; what is absent is as the list begins. */
+/** The state of a list in a view, as in the list's address; absent members are the list's defaults. */
 const search = z
   .record(z.string().max(40), z.string().max(300))
   .refine((values) => Object.keys(values).length <= 30, 'at most 30 values')
@@ -49,6 +49,6 @@ export const savedViewInput = z.object({
 })
 export type SavedViewInput = z.output<typeof savedViewInput>
 
-/** What is absent stays. */
+/** Absent members stay unchanged. */
 export const savedViewChange = savedViewInput.omit({ list: true }).partial().extend({ is_default: z.boolean().optional() })
 export type SavedViewChange = z.output<typeof savedViewChange>

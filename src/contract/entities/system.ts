@@ -9,16 +9,16 @@ export const auditRow = z.object({
   actor_id: z.int(),
   actor_name: z.string(),
   address: z.string(),
-  /** What was done, as `option.save` or `user.disable`. */
+  /** The action, as `option.save` or `user.disable`. */
   action: z.string(),
-  /** What it was done to, as `option:Price` or `user:7`. */
+  /** The target, as `option:Price` or `user:7`. */
   target: z.string(),
   before: z.string(),
   after: z.string(),
 })
 export type AuditRow = z.output<typeof auditRow>
 
-/** What the audit log can be sorted by: the order in which things were done. */
+/** The sort key of the audit log: the order of the actions. */
 export const auditSorts = ['id'] as const
 
 export const auditState = z.object({
@@ -48,7 +48,7 @@ export const job = z.object({
   node: z.string(),
   /** Of a job that goes over many things: how many of how many, and how each went. */
   progress: z.object({ done: z.int(), total: z.int(), counts: z.record(z.string(), z.int()) }).nullable(),
-  /** What it did, or why it failed. */
+  /** Its result, or the reason of its failure. */
   detail: z.string(),
 })
 export type SystemJob = z.output<typeof job>

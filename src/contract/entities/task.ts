@@ -17,7 +17,7 @@ export const drawing = z.object({
   start_time: z.int(),
   finish_time: z.int(),
   image_url: z.string(),
-  /** The same picture by way of this site, whatever `image_url` shows; '' while there is none. */
+  /** The same picture through this site, regardless of `image_url`; '' while there is none. */
   preview_url: z.string(),
   status: z.string(),
   progress: z.string(),
@@ -86,7 +86,7 @@ export const musicActionLabels: Readonly<Record<string, Label>> = {
   LYRICS: { label: { zh: '生成歌词', en: 'Lyrics' }, color: 'pink' },
 }
 
-/** What the upstream answered to the order of a drawing. */
+/** The upstream's code for the order of a drawing. */
 export const drawingCodeLabels: Readonly<Record<number, Label>> = {
   0: { label: { zh: '未提交', en: 'Not submitted' }, color: 'yellow' },
   1: { label: { zh: '已提交', en: 'Submitted' }, color: 'green' },

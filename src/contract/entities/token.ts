@@ -52,7 +52,7 @@ export const tokenSorts = ['id', 'name', 'used_quota', 'remain_quota', 'accessed
 export type TokenSort = (typeof tokenSorts)[number]
 
 const quota = z.int().min(0).max(1e15)
-/** Consoles that do not know it leave it out, which must not lift it: what is absent stays as it is. */
+/** Consoles that do not know it leave it out, which must not lift it: an absent one stays unchanged. */
 const limit = z.int().min(0).max(requestCountMax).optional()
 const text = (lengthMax: number) =>
   z
@@ -60,7 +60,7 @@ const text = (lengthMax: number) =>
     .max(lengthMax)
     .transform((value) => value.replaceAll('\0', ''))
 
-/** What the owner may set. Name, addresses, models and group are checked by `tokens/tokens.ts`, which can name what is wrong. */
+/** The members that the owner may set. Name, addresses, models and group are checked by `tokens/tokens.ts`, which has better errors. */
 export const tokenInput = z.object({
   name: text(1000)
     .optional()

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { Text } from '../text.ts'
 
 /**
- * Where an order stands. `processing`: paid, but the money has not arrived yet. `failed`, `expired` and `flagged` are not the end: the
- * exact payment credits the order however late it comes. `success` is: refunds and disputes are noted beside it.
+ * The status of an order. `processing`: paid, but the money has not arrived yet. `failed`, `expired` and `flagged` are not the end:
+ * the exact payment credits the order however late it arrives. `success` is: refunds and disputes are noted beside it.
  */
 export const topUpStatus = {
   pending: 'pending',
@@ -26,7 +26,7 @@ export const topUpStatusLabels: Readonly<Record<string, { label: Text; color: st
 export const paymentProviders = { epay: 'epay', stripe: 'stripe' } as const
 export type PaymentProvider = keyof typeof paymentProviders
 
-/** What consoles send as `payment_method`, what the provider calls it, and what people do. */
+/** The `payment_method` of consoles, the provider's name of it, and its label. */
 export const paymentMethods = {
   zfb: { provider: 'epay', type: 'alipay', label: { zh: '支付宝', en: 'Alipay' } },
   wx: { provider: 'epay', type: 'wxpay', label: { zh: '微信', en: 'WeChat Pay' } },
@@ -36,8 +36,9 @@ export const paymentMethods = {
 export const topUpReasonLengthMax = 200
 
 /**
- * An order. `quota` is what it credits in units, `money_minor` what it costs in minor units of `currency`; both fixed when it is made.
- * `refunded_minor` is what was paid back, `dispute` the state of a chargeback, `withdrawn` the units that an admin took back for either.
+ * An order. `quota` is its credit in units, `money_minor` its price in minor units of `currency`; both fixed when it is created.
+ * `refunded_minor` is the refunded amount, `dispute` the state of a chargeback, `withdrawn` the units that an admin took back for
+ * either.
  */
 export const topUp = z.object({
   id: z.int(),
@@ -66,7 +67,7 @@ export type AdminTopUp = z.output<typeof adminTopUp>
 export const topUpSorts = ['id', 'quota', 'money_minor', 'completed_time'] as const
 export type TopUpSort = (typeof topUpSorts)[number]
 
-/** What the wallet offers. Amounts are US dollars, or units where quota is not shown in currency. */
+/** The wallet's offer. Amounts are US dollars, or units where quota is not shown in currency. */
 export const topUpOffer = z.object({
   methods: z.array(z.object({ name: z.string(), provider: z.string(), currency: z.string(), least: z.int() })),
   /** `share` is the part of the price that is paid: 1 without a discount. */

@@ -22,8 +22,8 @@ export const grainSeconds: Readonly<Record<Grain, number>> = { hour: 3600, day: 
 const sums = { quota: z.int(), count: z.int(), token_used: z.int() }
 
 /**
- * What was charged in a span, by time and by one of its sides. `keys` are the largest by quota, and last, where there are more, all the
- * others together as '*'. `name` is for people: of a user or channel, '' when it is gone.
+ * Charges of a span, by time and by one dimension. `keys` are the largest by quota, and last, where there are more, all the others
+ * together as '*'. `name` is for people: of a user or channel, '' when it is gone.
  */
 export const usageSums = z.object({
   keys: z.array(z.object({ key: z.string(), name: z.string(), ...sums })),

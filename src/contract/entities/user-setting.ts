@@ -3,7 +3,7 @@ import { z } from 'zod'
 /** A low-quota warning is sent at most once in this time. */
 export const warningPauseSeconds = 2 * 60 * 60
 
-/** What a user may set for themselves. What is absent stays as it is. */
+/** A user's own settings. Absent members stay unchanged. */
 export const settingInput = z.object({
   notify_type: z.enum(['email', 'webhook']).optional(),
   /** Units; consoles send it as a number or as text. */

@@ -20,7 +20,7 @@ export const user = z.object({
   id: z.int(),
   username: z.string(),
   display_name: z.string(),
-  /** Always blank: consoles send back what they read, and blank keeps the one that is stored. */
+  /** Always blank: consoles send back the members that they read, and blank keeps the stored one. */
   password: z.literal(''),
   role: z.int(),
   status: z.int(),
@@ -48,7 +48,7 @@ export const user = z.object({
 })
 export type User = z.output<typeof user>
 
-/** What a login answers and the console stores under `user`. */
+/** The result of a login, which the console stores under `user`. */
 export const signedInUser = z.object({
   id: z.int(),
   username: z.string(),
@@ -75,14 +75,14 @@ export type OwnSession = z.output<typeof ownSession>
 export const userSorts = ['id', 'quota', 'used_quota', 'request_count', 'aff_count'] as const
 export type UserSort = (typeof userSorts)[number]
 
-/** What an admin may change of a user. Absent and empty mean "as it is"; whatever else consoles send back is passed over. */
+/** The members of a user that an admin may change. Absent and empty mean unchanged; all others that consoles send back are ignored. */
 export const userEdit = z.object({
   id: z.int().positive(),
   username: z.string().trim().max(100).optional(),
   display_name: z.string().trim().max(200).optional(),
   group: z.string().trim().max(64).optional(),
   password: z.string().max(100).optional(),
-  /** Units. With `used_quota` of the same moment, what was spent since stays spent. */
+  /** Units. With `used_quota` of the same moment, quota spent since stays spent. */
   quota: z.int().optional(),
   used_quota: z.int().optional(),
   /** Why the quota is changed. */
@@ -93,7 +93,7 @@ export type UserEdit = z.output<typeof userEdit>
 export const manageActions = ['enable', 'disable', 'promote', 'demote', 'delete', 'sign_out', 'unlock', 'reset_factors'] as const
 export type ManageAction = (typeof manageActions)[number]
 
-/** What can be done to several users at once. */
+/** Actions on several users at once. */
 export const userBatch = z.object({
   ids: z.array(z.int().positive()).min(1).max(1000),
   action: z.enum(['enable', 'disable', 'delete', 'group']),

@@ -16,7 +16,7 @@ const headers = (z: Zod) =>
     message('含有无效的请求头名称', 'has an invalid header name'),
   )
 
-/** Tokens of output that Claude models may write where nobody set a limit. */
+/** The default output limit of Claude models in tokens. */
 export const claudeMaxTokensDefault = 8192
 
 export const claude = section(

@@ -11,7 +11,7 @@ export type Zod = typeof z
  */
 export type MakeSchema<Value> = (z: Zod) => z.ZodType<Value>
 
-/** Who may write an option: `admin` the ones that only steer the service, `root` those that can take over accounts or money. */
+/** Who may write an option: `admin` those for operation, `root` those that can take over accounts or money. */
 export type Writer = 'admin' | 'root'
 
 /** Where a settings form shows options. A section is a card of a tab. */

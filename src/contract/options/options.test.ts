@@ -34,7 +34,7 @@ describe('the check at start', () => {
     expect(() => checkOptions([section(place, { Picky: choice })], { Picky: 'a' })).toThrow('option Picky, choice a')
   })
 
-  it('names what is declared twice or has no default', () => {
+  it('reports options that are declared twice or have no default', () => {
     const twice = [section(place, { Twice: good }), section({ ...place, name: 'other' }, { Twice: good })]
     expect(() => checkOptions(twice, { Twice: true })).toThrow('option Twice is declared twice')
     expect(() => checkOptions([section(place, {}), section(place, {})], {})).toThrow('section demo is declared twice')
@@ -54,7 +54,7 @@ describe('the string form of options', () => {
     }
   })
 
-  it('refuses wrong types, bad JSON, ratios below zero, prototype keys and what is too long, for every option', () => {
+  it('refuses wrong types, bad JSON, ratios below zero, prototype keys and long values, for every option', () => {
     for (const [key, one] of Object.entries(allOptions)) {
       const long = 'x'.repeat(optionTextLengthMax + 1)
       expect('reason' in decodeOption(one, long), key).toBe(true)
@@ -120,7 +120,7 @@ describe('the string form of options', () => {
     expect(decode('ModelRequestRateLimitCount', '-1')).toEqual({ value: 0 })
   })
 
-  it('reads limits of groups, one or several, with what is not said as no limit', () => {
+  it('reads limits of groups, one or several, with absent ones as no limit', () => {
     const whole = { seconds: 60, requests: 0, tokens: 0, concurrency: 0 }
     expect(
       decode('UserRequestLimits', '{"*": {"requests": 5}, "vip": [{"seconds": 1, "tokens": 9}, {"concurrency": 2}]}'),
@@ -186,7 +186,7 @@ describe('the string form of options', () => {
   })
 })
 
-describe('who writes what', () => {
+describe('permissions to write', () => {
   it('leaves accounts and money to the super admin', () => {
     for (const key of [
       'PasswordLoginEnabled',

@@ -55,7 +55,7 @@ export const priceUpdates = section(
 const lifetimes: ReadonlySet<string> = new Set(longCacheLifetimes)
 const lifetimeNames = longCacheLifetimes.join(', ')
 
-/** The defaults of these maps stand in `default-prices.ts`. */
+/** The defaults of these maps are in `default-prices.ts`. */
 export const prices = section(
   { name: 'prices', tab: 'prices', label: { zh: '模型倍率设置', en: 'Model ratio settings' }, writer: 'admin' },
   {

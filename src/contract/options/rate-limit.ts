@@ -13,7 +13,7 @@ const limit: MakeSchema<RequestLimit> = (z) =>
     concurrency: count(z).default(0),
   })
 
-/** Groups to their limits; a single limit stands for a list of one. */
+/** Groups to their limits; a single limit counts as a list of one. */
 const limitsOfGroups: MakeSchema<Readonly<Record<string, readonly RequestLimit[]>>> = map((z) =>
   z.preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(limit(z)).max(4)),
 )

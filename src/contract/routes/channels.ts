@@ -16,7 +16,7 @@ import { routes } from '../route.ts'
 const sort = { id_sort: queryFlag.optional(), tag_mode: queryFlag.optional() }
 const filters = { keyword: queryText, group: queryText, model: queryText, status: queryInt, type: queryInt, tag: queryText }
 const testModel = z.object({ model: queryText })
-/** How long a test took, also one that failed, which is told beside it. */
+/** How long a test took, also one that failed, beside its error. */
 const seconds = z.object({
   time: z.number(),
   success: z.boolean().optional(),

@@ -12,7 +12,7 @@ const affCode = z
 const code = z.string().max(2000).default('')
 const state = z.string().max(200).default('')
 
-/** `message` is `bind` when an account was bound to who is signed in; then there is no user. */
+/** `message` is `bind` when an identity was bound to the signed-in user; then there is no user. */
 const comeBack = {
   access: 'public',
   summary: 'Come back from the page of a provider: sign in, register, or bind',

@@ -4,7 +4,7 @@ import { signedInUser } from '../entities/user.ts'
 import { idParams } from '../envelope.ts'
 import { routes } from '../route.ts'
 
-/** As WebAuthn writes them in JSON: what the browser is asked, and what it answers. */
+/** WebAuthn's JSON forms: options for the browser, and its reply. */
 const options = z.record(z.string(), z.unknown())
 const answer = z.record(z.string(), z.unknown())
 

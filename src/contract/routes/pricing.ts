@@ -21,9 +21,9 @@ export const tokenPriceNames = Object.keys(prices.shape) as readonly (keyof z.ou
 
 export const priceProposal = z.object({
   model: z.string(),
-  /** Who sells it at the proposed price. */
+  /** The seller at the proposed price. */
   vendor: z.string(),
-  /** What is charged at present; null when the model has no price, or one per call. */
+  /** The present price; null when the model has none, or one per call. */
   current: prices.nullable(),
   /** US dollars per call that are charged at present, which a proposal would replace. */
   current_per_call: z.number().nullable(),
@@ -36,8 +36,8 @@ export type PriceProposal = z.output<typeof priceProposal>
 export type TokenPrices = z.output<typeof prices>
 
 /**
- * A row of the price list. By tokens (`quota_type` 0) a ratio of 1 is two US dollars per million tokens, and the other ratios multiply it
- * for what they name; by the call (1) `model_price` is in US dollars. The factor of the group comes on top.
+ * A row of the price list. By tokens (`quota_type` 0) a ratio of 1 is two US dollars per million tokens, and the other ratios multiply
+ * it for their kind of tokens; by the call (1) `model_price` is in US dollars. The group ratio is applied on top.
  */
 export const priceRow = z.object({
   model_name: z.string(),
@@ -97,7 +97,7 @@ const vendorModel = z.object({ vendor_id: z.string().min(1).max(64), model: z.st
 const priceChange = vendorModel.extend({
   /** The name of the vendor, for people. */
   vendor: z.string(),
-  /** The day from which on, as `2027-01-01`; '' for what would be different at once. */
+  /** The day from which it applies, as `2027-01-01`; '' for an immediate change. */
   from: z.string(),
   /** Null where the data in use, or the newer data, has no price of the model. */
   before: publishedPrice.nullable(),

@@ -10,7 +10,7 @@ const optionalText = z
   .nullish()
   .transform((text) => text ?? '')
 
-/** What a code is for. Absent: `bind` for who is signed in, `register` for others. */
+/** The purpose of a code. Absent: `bind` for signed-in users, `register` for others. */
 const purpose = z.enum(['register', 'bind', 'notify']).optional()
 
 const mailCode = {

@@ -46,7 +46,7 @@ export const tokenRoutes = routes({
     access: 'user',
     summary: 'Change a token; with status_only only its status',
     query: z.object({ status_only: queryFlag.optional() }),
-    // A status that nobody may set (expired, exhausted) is what clients send back unread: it means "as it is".
+    // A read-only status (expired, exhausted) is sent back by clients unread: it means unchanged.
     body: tokenInput.extend({
       id: z.int().positive(),
       status: status.optional().catch(undefined),

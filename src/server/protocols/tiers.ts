@@ -2,12 +2,12 @@ import type { Tier, TierMember } from '../../contract/usage.ts'
 import { type JsonObject, objectAt, textAt } from './wire-format.ts'
 
 /**
- * Service tiers, as requests ask for them and replies report them. A request names only what is not ordinary; a reply keeps the ordinary
- * values too, because a member that it does not report says nothing.
- * Source: types of the SDKs of OpenAI 7.55, Anthropic 1.10 and Google 2.32.
+ * Service tiers, as requests ask for them and replies report them. A request has only tiers other than the ordinary; a reply keeps the
+ * ordinary values too, because a missing member means nothing. Source: types of the SDKs of OpenAI 7.55, Anthropic 1.10 and Google
+ * 2.32.
  */
 
-/** What an OpenAI request asks for: `service_tier`. */
+/** The tier requested in OpenAI's formats: `service_tier`. */
 export function tierAsked(body: JsonObject): { requestedTier?: Tier } {
   return asked({ service_tier: openAiWord(textAt(body, 'service_tier')) })
 }
@@ -17,18 +17,18 @@ export function tierServed(reply: JsonObject): { tier?: Tier } {
   return served({ service_tier: openAiWord(textAt(reply, 'service_tier')) })
 }
 
-/** What a Messages request asks for: `service_tier`, `speed`, `inference_geo`. */
+/** The tier requested in Messages: `service_tier`, `speed`, `inference_geo`. */
 export function messagesTierAsked(body: JsonObject): { requestedTier?: Tier } {
   return asked(messagesMembers(body))
 }
 
-/** How a Messages reply was served, from its usage. What the reply did not report before is added to `before`. */
+/** The tier of a Messages reply, from its usage. New members are added to `before`. */
 export function messagesTierServed(usage: JsonObject, before: Tier | undefined): { tier?: Tier } {
   const { tier } = served(messagesMembers(usage))
   return before || tier ? { tier: { ...before, ...tier } } : {}
 }
 
-/** What a Gemini request asks for: `serviceTier`, in either spelling. */
+/** The tier requested in Gemini: `serviceTier`, in either spelling. */
 export function geminiTierAsked(body: JsonObject): { requestedTier?: Tier } {
   return asked({ service_tier: textAt(body, 'serviceTier') || textAt(body, 'service_tier') })
 }
@@ -85,7 +85,7 @@ function served(members: Members): { tier?: Tier } {
   return told.length === 0 ? {} : { tier: Object.fromEntries(told.map(([member, value]) => [member, value.toLowerCase()])) }
 }
 
-/** Values that mean the ordinary price. `auto` is what the account has been set to. */
+/** Values of the ordinary price. `auto` is the account's setting. */
 const ordinary: ReadonlySet<string> = new Set([
   'auto',
   'default',

@@ -8,14 +8,14 @@ import { countAt, isObject, type JsonObject } from './wire-format.ts'
 /** The calls by which a caller has a prompt counted. */
 export type CountFormat = 'anthropic.count_tokens' | 'gemini.count_tokens' | 'openai.input_tokens'
 
-/** Such a call of a caller: it stands for a request for an answer, and is answered by one number. */
+/** A caller's count request: it represents a request for an answer, and returns one number. */
 export interface CallerCount {
   readonly format: CountFormat
   /** The format of the request for an answer. */
   readonly of: CallerFormat
   /** That request, complete enough to be read as one. */
   readRequest(body: JsonObject): JsonObject
-  /** The texts of the prompt, and the tokens that stand around them. */
+  /** The texts of the prompt, and the overhead in tokens around them. */
   readPrompt(body: JsonObject, texts: readonly string[]): { readonly texts: readonly string[]; readonly around: number }
   writeReply(tokens: number): JsonObject
 }
@@ -26,7 +26,7 @@ export interface UpstreamCount {
   readonly of: Format
   /** Out of a request for an answer. */
   writeRequest(request: JsonObject, model: string): JsonObject
-  /** Undefined for what is no count. */
+  /** Undefined for an invalid count. */
   readReply(reply: JsonObject): number | undefined
 }
 

@@ -2,9 +2,9 @@ import { closeJson } from '../lib/close-json.ts'
 import { isObject, type JsonObject } from './wire-format.ts'
 
 /**
- * The input of a tool call as an object, for formats that take nothing else. Nothing that the model wrote is lost: what is no JSON
- * stands whole in the member `input`, a value that is no object in `value`. JSON that was written as a JSON text is read once more.
- * Numbers are read as JavaScript reads them: `1.0` becomes `1`. Throws nothing. Source: protocols notes 3.3, edge cases 68 to 72.
+ * The input of a tool call as an object, for formats that require one. Nothing is lost: invalid JSON becomes the member `input`, a
+ * value other than an object the member `value`. JSON inside of a JSON string is parsed too. Numbers are read as JavaScript reads
+ * them: `1.0` becomes `1`. Throws nothing. Source: protocols notes 3.3, edge cases 68 to 72.
  */
 export function inputObject(text: string): JsonObject {
   if (isNothing(text)) return {}
@@ -15,7 +15,7 @@ export function inputObject(text: string): JsonObject {
   return isObject(inner) ? inner : { value }
 }
 
-/** The same for input that may have broken off at the output limit: what came of an object is read as far as it came. */
+/** As above for input that was cut off at the output limit: the beginning of an object is read. */
 export function cutInputObject(text: string): JsonObject {
   const begun = parsed(text) === undefined ? closeJson(text) : undefined
   const value = begun === undefined ? undefined : parsed(begun)

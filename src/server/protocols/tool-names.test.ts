@@ -9,7 +9,7 @@ describe('names of tools', () => {
     expect([toUpstream('get_tide'), toUpstream('a-b'), toCaller.size]).toEqual(['get_tide', 'a-b', 0])
   })
 
-  it('[103] become what is taken, and can be traced back', () => {
+  it('[103] become valid, and can be traced back', () => {
     const { toUpstream, toCaller } = nameTools(['mcp__server.tool/x y'], chat)
     expect(toUpstream('mcp__server.tool/x y')).toBe('mcp__server_tool_x_y')
     expect(toCaller.get('mcp__server_tool_x_y')).toBe('mcp__server.tool/x y')

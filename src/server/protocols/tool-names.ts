@@ -1,6 +1,6 @@
 import { shortHash } from './call-ids.ts'
 
-/** What an upstream takes as the name of a tool: `allowed` is tested on each character alone. */
+/** The valid names of tools at an upstream: `allowed` is tested on each character. */
 export interface ToolNameRule {
   readonly allowed: RegExp
   readonly lengthMax: number

@@ -1,7 +1,7 @@
 import type { TextPart } from './dialogue.ts'
 import { isObject } from './wire-format.ts'
 
-/** A call of a tool in words, where it cannot be told as a call. `input` is JSON or free text. */
+/** A tool call as text, where it cannot be written as a call. `input` is JSON or free text. */
 export function toolCallAsText(name: string, input: string): string {
   return `[Called the tool ${name} with ${input || '{}'}]`
 }
@@ -11,7 +11,7 @@ export function toolResultAsText(name: string, answer: string, isError = false):
   return `[The tool ${name} answered] ${isError ? 'Error: ' : ''}${answer}`
 }
 
-/** A use of a tool that models of other vendors lack: what it was asked, what it answered, or both, as the vendor writes them. */
+/** A use of a tool that models of other vendors lack: its input, its result, or both, as the vendor writes them. */
 export interface HostedToolUse {
   readonly name: string
   readonly input?: unknown
@@ -20,8 +20,8 @@ export interface HostedToolUse {
 }
 
 /**
- * A use of a hosted tool as text of the turn in which it stands, on lines of its own: no tool of the request has made that call. None where
- * it says nothing. `lose` gets the names of members that cannot be read by others, as what is encrypted.
+ * A use of a hosted tool as text of its turn, on separate lines: no tool of the request has made that call. None without content.
+ * `lose` gets the names of members that only the vendor can read, such as encrypted ones.
  */
 export function hostedUseAsText({ name, input, answer, isError }: HostedToolUse, lose: (member: string) => void): TextPart[] {
   const asked = readable(input, lose)
@@ -33,7 +33,7 @@ export function hostedUseAsText({ name, input, answer, isError }: HostedToolUse,
   return lines.length === 0 ? [] : [{ kind: 'text', text: `\n${lines.join('\n')}\n` }]
 }
 
-/** What a paused model is told, so that the conversation does not end with its own turn. */
+/** The instruction for a paused model, so that the conversation does not end with its own turn. */
 export const continueText: TextPart = { kind: 'text', text: 'Continue.' }
 
 /** A text as it is, a list line by line, an object that only holds one text as that text, and everything else as JSON. */
@@ -52,7 +52,7 @@ function readable(value: unknown, lose: (member: string) => void): string {
   return Object.keys(shown).length === 0 ? '' : JSON.stringify(shown)
 }
 
-/** The value without what only its vendor can read, without bytes, and without what says nothing. */
+/** The value without encrypted members, bytes, and empty members. */
 function visible(value: unknown, lose: (member: string) => void, depth: number): unknown {
   if (depth > depthMax) return value
   if (Array.isArray(value)) return value.map((entry) => visible(entry, lose, depth + 1))

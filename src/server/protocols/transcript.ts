@@ -4,8 +4,8 @@ import { fieldNameFor } from './lost-fields.ts'
 import { type PlainMessage, userText } from './plain-messages.ts'
 
 /**
- * A conversation as one text, for upstreams that take nothing else: a single message as it is, several with the role before each.
- * Messages of tools have to be told as text before.
+ * A conversation as one text, for upstreams without messages: a single message unchanged, several with the role before each. Tool
+ * messages must already be text.
  */
 export function transcript(messages: readonly PlainMessage[]): string {
   const [first] = messages

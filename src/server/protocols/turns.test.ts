@@ -21,7 +21,7 @@ const result = (callId: string, words: string, name?: string): ToolResultPart =>
 const user = (...parts: Part[]): Turn => ({ role: 'user', parts })
 const assistant = (...parts: Part[]): Turn => ({ role: 'assistant', parts })
 
-/** Who said what, short: `c:` a call, `r:` a result and its text. */
+/** The turns in short: `c:` a call, `r:` a result and its text. */
 function shape(turns: readonly Turn[]): string[] {
   const word = (part: Part) => {
     if (part.kind === 'tool-call') return `c:${part.callId}`
@@ -49,7 +49,7 @@ describe('merging turns', () => {
     expect(shape(mergeTurns([user(text('first'), result('1', 'x')), user(text('then'))]))).toEqual(['user r:1=x first then'])
   })
 
-  it('says who speaks where the format has no names', () => {
+  it('names the speaker where the format has no names', () => {
     expect(shape(mergeTurns([{ ...user(text('hello')), name: 'ann' }, user(text('so?'))]))).toEqual(['user ann: hello so?'])
   })
 
@@ -61,7 +61,7 @@ describe('merging turns', () => {
 })
 
 describe('repairing the results of tools', () => {
-  it('leaves what fits together as it is', () => {
+  it('leaves matching calls and results unchanged', () => {
     const turns = [user(text('a')), assistant(call('1'), call('2')), user(result('1', 'x'), result('2', 'y'))]
     expect(shape(repairToolResults(turns))).toEqual(['user a', 'assistant c:1 c:2', 'user r:1=x r:2=y'])
   })
@@ -99,14 +99,14 @@ describe('repairing the results of tools', () => {
     ])
   })
 
-  it('tells calls with one id apart, their results in order', () => {
+  it('separates calls with one id, their results in order', () => {
     const turns = [assistant(call('1'), call('1')), user(result('1', 'x'), result('1', 'y'))]
     expect(shape(repairToolResults(turns))).toEqual(['assistant c:1 c:1_2', 'user r:1=x r:1_2=y'])
     const taken = [assistant(call('1'), call('1'), call('1_2')), user(result('1', 'x'), result('1_2', 'z'), result('1', 'y'))]
     expect(shape(repairToolResults(taken))).toEqual(['assistant c:1 c:1_3 c:1_2', 'user r:1=x r:1_3=y r:1_2=z'])
   })
 
-  it('[77] matches what has no ids by name and order', () => {
+  it('[77] matches calls without ids by name and order', () => {
     const turns = [assistant(call('', 'a'), call('', 'b')), user(result('', 'of b', 'b'), result('', 'of a', 'a'))]
     expect(shape(repairToolResults(turns))).toEqual(['assistant c:call_1 c:call_2', 'user r:call_1=of a r:call_2=of b'])
   })

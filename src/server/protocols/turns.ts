@@ -1,9 +1,8 @@
 import type { Part, ToolCallPart, ToolResultPart, Turn } from './dialogue.ts'
 
 /**
- * Turns that alternate, for formats that want it: neighbours of one role become one turn, with the results of tools before everything
- * else of a user turn. Turns without parts go. These formats have no names of speakers: a name stands before what was said.
- * Source: protocols notes 3.1.
+ * Alternating turns, for formats that require them: neighbours of one role become one turn, with tool results first in a user turn.
+ * Empty turns are removed. These formats have no names of speakers: a name is written before the text. Source: protocols notes 3.1.
  */
 export function mergeTurns(turns: readonly Turn[]): Turn[] {
   const merged: { role: Turn['role']; parts: Part[] }[] = []
@@ -19,11 +18,10 @@ export function mergeTurns(turns: readonly Turn[]): Turn[] {
 }
 
 /**
- * Calls and results of tools that fit together, as upstreams demand it: every call has an id of its own and exactly one result, in the
- * user turn right behind its turn, in the order of the calls. A result without a call goes, a call without a result gets one that
- * says so. Calls that share an id, or have none, are told apart by a number behind it; their results belong to them in order.
- * Each result learns the name and the kind of its call. Calls in turns of the model right behind one another are made side by side.
- * Source: protocols notes 3.4.
+ * Matching tool calls and results, as upstreams require: every call has a unique id and exactly one result, in the user turn right
+ * after its turn, in the order of the calls. A result without a call is removed, a call without a result gets a placeholder. Calls
+ * that share an id, or have none, get a number after it; their results are matched in order. Each result gets the name and the kind of
+ * its call. Calls in consecutive turns of the model are parallel calls. Source: protocols notes 3.4.
  */
 export function repairToolResults(told: readonly Turn[]): readonly Turn[] {
   // Most conversations have none, and some have tens of thousands of turns.

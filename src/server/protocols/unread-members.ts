@@ -1,12 +1,12 @@
 import { isObject, type JsonObject } from './wire-format.ts'
 
 /**
- * The members of an object that a reader understands, and those that ask for nothing. One that stands for `null` is read as a whole;
- * of the others the members inside count too.
+ * The members of an object that a reader understands, and those without effect. One with `null` is read as a whole; of the others the
+ * nested members count too.
  */
 export type Known = ReadonlyMap<string, Inner | null>
 
-/** What is read of an object, or of each object of a list; undefined for one that is read or refused as a whole. */
+/** The members read of an object, or of each object of a list; undefined for one that is read or refused as a whole. */
 export type Inner = Known | ((value: JsonObject) => Known | undefined)
 
 /** `names`, in one line, are read as a whole; `inner` are members of which the members inside are declared. */
@@ -15,8 +15,8 @@ export function known(names: string, inner: Readonly<Record<string, Inner>> = {}
 }
 
 /**
- * Collects what a request asks for inside its members and its reader does not read, by the names under which it is reported as dropped:
- * `tools.input_examples`. Members that ask for nothing (null, false, an empty list) are passed over. Where everything is read, nothing is
+ * Collects nested members of a request that its reader does not read, by the names under which it is reported as dropped:
+ * `tools.input_examples`. Members without effect (null, false, an empty list) are ignored. Where everything is read, nothing is
  * allocated.
  */
 export class UnreadMembers {
@@ -40,7 +40,7 @@ export class UnreadMembers {
     if (this.#names.size < namesMax) this.#names.add(name)
   }
 
-  /** Names what is not read of an object, or of the objects of a list, that stands at `place` in the request. */
+  /** Reports the unread members of an object, or of the objects of a list, at `place` in the request. */
   note(place: string, value: unknown, inner: Inner): void {
     this.#path.push(place)
     this.#note(value, inner)

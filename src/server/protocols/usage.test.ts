@@ -19,7 +19,7 @@ const dialects = {
   Gemini: () => readGeminiUsage({ usageMetadata: writeGeminiUsage(every) }),
 }
 
-it.each(Object.entries(dialects))('callers of %s are told all tokens that were read and written', (_name, read) => {
+it.each(Object.entries(dialects))('callers of %s get all input and output tokens', (_name, read) => {
   const usage = read() ?? noUsage
   expect([promptTokens(usage), completionTokens(usage)]).toEqual([1023, 15_360])
 })

@@ -14,7 +14,7 @@ import { palmMessage } from './palm-message/codec.ts'
 import { replicatePredict } from './replicate-predict/codec.ts'
 import { sparkChat } from './spark-chat/codec.ts'
 
-/** What holds for every format of a vendor that no caller speaks. */
+/** Common behaviour of all formats of vendors without callers of their own. */
 const codecs: readonly Codec[] = [
   cohereChat,
   cozeChat,
@@ -39,7 +39,7 @@ describe.each(codecs.map((codec) => [codec.format, codec] as const))('a request 
     expect(() => written(codec, { search: { contextSize: undefined, location: undefined } })).toThrow('web_search_options')
   })
 
-  it('names every member of the family of the caller, but not what asks for nothing', () => {
+  it("reports every member of the caller's family, except those without effect", () => {
     const extra = { logit_bias: { 50256: -100 }, store: false, metadata: null, stop_tokens: [] }
     expect(written(codec, { extra }).lost).toEqual(['logit_bias'])
   })
@@ -88,7 +88,7 @@ describe.each(codecs.map((codec) => [codec.format, codec] as const))('a request 
     expect(() => written(codec, { turns: [{ role: 'user', parts: [file] }] })).toThrow('image')
   })
 
-  it('puts a document of plain text where text stands', () => {
+  it('writes a plain text document as text', () => {
     const note: MediaPart = {
       kind: 'media',
       media: 'document',

@@ -3,9 +3,9 @@ import type { CallerFormat, Dialect } from './format.ts'
 import type { PaidCall } from './paid-calls.ts'
 
 /**
- * What the relay must know of a wire format to pass it through byte for byte: the few members of a request that decide admission and
- * price, the usage of a reply, and the shape of a stream. Everything here is pure: no clock, no network, no state. Translation
- * between formats builds on the same folders.
+ * The relay's view of a wire format that is passed through byte for byte: the few members of a request that decide admission and
+ * price, the usage of a reply, and the shape of a stream. Everything here is pure: no clock, no network, no state. Translation between
+ * formats builds on the same folders.
  */
 export interface WireFormat {
   readonly format: CallerFormat
@@ -14,21 +14,21 @@ export interface WireFormat {
   readRequest(body: JsonObject, path?: PathFacts, files?: readonly UploadedFile[]): RequestFacts
   /** All text of the request that the model reads, for estimates and counts. */
   promptText(body: JsonObject): string[]
-  /** The list that every whole reply has at the top; what lacks it is no reply. */
+  /** The list at the top of every whole reply; without it a body is no reply. */
   readonly answerIn: string
   /** The charge depends on how many entries that list has. */
   readonly billsEntries?: true
-  /** An object that stands in place of that list when there is nothing to list. */
+  /** An object in place of that list when the list is empty. */
   readonly answersWithout?: string
   /** For replies that need no list: whether this is one. */
   answersWith?(reply: JsonObject): boolean
   /** The member of a whole reply that names the model, where it is not `model`. */
   readonly replyModelIn?: string
-  /** What the reply to this request is, where it is not JSON: a short text, or bytes that pass through as they come. */
+  /** The form of the reply, where it is not JSON: a short text, or bytes that pass through unchanged. */
   repliesIn?(body: JsonObject): 'json' | 'text' | 'bytes'
   /**
-   * A whole reply as it was asked for, where the upstream answered in another way; undefined when nothing is to be changed. `asked` is
-   * the body of the request. Throws `untranslatable` when it ignored what cannot be made up for.
+   * Repairs a whole reply where the upstream ignored part of the request; undefined when nothing has to change. `asked` is the body of
+   * the request. Throws `untranslatable` when it cannot be repaired.
    */
   mendReply?(reply: Buffer, asked: JsonObject): Buffer | undefined
   /** Usage of a whole reply; undefined when the upstream reported none. */
@@ -51,7 +51,7 @@ export interface UploadedFile {
   readonly bytes: Buffer
 }
 
-/** What the address of the call said, where the format puts it there. */
+/** Facts in the URL of the call, where the format has them there. */
 export interface PathFacts {
   readonly model?: string
   readonly stream?: boolean
@@ -71,16 +71,16 @@ export interface RequestFacts {
   readonly reasoningEffort: string | undefined
   /** The request asks for usage at the end of the stream itself. */
   readonly wantsUsage: boolean
-  /** What the call counts as when the upstream reports nothing, where that is not its text. */
+  /** The usage of the call when the upstream reports none, where that is not its text. */
   readonly uncounted?: Usage
-  /** The most that a price per call can become due, and what each image of the reply weighs. */
+  /** The greatest number of prices per call, and the weight of each image of the reply. */
   readonly callsMax?: number
   readonly callWeight?: number
   /** The tier that the request asks for, where that is not the ordinary one. */
   readonly requestedTier?: Tier
   /** The tools that the vendor runs for the call and may bill by the piece, by the names that `ToolPrice` has for them. */
   readonly hostedTools?: readonly string[]
-  /** What the vendor runs for the call at no price of its own, but may make the model read more than the request holds. */
+  /** Tools that the vendor runs for free, but whose results may exceed the input of the request. */
   readonly freeTools?: readonly string[]
   /** Models that may work for the call besides the one that is asked for. */
   readonly otherModels?: readonly string[]
@@ -90,29 +90,29 @@ export interface RequestFacts {
 
 /** How to read and end an event stream of a format. `data` is the parsed JSON of one event. */
 export interface StreamFormat {
-  /** Finds where an event may end the stream, carry usage or tell an error; only those events are parsed. With the flag `g`. */
+  /** Matches where an event may end the stream, carry usage or report an error; only those events are parsed. With the flag `g`. */
   readonly marks: RegExp
   /** Whether each event says its type in an `event:` line. */
   readonly hasNamedEvents: boolean
   isTerminal(event: StreamEvent): boolean
-  /** No event ends the stream, the end of the body does: from a finish on, what may be the end of the reply is kept back. */
+  /** A stream without terminal event, ended by the body: after a finish reason, a possible end of the reply is held back. */
   readonly endsWithBody?: boolean
-  /** What ends an event that is written here; by default a blank line with LF. */
+  /** The end of an event written here; by default a blank line with LF. */
   readonly eventEnd?: string
-  /** What must be sent when the upstream ended well without a terminal event; '' when that cannot be made up. */
+  /** The text to send when the upstream ended well without a terminal event; '' when there is none. */
   readonly terminalText: string
   /** Usage so far after this event; `before` when the event has none. */
   readUsage(data: JsonObject, before: Usage | undefined): Usage | undefined
-  /** Whether the event only carries usage, so that it is hidden from a caller who did not ask for it. */
+  /** Whether the event only carries usage, so that it is hidden from a caller that did not request it. */
   isUsageOnly(data: JsonObject): boolean
   /** Whether the event gives the caller something: before the first such event another channel may still take over. */
   hasOutput(data: JsonObject): boolean
   /** Whether the event says that the reply is complete. */
   isFinish(data: JsonObject): boolean
   deltaText(data: JsonObject): string
-  /** The call of a paid tool that the event tells, for a stream that ends before its usage. */
+  /** The call of a paid tool in the event, for a stream that ends before its usage. */
   paidCall?(data: JsonObject): PaidCall | undefined
-  /** The event begins the reply: a second one is an error, and parts of two replies are never told as one. Its mark is among `marks`. */
+  /** The event begins the reply: a second one is an error, so that two replies are never merged. Its mark is among `marks`. */
   begins?(data: JsonObject): boolean
   /** An error that the upstream sent inside of the stream. */
   readError(data: JsonObject): UpstreamErrorFacts | undefined
@@ -131,7 +131,7 @@ export interface StreamFormat {
 export interface Reframing {
   readonly contentType: string
   push(byteText: string): string
-  /** What closes it, whatever came before. */
+  /** The closing text, after any content. */
   end(): string
 }
 
@@ -140,7 +140,7 @@ export interface StreamEvent {
   readonly data: string
 }
 
-/** What an upstream's error says of itself. */
+/** Facts in an upstream's error. */
 export interface UpstreamErrorFacts {
   readonly message: string
   readonly type: string
@@ -152,8 +152,8 @@ export interface UpstreamErrorFacts {
 }
 
 /**
- * What an error says beside the members that every error of its dialect has, as Groq's `failed_generation`, OpenRouter's `metadata` and
- * the `details` of Anthropic and Google. Callers of the same dialect get it.
+ * Members of an error beside those of its dialect, as Groq's `failed_generation`, OpenRouter's `metadata` and the `details` of
+ * Anthropic and Google. Callers of the same dialect get them.
  */
 export interface ErrorExtra {
   readonly dialect: Dialect

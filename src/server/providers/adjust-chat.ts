@@ -8,8 +8,8 @@ import { adjustResponses } from './responses.ts'
 type Changes = Record<string, unknown>
 
 /**
- * The members of a provider for a host of Chat with quirks, which hold for requests that are written anew and for those that pass
- * through. `more` is what no quirk has a word for; it sees the body with all else done.
+ * The members of a provider for a host of Chat with quirks, for translated requests and for those that pass through. `more` has
+ * changes beyond the quirks; it gets the body after all others.
  */
 export function chatHost(
   quirks: Quirks,
@@ -26,12 +26,12 @@ export function chatHost(
   }
 }
 
-/** What most hosts want that know Chat as it was before reasoning: the older words. */
+/** Most hosts compatible with Chat before reasoning: the older members. */
 export const plainHost: Quirks = { outputLimit: 'max_tokens', systemRole: 'system', takesStrictTools: false }
 
 /**
- * What a host wants otherwise in a Chat request that passes through: the members to set or (undefined) to remove. Requests that are
- * written anew already fit and stay as they are. The quirks say what the host would refuse. Source: protocols notes 2.2.
+ * Changes to a Chat request that passes through: the members to set or (undefined) to remove. Translated requests already fit and stay
+ * unchanged. The quirks say what the host would refuse. Source: protocols notes 2.2.
  */
 export function adjustChat(body: JsonObject, model: string, quirks: Quirks): Changes {
   const output = adjustOutput(body, quirks)
@@ -75,7 +75,7 @@ function withoutStrict(tool: unknown): unknown {
   return { ...tool, function: declared }
 }
 
-/** Hosts without schemas take JSON alone, and only when the word stands in the conversation: the model is told what is wanted. */
+/** Hosts without schemas accept JSON mode alone, and only with that word in the conversation: the model gets an instruction. */
 function adjustOutput(body: JsonObject, { jsonSchema }: Quirks): { changes: Changes; instruction?: string } {
   const format = objectAt(body, 'response_format')
   if (!format || jsonSchema === undefined || jsonSchema === 'native') return { changes: {} }
@@ -116,7 +116,7 @@ type ReasoningRule = (message: JsonObject) => JsonObject
 
 const carriers = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks']
 
-/** What the host wants of the reasoning in the history: none of it, or some of it even where the caller has lost it. */
+/** The reasoning that the host requires in the history: none, or a placeholder where the caller has lost it. */
 function reasoningRule(body: JsonObject, model: string, { replayReasoning, emptyReasoning }: Quirks): ReasoningRule {
   if (replayReasoning === 'never' || refusesReasoning.test(model)) return withoutReasoning
   if (replayReasoning === undefined || emptyReasoning === undefined) return (message) => message

@@ -2,7 +2,7 @@ import { fail } from '../lib/failure.ts'
 import { defineProvider } from './openai-compatible.ts'
 import type { Provider, Upstream } from './provider.ts'
 
-/** Knowledge bases of AI Proxy: each channel asks one, whose number stands in `other`. */
+/** Knowledge bases of AI Proxy: each channel uses one, whose number is in `other`. */
 export const aiproxyLibrary = defineProvider({
   id: 21,
   key: 'aiproxy-library',

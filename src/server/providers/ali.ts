@@ -68,7 +68,7 @@ const directFormats: Readonly<Partial<Record<Format, (model: string) => boolean>
 
 const answersImagesAtOnce = /^(qwen-image|z-image|wan2\.[6-9]|wan[3-9])/
 
-/** `top_p` is taken between 0 and 1, not at these ends. Open Qwen models think unless told not to, and only in streams. */
+/** `top_p` must be between 0 and 1, exclusive. Open Qwen models think by default, and only in streams. */
 function adjust({ top_p, stream, enable_thinking }: JsonObject, model: string): Record<string, unknown> {
   const thinksUnasked = /^qwen3-\d(?!.*(thinking|instruct))/.test(model) && stream !== true && enable_thinking === undefined
   return {

@@ -6,7 +6,7 @@ import { passedHeaders } from './passed-headers.ts'
 import type { Provider } from './provider.ts'
 import { prefersResponses } from './responses.ts'
 
-/** Used when the channel names no version of its own. */
+/** Used when the channel has no version of its own. */
 const defaultApiVersion = '2024-12-01-preview'
 /** Responses came later, and names the deployment in the body. */
 const responsesApiVersion = '2025-04-01-preview'

@@ -8,8 +8,8 @@ import type { TokenExchange, Upstream } from './provider.ts'
 const chatPath = '/rpc/2.0/ai_custom/v1/wenxinworkshop/chat'
 
 /**
- * Baidu's first interface. Each model has a path of its own, and a token that is got for the pair of keys stands in the address.
- * Source: Baidu's interface reference and protocols notes 2.13, read 2026-11.
+ * Baidu's first interface. Each model has its own path, and the URL carries an access token obtained for the pair of keys. Source:
+ * Baidu's interface reference and protocols notes 2.13, read 2026-11.
  */
 export const baidu = defineProvider({
   id: 15,

@@ -13,7 +13,7 @@ const upstream = (type: number, baseUrl = providerById(type)?.baseUrl ?? ''): Up
   setting: {},
 })
 
-/** Answers each question from the list; gives the addresses that were asked and what came of it. */
+/** Answers each request from the list; returns the requested addresses and the result. */
 function run(type: number, answers: readonly unknown[], baseUrl?: string) {
   const channel = upstream(type, baseUrl)
   const replies: unknown[] = []
@@ -26,8 +26,8 @@ function run(type: number, answers: readonly unknown[], baseUrl?: string) {
   }
 }
 
-describe('what is left on an account', () => {
-  it('of OpenAI is its limit less what was used this month, or in a hundred days without a way to pay', () => {
+describe('the balance of an account', () => {
+  it("of OpenAI is its limit minus this month's usage, or that of a hundred days without a payment method", () => {
     const paying = run(1, [{ hard_limit_usd: 120, has_payment_method: true }, { total_usage: 1234.5 }])
     expect(paying).toEqual({
       asked: [

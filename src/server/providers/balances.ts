@@ -3,13 +3,12 @@ import { bearer, joinUrl } from './openai-compatible.ts'
 import type { BalanceStep, Provider, Upstream } from './provider.ts'
 
 /**
- * How upstreams tell what is left on the account of a key. Each is a function of what was answered so far, which says what to ask next
- * or what is left; undefined when an answer is not what the vendor documents. Source: the pages named below,
- * read 2026-11.
+ * Balance queries of upstreams. Each is a function of the answers so far that returns the next request or the balance; undefined when
+ * an answer does not match the vendor's documentation. Source: the pages named below, read 2026-11.
  */
 type Balance = NonNullable<Provider['balance']>
 
-/** OpenAI's old billing pages, which resellers and gateways of its kind still answer: the limit less what was used in the period. */
+/** OpenAI's old billing pages, which resellers and compatible gateways still answer: the limit minus the usage of the period. */
 export const openAiBilling: Balance = (channel, replies, nowMs) => {
   const [subscription, usage] = replies
   if (subscription === undefined) return ask(channel, '/v1/dashboard/billing/subscription')

@@ -199,13 +199,13 @@ describe('a signature for AWS', () => {
       ...(token === undefined ? {} : { 'x-amz-security-token': token }),
     }
     const { host: _host, ...sent } = headers
-    // The path is encoded once more in what is signed.
+    // The path is encoded once more in the signed text.
     const path = '/model/amazon.nova-pro-v1%253A0/converse-stream'
     const authorization = authorizationFor({ method: 'POST', path, query: '', headers, hash }, 'us-east-1', 'bedrock')
     expect(signed).toEqual({ headers: { ...sent, authorization } })
   })
 
-  it('is checked here against a rule that gives what the documentation gives', () => {
+  it('is checked against an implementation that reproduces the documented example', () => {
     const headers = {
       'content-type': 'application/x-www-form-urlencoded; charset=utf-8',
       host: 'iam.amazonaws.com',

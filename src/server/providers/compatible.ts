@@ -34,7 +34,7 @@ export const fastgpt = defineProvider({
   modelsPath: null,
 })
 
-/** Wants roles in turn; reasoning stands in the text between tags. Usage comes without asking. */
+/** Requires alternating roles; reasoning is in the text between tags. Usage is always sent. */
 export const perplexity = defineProvider({
   id: 27,
   key: 'perplexity',

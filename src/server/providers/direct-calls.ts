@@ -7,7 +7,7 @@ type Changes = Record<string, unknown>
 type Adjust = (body: JsonObject, model: string) => Changes
 type Host = Pick<Provider, 'quirks'> & Required<Pick<Provider, 'adjustBody'>>
 
-/** A host of conversations with what it wants otherwise of calls that are none. */
+/** A host of conversations with its changes to other calls. */
 export function withDirectCalls({ quirks, adjustBody }: Host, calls: Readonly<Partial<Record<Format, Adjust>>>): Host {
   return {
     quirks,
@@ -15,7 +15,7 @@ export function withDirectCalls({ quirks, adjustBody }: Host, calls: Readonly<Pa
   }
 }
 
-/** Embeddings for a host that only gives numbers, and may refuse who asks for anything else: the answer is encoded here. */
+/** Embeddings for a host that only returns numbers, and may refuse other encodings: the answer is encoded here. */
 export function requestFloats({ encoding_format }: JsonObject): Changes {
   return encoding_format === undefined || encoding_format === 'float' ? {} : { encoding_format: 'float' }
 }
@@ -27,7 +27,7 @@ export function documentsAsTexts(body: JsonObject): Changes {
   return texts && !isPlain ? { documents: texts } : {}
 }
 
-/** Leaves out what a host would refuse. */
+/** Removes members that a host would refuse. */
 export function withoutMembers(body: JsonObject, members: readonly string[]): Changes {
   return Object.fromEntries(members.filter((member) => body[member] !== undefined).map((member) => [member, undefined]))
 }

@@ -36,7 +36,7 @@ describe('Gemini as an upstream', () => {
     expect(gemini.refusesKey?.({ status: 400, code: 'INVALID_ARGUMENT' })).toBe(false)
   })
 
-  it('refuses what is no version in the channel', () => {
+  it('refuses an invalid version in the channel', () => {
     expect(() => gemini.checkOther?.('v1beta')).not.toThrow()
     expect(() => gemini.checkOther?.('')).not.toThrow()
     expect(() => gemini.checkOther?.('https://x')).toThrow()

@@ -3,7 +3,7 @@ import { fail } from '../lib/failure.ts'
 import { isObject, textAt } from '../protocols/wire-format.ts'
 import type { TokenExchange } from './provider.ts'
 
-/** Of the JSON of a service account, what is needed. Its `token_uri` is never looked at: the key's owner could send us anywhere. */
+/** The used members of a service account's JSON. Its `token_uri` is ignored: the key's owner could send us anywhere. */
 export interface GoogleAccount {
   readonly projectId: string
   readonly clientEmail: string

@@ -1,6 +1,6 @@
 import type { CallerHeaders } from './provider.ts'
 
-/** Messages as a cloud hosts them: the model stands in the address, version and betas stand in the body. */
+/** Messages as hosted by a cloud: the model is in the URL, version and betas are in the body. */
 export function hostedMessages(
   body: Readonly<Record<string, unknown>>,
   version: string,

@@ -53,7 +53,7 @@ describe('a Chat request that passes through', () => {
     },
   )
 
-  it('is what the vendor gets of a translated one too: nothing is left to change in it', () => {
+  it('is the output of a translation too: it changes nothing there', () => {
     for (const type of [17, 20, 25, 26, 27, 35, 40, 42, 43, 45, 48] as const) {
       const { quirks } = provider(type)
       const turns = [userTurn('Tide?'), ...toolTurns(), userTurn('Sure?'), assistantTurn('Yes.'), userTurn('Thanks')]
@@ -195,7 +195,7 @@ describe('JSON answers', () => {
     expect(passed(deepseek, there)).toEqual(there)
   })
 
-  it('of hosts without schemas are told the schema', () => {
+  it('of hosts without schemas get the schema as an instruction', () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } } }
     const body = { messages: [user], response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } }
     for (const type of [26, 43] as const) {
@@ -207,7 +207,7 @@ describe('JSON answers', () => {
 })
 
 describe('sampling', () => {
-  it('keeps within what the host takes', () => {
+  it('respects the limits of the host', () => {
     expect(passed(26, { messages: [user], temperature: 1.5, top_p: 1 })).toMatchObject({ temperature: 1, top_p: 0.99 })
     expect(passed(26, { messages: [user], temperature: 0 })).toEqual({ messages: [user], do_sample: false })
     expect(passed(17, { messages: [user], top_p: 1 })).toMatchObject({ top_p: 0.999 })
@@ -228,7 +228,7 @@ describe('sampling', () => {
     expect(passed(17, { messages: [user], enable_thinking: true }, 'qwen3-32b')).toMatchObject({ enable_thinking: true })
   })
 
-  it('of Grok is what the model takes, with the effort out of its name', () => {
+  it("of Grok have the model's effort, taken from its name", () => {
     expect(passed(48, { model: 'grok-3-mini-high', messages: [user], stop: ['x'] }, 'grok-3-mini-high')).toEqual({
       model: 'grok-3-mini',
       messages: [user],
@@ -237,7 +237,7 @@ describe('sampling', () => {
   })
 })
 
-describe('what a host reports', () => {
+describe('the usage reported by a host', () => {
   const chunk = (more: object) => `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', ...more })}\n\n`
   const stop = { index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' }
   const usageOf = (more: object) =>
@@ -282,7 +282,7 @@ describe('what a host reports', () => {
     expect(summary(openAiChatCodec.readReply(reply, readContext())).error).toMatchObject({ message: 'no such model' })
   })
 
-  it('Mistral tells its thinking as parts of the content', () => {
+  it('Mistral sends its thinking as parts of the content', () => {
     const fixture = (name: string) =>
       readFileSync(new URL(`../protocols/openai-chat/fixtures/mistral/${name}.sse`, import.meta.url), 'utf8')
     const { quirks } = provider(mistral)

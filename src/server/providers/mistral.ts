@@ -6,8 +6,8 @@ import { models, newest } from './models.ts'
 import { defineProvider, same } from './openai-compatible.ts'
 
 /**
- * Answers 422 to every member that it does not know, at the top and in messages. Usage comes without asking.
- * Source: types of `@mistralai/mistralai` 2.7 and protocols notes 2.2, read 2026-11.
+ * Answers 422 to every unknown member, at the top and in messages. Usage is always sent. Source: types of `@mistralai/mistralai` 2.7
+ * and protocols notes 2.2, read 2026-11.
  */
 const quirks: Quirks = {
   replayReasoning: 'never',

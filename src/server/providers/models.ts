@@ -1,4 +1,4 @@
-/** The built-in model names of each provider: what the channel form offers and `/api/models` lists. Names hold no spaces or commas. */
+/** The built-in model names of each provider, for the channel form and `/api/models`. Names have no spaces or commas. */
 const names = (text: string): readonly string[] => Object.freeze(text.trim().split(/\s+/))
 
 export const models = Object.freeze({

@@ -12,7 +12,7 @@ export const openaiPaths = {
 /** The same with Responses, which only few speak besides their maker. */
 export const responsesPaths = { ...openaiPaths, 'openai.responses': '/v1/responses' } as const satisfies Provider['speaks']
 
-/** What is no conversation and no vector. */
+/** Endpoints other than conversations and embeddings. */
 export const mediaPaths = {
   'openai.moderations': '/v1/moderations',
   'openai.images': '/v1/images/generations',
@@ -35,7 +35,7 @@ export const allPaths = {
 type Required = 'id' | 'key' | 'label' | 'color'
 type Declaration = Pick<Provider, Required> & Partial<Omit<Provider, Required | 'modelsUrl' | 'testable'>>
 
-/** Fills in what most providers share: OpenAI's paths under `/v1`, a bearer key, a model list at `/v1/models`. */
+/** Defaults of most providers: OpenAI's paths under `/v1`, a bearer key, a model list at `/v1/models`. */
 export function defineProvider({ modelsPath = '/v1/models', ...declared }: Declaration): Provider {
   const speaks: Provider['speaks'] = declared.speaks ?? openaiPaths
   const pasted = versionPrefixes(Object.values(speaks))
@@ -93,15 +93,15 @@ export function bearer(key: string): Record<string, string> {
   return key === '' ? {} : { authorization: `Bearer ${key}` }
 }
 
-/** What every upstream that speaks Messages needs to hear: the caller's version, else the first stable one, and the betas verbatim. */
+/** Headers for every upstream that speaks Messages: the caller's version, else the first stable one, and the betas verbatim. */
 export function messagesHeaders(caller: CallerHeaders): Record<string, string> {
   const beta = caller['anthropic-beta']
   return { 'anthropic-version': caller['anthropic-version'] || '2023-06-01', ...(beta ? { 'anthropic-beta': beta } : {}) }
 }
 
 /**
- * Base URL and path. People paste addresses with the version path on them (`https://host/v1`): what `pasted` names is taken off
- * before the path is put on, and another version at the end of the base replaces the one of the path (`https://host/v4`).
+ * Base URL and path. People paste addresses with the version path on them (`https://host/v1`): the prefix `pasted` is removed before
+ * the path is added, and another version at the end of the base replaces the one of the path (`https://host/v4`).
  */
 export function joinUrl(base: string, path: string, pasted: readonly string[] = versionPrefixes([path])): string {
   const twice = pasted.find((prefix) => base.endsWith(prefix))

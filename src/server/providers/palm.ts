@@ -3,8 +3,8 @@ import { models } from './models.ts'
 import { defineProvider, joinUrl, same } from './openai-compatible.ts'
 
 /**
- * Google PaLM 2 in its own protocol. Google shut its interface in October 2024, and says so to whoever calls it; a channel with an address of
- * its own reaches what still speaks it.
+ * Google PaLM 2 in its own protocol. Google shut its interface down in October 2024, and answers with an error; a channel with its own
+ * address may reach a server that still speaks it.
  */
 export const palm = defineProvider({
   id: 11,

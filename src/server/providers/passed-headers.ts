@@ -1,7 +1,7 @@
 import type { PassableHeader } from '../../contract/entities/channel.ts'
 import type { CallerHeaders, Upstream } from './provider.ts'
 
-/** Headers of the caller that a family of vendors reads, and which of its hosts they tell who pays. */
+/** Caller headers that a family of vendors reads, and the hosts at which they decide on billing. */
 interface Family {
   readonly plain: readonly PassableHeader[]
   readonly account: readonly PassableHeader[]
@@ -9,7 +9,7 @@ interface Family {
   readonly vendor: RegExp
 }
 
-/** The state of a turn of Codex, which comes with an answer and goes with the next request. */
+/** The state of a turn of Codex, sent with an answer and returned with the next request. */
 export const turnStateHeader = 'x-codex-turn-state'
 
 const families = {
@@ -29,8 +29,8 @@ const families = {
 const always = ['openai-beta', 'idempotency-key', 'x-client-request-id'] as const
 
 /**
- * Of the caller's headers those that the vendor reads. What decides at the vendor itself who pays only passes there when the channel lists
- * it; everything else does unless the channel lists others.
+ * The caller headers that the vendor reads. Those that decide on billing at the vendor itself only pass when the channel lists them;
+ * all others pass unless the channel lists some.
  */
 export function passedHeaders(family: keyof typeof families, upstream: Upstream, caller: CallerHeaders): Record<string, string> {
   const { plain, account }: Family = families[family]
@@ -57,5 +57,5 @@ function isAlways(name: string): name is (typeof always)[number] {
   return (always as readonly string[]).includes(name)
 }
 
-/** What may stand in a header that passes. */
+/** The valid characters of a passed header. */
 export const isVisible = /^[\x20-\x7e]{1,4096}$/

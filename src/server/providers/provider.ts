@@ -6,9 +6,9 @@ import type { Quirks } from '../protocols/codec.ts'
 import type { CallerFormat, Format, TaskFormat } from '../protocols/format.ts'
 
 /**
- * A provider is a kind of upstream: its label, address, models, the wire formats that it speaks natively, how it is authorised and
- * what it does differently. One file per provider that has something of its own, tables for the rest, gathered in `index.ts`.
- * Nothing outside of this folder knows a provider's name. Providers compute; they open no connection and read no database.
+ * A provider is a kind of upstream: its label, address, models, native wire formats, authorisation and quirks. One file per provider
+ * with code of its own, tables for the rest, gathered in `index.ts`. Nothing outside of this folder knows a provider's name. Providers
+ * compute; they open no connection and read no database.
  */
 export interface Provider {
   /** The channel type number that is stored. */
@@ -20,12 +20,12 @@ export interface Provider {
   readonly docs: string
   /** The vendor's own address; '' when each channel has to name one or the protocol fixes it. */
   readonly baseUrl: string
-  /** Whether a channel cannot work without an address of its own. */
+  /** Whether a channel requires its own address. */
   readonly needsBaseUrl: boolean
   readonly models: readonly string[]
   /** The newest model of each family, which the form puts into a new channel; all `models` where it is absent. */
   readonly newest?: readonly string[]
-  /** The vendor in the public price data whose prices this kind of channel pays; absent for kinds that stand for many vendors or for none. */
+  /** The vendor in the public price data for this kind of channel; absent for kinds that cover many vendors or none. */
   readonly priceVendor?: string
   /** Whether the console offers it for new channels. */
   readonly offered: boolean
@@ -35,13 +35,13 @@ export interface Provider {
   readonly keyHasLines: boolean
   /** Meaning of the channel's `other` field; null when it has none. */
   readonly otherLabel: Text | null
-  /** The operator's table of API versions by model, which stands in for an empty `other`. */
+  /** The operator's table of API versions by model, the default for an empty `other`. */
   readonly versionsIn: 'gemini.version_settings' | null
-  /** What an empty `other` is stored as. */
+  /** The stored form of an empty `other`. */
   readonly otherDefault: string
-  /** Refuses what the channel's `other` must not hold, when it is saved. Throws `field_invalid` or `json_text_invalid`. */
+  /** Refuses an invalid `other` of a channel, when it is saved. Throws `field_invalid` or `json_text_invalid`. */
   checkOther?(other: string): void
-  /** The provider in the way that one channel has configured it, for those whose ways stand in its `other` or its key. */
+  /** The provider as configured by one channel, for those with settings in `other` or the key. */
   forChannel?(channel: Upstream): Provider
   /** Wire formats spoken natively and the path of each behind the base URL. */
   readonly speaks: Readonly<Partial<Record<Format, string>>>
@@ -65,19 +65,19 @@ export interface Provider {
    * Undefined for a key that is sent as it is.
    */
   accessToken?(channel: Upstream, nowMs: number): TokenExchange | undefined
-  /** For an upstream that wants each request signed: what the signature adds to the headers, or a signed address. */
+  /** For an upstream that requires signed requests: the headers of the signature, or a signed URL. */
   sign?(channel: Upstream, request: SignedRequest, nowMs: number): Promise<Signature> | Signature
   /** How a reply of the format is framed; by default as server-sent events. */
   framing?(format: Format, stream: boolean): Framing
   /** Another format that the model wants for this request, although the provider speaks the caller's. */
   prefers?(format: CallerFormat, model: string, body: Readonly<Record<string, unknown>>): Format | undefined
-  /** What it does differently within a format. */
+  /** Quirks within a format. */
   readonly quirks: Quirks
   /** Statuses by which the upstream refuses a key for good. */
   readonly keyRefusedBy: readonly number[]
-  /** Whether it refuses the key for good in another way than by such a status. `code` is what the error says of itself. */
+  /** Whether an error means that the key is permanently refused, beyond such a status. `code` is the error's. */
   refusesKey?(failure: { readonly status: number; readonly code: string }): boolean
-  /** It keeps conversations of Messages between requests, so that a caller may send only what is new. */
+  /** It stores conversations of Messages between requests, so that a caller may send only new messages. */
   readonly keepsThreads?: true
   /** Whether the upstream accepts `stream_options.include_usage`. */
   readonly streamOptions: boolean
@@ -94,8 +94,8 @@ export interface Provider {
   readonly modelsPath: string | null
   modelsUrl(channel: Upstream): string | null
   /**
-   * What is left on the account of a key: what to ask next after these answers, or the amount. Undefined when the answers do not say it.
-   * Absent for upstreams that do not tell.
+   * The balance of a key's account: the next request after these answers, or the amount. Undefined when the answers lack it. Absent
+   * for upstreams without a balance.
    */
   balance?(channel: Upstream, replies: readonly unknown[], nowMs: number): BalanceStep | undefined
 }
@@ -126,7 +126,7 @@ export interface Signature {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What a provider may see of a channel. The key is in clear text here: it must only go into headers or the URL of this origin. */
+/** A provider's view of a channel. The key is in clear text here: it must only go into headers or the URL of this origin. */
 export interface Upstream {
   readonly id: number
   readonly type: number

@@ -23,7 +23,7 @@ function addressOf(upstream: Upstream, format: Format, model: string): URL | und
   }
 }
 
-/** One row per URL: type, format, URL, and what of the channel or model matters for it. */
+/** One row per URL: type, format, URL, and the relevant settings of the channel or model. */
 type Row = [type: number, format: Format, url: string, given?: { base?: string; other?: string; model?: string; key?: string }]
 
 const urls: Row[] = [
@@ -332,7 +332,7 @@ describe('the headers of a call', () => {
     [17, chat, { other: '{"图":\n1}' }, { authorization: 'Bearer k', 'x-dashscope-plugin': '{"\\u56fe": 1}' }],
     [26, chat, {}, { authorization: 'Bearer k' }],
     [43, messages, {}, { authorization: 'Bearer k', 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a,b' }],
-  ])('of type %i for %s hold its key and what it may know of the caller', (type, format, given, headers) => {
+  ])('of type %i for %s have its key and permitted caller headers', (type, format, given, headers) => {
     expect(provider(type).headers({ ...channel(type), ...given }, format, caller)).toEqual(headers)
   })
 
@@ -381,7 +381,7 @@ describe('the headers of a call', () => {
     },
   )
 
-  it('hold what the vendor of a protocol always reads for that vendor, its resellers and hosts of any vendor, and for nobody else', () => {
+  it('are passed where the vendor of a protocol reads them: to that vendor, its resellers and hosts, and to no one else', () => {
     const getting = providers.filter(({ id, speaks }) =>
       Object.keys(speaks).some((format) => {
         const asked = provider(id).forChannel?.(channel(id)) ?? provider(id)

@@ -3,8 +3,8 @@ import { addressPieces } from './address-piece.ts'
 import { bearer, defineProvider, joinUrl, same } from './openai-compatible.ts'
 
 /**
- * Models are `owner/name`, and community models `owner/name:version`. A prediction is waited for as long as Replicate allows; callers who
- * asked for a stream get it told as one.
+ * Models are `owner/name`, and community models `owner/name:version`. A prediction is waited for as long as Replicate allows; callers
+ * who requested a stream get it as one.
  */
 export const replicate = defineProvider({
   id: 56,

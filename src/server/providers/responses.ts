@@ -5,9 +5,9 @@ import { isForeignTier } from '../protocols/tiers.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
 
 /**
- * What a request in Responses must not hold for the vendor, who would answer 400: an output limit below 16, `include_usage`, words of other vendors, and reasoning
- * that a model of another vendor gave to the caller earlier in the conversation. The effort may stand in the name of the model, as
- * on Chat. Source: OpenAI API reference, read 2026-11.
+ * Removes members of a request in Responses to which the vendor would answer 400: an output limit below 16, `include_usage`, members
+ * of other vendors, and reasoning of another vendor's model earlier in the conversation. The effort may be part of the model's name,
+ * as on Chat. Source: OpenAI API reference, read 2026-11.
  */
 export function adjustResponses(body: JsonObject, model: string): Record<string, unknown> {
   const changes: Record<string, unknown> = {}

@@ -27,7 +27,7 @@ export function signTc3(request: Tc3Request, nowMs: number): { authorization: st
   return { authorization, 'x-tc-timestamp': timestamp }
 }
 
-/** The text that stands for the request. */
+/** The canonical text of the request. */
 export function canonicalRequest({ path, contentType, host, action, body }: Tc3Request): string {
   const headers = [`content-type:${contentType.toLowerCase()}`, `host:${host}`, `x-tc-action:${action.toLowerCase()}`]
   return ['POST', path, '', ...headers, '', signedNames, sha256(body)].join('\n')

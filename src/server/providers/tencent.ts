@@ -4,7 +4,7 @@ import { signTc3 } from './tc3-signature.ts'
 
 const action = 'ChatCompletions'
 
-/** Tencent Hunyuan in its own form: what is called, and in which version, stands in headers, and each request is signed. */
+/** Tencent Hunyuan in its own form: action and version are in headers, and each request is signed. */
 export const tencent = defineProvider({
   id: 23,
   key: 'tencent',

@@ -3,7 +3,7 @@ import { providers } from './index.ts'
 
 const vendorHosts = new Set(providers.flatMap(({ baseUrl }) => (baseUrl === '' ? [] : [new URL(baseUrl).host])))
 
-/** Vendors that give each customer or region a host of its own. */
+/** Vendors with a separate host for each customer or region. */
 const vendorDomains = [
   '.amazonaws.com',
   '.amazonaws.com.cn',

@@ -72,7 +72,7 @@ describe('the address of a call to Vertex', () => {
     ['{"default":"asia-east1"}', 'asia-east1-aiplatform.googleapis.com/v1/projects/my-project/locations/asia-east1/'],
     ['{"gemini-x":"us-east5","default":"eu"}', 'us-east5-aiplatform.googleapis.com/v1/projects/my-project/locations/us-east5/'],
     ['{"other":"us-east5"}', 'aiplatform.googleapis.com/v1/projects/my-project/locations/global/'],
-  ])('stands in the region of %j', (other, start) => {
+  ])('is in the region of %j', (other, start) => {
     expect(url(channel({ other }), gemini, 'gemini-x', false)).toContain(`https://${start}`)
   })
 
@@ -143,7 +143,7 @@ describe('Messages by rawPredict', () => {
 describe('the token for a service account', () => {
   const exchange = vertex.accessToken?.(channel(), nowMs)
 
-  it('is asked for at Google’s own host, whatever the key says', () => {
+  it("is requested from Google's own host, regardless of the key's `token_uri`", () => {
     expect(exchange?.url).toBe('https://oauth2.googleapis.com/token')
     expect(exchange?.headers).toEqual({ 'content-type': 'application/x-www-form-urlencoded' })
     expect(exchange?.body).not.toContain('evil')
@@ -169,7 +169,7 @@ describe('the token for a service account', () => {
     })
   })
 
-  it('is kept under a name that tells accounts apart and says nothing of them', () => {
+  it('is cached under a name that is unique per account and reveals nothing', () => {
     const other = vertex.accessToken?.(channel({ key: JSON.stringify({ ...account, client_email: 'b@c' }) }), nowMs)
     expect(other?.cacheKey).not.toBe(exchange?.cacheKey)
     expect(vertex.accessToken?.(channel({ id: 2 }), nowMs + 1)?.cacheKey).toBe(exchange?.cacheKey)

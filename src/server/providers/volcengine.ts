@@ -19,7 +19,7 @@ export const volcengine = defineProvider({
   models: models.volcengine,
   speaks,
   ...chatHost({ ...plainHost, thinkingSwitch: 'thinking-type' }),
-  /** A bot is addressed like a model, by a name that begins with `bot`, at a path of its own. */
+  /** A bot is addressed like a model, by a name that begins with `bot`, at a separate path. */
   url(channel, format, model) {
     const bot = format === 'openai.chat' && model.startsWith('bot')
     return joinUrl(channel.baseUrl, bot ? '/api/v3/bots/chat/completions' : pathOf(speaks, format))

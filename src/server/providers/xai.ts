@@ -7,7 +7,7 @@ import { withDirectCalls, withoutMembers } from './direct-calls.ts'
 import { models, newest } from './models.ts'
 import { defineProvider, mediaPaths, responsesPaths, same } from './openai-compatible.ts'
 
-/** What single Grok models refuse stands in the table of models; its usage leaves reasoning out of the completion. */
+/** Parameters that single Grok models refuse are in the table of models; its usage leaves reasoning out of the completion. */
 export const xai = defineProvider({
   id: 48,
   key: 'xai',

@@ -6,8 +6,8 @@ import { defineProvider, same } from './openai-compatible.ts'
 import type { Provider, Signature, SignedRequest, Upstream } from './provider.ts'
 
 /**
- * iFlytek Spark over its WebSocket: the address is signed and says which version is meant; the number of the application stands in the
- * message. Source: iFlytek's interface reference and protocols notes 2.16, read 2026-11.
+ * iFlytek Spark over its WebSocket: the URL is signed and has the version; the number of the application is in the message. Source:
+ * iFlytek's interface reference and protocols notes 2.16, read 2026-11.
  */
 export const xunfei = defineProvider({
   id: 18,
@@ -30,7 +30,7 @@ export const xunfei = defineProvider({
   modelsPath: null,
 })
 
-/** What the codec cannot know: the application, and the version where the channel names it. */
+/** Facts outside the codec: the application, and the version where the channel names it. */
 function forChannel({ key, other }: Upstream): Provider {
   const [appId = ''] = key.split('|')
   return {

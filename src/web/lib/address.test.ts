@@ -9,7 +9,7 @@ describe('the address of a call', () => {
     expect(addressOf('/api/channel/:id/copy', { id: 'a/b' })).toBe('/api/channel/a%2Fb/copy')
   })
 
-  it('leaves out what is not given', () => {
+  it('leaves out absent parameters', () => {
     expect(addressOf('/api/log/', {}, { type: undefined, group: '' })).toBe('/api/log/')
   })
 })

@@ -23,7 +23,7 @@ interface Control {
 }
 
 type Given<L extends Line> = Sent<AllRoutes[L]> & Control
-/** What a line needs is asked for; what it leaves open may be left out altogether. */
+/** Required parts of a line must be passed; optional ones may be left out. */
 export type CallInput<L extends Line> = Record<never, never> extends Sent<AllRoutes[L]> ? [input?: Given<L>] : [input: Given<L>]
 
 export type CallReply<L extends Line> = Reply<AllRoutes[L]>
@@ -36,7 +36,7 @@ export async function call<L extends Line>(line: L, ...[input]: CallInput<L>): P
   return answer.data as CallReply<L>
 }
 
-/** Like `call`, with the message and the fields that stand beside `data`. */
+/** Like `call`, with the message and the fields beside `data`. */
 export async function callWhole<L extends Line>(line: L, ...[input]: CallInput<L>): Promise<CallAnswer<L>> {
   // The same promise of the contract, for the whole envelope.
   return (await send(line, partsOf(input))) as unknown as CallAnswer<L>
@@ -85,7 +85,7 @@ async function reach(line: Line, { params, query, body, signal }: Parts): Promis
   }
 }
 
-/** Headers of every console call: who asks, as the server compares it with the session, and in which language. */
+/** Headers of every console call: the user's id, as the server compares it with the session, and the language. */
 export function callerHeaders(): Record<string, string> {
   return { 'New-Api-User': String(currentUser()?.id ?? -1), 'Accept-Language': currentLanguage(), Accept: 'application/json' }
 }

@@ -43,7 +43,7 @@ describe('the events of a chat stream', () => {
     ])
   })
 
-  it('are pictures too, whatever else stands among them', async () => {
+  it('are pictures too, beside any other content', async () => {
     const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }, null, { image_url: null }, 7]
     expect(await eventsOf([delta({ content: '', images }), delta({ images: 'x' }), 'data: [DONE]'])).toEqual([
       { kind: 'image', url: 'data:image/png;base64,AAAA' },

@@ -86,7 +86,7 @@ export function readErrorText(body: string): string {
   return typeof message === 'string' ? message : body
 }
 
-/** Lines of a byte stream whatever their ends and wherever the chunks break. */
+/** Lines of a byte stream with any line ends and any chunk borders. */
 export async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader()
   const decoder = new TextDecoder()

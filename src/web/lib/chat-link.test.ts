@@ -13,7 +13,7 @@ it('puts key and server into a chat link', () => {
   )
 })
 
-it('tells a link that names a page alone what the page needs', () => {
+it('adds the parameters to a link that only names a page', () => {
   const link = 'https://chat.example/#/?settings={"key":"{key}","url":"{address}"}'
   expect([withPlaces('https://chat.example/'), withPlaces(link)]).toEqual([link, link])
 })

@@ -19,7 +19,7 @@ export function chatUrl(link: string, { key, address }: KeyUse): URL | undefined
   return scripted.has(url.protocol) ? undefined : url
 }
 
-/** The single links of older settings name a page alone: what it needs is told behind the mark, in the accustomed form. */
+/** The single links of older settings only name a page: the parameters follow after the hash, in the usual form. */
 export function withPlaces(link: string): string {
   if (link.includes('{key}') || link.includes('{address}')) return link
   return `${withoutTrailing(link, '/')}/#/?settings={"key":"{key}","url":"{address}"}`

@@ -25,7 +25,7 @@ it('a ratio is green up to 1, blue above it, orange above 3 and red above 5', ()
   ])
 })
 
-it('the groups that stand above the others have the colours that people know, and any other keeps one of its own', () => {
+it('well-known groups have their familiar colours, and any other keeps its own', () => {
   expect(['vip', 'pro', 'svip', 'premium'].map(groupColor)).toEqual(['yellow', 'yellow', 'red', 'red'])
   expect(groupColor('some group')).toBe(groupColor('some group'))
 })

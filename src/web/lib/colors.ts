@@ -1,4 +1,4 @@
-/** What a colour tells: how fast, how dear, which name. Names of colours are those of the theme. */
+/** Colours by speed, price or name. Names of colours are those of the theme. */
 
 /** Colour of a channel's response time: up to 1 s, 3 s, 5 s, more; 0 means untested. */
 export function responseTimeColor(milliseconds: number): string {

@@ -1,7 +1,4 @@
-/**
- * Lines as CSV. The mark at the beginning tells spreadsheets that it is UTF-8; a text that they would take for a formula becomes one that
- * they show.
- */
+/** Lines as CSV. The byte order mark marks it as UTF-8 for spreadsheets; formulas are escaped. */
 export function csvText(lines: readonly (readonly (string | number)[])[]): string {
   return `\uFEFF${lines.map((fields) => `${fields.map(field).join(',')}\r\n`).join('')}`
 }

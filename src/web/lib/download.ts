@@ -15,9 +15,8 @@ export function saveFile(name: string, content: string | Blob): void {
 }
 
 /**
- * Has the browser download what a line answers that sends a file, piece by piece onto the disk. Browsers vouch for our own links only
- * on sites over https; elsewhere the file goes through memory, and so does one whose address has a secret that the browser's list of
- * downloads would keep.
+ * Makes the browser download the file of a line, streamed to the disk. Browsers mark our own links only on sites over https; elsewhere
+ * the file is buffered in memory, and so does one whose address has a secret that the browser's list of downloads would keep.
  */
 export function download(
   line: ReadLine,
@@ -35,7 +34,7 @@ export function download(
   const frame = document.createElement('iframe')
   frame.hidden = true
   frame.src = addressOf(path, undefined, { ...query, [userOfLink]: currentUser()?.id })
-  // A file is not shown in the frame; what is shown there is a refusal, and asked for again it says why.
+  // A file never loads in the frame; a loaded document is a refusal, and a second request gets its reason.
   frame.addEventListener('load', () => {
     frame.remove()
     fetched()

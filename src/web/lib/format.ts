@@ -22,7 +22,7 @@ export function useExactQuota(): FormatQuota {
   return (units) => exactQuota(units, { inCurrency, perUsd })
 }
 
-/** What is typed in units, in dollars to the unit, however the site shows quota; nothing typed is $0.00. */
+/** Units as dollars, exact to the unit, regardless of the site's display of quota; an empty input is $0.00. */
 export function useDollarsOf(): (typed: number | string) => string {
   const { quota_per_unit: perUsd } = useStatus()
   return (typed) => exactQuota(Number(typed) || 0, { inCurrency: true, perUsd })

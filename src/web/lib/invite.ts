@@ -1,4 +1,4 @@
 import { storedText } from './stored.ts'
 
-/** The code of who invited this visitor, kept from the link until an account is made. */
+/** The inviter's code of this visitor, kept from the link until the sign-up. */
 export const inviteCode = storedText('aff')

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-/** What was gathered for one key, such as a filter; it begins anew with another. It may be changed in place. */
+/** State collected for one key, such as a filter; reset for another key. It may be mutated. */
 export function useKeyedState<State>(key: string, fresh: () => State): State {
   const [held, setHeld] = useState(() => ({ key, state: fresh() }))
   if (held.key === key) return held.state

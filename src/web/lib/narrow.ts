@@ -5,7 +5,7 @@ export function useNarrow(): boolean {
   return useMediaQuery('(width <= 600px)', undefined, { getInitialValueInEffect: false })
 }
 
-/** A window of 900 px or less, where what stands beside the page leaves it too little room. */
+/** A window of 900 px or less, too narrow for side columns. */
 export function useTight(): boolean {
   return useMediaQuery('(width <= 900px)', undefined, { getInitialValueInEffect: false })
 }

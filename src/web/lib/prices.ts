@@ -7,7 +7,7 @@ export interface Prices {
   readonly call: number
   readonly input: number
   readonly output: number
-  /** Undefined where a cache costs what other input does. */
+  /** Undefined where cached input costs as much as other input. */
   readonly cacheRead: number | undefined
   readonly cacheWrite: number | undefined
   /** Undefined where they cost what text does. */

@@ -53,7 +53,7 @@ export function useWrite<L extends Line>(
 ): UseMutationResult<CallReply<L>, Error, Sent<AllRoutes[L]>> {
   const client = useQueryClient()
   return useMutation({
-    // What may be left out may also be given, so one complete input is right for every line.
+    // Optional parts may be passed, so one complete input is valid for every line.
     mutationFn: (sent: Sent<AllRoutes[L]>) => call(line, ...([sent] as unknown as CallInput<L>)),
     onSuccess: async (data, sent) => {
       const { success } = options

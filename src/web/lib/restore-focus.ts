@@ -1,12 +1,12 @@
-/** What had the focus last, and may have lost it by going away or by becoming busy. */
+/** The last focused element, which may have been removed or disabled. */
 let last: HTMLElement | undefined
 let busy: HTMLElement | undefined
 
 export const lastFocused = (): HTMLElement | undefined => last
 
 /**
- * What is busy is disabled, and what is disabled loses the focus: somebody at the keyboard would begin anew. So it has the focus again
- * once it can be used, unless somebody has gone on.
+ * Busy elements are disabled, and disabled elements lose the focus, which would send keyboard users to the beginning. So the focus is
+ * restored once the element is enabled, unless it has moved on.
  */
 export function restoreFocus(): void {
   new MutationObserver((changes) => {
@@ -14,7 +14,7 @@ export function restoreFocus(): void {
   }).observe(document.body, { subtree: true, attributeFilter: ['disabled'] })
   document.addEventListener('focusin', ({ target }) => remember(target))
   document.addEventListener('pointerdown', ({ target }) => {
-    // What has the focus already does not get it anew.
+    // A focused element is not focused again.
     if (!(target instanceof Node && last?.contains(target))) remember(null)
   })
 }

@@ -18,7 +18,7 @@ export interface Place {
   readonly group: NavGroup
   /** Hides it while the site does not offer it. */
   readonly flag?: (status: Status) => boolean
-  /** What it is split into, by names that the site chose. A single one stands for the whole. */
+  /** Its parts, by names that the site chose. A single one stands for the whole. */
   readonly parts?: (status: Status) => readonly Part[]
 }
 
@@ -38,7 +38,7 @@ export interface Screen {
   readonly label: Text
   readonly icon: Icon
   readonly nav?: Place
-  /** Stands in the bar at the top. */
+  /** Shown in the bar at the top. */
   readonly top?: true
   readonly load: () => Promise<{ readonly Screen: () => ReactNode }>
 }

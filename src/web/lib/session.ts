@@ -3,7 +3,7 @@ import { mayAccess } from '../../contract/roles.ts'
 import type { Access } from '../../contract/route.ts'
 import { storedJson } from './stored.ts'
 
-/** Who is signed in here, as the login answered it. The true session is a cookie that no script can read. */
+/** The signed-in user, as the login returned it. The true session is a cookie that no script can read. */
 
 const user = storedJson<SignedInUser | null>('user', null, isUser)
 
@@ -23,7 +23,7 @@ export function useMay(access: Access): boolean {
 type Listener = () => void
 let whenExpired: Listener = () => {}
 
-/** What happens when the server says that nobody is signed in any more; the router leads to the login. */
+/** Called when the server reports that the session has ended; the router opens the login. */
 export function onSessionExpired(listener: Listener): void {
   whenExpired = listener
 }

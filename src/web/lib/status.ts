@@ -4,7 +4,7 @@ import { ApiError, call } from './call.ts'
 import { defineTexts, textOf } from './i18n.ts'
 import { storedJson, storedText } from './stored.ts'
 
-/** The public status object, kept locally so that a visit begins with what the last one knew. */
+/** The public status object, stored locally so that a visit begins with the last known one. */
 
 const fallback: Status = {
   version: '',
@@ -85,7 +85,7 @@ async function loadStatus(signal: AbortSignal): Promise<Status> {
   }
 }
 
-/** What the last visit knew at once, and the server's own answer as soon as it is there. */
+/** The stored status at once, and the server's answer as soon as it is there. */
 export function useStatus(): Status {
   const { data } = useQuery({
     queryKey: ['GET /api/status', {}],

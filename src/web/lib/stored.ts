@@ -82,7 +82,7 @@ export const storedText = (key: string, fallback = ''): Stored<string> =>
 export const storedFlag = (key: string, fallback: boolean): Stored<boolean> =>
   stored(key, fallback, { parse: (text) => text === 'true', format: String })
 
-/** A JSON value; `accepts` guards against what an older version or another program left under the key. */
+/** A JSON value; `accepts` guards against values of an older version or another program under the key. */
 export const storedJson = <Value>(key: string, fallback: Value, accepts: (value: unknown) => value is Value): Stored<Value> =>
   stored(key, fallback, {
     parse: (text) => {

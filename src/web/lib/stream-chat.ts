@@ -3,7 +3,7 @@ import { type ChatEvent, linesOf, readChatEvents, readErrorText } from './chat-e
 import { defineTexts, textOf } from './i18n.ts'
 import { expireSession } from './session.ts'
 
-/** Streaming chat of the playground: sends the conversation and yields what the answer brings. */
+/** Streaming chat of the playground: sends the conversation and yields the events of the answer. */
 
 export type ContentPart =
   | { readonly type: 'text'; readonly text: string }

@@ -5,7 +5,7 @@ import { useWrite } from '../../lib/query.ts'
 import type { Action } from '../../ui/row-action.ts'
 import { texts } from './texts.ts'
 
-/** What can be done with the selected channels. */
+/** Bulk actions on channels. */
 export function useBulkActions({ onTag }: { onTag: (ids: readonly number[], done: () => void) => void }) {
   const say = useText(texts)
   const invalidates = ['GET /api/channel/search'] as const

@@ -11,7 +11,7 @@ const ModelChangesDialog = lazy(async () => ({ default: (await import('./upkeep/
 const TagForm = lazy(async () => ({ default: (await import('./tags/tag-form.tsx')).TagForm }))
 const TestDialog = lazy(async () => ({ default: (await import('./testing/test-dialog.tsx')).TestDialog }))
 
-/** What is open over the list, beside the form and the keys of a channel. */
+/** The dialogs over the list, besides the form and the keys of a channel. */
 export type Opened =
   | { readonly kind: 'test'; readonly channel: Channel }
   | { readonly kind: 'batch-tag'; readonly ids: readonly number[]; readonly done: () => void }

@@ -24,7 +24,7 @@ export interface ColumnsInput {
   /** Shows the tag of each channel, which filters by it; headings show it otherwise. */
   readonly onTag: ((tag: string) => void) | undefined
   readonly onKeys: (channel: Channel) => void
-  /** What upstreams have changed and nobody has decided on. */
+  /** Upstream model changes that are still open. */
   readonly changes: readonly ModelChanges[]
   readonly onChanges: () => void
 }
@@ -203,7 +203,7 @@ function Used({ channel, types }: { channel: Channel; types: readonly ChannelTyp
   )
 }
 
-/** What was left when it was last asked for; pressed, it is asked for again. */
+/** The last known balance; clicking it refreshes it. */
 function Balance({ channel }: { channel: Channel }) {
   const say = useText(texts)
   const { name, balance, balance_updated_time: at } = channel

@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-/** What stands there before the list or the form is loaded. */
+/** Texts shown before the list or the form is loaded. */
 export const headTexts = defineTexts({
   zh: {
     title: '渠道',

@@ -11,8 +11,8 @@ const ChannelForm = lazy(async () => ({ default: (await import('./form/channel-f
 const KeysDialog = lazy(async () => ({ default: (await import('./keys/keys-dialog.tsx')).KeysDialog }))
 
 /**
- * The list of channels, and the form of one at its side. A form that is opened by its own address stands there alone: the list behind it
- * is loaded when it closes.
+ * The list of channels, and the form of one in a drawer. A form opened by its own address is shown alone: the list behind it is loaded
+ * when it closes.
  */
 export function Screen() {
   const say = useText(headTexts)

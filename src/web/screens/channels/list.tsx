@@ -29,7 +29,7 @@ export interface ChannelListProps {
   readonly onKeys: (channel: Channel) => void
 }
 
-/** All channels, with what is done to many of them at once. */
+/** All channels, with bulk actions. */
 export function ChannelList({ onAdd, onEdit, onKeys }: ChannelListProps) {
   const say = useText(texts)
   const sayHead = useText(headTexts)
@@ -38,7 +38,7 @@ export function ChannelList({ onAdd, onEdit, onKeys }: ChannelListProps) {
   const jobs = useJobs()
   const { data: changes = [] } = useQuery({ ...read('GET /api/channel/model_changes'), enabled: jobs.knowsModels })
   const [opened, setOpened] = useState<Opened>()
-  // What is deleted all at once may have been selected: the list begins anew with nothing selected.
+  // Deleted rows may have been selected: the selection is cleared.
   const [cleared, setCleared] = useState(0)
   const onChanges = () => setOpened({ kind: 'changes' })
   const groupOf = useTagGroups(list.data, (tagged) => setOpened({ kind: 'tag', tagged }))

@@ -7,7 +7,7 @@ import { invalidate } from '../../lib/query.ts'
 import { toast } from '../../lib/toast.ts'
 import { texts } from './texts.ts'
 
-/** Asks the upstream what is left on the accounts of a channel. */
+/** Reads the balance of a channel's accounts from the upstream. */
 export function useBalance({ id, name }: Channel) {
   const say = useText(texts)
   const client = useQueryClient()

@@ -22,7 +22,7 @@ export function useChannelList() {
   return {
     list,
     byTag,
-    /** What the file of the list is asked with. */
+    /** The query of the list's file. */
     filter,
     state: { ...state, sort, onSort: ({ key }: { key: string }) => state.change({ sort: `-${key}` }) },
   }

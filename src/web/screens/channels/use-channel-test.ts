@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { callWhole } from '../../lib/call.ts'
 import { invalidate } from '../../lib/query.ts'
 
-/** Tests a channel, with its default model when none is named; answers the seconds it took. Throws what the upstream said. */
+/** Tests a channel, with its default model when none is named; returns the seconds it took. Throws the upstream's error. */
 export function useChannelTest() {
   const client = useQueryClient()
   return useMutation({

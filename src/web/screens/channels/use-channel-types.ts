@@ -5,7 +5,7 @@ import { call } from '../../lib/call.ts'
 import { read } from '../../lib/query.ts'
 import { cachedTypes } from './cached-types.ts'
 
-/** The kinds of upstream change only with a new version of the server: what the last visit knew is there at once. */
+/** Channel types change only with a new version of the server: the cached ones are used at once. */
 export function useChannelTypes() {
   const { queryKey } = read('GET /api/channel/types')
   return useQuery({

@@ -5,7 +5,7 @@ import { useWrite } from '../../lib/query.ts'
 
 type List = CallReply<'GET /api/channel/search'>
 
-/** Changes a channel from its row. The row keeps its place until the list is loaded anew, so that the next one stays under the hand. */
+/** Changes a channel from its row. The row keeps its place until the list is loaded again, so that the next one stays under the pointer. */
 export function useRowEdit(success: (channel: Channel) => string) {
   const client = useQueryClient()
   return useWrite('PUT /api/channel/', { success, onSuccess: (channel) => replaceRow(client, channel) })

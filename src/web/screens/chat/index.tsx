@@ -10,7 +10,7 @@ import { Problem } from './problem.tsx'
 import { texts } from './texts.ts'
 import { pageAt, useChat } from './use-chat.ts'
 
-/** A chat page of somebody else in a frame, with the key of the first enabled token. */
+/** An external chat page in a frame, with the key of the first enabled token. */
 export function Screen() {
   const say = useText(texts)
   const { id }: { id?: string } = useParams({ strict: false })
@@ -51,7 +51,7 @@ export function Screen() {
   )
 }
 
-/** Only pages over https may stand in a frame here. */
+/** Only pages over https may be framed here. */
 const isFramed = ({ protocol }: URL): boolean => protocol === 'https:'
 
 /** It may be itself, with its own storage, unless it is of this site: then that would be the rights of this page. */

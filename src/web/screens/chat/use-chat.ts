@@ -10,7 +10,7 @@ import { currentUser } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { rowsOf } from '../../ui/listing.ts'
 
-/** What a chat page of somebody else is opened with: its link, and the first enabled token. */
+/** The link of an external chat page, and the first enabled token. */
 
 interface ChatPage {
   readonly name: string
@@ -22,16 +22,16 @@ export type Chat =
   | { readonly kind: 'failed'; readonly error: Error; readonly retry: () => void }
   | { readonly kind: 'ready'; readonly name: string; readonly url: URL; readonly token: Token }
 
-/** As many as are asked for at once: who has more has an enabled one among them. */
+/** One page of tokens: a user with more has an enabled one among them. */
 const tokensMax = 100
 
-/** `choose` finds the page in the status; undefined when what was asked for is not there. */
+/** `choose` finds the page in the status; undefined when it does not exist. */
 export function useChat(choose: (status: Status) => ChatPage | undefined): Chat {
   const status = useStatus()
   const address = useServerAddress()
-  // What the last visit knew may be out of date, or nothing.
+  // The stored status may be out of date, or missing.
   const isStatusKnown = useIsFetching({ queryKey: ['GET /api/status'] }) === 0
-  // Who came without a login has no tokens, and is told so like everybody without one.
+  // A visitor without a login has no tokens, and gets the message for that.
   const [isVisitor] = useState(() => currentUser() === null)
   const tokens = useQuery({ ...read('GET /api/token/', { query: { p: 0, size: tokensMax, paged: true } }), enabled: !isVisitor })
 
@@ -46,13 +46,13 @@ export function useChat(choose: (status: Status) => ChatPage | undefined): Chat 
   return url ? { kind: 'ready', name: page.name, url, token } : { kind: 'broken' }
 }
 
-/** The page of a place in the list, or without one the page that stands for all. */
+/** The page at an index of the list, or without one the default page. */
 export function pageAt(status: Status, place: string | undefined): ChatPage | undefined {
   if (place === undefined) return pagesOf(status)[0]
   return /^\d+$/.test(place) ? listedPages(status)[Number(place)] : undefined
 }
 
-/** The page of the second link, or of the one that stands for all. */
+/** The page of the second link, or the default one. */
 export function secondPage(status: Status): ChatPage | undefined {
   return pagesOf({ ...status, chat_link: status.chat_link2 || status.chat_link })[0]
 }

@@ -83,7 +83,7 @@ export function Screen() {
   )
 }
 
-/** The filters as they stand in the address, and what the server is asked. Without any it is the last three days. */
+/** The filters as in the address, and the query. Without any it is the last three days. */
 function useAsked() {
   const { data_export_default_time } = useStatus()
   const isAdmin = useMay('admin')
@@ -196,7 +196,7 @@ function Charts({ sums, view, change }: { sums: UsageSums; view: View; change: R
   )
 }
 
-/** Names as people know them; what is gone is shown by its number. */
+/** Names for people; deleted ones are shown by id. */
 function useNames(sums: UsageSums, by: SumsBy): (key: string) => string {
   const say = useText(texts)
   const names = new Map(sums.keys.map(({ key, name }) => [key, name]))

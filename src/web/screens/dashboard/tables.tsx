@@ -71,7 +71,7 @@ interface StepsProps extends Omit<SharesProps, 'sums' | 'metric'> {
   readonly hint: (value: number) => string
 }
 
-/** What the bars show, as figures. */
+/** The figures of the bars. */
 export function StepsTable({ series, steps, nameOf, format, hint }: StepsProps) {
   const say = useText(texts)
   return (

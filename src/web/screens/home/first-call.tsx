@@ -14,7 +14,7 @@ import { texts } from './texts.ts'
 
 type Outcome = { readonly kind: 'answer' | 'error'; readonly text: string }
 
-/** Sends one real request through the site, and shows what came back: the last step of a new installation. */
+/** Sends one real request through the site, and shows the reply: the last step of a new installation. */
 export function FirstCall() {
   const say = useText(texts)
   const client = useQueryClient()

@@ -9,7 +9,7 @@ import { FirstCall } from './first-call.tsx'
 import styles from './home.module.css'
 import { texts } from './texts.ts'
 
-/** From nothing to the first answer: a channel, a token, a call. It goes when all is done and somebody closes it. */
+/** From nothing to the first answer: a channel, a token, a call. Hidden when everything is done and it was closed. */
 export function FirstRun() {
   const say = useText(texts)
   const state = useFirstRun()

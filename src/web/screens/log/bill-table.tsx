@@ -12,7 +12,7 @@ import type { LogRow } from './factors.ts'
 import styles from './log.module.css'
 import { usdText } from './prices.ts'
 
-/** The charge of a row, line by line, and whether it is what was charged. */
+/** The charge of a row, line by line, and whether it equals the charged amount. */
 export function BillTable({ row }: { row: LogRow }) {
   const say = useText(detailsTexts)
   const bill = billOf(row)

@@ -28,7 +28,7 @@ export interface ChannelFormProps {
   readonly onDone: () => void
 }
 
-/** The form of a new channel, or of the saved one with this id, which is loaded anew each time. */
+/** The form of a new channel, or of the saved one with this id, which is loaded again each time. */
 export function ChannelForm({ id, ...rest }: ChannelFormProps) {
   const types = useChannelTypes()
   const saved = useQuery({
@@ -52,7 +52,7 @@ interface FieldsProps extends Omit<ChannelFormProps, 'id'> {
 function Fields({ types, channel, onKeys, onDone }: FieldsProps) {
   const say = useText(texts)
   const fields = useRef<HTMLDivElement>(null)
-  // The part that it stands in is loaded when it opens.
+  // Its panel is loaded when it opens.
   const isFaultAwaited = useRef(false)
   const form = useForm({
     initialValues: channel ? valuesOf(channel) : newChannel(types.find(({ offered }) => offered)),
@@ -109,7 +109,7 @@ function Fields({ types, channel, onKeys, onDone }: FieldsProps) {
   )
 }
 
-/** What cannot be checked is not sent, and one is told so. */
+/** An invalid form is not sent, and a message says so. */
 async function loadChecks() {
   try {
     return await import('./form-faults.ts')
@@ -151,7 +151,7 @@ function RoutingFields({ form }: { form: ChannelFormState }) {
 interface SaveInput {
   readonly channel: Channel | undefined
   readonly onDone: () => void
-  /** The server refused what is in one field. */
+  /** The server refused the value of one field. */
   readonly onFault: (field: keyof ChannelValues, reason: string) => void
 }
 

@@ -57,7 +57,7 @@ describe('rules as rows', () => {
     )
   })
 
-  it('tell the fault of each field', () => {
+  it('report the fault of each field', () => {
     expect(faultsOfRule({ ...newRule, path: 'temperature', to: '1' })).toEqual({})
     expect(faultsOfRule({ ...newRule, path: 'model', to: '' })).toMatchObject({
       path: { en: 'cannot change model or stream' },
@@ -76,7 +76,7 @@ describe('headers as rows', () => {
     expect(readHeaders('{"a":1}')).toBeUndefined()
   })
 
-  it('tell what is wrong with a name or a value', () => {
+  it('report the fault of a name or a value', () => {
     expect(faultOfHeader({ ...newHeader, name: 'x-a', value: 'b' })).toBeUndefined()
     expect(faultOfHeader({ ...newHeader, name: 'a b' })).toMatchObject({ field: 'name' })
     expect(faultOfHeader({ ...newHeader, name: 'Host', value: 'x' })).toMatchObject({
@@ -86,7 +86,7 @@ describe('headers as rows', () => {
     expect(faultOfHeader({ ...newHeader, name: 'x-a', value: 'é' })).toMatchObject({ field: 'value' })
   })
 
-  it('are not saved when a name stands twice', () => {
+  it('are not saved with a repeated name', () => {
     const rows = [
       { ...newHeader, name: 'X-A', value: '1' },
       { ...newHeader, name: 'x-a', value: '2' },
@@ -101,7 +101,7 @@ describe('the redirection of models', () => {
     expect(chainsOf('{"a":"b","b":"c","x":"y"}')).toEqual([{ steps: ['a', 'b', 'c'], isCircle: false }])
   })
 
-  it('tells a circle once, with what leads into it', () => {
+  it('report a circle once, with the paths into it', () => {
     expect(chainsOf('{"a":"b","b":"a","c":"a"}')).toEqual([{ steps: ['a', 'b', 'a'], isCircle: true }])
     expect(chainsOf('{"a":"a"}')).toEqual([{ steps: ['a', 'a'], isCircle: true }])
     expect(chainsOf('{"c":"a","a":"a"}')).toEqual([{ steps: ['c', 'a', 'a'], isCircle: true }])
@@ -111,7 +111,7 @@ describe('the redirection of models', () => {
     for (const text of ['{', '[]', '{"a":1}']) expect([readMapping(text), chainsOf(text)]).toEqual([undefined, []])
   })
 
-  it('cannot be saved while a model stands twice', () => {
+  it('cannot be saved with a repeated model', () => {
     expect(
       JSON.parse(
         writeMapping([

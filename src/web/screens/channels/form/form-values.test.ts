@@ -4,7 +4,7 @@ import { bodyOf, type ChannelValues, changesOf, listOf, namesOf, newChannel } fr
 const values = (given: Partial<ChannelValues> = {}): ChannelValues => ({ ...newChannel(undefined), type: 1, ...given })
 
 describe('values of the channel form', () => {
-  it('sends only what was changed, so that nobody else’s change is undone', () => {
+  it('sends only changed members, so that concurrent changes are kept', () => {
     const before = values({ name: 'a', models: ['x'], priority: 3 })
     expect(changesOf(before, { ...before })).toEqual({})
     expect(changesOf(before, { ...before, priority: '7', groups: ['vip'] })).toEqual({ priority: 7, groups: ['vip'] })

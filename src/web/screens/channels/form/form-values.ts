@@ -4,14 +4,14 @@ import { withoutTrailing } from '../../../../contract/trailing.ts'
 import { parseJson } from '../../../lib/json.ts'
 import { withMembers } from './members.ts'
 
-/** What the form holds, how it comes from a channel and how it goes into one. */
+/** The values of the form, and their conversion from and to a channel. */
 export interface ChannelValues {
   type: number
   name: string
   base_url: string
   /** Always empty for a saved channel; empty keeps its keys. */
   key: string
-  /** What the lines of the key are: one key, keys of this channel, or a channel each. */
+  /** The meaning of the lines of the key: one key, keys of this channel, or a channel each. */
   lines: 'one' | 'together' | 'apart'
   other: string
   openai_organization: string
@@ -31,7 +31,7 @@ export interface ChannelValues {
   status_code_mapping: string
 }
 
-/** What the parts of the form need of it. */
+/** The context of the parts of the form. */
 export type ChannelFormState = Pick<
   ReturnType<typeof useForm<ChannelValues>>,
   'values' | 'errors' | 'getInputProps' | 'getValues' | 'setValues' | 'setFieldValue' | 'setFieldError' | 'clearFieldError'
@@ -68,7 +68,7 @@ export function valuesOf(channel: Channel): ChannelValues {
   return {
     ...{ type, name, key, base_url, other, openai_organization, model_mapping, test_model, tag },
     ...{ priority, weight, max_input_tokens, status_code_mapping },
-    // As the fields write it, so that what is set and taken out again is no change.
+    // As the fields write it, so that setting and removing a value is no change.
     setting: withMembers(setting, {}) || setting,
     lines: keys_total > 1 ? 'together' : 'one',
     groups: namesOf(group),
@@ -82,7 +82,7 @@ export function valuesOf(channel: Channel): ChannelValues {
 export function bodyOf({ lines, more_models, ...values }: ChannelValues) {
   return {
     ...values,
-    // Without a key there are no lines to tell apart.
+    // Without a key there are no lines.
     ...(values.key.trim() !== '' && lines === 'together' ? { multi_key: true } : {}),
     name: values.name.trim(),
     base_url: withoutSlash(values.base_url),

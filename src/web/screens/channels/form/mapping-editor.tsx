@@ -68,7 +68,7 @@ function MappingRow({ row, rows, index, change, models }: RowProps<MappingDraft>
   )
 }
 
-/** Chains of more than one step, told as a whole. */
+/** Chains of more than one step, from start to end. */
 function Chains({ text }: { text: string }) {
   const say = useText(texts)
   const chains = chainsOf(text)

@@ -16,7 +16,7 @@ export function readMapping(text: string): readonly MappingDraft[] | undefined {
   return entries.map(([from, to]) => ({ from, to: String(to) }))
 }
 
-/** An empty row is none. A model that stands twice is written without a target, which the schema refuses. */
+/** An empty row is ignored. A repeated model is written without a target, which the schema refuses. */
 export function writeMapping(rows: readonly MappingDraft[]): string {
   const entries = rows.flatMap(({ from, to }, index) =>
     from.trim() === '' && to.trim() === '' ? [] : [[from.trim(), isModelTwice(rows, index) ? '' : to.trim()]],
@@ -30,12 +30,12 @@ export function isModelTwice(rows: readonly MappingDraft[], index: number): bool
 }
 
 export interface Chain {
-  /** From what is requested to what is sent. Of a circle, up to the model that it comes back to. */
+  /** From the requested to the upstream model. A circle is shown up to its first repetition. */
   readonly steps: readonly string[]
   readonly isCircle: boolean
 }
 
-/** Redirections that lead to another one: the way of each to its end. A circle is told once. */
+/** Redirections that lead to another one: the path of each to its end. A circle is listed once. */
 export function chainsOf(text: string): readonly Chain[] {
   const next = new Map((readMapping(text) ?? []).map(({ from, to }) => [from, to]))
   const inCircle = new Set<string>()

@@ -9,9 +9,9 @@ import { readMapping } from './mapping.ts'
 import { texts } from './picker-texts.ts'
 
 export interface ModelPickerProps {
-  /** What the upstream has. */
+  /** The upstream's models. */
   readonly listed: readonly string[]
-  /** What the channel serves. */
+  /** The channel's models. */
   readonly chosen: readonly string[]
   /** Its redirection: a model that goes upstream under a listed name is listed. */
   readonly mapping: string

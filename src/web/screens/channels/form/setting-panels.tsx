@@ -58,7 +58,7 @@ const SettingField = lazy(async () => ({ default: (await import('./settings/sett
 
 export interface SettingPanelsProps {
   readonly form: ChannelFormState
-  /** The fields of a part stand there for the first time. */
+  /** The fields of a panel are rendered for the first time. */
   readonly onDrawn: () => void
 }
 
@@ -103,7 +103,7 @@ export function SettingPanels({ form, onDrawn }: SettingPanelsProps) {
   )
 }
 
-/** Stands beside what is loaded, and is there when that is. */
+/** Shown beside lazy content, as soon as that is loaded. */
 function Drawn({ onDrawn }: Pick<SettingPanelsProps, 'onDrawn'>) {
   const tell = useEffectEvent(onDrawn)
   // Outside of React: the focus.

@@ -33,7 +33,7 @@ export function settingOf(form: ChannelFormState): Setting | undefined {
   }
 }
 
-/** Under which name the form keeps what is wrong with one member. */
+/** The form's error key of one member. */
 export function faultName(name: PropertyKey): string {
   return `setting.${String(name)}`
 }

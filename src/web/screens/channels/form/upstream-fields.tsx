@@ -13,7 +13,7 @@ import { texts } from './texts.ts'
 
 /** The one type whose upstream knows organizations. */
 const organizationType = 1
-/** Types whose address has a rule of its own. */
+/** Types with their own rule for the address. */
 const baseUrlHelps: Readonly<Record<number, keyof typeof texts.zh>> = {
   3: 'baseUrlAzure',
   8: 'baseUrlWhole',
@@ -30,7 +30,7 @@ export interface UpstreamFieldsProps {
   readonly onKeys: (channel: Channel) => void
 }
 
-/** Where requests go and who may send them there. */
+/** The destination of requests and its credentials. */
 export function UpstreamFields({ form, types, type, channel, onKeys }: UpstreamFieldsProps) {
   const say = useText(texts)
   const local = useLocal()
@@ -87,7 +87,7 @@ function baseUrlHelp(type: ChannelType | undefined): keyof typeof texts.zh {
   return baseUrlHelps[type?.id ?? 0] ?? (type?.needs_base_url ? 'baseUrlNeeded' : 'baseUrlHelp')
 }
 
-/** What only this type has. Some take JSON there, which is told at once when it is none. */
+/** Fields of this type only. Some take JSON, and report invalid JSON at once. */
 function OtherField({ form, label, placeholder }: { form: ChannelFormState; label: string; placeholder: string }) {
   const say = useText(texts)
   const { other } = form.values
@@ -125,7 +125,7 @@ function TypeField({ form, types, type }: Pick<UpstreamFieldsProps, 'form' | 'ty
       label={say('typeField')}
       withAsterisk
       searchable
-      // What is typed searches; it does not join what is chosen.
+      // Typed text filters the options; it is not added to the selection.
       onClick={(event) => event.currentTarget.select()}
       allowDeselect={false}
       data={offered.map(({ id, label }) => ({ value: String(id), label: local(label) }))}

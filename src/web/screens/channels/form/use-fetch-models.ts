@@ -4,7 +4,7 @@ import { call } from '../../../lib/call.ts'
 import { toast } from '../../../lib/toast.ts'
 import { type ChannelValues, withoutSlash } from './form-values.ts'
 
-/** Asks the upstream for its models: as the channel is saved while the form says the same, else with what the form says. */
+/** Lists the upstream's models: with the saved channel if the form is unchanged, otherwise with the form's values. */
 export function useFetchModels(channel: Channel | undefined) {
   return useMutation({
     mutationFn: ({ type, base_url, key }: ChannelValues) => {

@@ -22,7 +22,7 @@ export interface KeysDialogProps {
   readonly onClose: () => void
 }
 
-/** The keys of a channel, of which only the last characters are ever shown; what is done here is done at once. */
+/** The keys of a channel, of which only the last characters are ever shown; actions here take effect at once. */
 export function KeysDialog({ channel, onClose }: KeysDialogProps) {
   const say = useText(texts)
   const columns = useColumns()

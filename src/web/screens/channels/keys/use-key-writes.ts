@@ -2,7 +2,7 @@ import { useText } from '../../../lib/i18n.ts'
 import { useWrite } from '../../../lib/query.ts'
 import { texts } from './texts.ts'
 
-/** What is done to keys changes their list, and how many the channel has and whether it serves. */
+/** Changes of keys affect their list, the channel's number of keys and its status. */
 const invalidates = ['GET /api/channel/:id/keys', 'GET /api/channel/search', 'GET /api/channel/:id'] as const
 
 export function useKeyWrites(onDone?: () => void) {

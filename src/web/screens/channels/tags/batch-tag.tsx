@@ -38,7 +38,7 @@ export function BatchTag({ ids, known, onDone, onClose }: BatchTagProps) {
       <form onSubmit={submit} noValidate>
         <Autocomplete
           data-autofocus
-          // It has the focus from the start; what is on offer would lie over the button.
+          // It is focused from the start; suggestions would cover the button.
           openOnFocus={false}
           label={say('tag')}
           description={say('batchHelp')}

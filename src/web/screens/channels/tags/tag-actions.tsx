@@ -6,7 +6,7 @@ import { RowActions } from '../../../ui/row-actions.tsx'
 import { texts } from '../texts.ts'
 import type { Tagged } from './tagged.ts'
 
-/** What can be done with all channels of a tag. */
+/** Actions on all channels of a tag. */
 export function TagActions({ tagged, onEdit }: { tagged: Tagged; onEdit: (tagged: Tagged) => void }) {
   const say = useText(texts)
   const { tag } = tagged

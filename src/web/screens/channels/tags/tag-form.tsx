@@ -17,7 +17,7 @@ import type { Tagged } from './tagged.ts'
 import styles from './tags.module.css'
 import { texts } from './texts.ts'
 
-/** Changes all channels of a tag at once: what is filled in replaces what each of them has. */
+/** Changes all channels of a tag at once: non-empty fields replace those of each channel. */
 export function TagForm({ tagged, onDone }: { tagged: Tagged; onDone: () => void }) {
   const say = useText(texts)
   const { tag, channels } = tagged

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { Channel } from '../../../../contract/entities/channel.ts'
 import { commonOf, patchOf, tagValues } from './tag-values.ts'
 
-it('changes nothing but what was filled in', () => {
+it('changes only filled fields', () => {
   const values = tagValues('blue')
   expect(patchOf('blue', values)).toBeUndefined()
   expect(patchOf('blue', { ...values, weight: 0, models: ['a', 'b'] })).toEqual({ tag: 'blue', weight: 0, models: 'a,b' })
@@ -10,8 +10,8 @@ it('changes nothing but what was filled in', () => {
   expect(patchOf('blue', { ...values, model_mapping: ' ', groups: ['vip'] })).toEqual({ tag: 'blue', groups: 'vip' })
 })
 
-it('tells what all channels have alike', () => {
-  // Only what they may share is read.
+it('reports common values of all channels', () => {
+  // Only shared fields are read.
   const channel = (group: string, priority: number) => ({ group, priority, weight: 0, models: 'a' }) as Channel
   expect(commonOf([channel('x', 1), channel('x', 2)])).toEqual({ models: 'a', group: 'x', priority: undefined, weight: '0' })
 })

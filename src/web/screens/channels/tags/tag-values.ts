@@ -1,6 +1,6 @@
 import type { Channel } from '../../../../contract/entities/channel.ts'
 
-/** What the form of a tag holds. Nothing but the tag is filled in at first: what stays empty stays as it is in each channel. */
+/** The form of a tag. Only the tag is filled in at first: empty fields stay unchanged in each channel. */
 export interface TagValues {
   new_tag: string
   models: string[]

@@ -6,12 +6,12 @@ import { invalidate } from '../../../lib/query.ts'
 /** How the test of one model went: it waits, or took so many seconds, or failed for a reason. */
 export type ModelTest = 'waiting' | { readonly seconds: number } | { readonly reason: string }
 
-/** Tests of a channel's models, one after the other; what is asked for while one runs waits its turn. */
+/** Tests of a channel's models, one after the other; a test requested while one runs is queued. */
 export function useModelTests(channelId: number) {
   const client = useQueryClient()
   const [tests, setTests] = useState<ReadonlyMap<string, ModelTest>>(new Map())
   const queue = useRef<string[]>([])
-  // Whoever closes the dialog wants no more of them.
+  // Closing the dialog cancels the rest.
   useEffect(() => () => void queue.current.splice(1), [])
   const note = (model: string, test: ModelTest) => setTests((old) => new Map(old).set(model, test))
 
@@ -33,7 +33,7 @@ export function useModelTests(channelId: number) {
       queue.current.push(...fresh)
       if (isIdle && fresh.length > 0) void work()
     },
-    /** Leaves out what has not begun. */
+    /** Removes tests that have not begun. */
     stop(): void {
       const left = queue.current.splice(1)
       setTests((old) => new Map([...old].filter(([model]) => !left.includes(model))))

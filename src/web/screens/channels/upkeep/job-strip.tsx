@@ -78,13 +78,13 @@ function JobLine({ job: { name, outcome, done, total, counts, detail } }: { job:
   )
 }
 
-/** What the channels have become is loaded once for each job that ended. */
+/** The list is loaded once for each job that ended. */
 function useReload(watched: readonly ChannelJob[]): void {
   const client = useQueryClient()
   const loaded = useRef<ReadonlySet<string>>(new Set())
   const ended = watched.filter(({ outcome }) => outcome !== 'running').map(({ name, started_at }) => `${name} ${started_at}`)
   const key = ended.join()
-  // Outside of React: what the server has changed meanwhile.
+  // Outside of React: the server's changes in the meantime.
   useEffect(() => {
     const fresh = key.split(',').filter((run) => run !== '' && !loaded.current.has(run))
     if (fresh.length === 0) return

@@ -41,7 +41,7 @@ export function ModelChangesDialog({ jobs, onClose }: { jobs: Jobs; onClose: () 
       {changes.error && <ErrorView error={changes.error} onRetry={() => void changes.refetch()} />}
       {changes.data?.length === 0 && !isChecking && <Empty title={say('changesEmpty')} hint={say('changesEmptyHint')} />}
       {changes.data?.map((change) => (
-        // What was noticed anew begins with all of it ticked.
+        // New changes are all selected at first.
         <ChannelChanges key={`${change.channel_id} ${change.checked_at}`} change={change} />
       ))}
     </Dialog>

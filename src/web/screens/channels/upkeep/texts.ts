@@ -1,6 +1,6 @@
 import { defineTexts } from '../../../lib/i18n.ts'
 
-/** Loaded with what it is about, not with the list. */
+/** Loaded with the dialog, not with the list. */
 export const texts = defineTexts({
   zh: {
     jobs: '正在进行的任务',

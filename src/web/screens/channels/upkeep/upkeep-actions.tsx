@@ -17,7 +17,7 @@ export interface UpkeepActionsProps {
   readonly onDeleted: () => void
 }
 
-/** What can be done with all channels at once. */
+/** Actions on all channels at once. */
 export function UpkeepActions({ jobs, changes, onChanges, onDeleted }: UpkeepActionsProps) {
   const say = useText(texts)
   const sayHead = useText(headTexts)

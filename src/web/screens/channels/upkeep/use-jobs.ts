@@ -8,7 +8,7 @@ const everyMs = 1000
 /** The jobs over all channels that this visit looks on: those that ran while it did, and those that it began. */
 export interface Jobs {
   readonly watched: readonly ChannelJob[]
-  /** Whether upstreams were ever asked for their models, without which there is nothing to tell of them. */
+  /** Whether upstreams' model lists were ever read, without which there are no changes. */
   readonly knowsModels: boolean
   readonly isRunning: (name: JobName) => boolean
   readonly start: (name: JobName) => void

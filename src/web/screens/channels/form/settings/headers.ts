@@ -22,7 +22,7 @@ export function readHeaders(text: string): readonly HeaderDraft[] | undefined {
   return entries.map(([name, value]) => ({ name, value: value === null ? '' : String(value), removes: value === null }))
 }
 
-/** An empty row is none. A name that stands twice is written with a number, which the schema refuses. */
+/** An empty row is ignored. A repeated name is written with a number, which the schema refuses. */
 export function writeHeaders(drafts: readonly HeaderDraft[]): string {
   const entries = drafts.flatMap((draft, index) =>
     draft.name === '' && draft.value === '' ? [] : [[draft.name, isHeaderTwice(drafts, index) ? 0 : sentValue(draft)]],
@@ -35,7 +35,7 @@ export function isHeaderTwice(drafts: readonly HeaderDraft[], index: number): bo
   return header !== '' && drafts.some(({ name }, at) => at < index && name.toLowerCase() === header)
 }
 
-/** What the contract finds wrong with the name or the value. */
+/** The contract's error for the name or the value. */
 export function faultOfHeader(draft: HeaderDraft): { field: 'name' | 'value'; reason: Text } | undefined {
   const [issue] = headerOverrides.safeParse({ [draft.name]: sentValue(draft) }).error?.issues ?? []
   if (!issue) return undefined

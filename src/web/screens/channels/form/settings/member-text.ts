@@ -2,10 +2,7 @@ import { useState } from 'react'
 import { parseJson } from '../../../../lib/json.ts'
 import type { Setting, SettingName } from '../setting.ts'
 
-/**
- * A member of the settings as a text of JSON, which stays as it is typed. What is no JSON is kept as the text that it is: the schema of
- * the member refuses it.
- */
+/** A member of the settings as JSON text, kept as typed. Invalid JSON is kept as a string: the schema of the member refuses it. */
 export function useMemberText(setting: Setting, name: SettingName) {
   const member = setting.members[name]
   const saved = JSON.stringify(member)

@@ -6,7 +6,7 @@ import { RulesEditor } from './rules-editor.tsx'
 import { textInputProps } from './setting-inputs.tsx'
 import { texts } from './texts.ts'
 
-/** What the channel adds to requests and changes in them. */
+/** The channel's additions and changes to requests. */
 export function RewritePanel({ setting }: { setting: Setting }) {
   const say = useText(texts)
   const mode = setting.members.system_prompt_mode === 'fill' ? 'fill' : 'prepend'

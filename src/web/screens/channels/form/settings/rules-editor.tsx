@@ -9,7 +9,7 @@ import { RuleCondition } from './rule-condition.tsx'
 import { faultsOfRule, newCondition, newRule, type RuleDraft, readRules, readValue, ruleActions, writeRules } from './rules.ts'
 import { texts } from './texts.ts'
 
-/** What the channel changes in the body of each request. */
+/** The channel's changes to the body of each request. */
 export function RulesEditor({ setting }: { setting: Setting }) {
   const say = useText(texts)
   const text = useMemberText(setting, 'param_override')
@@ -30,7 +30,7 @@ export function RulesEditor({ setting }: { setting: Setting }) {
   )
 }
 
-/** `isChecked`: what is still empty is told, too. */
+/** `isChecked`: empty fields are reported, too. */
 function RuleRow({ row, index, change, moveUp, isChecked }: RowProps<RuleDraft> & { isChecked: boolean }) {
   const say = useText(texts)
   const local = useLocal()
@@ -97,7 +97,7 @@ function RuleRow({ row, index, change, moveUp, isChecked }: RowProps<RuleDraft> 
   )
 }
 
-/** What a typed value is taken as, since a text may look like a number. */
+/** The type of a typed value, since a text may look like a number. */
 function KindOfValue({ text }: { text: string }) {
   const say = useText(texts)
   const value = readValue(text)

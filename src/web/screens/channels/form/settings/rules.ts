@@ -12,7 +12,7 @@ export type RuleAction = (typeof ruleActions)[number]
 export interface RuleDraft {
   readonly action: RuleAction
   readonly path: string
-  /** The value, or the new path of what is renamed. */
+  /** The value, or the new path of a renamed member. */
   readonly to: string
   readonly when: ConditionDraft | undefined
 }
@@ -50,7 +50,7 @@ export function writeRules(drafts: readonly RuleDraft[]): string {
 
 export type RuleField = 'path' | 'to' | 'models' | 'whenPath' | 'value'
 
-/** What the contract finds wrong with each field of a rule. */
+/** The contract's errors for each field of a rule. */
 export function faultsOfRule(draft: RuleDraft): Partial<Record<RuleField, Text>> {
   const schema = bodyRule.options.find(({ shape }) => draft.action in shape)
   const { error } = schema?.safeParse(ruleOf(draft)) ?? {}
@@ -63,7 +63,7 @@ export function faultsOfRule(draft: RuleDraft): Partial<Record<RuleField, Text>>
   return { ...Object.fromEntries(faults.toReversed()), ...(isHalfTyped ? { value: halfTyped } : {}) }
 }
 
-/** JSON as it is, and what is plain text without quotes. Undefined for nothing, and for JSON that is half typed. */
+/** JSON as it is, and plain text without quotes. Undefined for an empty or incomplete value. */
 export function readValue(text: string): unknown {
   if (isJson(text)) return parseJson(text)
   return text.trim() === '' || /^\s*["[{]/.test(text) ? undefined : text
@@ -80,7 +80,7 @@ function ruleOf({ action, path, to, when }: RuleDraft): Record<string, unknown> 
   return { [action]: path, ...value, ...(when ? { when: conditionOf(when) } : {}) }
 }
 
-/** Undefined where nothing is asked for. A value that is half typed stands under a name that the schema refuses. */
+/** Undefined without a condition. An incomplete value is written under a name that the schema refuses. */
 function conditionOf({ models, path, test, value }: ConditionDraft): Record<string, unknown> | undefined {
   const patterns = namesOf(models)
   const wanted = readValue(value)

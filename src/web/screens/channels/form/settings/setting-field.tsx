@@ -35,7 +35,7 @@ const known = {
   system_prompt_mode: 'fill',
 } as const satisfies Record<keyof ChannelSetting, unknown>
 
-/** All settings as the JSON that they are, with what can stand in them. */
+/** All settings as JSON, with a list of the valid members. */
 export function SettingField({ value, onChange, ...rest }: SettingFieldProps) {
   const say = useText(texts)
   const members = readMembers(value)

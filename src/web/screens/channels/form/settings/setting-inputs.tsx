@@ -11,7 +11,7 @@ export interface SettingInputProps {
 
 interface SettingNumberProps extends SettingInputProps {
   readonly unit?: string | undefined
-  /** How much of the member one of the unit is: 1000 for seconds of what is kept in milliseconds. */
+  /** The member's value of one unit: 1000 for seconds of a member in milliseconds. */
   readonly times?: number
   readonly decimals?: number
   readonly placeholder?: string
@@ -21,7 +21,7 @@ interface SettingNumberProps extends SettingInputProps {
 export function SettingNumber({ setting, name, unit, times = 1, decimals = 0, placeholder = '', ...rest }: SettingNumberProps) {
   const saved = setting.members[name]
   const shown = typeof saved === 'number' ? saved / times : typeof saved === 'string' ? saved : ''
-  // What is typed stays as it is typed, such as a number that ends with its point.
+  // Input is kept as typed, such as a number that ends with its point.
   const [typed, setTyped] = useState<{ text: number | string; saved: unknown }>({ text: shown, saved })
   const value = typed.saved === saved ? typed.text : shown
 
