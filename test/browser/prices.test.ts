@@ -177,8 +177,6 @@ const newer = {
     questionOfAll: /采用更新的价格数据（\d+ 处变化）？/,
     restore: '恢复自带数据',
     restored: '已恢复自带的价格数据',
-    dismiss: '忽略',
-    dismissed: '已忽略该价格数据',
     none: '无',
   },
   en: {
@@ -206,63 +204,67 @@ const newer = {
 it.each([
   { language: 'zh', scheme: 'light', width: 1440 },
   { language: 'en', scheme: 'dark', width: 390 },
-] as const)(
-  'in $language, $width wide, newer prices are looked for, and applied one by one or all, or dismissed',
-  async (look) => {
-    const { language, width } = look
-    const say = newer[language]
-    const { server, upstream } = stage
-    const changed = {
-      'gpt-5.4-mini': { input_mtok: 0.5, output_mtok: 4.5, cache_read_mtok: 0.05 },
-      'gpt-5.4-nano': { input_mtok: 0.2, output_mtok: 0 },
-      'gpt-9': { input_mtok: { base: 2, tiers: [{ start: 200_000, price: 4 }] }, output_mtok: 12 },
-    }
-    const source = await pricePublisher(publishedPrices(changed))
-    await server.call('PUT /api/option/', { key: 'PriceDataUrl', value: source.url })
-    await addChannel(server, { url: upstream.url, models: 'gpt-5.4-mini' })
-    const price = (model: string) => server.app.catalog.modelPriceOf(model)?.modelRatio
+] as const)('in $language, $width wide, newer prices are looked for, and applied one by one or all', async (look) => {
+  const { language, width } = look
+  const say = newer[language]
+  const { server, upstream } = stage
+  const changed = {
+    'gpt-5.4-mini': { input_mtok: 0.5, output_mtok: 4.5, cache_read_mtok: 0.05 },
+    'gpt-5.4-nano': { input_mtok: 0.2, output_mtok: 0 },
+    'gpt-9': { input_mtok: { base: 2, tiers: [{ start: 200_000, price: 4 }] }, output_mtok: 12 },
+  }
+  const source = await pricePublisher(publishedPrices(changed))
+  await server.call('PUT /api/option/', { key: 'PriceDataUrl', value: source.url })
+  await addChannel(server, { url: upstream.url, models: 'gpt-5.4-mini' })
+  const price = (model: string) => server.app.catalog.modelPriceOf(model)?.modelRatio
 
-    const { page, problems } = await stage.open('root', { ...look, height: 844 })
-    await go(page, '/setting?tab=prices&view=options')
-    await page.getByRole('button', { name: say.check }).click()
-    await readMessage(page, language, say.found)
-    await page.getByText(say.suspect).waitFor()
-    const rows = page.getByRole(width === 390 ? 'listitem' : 'row')
-    await rows.filter({ hasText: say.zero }).getByText('gpt-5.4-nano').waitFor()
-    await expectFit(page, language)
-    expect(price('gpt-5.4-mini')).toBe(0.375)
+  const { page, problems } = await stage.open('root', { ...look, height: 844 })
+  await go(page, '/setting?tab=prices&view=options')
+  await page.getByRole('button', { name: say.check }).click()
+  await readMessage(page, language, say.found)
+  await page.getByText(say.suspect).waitFor()
+  const rows = page.getByRole(width === 390 ? 'listitem' : 'row')
+  await rows.filter({ hasText: say.zero }).getByText('gpt-5.4-nano').waitFor()
+  await expectFit(page, language)
+  expect(price('gpt-5.4-mini')).toBe(0.375)
 
-    const choose = async (view: string) => {
-      await page.getByRole('combobox', { name: say.view }).last().click()
-      await page.getByRole('option', { name: view }).click()
-    }
-    await choose(say.added)
-    await rows.filter({ hasText: 'gpt-9' }).first().waitFor()
-    await choose(say.all)
-    const row = rows.filter({ hasText: 'gpt-5.4-mini' }).filter({ hasText: 'OpenAI' }).first()
-    await row.getByRole('checkbox', { name: say.row }).check()
-    await page.getByRole('button', { name: say.apply, exact: true }).click()
-    await expectFit(page, language)
-    await page.getByRole('dialog', { name: say.question }).getByRole('button', { name: say.apply }).click()
-    await readMessage(page, language, say.applied)
-    expect(price('gpt-5.4-mini')).toBe(0.25)
-    await rows.filter({ hasText: 'gpt-9' }).first().waitFor()
+  const choose = async (view: string) => {
+    await page.getByRole('combobox', { name: say.view }).last().click()
+    await page.getByRole('option', { name: view }).click()
+  }
+  await choose(say.added)
+  await rows.filter({ hasText: 'gpt-9' }).first().waitFor()
+  await choose(say.all)
+  const row = rows.filter({ hasText: 'gpt-5.4-mini' }).filter({ hasText: 'OpenAI' }).first()
+  await row.getByRole('checkbox', { name: say.row }).check()
+  await page.getByRole('button', { name: say.apply, exact: true }).click()
+  await expectFit(page, language)
+  await page.getByRole('dialog', { name: say.question }).getByRole('button', { name: say.apply }).click()
+  await readMessage(page, language, say.applied)
+  expect(price('gpt-5.4-mini')).toBe(0.25)
+  await rows.filter({ hasText: 'gpt-9' }).first().waitFor()
 
-    await page.getByRole('button', { name: say.applyAll }).click()
-    await page.getByRole('dialog', { name: say.questionOfAll }).getByRole('button', { name: say.applyAll }).click()
-    await readMessage(page, language, say.applied)
-    await page.getByText(say.none, { exact: true }).waitFor()
-    await expectFit(page, language)
+  await page.getByRole('button', { name: say.applyAll }).click()
+  await page.getByRole('dialog', { name: say.questionOfAll }).getByRole('button', { name: say.applyAll }).click()
+  await readMessage(page, language, say.applied)
+  await page.getByText(say.none, { exact: true }).waitFor()
 
-    await page.getByRole('button', { name: say.restore }).click()
-    await page.getByRole('dialog').getByRole('button', { name: say.restore }).click()
-    await readMessage(page, language, say.restored)
-    expect(price('gpt-5.4-mini')).toBe(0.375)
+  await page.getByRole('button', { name: say.restore }).click()
+  await page.getByRole('dialog').getByRole('button', { name: say.restore }).click()
+  await readMessage(page, language, say.restored)
+  expect(price('gpt-5.4-mini')).toBe(0.375)
+  expect(problems).toEqual([])
+})
 
-    await page.getByRole('button', { name: say.check }).click()
-    await page.getByRole('button', { name: say.dismiss, exact: true }).click()
-    await readMessage(page, language, say.dismissed)
-    await page.getByText(say.none, { exact: true }).waitFor()
-    expect(problems).toEqual([])
-  },
-)
+it('newer prices that are dismissed are not shown any more', async () => {
+  const say = newer.en
+  const source = await pricePublisher(publishedPrices({ 'gpt-5.4-mini': { input_mtok: 0.7, output_mtok: 4.5 } }))
+  await stage.server.call('PUT /api/option/', { key: 'PriceDataUrl', value: source.url })
+  await stage.server.call('POST /api/pricing/data/check')
+  const { page, problems } = await stage.open('root', { language: 'en', scheme: 'light', width: 1440, height: 844 })
+  await go(page, '/setting?tab=prices&view=options')
+  await page.getByRole('button', { name: say.dismiss, exact: true }).click()
+  await readMessage(page, 'en', say.dismissed)
+  await page.getByText(say.none, { exact: true }).waitFor()
+  expect(problems).toEqual([])
+})
