@@ -4,6 +4,7 @@ import { describe } from 'vitest'
 import { migrate } from '../../src/server/db/migrate.ts'
 import { type Database, openDatabase } from '../../src/server/db/open.ts'
 import { type Beginning, copyPostgres, copySqlite, dropPostgres, newFolder } from './templates.ts'
+import { isTorture } from './torture.ts'
 
 export type DatabaseKind = Database['dialect']
 
@@ -27,7 +28,7 @@ export function eachDatabase(name: string, tests: (fresh: () => Promise<TestData
  * `npm run torture`.
  */
 export function anyDatabase(name: string, tests: Parameters<typeof eachDatabase>[1]): void {
-  if (process.env.EVERY_DATABASE === '1') eachDatabase(name, tests)
+  if (isTorture) eachDatabase(name, tests)
   else describe(name, () => tests(() => freshDatabase('sqlite'), 'sqlite'))
 }
 
