@@ -14,6 +14,8 @@ export interface WireFormat {
   readRequest(body: JsonObject, path?: PathFacts, files?: readonly UploadedFile[]): RequestFacts
   /** All text of the request that the model reads, for estimates and counts. */
   promptText(body: JsonObject): string[]
+  /** What a request may continue: an earlier response, or a thread of the vendor; absent for formats without either. */
+  readonly continues?: 'response' | 'thread'
   /** The list at the top of every whole reply; without it a body is no reply. */
   readonly answerIn: string
   /** The charge depends on how many entries that list has. */

@@ -43,7 +43,8 @@ export async function admitRequest(app: AdmissionParts, endpoint: RelayEndpoint,
   const facts = format.readRequest(body.json, endpoint.said, body.form?.files)
   const asksFor = { model: facts.model, format: endpoint.format, body: body.json }
   const allowed = authorizeModel(app, caller, asksFor)
-  const home = namesHistory(endpoint.format, body.json) ? await homeOf(app, caller, asksFor) : undefined
+  const { continues } = format
+  const home = continues && namesHistory(continues, body.json) ? await homeOf(app, caller, asksFor) : undefined
   const group = home?.group ?? allowed
   const prompt = format.promptText(body.json)
   if (isHeavyBody) await yieldWithPriority()

@@ -13,12 +13,13 @@ import type { ClientExchange } from './http/client-exchange.ts'
 import type { Body } from './http/read-body.ts'
 import { deliverKept } from './idempotency/undelivered.ts'
 import type { RelayParts } from './relay-parts.ts'
-import { expandHistory, mayNameHistory } from './stored-responses/history.ts'
+import { expandHistory } from './stored-responses/history.ts'
 
 /** The straight line of a relay request: authenticate, judge what needs no body, read, admit, quote, hold, attempt until answered, settle. */
 export async function handleRelay(app: RelayParts, endpoint: RelayEndpoint, call: ClientExchange): Promise<void> {
-  const caller = await authenticateCall(app, endpoint, call)
-  if (await deliverKept(app, call, caller)) return
+  const authenticating = authenticateCall(app, endpoint, call)
+  const caller = authenticating instanceof Promise ? await authenticating : authenticating
+  if (app.undelivered.size > 0 && (await deliverKept(app, call, caller))) return
   const turn = app.limits.leaseOf(caller, call.id)
   try {
     if (turn) await withinLimits(app, call, turn, () => answerCaller(app, endpoint, call, caller, turn))
@@ -36,16 +37,17 @@ async function answerCaller(
   arrived: RelayCaller,
   turn: RateLimitLease | undefined,
 ): Promise<void> {
-  const isFree = wireFormats[endpoint.format].isFree === true
-  await judgeBeforeBody(app, call, { caller: arrived, turn, isFree, groupInBody: endpoint.from === 'session' })
+  const { isFree = false, continues } = wireFormats[endpoint.format]
+  const judging = judgeBeforeBody(app, call, { caller: arrived, turn, isFree, groupInBody: endpoint.from === 'session' })
+  if (judging) await judging
   const read = await call.readBody()
   if (isHeavy(read.bytes.length)) await yieldWithPriority()
   const sent = withSaidModel(read, endpoint)
   const { caller, body } = endpoint.from === 'session' ? readPlayground(app, arrived, sent) : { caller: arrived, body: sent }
 
-  const expanded = mayNameHistory(endpoint.format) ? await expandHistory(app, caller, body) : { body }
+  const expanded = continues === 'response' ? await expandHistory(app, caller, body) : { body }
   const asked = { call, caller, turn, ...expanded }
-  if (runsHere(app, endpoint, asked)) return answerInBackground(app, endpoint, asked)
+  if (asked.body.json.background === true && runsHere(app, endpoint, asked)) return answerInBackground(app, endpoint, asked)
   await answerRequest(app, await admitRequest(app, endpoint, asked))
 }
 

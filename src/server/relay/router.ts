@@ -12,7 +12,7 @@ import { type Endpoint, findEndpoint, isRelayPath, refuseRoute } from './endpoin
 import { handleRelay } from './handle-request.ts'
 import { ClientExchange } from './http/client-exchange.ts'
 import { asAppError } from './http/errors.ts'
-import { probeWhenHalfClosed } from './http/half-closed.ts'
+import { probeHalfClosed } from './http/half-closed.ts'
 import type { TaskCall } from './http/paths.ts'
 import { claimKey, type KeyedCall, readIdempotencyKey } from './idempotency/claim-key.ts'
 import { listModels, showModel } from './models/list-models.ts'
@@ -46,7 +46,7 @@ export function relayRouter(app: RelayParts, readClient: ClientReader, handleTas
       const isFull = memory.isShort && isServing(running, servedWhenShort)
       const found = findEndpoint(request.method ?? 'GET', url, request.headers)
       const call = callOf(found, { request, response }, readClient(request), app)
-      probeWhenHalfClosed(call, app.deadlines)
+      call.whenHalfClosed(() => probeHalfClosed(call, app.deadlines))
       running.add(call)
       app.metrics.relayOpen.inc()
       void serve(app, call, { found, isCut, isFull, handleTask }).finally(() => finished(call))

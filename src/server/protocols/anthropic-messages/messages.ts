@@ -22,6 +22,7 @@ import { readMessagesUsage } from './usage.ts'
 export const anthropicMessages: WireFormat = {
   format: 'anthropic.messages',
   dialect: 'anthropic',
+  continues: 'thread',
 
   readRequest(body) {
     const messages = requireArray(body, 'messages')

@@ -9,6 +9,7 @@ import { arrayAt, isObject, type JsonObject, objectAt, textAt, type WireFormat }
 export const anthropicCountTokens: WireFormat = {
   format: 'anthropic.count_tokens',
   dialect: 'anthropic',
+  continues: 'thread',
   isFree: true,
 
   readRequest(body) {

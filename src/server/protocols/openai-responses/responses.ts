@@ -22,6 +22,7 @@ import { paidCallOf, readResponseUsage } from './usage.ts'
 export const openAiResponses: WireFormat = {
   format: 'openai.responses',
   dialect: 'openai',
+  continues: 'response',
   readRequest: readFacts,
   promptText: (body) => readPrompt(body).texts,
   answerIn: 'output',

@@ -142,14 +142,36 @@ interface Unread {
 
 /**
  * Refuses what can be refused before a body is read and parsed: a caller without balance, one who is at a limit by count, and a body that is
- * declared too large. Exact judgement stays with the hold and with `enterLimits`. Throws `quota_insufficient`, `rate_limit_requests`,
+ * declared too large; at once, unless the balance or the limits have to be asked for. Exact judgement stays with the hold and with `enterLimits`. Throws `quota_insufficient`, `rate_limit_requests`,
  * `rate_limit_successes`, `rate_limit_concurrency`, `body_too_large` or `database_unavailable`.
  */
-export async function judgeBeforeBody(app: UnreadParts, call: ClientExchange, asked: Unread): Promise<void> {
+export function judgeBeforeBody(app: UnreadParts, call: ClientExchange, asked: Unread): Promise<void> | undefined {
   const { caller, turn, isFree, groupInBody = false } = asked
-  if (!isFree && app.emptyBalances.mayBeEmpty(caller)) await requireBalance(app, caller, groupInBody)
+  const mayBeEmpty = !isFree && app.emptyBalances.mayBeEmpty(caller)
+  const limited = groupInBody ? undefined : turn
+  if (mayBeEmpty || limited) return askBeforeBody(app, call, { caller, mayBeEmpty, limited, groupInBody })
+  requireSize(declaredBytes(call.request))
+  return undefined
+}
+
+async function askBeforeBody(
+  app: UnreadParts,
+  call: ClientExchange,
+  asked: {
+    readonly caller: RelayCaller
+    readonly mayBeEmpty: boolean
+    readonly limited: RateLimitLease | undefined
+    readonly groupInBody: boolean
+  },
+): Promise<void> {
+  const { caller, mayBeEmpty, limited, groupInBody } = asked
+  if (mayBeEmpty) await requireBalance(app, caller, groupInBody)
   const declared = declaredBytes(call.request)
-  if (turn && !groupInBody) await requireRoom(app, call, turn, declared > worthAskingBytes)
+  if (limited) await requireRoom(app, call, limited, declared > worthAskingBytes)
+  requireSize(declared)
+}
+
+function requireSize(declared: number): void {
   if (declared > bodyLimitBytes && declared < Number.POSITIVE_INFINITY) fail('body_too_large', { limit: bodyLimitBytes })
 }
 

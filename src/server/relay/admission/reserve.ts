@@ -53,11 +53,12 @@ interface Asked {
  */
 export async function reserve(app: Pick<RelayParts, 'channels' | 'ledger' | 'options'>, asked: Asked): Promise<Reserved> {
   const { requestId, caller, facts, price } = asked
-  const hold = async (plan: Plan): Promise<Reserved> => {
+  const hold = (plan: Plan): Reserved | Promise<Reserved> => {
     const { bound, outputLimit, ...wanted } = plan
     const held = { requestId, userId: caller.userId, tokenId: caller.tokenId, ...wanted }
-    await app.ledger.hold(held)
-    return { hold: held, bound, outputLimit }
+    const reserved = { hold: held, bound, outputLimit }
+    const holding = app.ledger.hold(held)
+    return holding ? holding.then(() => reserved) : reserved
   }
   const { callsMax: calls = 1, requestedTier: tier, hostedTools = [] } = facts
   const pieces = piecesOf(price, { calls, hostedTools, ...(tier ? { tier } : {}) })
@@ -69,7 +70,8 @@ export async function reserve(app: Pick<RelayParts, 'channels' | 'ledger' | 'opt
   let plan = call.plan()
   for (let refusals = 1; ; refusals++) {
     try {
-      return await hold(plan)
+      const held = hold(plan)
+      return held instanceof Promise ? await held : held
     } catch (error) {
       // Each plan is made for what was free a moment ago, which others may have taken since.
       if (!isQuotaRefusal(error)) throw error

@@ -30,8 +30,7 @@ export function runsHere(
   { format }: RelayEndpoint,
   { caller, body, keeps }: Asked,
 ): boolean {
-  const { background, store } = body.json
-  if (format !== 'openai.responses' || background !== true || store === false) return false
+  if (format !== 'openai.responses' || body.json.store === false) return false
   const model = textAt(body.json, 'model')
   if (model === '') return false
   const group = authorizeModel(app, caller, { model, format })

@@ -21,7 +21,7 @@ import type { ClientExchange } from '../http/client-exchange.ts'
 import type { Body } from '../http/read-body.ts'
 import type { Home, RelayParts } from '../relay-parts.ts'
 import { settingsOf } from '../response/translate.ts'
-import { expandHistory, homeOf, mayNameHistory, namesHistory } from '../stored-responses/history.ts'
+import { expandHistory, homeOf, namesHistory } from '../stored-responses/history.ts'
 import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
 import type { UpstreamCallParts } from '../upstream/request-target.ts'
 import { callerHeaders, callUpstream } from '../upstream/request-target.ts'
@@ -49,8 +49,9 @@ async function answer(
   await judgeBeforeBody(app, call, { caller, turn, isFree: true })
   const sent = await call.readBody()
   if (isHeavy(sent.bytes.length)) await yieldWithPriority()
-  const { body } = mayNameHistory(name) ? await expandHistory(app, caller, sent) : { body: sent }
   const format = wireFormats[name]
+  const { continues } = format
+  const { body } = continues === 'response' ? await expandHistory(app, caller, sent) : { body: sent }
   const count = callerCounts[name]
   const facts = format.readRequest(body.json, said)
   const group = authorizeModel(app, caller, { model: facts.model, format: count.of })
@@ -58,7 +59,7 @@ async function answer(
   await checkPrompt(app, call, format.promptText(body.json))
 
   const asked = { model: facts.model, format: name, body: body.json }
-  const home = namesHistory(name, body.json) ? await homeOf(app, caller, asked) : undefined
+  const home = continues && namesHistory(continues, body.json) ? await homeOf(app, caller, asked) : undefined
   const told = await askForCount(app, { call, caller, body, facts, group, count, home })
   if (call.isGone) return
   if (!told) call.tell('x-sluice-estimated', 'true')

@@ -10,7 +10,8 @@ import { inDialect } from '../../protocols/error-dialect.ts'
 import { failedStream } from '../../protocols/openai-responses/failed-stream.ts'
 import type { AdmittedRequest, AttemptState, RelayParts, SharedByAttempts } from '../relay-parts.ts'
 import { noteFailure, type UpstreamFailure } from '../upstream/failure.ts'
-import { type Attempted, attemptChannel, settleLost } from './attempt.ts'
+import { type Attempted, attemptChannel } from './attempt.ts'
+import { settleLost } from './settle-attempt.ts'
 
 /**
  * Answers a request that holds its quota. `dialogue` is its neutral form where that is known already. Throws what nobody expected, and then

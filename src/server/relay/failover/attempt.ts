@@ -1,19 +1,17 @@
 import { noUsage, type Usage } from '../../../contract/usage.ts'
 import { mayBeMissing, withoutEndpoint } from '../../channels/missing-endpoints.ts'
 import { background } from '../../lib/logger.ts'
-import type { Charge } from '../../wallet/ledger.ts'
-import { billOf, chargeFor, type Ending } from '../charge/charge-row.ts'
-import { endingOf, learnFrom, owedSoFar, plausibleEnding } from '../charge/settlement.ts'
+import { billOf, chargeFor } from '../charge/charge-row.ts'
+import { endingOf, owedSoFar, plausibleEnding } from '../charge/settlement.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { isReading } from '../http/half-closed.ts'
-import { isSettled } from '../idempotency/undelivered.ts'
 import type { AttemptState, RelayParts } from '../relay-parts.ts'
 import type { PartialReply, ResponseAdapter, Whole } from '../response/adapter.ts'
 import { moderatedAdapter } from '../response/moderated.ts'
 import { repliesIn } from '../response/pass-through.ts'
 import { type StreamOutcome, StreamReply } from '../response/stream.ts'
 import { BytesReply, WholeReply } from '../response/whole.ts'
-import { noteSettled, notingAdapter, runsOn, storeAnswer, withdrawResponse } from '../stored-responses/store-answer.ts'
+import { notingAdapter, runsOn, storeAnswer, withdrawResponse } from '../stored-responses/store-answer.ts'
 import { stoppedHere, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
 import { HttpExchange, type Receiver, type Running, type Target } from '../upstream/http-exchange.ts'
 import { MultiExchange, type MultiTarget } from '../upstream/multi-exchange.ts'
@@ -21,15 +19,10 @@ import type { UpstreamCallParts } from '../upstream/request-target.ts'
 import { WebSocketExchange } from '../upstream/websocket-exchange.ts'
 import { isWorthRetry, missingEndpoint } from './adaptive-retry.ts'
 import { type Prepared, prepare } from './prepare-attempt.ts'
+import { type SettleParts, settle, settleGone, settleReply } from './settle-attempt.ts'
 
 type Result = 'answered' | UpstreamFailure
 type AnyTarget = Target | MultiTarget
-
-/** The parts of the server that an attempt is charged with. */
-type SettleParts = Pick<
-  RelayParts,
-  'calibration' | 'ledger' | 'logger' | 'now' | 'options' | 'pendingResponses' | 'steady' | 'traffic' | 'upstreamResponses'
->
 
 /** What an attempt begins with. */
 type Begun = Pick<AttemptState, 'request' | 'shared' | 'channel' | 'choice'>
@@ -63,7 +56,9 @@ async function attemptOnce(app: RelayParts, { request, shared, channel, choice }
 function run(app: RelayParts, attempt: AttemptState, prepared: Prepared): Promise<Result> {
   const { request } = attempt
   const target = notingRepeats(app, attempt, prepared.target)
-  const adapter = moderatedAdapter(app, request, notingAdapter(app, attempt, prepared.adapter))
+  const noting = request.format.continues ? notingAdapter(app, attempt, prepared.adapter) : prepared.adapter
+  const { completionRule } = app.moderation
+  const adapter = completionRule ? moderatedAdapter(app, completionRule, request, noting) : noting
   if (request.facts.stream && request.format.stream) return attemptStream(app, attempt, target, adapter)
   return repliesIn(request) === 'bytes' ? attemptBytes(app, attempt, target) : attemptWhole(app, attempt, target, adapter)
 }
@@ -244,28 +239,6 @@ async function completeStream(
   return 'answered'
 }
 
-/** Charges what came of an answer of which the caller has nothing, because no channel could answer after it. */
-export async function settleLost(app: SettleParts, attempt: AttemptState, partial: PartialReply): Promise<void> {
-  const ending = await endingOf(attempt.request, partial, 'upstream')
-  await beginSettling(app, attempt, ending, true).settled
-}
-
-/**
- * The caller left: what the upstream may bill is charged, the prompt and the output that had come. A request that never reached the
- * upstream costs nothing.
- */
-async function settleGone(
-  app: SettleParts,
-  attempt: AttemptState,
-  exchange: Running | undefined,
-  partial: PartialReply,
-): Promise<Result> {
-  const { request } = attempt
-  if (exchange?.wasSent) await settle(app, attempt, await endingOf(request, partial, 'client'))
-  else await app.ledger.release(request.hold)
-  return 'answered'
-}
-
 /** A failure without the channel's secrets, that knows under which names the model goes. */
 function cleanFailure({ request, channel, upstreamModel }: AttemptState, failure: UpstreamFailure): UpstreamFailure {
   const { format } = request.format
@@ -311,38 +284,6 @@ async function isLeftOpen(app: Pick<RelayParts, 'logger'>, attempt: AttemptState
     app.logger.error({ error, request: attempt.request.call.id }, 'a response in the background is charged before its end')
     return false
   }
-}
-
-/** Settles for a reply that nothing was sent of. False when the caller was told that it cannot be delivered now. */
-function settleReply(
-  app: SettleParts & Pick<RelayParts, 'undelivered'>,
-  attempt: AttemptState,
-  ending: Ending,
-  reply: { contentType: string; body: Buffer },
-): Promise<boolean> {
-  const { charge, settled } = beginSettling(app, attempt, ending)
-  return isSettled(app, attempt, { settled, charge, reply })
-}
-
-function settle(app: SettleParts, attempt: AttemptState, ending: Ending): Promise<void> {
-  return beginSettling(app, attempt, ending).settled
-}
-
-function beginSettling(
-  app: SettleParts,
-  attempt: AttemptState,
-  reported: Ending,
-  isLost?: true,
-): { charge: Charge; settled: Promise<void> } {
-  const { request, channel, upstreamModel } = attempt
-  const ending = plausibleEnding(reported, request.bound)
-  const charge = chargeFor(app, billOf(attempt, isLost), channel, upstreamModel, ending)
-  request.turn?.noteTokens(charge.rollup.tokens)
-  learnFrom(app, request, ending)
-  app.traffic.used(channel, charge.rollup.tokens - request.inputTokens)
-  const settled = app.ledger.settle(request.hold, charge)
-  if (!attempt.response) return { charge, settled }
-  return { charge, settled: noteSettled(app, attempt, charge.rollup.tokens, settled) }
 }
 
 const noReply: PartialReply = { usage: undefined, isComplete: () => false, text: () => '' }

@@ -66,9 +66,9 @@ export async function prepare(app: PrepareParts, attempt: AttemptState): Promise
     if (key instanceof UpstreamFailure) return key
     const way = { channel, key, format }
     const target =
-      'requests' in written ? await targetsOf(app, request, way, written) : await targetOf(app, request, { ...way, written })
+      'requests' in written ? await targetsOf(app, request, way, written) : targetOf(app, request, { ...way, written })
     attempt.upstreamModel = written.upstreamModel
-    return { target, adapter: written.adapter }
+    return { target: target instanceof Promise ? await target : target, adapter: written.adapter }
   } catch (error) {
     // A key that does not have the form of its vendor: the operator's mistake, and no reason not to ask another channel.
     if (error instanceof AppError) return new UpstreamFailure('unreachable', { own: error })
@@ -178,11 +178,11 @@ async function targetsOf(
   }
 }
 
-async function targetOf(
+function targetOf(
   app: Pick<RelayParts, 'now' | 'options' | 'secrets' | 'upstream'>,
   request: AdmittedRequest,
   sent: { channel: RunningChannel; key: string; format: Format; written: Written },
-): Promise<Target> {
+): Target | Promise<Target> {
   const { channel, key, format, written } = sent
   const { provider } = channel
   const { body, stream, upstreamModel } = written
@@ -205,20 +205,25 @@ async function targetOf(
     },
     callerHeaders(request),
   )
-  if (provider.sign && isHeavy(body.length)) await yieldWithPriority()
-  const signature = provider.sign ? await provider.sign(keyed, { method: 'POST', url, headers, body }, app.now()) : undefined
-
-  return {
+  const target: Target = {
     dispatcher: app.upstream.for(wayTo(channel, url)),
-    url: signature?.url ?? url,
-    headers: signature?.headers ? { ...headers, ...signature.headers } : headers,
+    url,
+    headers,
     body,
     framing: provider.framing?.(format, stream) ?? 'sse',
     limits: limitsOf(channel),
     statusCodeMapping: channel.statusCodeMapping,
   }
+  return provider.sign ? signed(app, keyed, target) : target
 }
 
+/** The request with what the signature of its vendor adds. */
+async function signed({ now }: Pick<RelayParts, 'now'>, channel: RunningChannel, target: Target): Promise<Target> {
+  const { url, headers, body } = target
+  if (isHeavy(body.length)) await yieldWithPriority()
+  const signature = await channel.provider.sign?.(channel, { method: 'POST', url, headers, body }, now())
+  return { ...target, url: signature?.url ?? url, headers: { ...headers, ...signature?.headers } }
+}
 const acceptOf = { json: 'application/json', text: 'text/plain, application/json', bytes: '*/*' } as const
 
 /** The API version that the operator has set for a model; '' where the channel has its own, or the provider none. */

@@ -13,18 +13,16 @@ const firstProbeMs = 500
 const resetWithinMs = 300
 const probeEveryMs = 10_000
 
-/** Lets go of the upstream soon after a half-closed caller has left. Costs nothing for other callers. */
-export function probeWhenHalfClosed(call: ClientExchange, deadlines: Deadlines): void {
-  call.whenHalfClosed(() => {
-    let probes = 0
-    const probe = () => {
-      call.probe()
-      probes++
-      deadlines.refresh(deadline, probes % 2 === 1 ? resetWithinMs : probeEveryMs)
-    }
-    const deadline = deadlines.after(firstProbeMs, probe)
-    call.response.once('close', () => deadlines.cancel(deadline))
-  })
+/** Probes a caller who is half-closed until the answer ends, to abort the upstream soon after they have left. */
+export function probeHalfClosed(call: ClientExchange, deadlines: Deadlines): void {
+  let probes = 0
+  const probe = () => {
+    call.probe()
+    probes++
+    deadlines.refresh(deadline, probes % 2 === 1 ? resetWithinMs : probeEveryMs)
+  }
+  const deadline = deadlines.after(firstProbeMs, probe)
+  call.response.once('close', () => deadlines.cancel(deadline))
 }
 
 /**

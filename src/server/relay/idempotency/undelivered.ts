@@ -52,7 +52,6 @@ export async function deliverKept(
   caller: RelayCaller,
 ): Promise<boolean> {
   const { undelivered } = app
-  if (undelivered.size === 0) return false
   const entry = undelivered.take(await slotOf(call, caller))
   if (!entry) return false
   if (call.isGone) {

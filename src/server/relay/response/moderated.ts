@@ -11,17 +11,17 @@ import type { ResponseAdapter, SseInterceptor } from './adapter.ts'
 import { parse } from './sse-interceptor.ts'
 
 /**
- * The adapter itself while completions are not checked, or say nothing to people. Else one that takes listed words out of what it gives,
- * in the caller's format, however the upstream's became that: masks them, or ends the reply there.
+ * An adapter that takes listed words out of what it gives, in the caller's format, however the upstream's became that: masks them, or ends
+ * the reply there. The adapter itself for a format that says nothing to people.
  */
 export function moderatedAdapter(
-  { moderation, callerLog }: Pick<RelayParts, 'callerLog' | 'moderation'>,
+  { callerLog }: Pick<RelayParts, 'callerLog'>,
+  rule: CompletionRule,
   { call, format, facts }: Pick<AdmittedRequest, 'call' | 'format' | 'facts'>,
   adapter: ResponseAdapter,
 ): ResponseAdapter {
-  const rule = moderation.completionRule
   const texts = replyTexts[format.format]
-  if (!rule || !texts) return adapter
+  if (!texts) return adapter
   const found = (word: string) => callerLog.of(call.client).info({ request: call.id, word }, 'a completion had a listed word')
   const checkFacts = format.stream && { rule, texts, stream: format.stream, wantsUsage: facts.wantsUsage, found }
 

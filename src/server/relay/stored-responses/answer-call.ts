@@ -139,19 +139,17 @@ function adapterFor(app: Pick<RelayParts, 'callerLog' | 'moderation'>, call: Cli
     streamOptions: undefined,
   }
   const edit = { hideUsage: false, renameTo: model }
-  return moderatedAdapter(
-    app,
-    { call, format, facts },
-    {
-      readWhole: (body) => wholeOf(body, model),
-      openInterceptor: () => new StreamInterceptor(stream, edit),
-      readReplay(body) {
-        const reply = parseObject(body)
-        return { usage: format.readUsage(reply, facts), text: '', write: () => toldAsStream(stream, { ...reply, model }, edit) }
-      },
-      heartbeat: stream.heartbeat,
+  const adapter: ResponseAdapter = {
+    readWhole: (body) => wholeOf(body, model),
+    openInterceptor: () => new StreamInterceptor(stream, edit),
+    readReplay(body) {
+      const reply = parseObject(body)
+      return { usage: format.readUsage(reply, facts), text: '', write: () => toldAsStream(stream, { ...reply, model }, edit) }
     },
-  )
+    heartbeat: stream.heartbeat,
+  }
+  const { completionRule } = app.moderation
+  return completionRule ? moderatedAdapter(app, completionRule, { call, format, facts }, adapter) : adapter
 }
 
 /** A response that has failed, or that still runs, is an answer like every other. */

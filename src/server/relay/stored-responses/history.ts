@@ -6,9 +6,10 @@ import { fail } from '../../lib/failure.ts'
 import { spliceMembers } from '../../lib/splice-json.ts'
 import { groupsToTry } from '../../pricing/groups.ts'
 import type { CallerFormat } from '../../protocols/format.ts'
+import { wireFormats } from '../../protocols/index.ts'
 import { inputItems, referencesIn, withReferred } from '../../protocols/openai-responses/history.ts'
 import { isRunning } from '../../protocols/openai-responses/states.ts'
-import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { type Body, bodyLimitBytes } from '../http/read-body.ts'
 import type { Home, RelayParts } from '../relay-parts.ts'
@@ -73,22 +74,12 @@ interface Continued {
 }
 
 /** Whether the request names something that an upstream keeps. What this server keeps itself is in the request by now. */
-export function namesHistory(format: CallerFormat, body: JsonObject): boolean {
-  if (threaded.has(format)) return continuedMessage(body) !== ''
+export function namesHistory(continues: NonNullable<WireFormat['continues']>, body: JsonObject): boolean {
+  if (continues === 'thread') return continuedMessage(body) !== ''
   return (
-    mayNameHistory(format) &&
-    (textAt(body, 'previous_response_id') !== '' ||
-      conversationIn(body) !== '' ||
-      referencesIn(arrayAt(body, 'input')).length > 0)
+    textAt(body, 'previous_response_id') !== '' || conversationIn(body) !== '' || referencesIn(arrayAt(body, 'input')).length > 0
   )
 }
-
-export function mayNameHistory(format: CallerFormat): boolean {
-  return continuing.has(format)
-}
-
-const continuing: ReadonlySet<CallerFormat> = new Set<CallerFormat>(['openai.responses', 'openai.compact', 'openai.input_tokens'])
-const threaded: ReadonlySet<CallerFormat> = new Set<CallerFormat>(['anthropic.messages', 'anthropic.count_tokens'])
 
 /**
  * The channel and key that keep what a request continues or refers to; undefined for a thread that no channel of the model can keep, which
@@ -104,9 +95,10 @@ export async function homeOf(
   const { body, model } = asked
   if (conversationIn(body) !== '') fail('field_invalid', { field: 'conversation', reason: noConversations })
   const groups = groupsToTry(app.options.current, caller)
-  const places = threaded.has(asked.format)
-    ? await threadPlaces(app, caller, groups, asked)
-    : [...(await responsePlaces(app, caller, groups, asked)), ...(await itemPlaces(app, caller, groups, asked))]
+  const places =
+    wireFormats[asked.format].continues === 'thread'
+      ? await threadPlaces(app, caller, groups, asked)
+      : [...(await responsePlaces(app, caller, groups, asked)), ...(await itemPlaces(app, caller, groups, asked))]
   const [first] = places
   if (!first) return undefined
 

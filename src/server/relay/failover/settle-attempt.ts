@@ -1,0 +1,68 @@
+import type { Charge } from '../../wallet/ledger.ts'
+import { billOf, chargeFor, type Ending } from '../charge/charge-row.ts'
+import { endingOf, learnFrom, plausibleEnding } from '../charge/settlement.ts'
+import { isSettled } from '../idempotency/undelivered.ts'
+import type { AttemptState, RelayParts } from '../relay-parts.ts'
+import type { PartialReply } from '../response/adapter.ts'
+import { noteSettled } from '../stored-responses/store-answer.ts'
+import type { Running } from '../upstream/http-exchange.ts'
+
+/** The parts of the server that an attempt is charged with. */
+export type SettleParts = Pick<
+  RelayParts,
+  'calibration' | 'ledger' | 'logger' | 'now' | 'options' | 'pendingResponses' | 'steady' | 'traffic' | 'upstreamResponses'
+>
+
+/** Charges what came of an answer of which the caller has nothing, because no channel could answer after it. */
+export async function settleLost(app: SettleParts, attempt: AttemptState, partial: PartialReply): Promise<void> {
+  const ending = await endingOf(attempt.request, partial, 'upstream')
+  await beginSettling(app, attempt, ending, true).settled
+}
+
+/**
+ * The caller left: what the upstream may bill is charged, the prompt and the output that had come. A request that never reached the
+ * upstream costs nothing.
+ */
+export async function settleGone(
+  app: SettleParts,
+  attempt: AttemptState,
+  exchange: Running | undefined,
+  partial: PartialReply,
+): Promise<'answered'> {
+  const { request } = attempt
+  if (exchange?.wasSent) await settle(app, attempt, await endingOf(request, partial, 'client'))
+  else await app.ledger.release(request.hold)
+  return 'answered'
+}
+
+/** Settles for a reply that nothing was sent of. False when the caller was told that it cannot be delivered now. */
+export function settleReply(
+  app: SettleParts & Pick<RelayParts, 'undelivered'>,
+  attempt: AttemptState,
+  ending: Ending,
+  reply: { contentType: string; body: Buffer },
+): Promise<boolean> {
+  const { charge, settled } = beginSettling(app, attempt, ending)
+  return isSettled(app, attempt, { settled, charge, reply })
+}
+
+export function settle(app: SettleParts, attempt: AttemptState, ending: Ending): Promise<void> {
+  return beginSettling(app, attempt, ending).settled
+}
+
+function beginSettling(
+  app: SettleParts,
+  attempt: AttemptState,
+  reported: Ending,
+  isLost?: true,
+): { charge: Charge; settled: Promise<void> } {
+  const { request, channel, upstreamModel } = attempt
+  const ending = plausibleEnding(reported, request.bound)
+  const charge = chargeFor(app, billOf(attempt, isLost), channel, upstreamModel, ending)
+  request.turn?.noteTokens(charge.rollup.tokens)
+  learnFrom(app, request, ending)
+  app.traffic.used(channel, charge.rollup.tokens - request.inputTokens)
+  const settled = app.ledger.settle(request.hold, charge)
+  if (!attempt.response) return { charge, settled }
+  return { charge, settled: noteSettled(app, attempt, charge.rollup.tokens, settled) }
+}
