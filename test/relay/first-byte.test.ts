@@ -1,0 +1,114 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { type Profiler, Session } from 'node:inspector'
+import { fileURLToPath } from 'node:url'
+import { parseAst, Visitor } from 'vite'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+
+describe('the path of a streamed chat to its first upstream byte', () => {
+  it('passes at most 20 files of the relay and waits at most 5 times', async () => {
+    const coverage = startCoverage()
+    vi.resetModules()
+    const { chat, httpUpstream, stage } = await import('./stage.ts')
+    const url = await httpUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end('data: {"choices":[{"index":0,"delta":{"content":"one"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n')
+    })
+    const { ask } = await stage('sqlite', url)
+    // The first request loads the token; every later one takes the usual path.
+    expect((await ask(chat({ stream: true }))).status).toBe(200)
+    coverage.take()
+    const sent = whenSentTo(url, () => ({ scripts: coverage.take(), frames: callSites() }))
+    expect((await ask(chat({ stream: true }))).status).toBe(200)
+
+    const { scripts, frames } = await sent
+    // Modules that other tests have loaded in this process are older scripts, of which a timer may still run.
+    const oldestFirst = [...scripts].sort((a, b) => Number(a.scriptId) - Number(b.scriptId))
+    const newest = [...new Map(oldestFirst.map((script) => [script.url, script])).values()]
+    const passed = newest.filter((script) => script.url.includes('/src/server/relay/') && calledIn(script).length > 0)
+    const files = passed.map((script) => script.url.replace(/.*\/src\/server\/relay\//, '')).sort()
+    const waits = passed.flatMap((script) => waitsIn(script, coverage.sourceOf(script), frames))
+    expect(files).toContain('upstream/http-exchange.ts')
+    expect(files.length, files.join('\n')).toBeLessThanOrEqual(20)
+    expect(waits.join('\n')).toContain('readBody()')
+    expect(waits.length, waits.join('\n')).toBeLessThanOrEqual(5)
+  })
+})
+
+/** Counts what runs. It must begin before the server is loaded: V8 counts the blocks of what is compiled from then on. */
+function startCoverage() {
+  const session = new Session()
+  session.connect()
+  onTestFinished(() => session.disconnect())
+  session.post('Debugger.enable')
+  session.post('Profiler.enable')
+  session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
+  return {
+    /** What ran since the last call. A session on its own thread answers before `post` returns. */
+    take(): Profiler.ScriptCoverage[] {
+      let result: Profiler.ScriptCoverage[] = []
+      session.post('Profiler.takePreciseCoverage', (_error, answer) => {
+        result = answer.result
+      })
+      return result
+    },
+    sourceOf({ scriptId }: Profiler.ScriptCoverage): string {
+      let source = ''
+      session.post('Debugger.getScriptSource', { scriptId }, (_error, answer) => {
+        source = answer.scriptSource
+      })
+      return source
+    },
+  }
+}
+
+/** What `look` sees while the next request is handed to the HTTP client for an origin. */
+function whenSentTo<Seen>(origin: string, look: () => Seen): Promise<Seen> {
+  return new Promise((resolve) => {
+    const listener = (message: unknown) => {
+      if ((message as { request: { origin: string } }).request.origin !== origin) return
+      unsubscribe('undici:request:create', listener)
+      resolve(look())
+    }
+    subscribe('undici:request:create', listener)
+  })
+}
+
+/** The functions that are running, with those that wait for them. */
+function callSites(): NodeJS.CallSite[] {
+  const { prepareStackTrace, stackTraceLimit } = Error
+  Error.stackTraceLimit = 200
+  Error.prepareStackTrace = (_error, sites) => sites
+  // With `prepareStackTrace` as above it is the list.
+  const sites = new Error().stack as unknown as NodeJS.CallSite[]
+  Object.assign(Error, { prepareStackTrace, stackTraceLimit })
+  return sites
+}
+
+/** The functions and methods that were called. Those without a name are what a module exports by, and the first values of fields. */
+function calledIn({ functions }: Profiler.ScriptCoverage): string[] {
+  return functions
+    .filter(({ ranges }) => ranges.some(({ count }) => count > 0))
+    .map(({ functionName }) => functionName)
+    .filter((name) => name !== '' && name !== '<instance_members_initializer>')
+}
+
+/** Every `await` of a script that has ended. In a function that still runs those are the ones in front of where it is. */
+function waitsIn({ url, functions }: Profiler.ScriptCoverage, source: string, frames: readonly NodeJS.CallSite[]): string[] {
+  const around = (offset: number) =>
+    functions
+      .flatMap(({ ranges }) => ranges.map((range) => ({ ...range, whole: ranges[0] })))
+      .filter(({ startOffset, endOffset }) => startOffset <= offset && offset < endOffset)
+      .sort((a, b) => a.endOffset - a.startOffset - (b.endOffset - b.startOffset))[0]
+  const positions = frames
+    .filter((frame) => frame.getScriptNameOrSourceURL() === fileURLToPath(url))
+    .map((frame) => frame.getPosition())
+  const waits: string[] = []
+  new Visitor({
+    AwaitExpression({ start, end }) {
+      const range = around(start)
+      const at = positions.find((position) => around(position)?.whole === range?.whole)
+      if (range && range.count > 0 && (at === undefined || end <= at)) waits.push(source.slice(start, end).slice(0, 80))
+    },
+  }).visit(parseAst(source))
+  return waits
+}
