@@ -24,7 +24,7 @@ import { UserCell } from './user-cell.tsx'
 
 const isConsume = (row: LogRow): boolean => row.type === logType.consume
 
-/** Columns of the log; where it was served and by what is for admins. */
+/** Columns of the log; channel and retries are for admins. */
 export function useColumns(isAdmin: boolean): readonly Column<LogRow>[] {
   const say = useText(texts)
   const all: (Column<LogRow> & { readonly admin?: true })[] = [
