@@ -12,7 +12,7 @@ const elsewhere = [
   /\b(?:console-ui|console-calls|server-behaviour|hot-path|import-sources)\.md\b/,
 ]
 
-describe('what is cited', () => {
+describe('citations', () => {
   // This file has examples of citations that do not exist.
   const files = citingFiles().filter(({ path }) => path !== 'test/citations.test.ts')
   const known = citable()
@@ -58,7 +58,7 @@ describe('a citation', () => {
     expect(cited(page, 'docs/how-to/a.md')).toEqual(['docs/reference/b.md', 'src/server/app.ts'])
   })
 
-  it('of what does not exist is found', () => {
+  it('of a missing entry is found', () => {
     const known = citable()
     for (const text of ['protocols notes 1.99', 'edge case 277', 'T003', 'docs/reference/none.md'])
       expect(isThere(citationsOf({ path: 'src/a.ts', text })[0] ?? { file: '', cited: 'none' }, known), text).toBe(false)

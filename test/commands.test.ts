@@ -39,7 +39,7 @@ const masterKey = testMasterKey.toString('base64')
 const envOf = ({ database }: Pick<TestServer, 'database'>) => ({ ...database.env, MASTER_KEY: masterKey })
 
 eachDatabase('the command line', (_fresh, kind) => {
-  it('verify recomputes every charge, and names what differs', async () => {
+  it('verify recomputes every charge, and lists differences', async () => {
     const server = await serverOfTest(kind)
     const url = await httpUpstream((request, response) => {
       request.resume()
@@ -86,7 +86,7 @@ eachDatabase('the command line', (_fresh, kind) => {
     )
   })
 
-  it('root-password gives a super admin who is locked out a new password, and ends their sessions', async () => {
+  it('root-password sets a new password for a locked-out super admin, and ends their sessions', async () => {
     const server = await serverOfTest(kind)
     await server.app.db.updateTable('users').set({ status: 2 }).where('id', '=', 1).execute()
     const env = envOf(server)

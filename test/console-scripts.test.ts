@@ -138,7 +138,7 @@ describe('scripts for consoles of this family', () => {
     expect(await refusal('GET /api/data/?end_timestamp=1700000000')).toMatchObject({ code: 'data_span_too_long' })
   })
 
-  it('are told of wrong addresses and dead access tokens in words that they look for, in both languages', async () => {
+  it('get errors for wrong addresses and dead access tokens in the wording that they match, in both languages', async () => {
     for (const language of ['zh', 'en']) {
       const headers = { 'accept-language': language }
       const { message } = await refusal('GET /api/nothing', undefined, headers)
@@ -150,7 +150,7 @@ describe('scripts for consoles of this family', () => {
     }
   })
 
-  it('are told which channel the end of a key names in vain, and which is disabled', async () => {
+  it('get the channel that the end of a key names in vain, and one that is disabled', async () => {
     const { key } = await addToken(server)
     const [id] = await add({ ...channel, status: 2 })
     const ask = async (channelId: number | undefined) => {
@@ -192,7 +192,7 @@ describe('scripts for consoles of this family', () => {
     })
   })
 
-  it('hear that somebody is an admin already', async () => {
+  it('get an error for a user who is an admin already', async () => {
     await server.call('POST /api/user/', { username: 'bob', password: 'correct horse 7', display_name: '' })
     const { id } = await server.app.db.selectFrom('users').select('id').where('username', '=', 'bob').executeTakeFirstOrThrow()
     const manage = (action: string) => refusal('POST /api/user/manage', { id, action })
@@ -209,7 +209,7 @@ describe('scripts for consoles of this family', () => {
     expect(data).toContainEqual(expect.objectContaining({ id: 'm', permission: [], root: 'm', parent: null }))
   })
 
-  it('are told of a missing model first, in one language', async () => {
+  it('get the error for a missing model first, in one language', async () => {
     for (const [language, words] of [
       ['zh', '缺少 model 字段'],
       ['en', 'The field model is required'],

@@ -68,7 +68,7 @@ eachDatabase('the console', (_fresh, kind) => {
     },
   )
 
-  it('changes nothing on a demo site, whatever is called', async () => {
+  it('changes nothing on a demo site by any call', async () => {
     const open = new Set([
       ...[
         'POST /api/user/login',
@@ -90,7 +90,7 @@ eachDatabase('the console', (_fresh, kind) => {
   })
 })
 
-it('every failure that the console can tell is shown at a call, here or in the tests of its own rules', () => {
+it('every failure of the console is provoked by a call, here or in the tests of its own rules', () => {
   const rules = sourcesOf(
     consoleFolders.map((folder) => `src/server/${folder}`),
     /(?<!\.test)\.ts$/,
@@ -101,7 +101,7 @@ it('every failure that the console can tell is shown at a call, here or in the t
   expect(others.filter((code) => !new RegExp(`\\b${code}\\b`).test(tests))).toEqual([])
 })
 
-it('what an answer asks for by name is required in the description of the calls', () => {
+it('required members of answers are required in the OpenAPI description', () => {
   const { paths } = openApi('1') as { paths: Record<string, Record<string, { requestBody: unknown }>> }
   const required = (path: string) => paths[path]?.post?.requestBody
   const asking = (...names: string[]) => ({

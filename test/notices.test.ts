@@ -4,7 +4,7 @@ import { handedOnPackages } from '../scripts/lib/notices.mjs'
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
-describe('what is handed on with a build', () => {
+describe('licences distributed with a build', () => {
   it('has our licence and those of the packages in it: of the server, and of the console’s bundle', () => {
     expect(read('dist/LICENSE')).toBe(read('LICENSE'))
     const notices = read('dist/THIRD-PARTY-NOTICES.txt')

@@ -22,7 +22,7 @@ describe('the styles', () => {
     expect(missing).toEqual([])
   })
 
-  it('draw what is filled in or chosen with a line of 3:1 on the surfaces that it stands on', () => {
+  it('draw filled and selected controls with a line of 3:1 on their surfaces', () => {
     // Read as text: the theme brings the whole library along.
     const theme = readFileSync(new URL('theme.ts', here), 'utf8')
     const tones = (name: string) =>

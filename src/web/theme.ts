@@ -3,9 +3,9 @@ import { IconEye, IconEyeOff } from '@tabler/icons-react'
 import { createElement } from 'react'
 
 /**
- * The one visual language: deep water blue for what can be done, cool greys for everything else, colour for meaning only.
- * Surfaces are told apart by hairlines and two background tones, never by heavy shadows. Every text colour holds 4.5:1 on
- * the surfaces below it, in both schemes.
+ * The one visual language: deep water blue for actions, cool greys for everything else, colour for meaning only. Surfaces are
+ * separated by hairlines and two background tones, never by heavy shadows. Every text colour has a contrast of 4.5:1 on its surfaces,
+ * in both schemes.
  */
 
 const sluice: MantineColorsTuple = [
@@ -127,7 +127,7 @@ export const theme = createTheme({
       }),
     },
     InputWrapper: {
-      // Help stands below, so that fields side by side keep one line.
+      // Help is below, so that fields side by side are aligned.
       defaultProps: { inputWrapperOrder: ['label', 'input', 'error', 'description'] },
       styles: {
         label: { marginBottom: 4 },
@@ -163,7 +163,7 @@ export const theme = createTheme({
     MultiSelect: choices,
     Select: { ...choices, defaultProps: { ...choices.defaultProps, checkIconPosition: 'right' } },
     TagsInput: choices,
-    // What is chosen stands out of its track on every surface.
+    // The selected item is visible against its track on every surface.
     SegmentedControl: {
       styles: { root: { backgroundColor: 'var(--track)' }, indicator: { backgroundColor: 'var(--track-chosen)' } },
     },

@@ -92,7 +92,7 @@ describe.each([
   { language: 'zh', width: 1440 },
   { language: 'en', width: 390 },
 ] as const)('in $language, $width wide', ({ language, width }) => {
-  it('somebody who was invited registers with a mailed code, and chats', { timeout: 60_000 }, async () => {
+  it('an invited user registers with a mailed code, and chats', { timeout: 60_000 }, async () => {
     const say = words[language]
     const email = `${language}@example.com`
     const username = `guest-${language}`
@@ -143,7 +143,7 @@ describe.each([
   })
 })
 
-it('who forgot the password gets a new one by a mailed link, once', { timeout: 60_000 }, async () => {
+it('a user who forgot the password sets a new one by a mailed link, once', { timeout: 60_000 }, async () => {
   const say = words.en
   const email = 'lost@example.com'
   await addUser('lost', email)
@@ -228,7 +228,7 @@ it('an admin finds a user, changes group and quota, bans and lets in again', { t
   expect(problems).toEqual([])
 })
 
-it('a user moves what invitations earned, is told by webhook, binds an address, signs out elsewhere and leaves', {
+it('a user transfers invitation bonuses, gets a webhook notice, binds an address, ends other sessions and deletes the account', {
   timeout: 60_000,
 }, async () => {
   const { app } = stage.server
@@ -317,7 +317,7 @@ it('the name of the site says when it is for self-use or a demonstration, and th
   await stage.server.call('PUT /api/option/', { key: 'DemoSiteEnabled', value: 'false' })
 })
 
-it('[T024] the human check comes before a form that anyone can send, and each solution is sent once', async () => {
+it('[T024] the human check precedes a public form, and each solution is sent once', async () => {
   const set = (key: string, value: string) => stage.server.call('PUT /api/option/', { key, value })
   await set('TurnstileSiteKey', 'site-key')
   await set('TurnstileSecretKey', 'secret-key')

@@ -316,7 +316,7 @@ describe.each(everyLook ? (['zh', 'en'] as const) : (['zh'] as const))('in %s', 
     expect(problems).toEqual([])
   })
 
-  it('an admin tests all channels, and takes over what an upstream has added to its models', { timeout: 90_000 }, async () => {
+  it("an admin tests all channels, and applies the upstream's new models", { timeout: 90_000 }, async () => {
     const name = `models-${language}`
     const models = [model, 'old-model']
     const upstream = await startFakeUpstream({ models })
@@ -406,7 +406,7 @@ describe.each(everyLook ? (['zh', 'en'] as const) : (['zh'] as const))('in %s', 
     expect(problems).toEqual([])
   })
 
-  it('a faulty setting opens the part that it stands in, and goes no further', { timeout: 60_000 }, async () => {
+  it('an invalid setting opens its panel, and is not sent', { timeout: 60_000 }, async () => {
     const name = `faults-${language}`
     const id = await addChannel(stage.server, { url: stage.upstream.url, models: model, name })
     const { page } = await stage.open('root', { language })
@@ -425,7 +425,7 @@ describe.each(everyLook ? (['zh', 'en'] as const) : (['zh'] as const))('in %s', 
     expect(JSON.parse((await channelOf(id)).setting)).toEqual({ max_concurrency: 4, other: 1 })
   })
 
-  it('a form that is opened by its own address stands alone, and the list comes when it closes', {
+  it('a form opened by its own address is shown alone, and the list is loaded when it closes', {
     timeout: 60_000,
   }, async () => {
     const name = `alone-${language}`

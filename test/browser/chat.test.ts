@@ -85,7 +85,7 @@ it('without an enabled token it warns, and leads to the tokens', async () => {
   }
 })
 
-it('a chat page is added as a row that shows what it opens, and stands where the row was put', async () => {
+it('a chat page is added as a row that shows what it opens, at the position of the row', async () => {
   const { page, problems } = await stage.open('admin', { language: 'en' })
   await go(page, '/setting?tab=operation#chats')
   const card = page.locator('#chats')
@@ -110,7 +110,7 @@ it('a chat page is added as a row that shows what it opens, and stands where the
   expect(problems).toEqual([])
 })
 
-it('without a link it says whom to ask, and with the single link of older settings it needs no list', {
+it('without a link it names the admin to ask, and with the single link of older settings it needs no list', {
   timeout: 90_000,
 }, async () => {
   const { call } = stage.server

@@ -16,7 +16,7 @@ describe('the browser of the tests', () => {
     await close()
   })
 
-  it('gathers console errors and exceptions, and axe finds what a reader cannot use', async () => {
+  it('collects console errors and exceptions, and axe finds inaccessible parts', async () => {
     const { page, problems, close } = await openPage(browser)
     await page.setContent('<html lang="en"><title>t</title><main><h1>Hello</h1><button></button></main></html>')
     expect(await seriousViolations(page)).toEqual([expect.stringContaining('button-name')])

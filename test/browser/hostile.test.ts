@@ -175,7 +175,7 @@ describe('hostile content', () => {
     await save('SystemName', 'Sluice')
   }, 90_000)
 
-  it('[T183] [T184] in what operators write as Markdown runs nowhere, alone and beside HTML', async () => {
+  it("[T183] [T184] never runs in operators' Markdown, alone and beside HTML", async () => {
     const { page, expectUnharmed } = await open('nobody')
     const shown = page.getByRole('main')
     const texts = [
@@ -284,7 +284,7 @@ describe('hostile content', () => {
     await expectUnharmed()
   }, 90_000)
 
-  it('[T184] in the answer of a model is shown, while it comes and when it is read again, and neither runs nor loads', async () => {
+  it("[T184] is shown in a model's answer, streamed and stored, and neither runs nor loads", async () => {
     const model = 'gpt-4o'
     const { server, upstream } = stage
     await addChannel(server, { url: upstream.url, models: model })
@@ -341,7 +341,7 @@ describe('hostile content', () => {
     await save('Logo', '')
   })
 
-  it('[T188] of a page elsewhere stands in a frame without any right here, and the policy lists its origin alone', async () => {
+  it('[T188] of an external page is framed without permissions, and the policy lists its origin alone', async () => {
     const { page, expectUnharmed } = await open('nobody')
     await page.route('https://pages.test/**', (route) =>
       route.fulfill({

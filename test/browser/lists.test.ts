@@ -65,7 +65,7 @@ it('a view is kept with the account: in another browser the list opens with it, 
   expect(problems).toEqual([])
 })
 
-it('several users are changed at once, what was refused is said for each, and all are had as a file', async () => {
+it('several users are changed at once, each refusal is reported, and all are exported', async () => {
   const { page, problems } = await stage.open('root', { language: 'zh' })
   await go(page, '/user')
   for (const name of ['ada', 'bob']) await rowOf(page, name).getByRole('checkbox').check()
@@ -102,7 +102,7 @@ it('several users are changed at once, what was refused is said for each, and al
   expect(problems).toEqual([])
 })
 
-it('tokens are sorted by their heads, which the address keeps, and had as a file of what the filters leave, without their keys', async () => {
+it('tokens are sorted by their column heads, which the address keeps, and exported as filtered, without their keys', async () => {
   for (const name of ['first', 'second', 'other'])
     await stage.server.call('POST /api/token/', { name, unlimited_quota: true, group: name === 'other' ? '' : 'auto' })
   const { page, problems } = await stage.open('root', { language: 'en' })
@@ -169,7 +169,7 @@ it('the log pages on from the last row, however deep, and jumps to any page', as
   expect(problems).toEqual([])
 })
 
-it('Esc closes the calendar alone and then the span of time, and the focus goes back to what opened each', async () => {
+it('Esc closes the calendar alone and then the time range, and the focus returns to each opener', async () => {
   const { page, problems } = await stage.open('root', { language: 'en' })
   await go(page, '/log')
   const span = page.getByRole('search').getByRole('button', { name: 'Today' })

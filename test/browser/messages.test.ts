@@ -20,7 +20,7 @@ afterAll(() => stage.stop())
 describe.each(['zh', 'en'] as const)('in %s', (language) => {
   const words = wordsOf(language)
 
-  it('the login asks for what is missing, refuses what is wrong, and slows down who tries on', async () => {
+  it('the login reports missing and wrong values, and throttles repeated attempts', async () => {
     const { page } = await stage.open('nobody', { language })
     await go(page, '/login')
     const submit = page.getByRole('main').getByRole('button', { name: words.logIn, exact: true })
@@ -70,7 +70,7 @@ describe.each(['zh', 'en'] as const)('in %s', (language) => {
     expect(problems).toEqual([])
   })
 
-  it('a group that somebody is in is taken away only by who has read what follows, and confirms it', async () => {
+  it('a group in use is removed only after its consequences are confirmed', async () => {
     const { server } = stage
     const { GroupRatio: before } = server.app.options.current
     const put = (ratios: object) =>
@@ -185,7 +185,7 @@ describe.each(['zh', 'en'] as const)('in %s', (language) => {
     { status: 405, body: '', says: words.demo },
     { status: 418, body: JSON.stringify({ success: false, message: 'teapot' }), says: words.other },
   ]
-  it('a failed call says what its status means', async () => {
+  it('a failed call explains its status', async () => {
     const { page } = await stage.open('root', { language })
     await go(page, '/log')
     for (const { status, body, says } of refusals) {
@@ -213,7 +213,7 @@ describe.each(['zh', 'en'] as const)('in %s', (language) => {
   })
 })
 
-it('password login is turned off only by who confirms it', async () => {
+it('password login is turned off only after confirmation', async () => {
   const { page, problems } = await stage.open('root', { language: 'zh' })
   await go(page, '/setting?tab=system')
   const login = page.getByRole('region', { name: '配置登录注册' })

@@ -79,7 +79,7 @@ it('a notice is shown once, and again when it is another one', async () => {
   expect(problems).toEqual([])
 })
 
-describe('what operators write for a page', () => {
+describe("operators' page contents", () => {
   const write = async (value: string) => {
     await stage.server.call('PUT /api/option/', { key: 'About', value })
     expect(await stage.server.call('GET /api/about')).toBe(value)
@@ -221,7 +221,7 @@ it('jobs are started, the audit log is searched and verified', async () => {
   expect(problems).toEqual([])
 })
 
-it('what the site bears is summed, and its requests are found in the log', async () => {
+it('site costs are summed, and link to their requests in the log', async () => {
   const { server, upstream } = stage
   const { key } = await addToken(server)
   await addChannel(server, { url: upstream.url, models: 'gpt-4o', name: 'Boasting' })
@@ -245,7 +245,7 @@ it('what the site bears is summed, and its requests are found in the log', async
   expect(problems).toEqual([])
 })
 
-it('a setting that the palette finds is in sight and marked, in whatever tab it is', { timeout: 90_000 }, async () => {
+it('a setting found by the palette is scrolled to and highlighted, in any tab', { timeout: 90_000 }, async () => {
   const { page, problems } = await stage.open('root', { language: 'en' })
   await go(page, '/setting')
   for (const { typed, label, tab } of [
@@ -286,7 +286,7 @@ it('the check for updates is shown once a release feed is saved, and not on a fr
   expect(problems).toEqual([])
 })
 
-it('[T186] the notes of a newer version are text, whatever they hold', async () => {
+it('[T186] release notes are shown as text', async () => {
   const notes = '<script>window.hostile=1</script> **bold** [x](javascript:alert(1)) <img src=x onerror=alert(1)>'
   const feed = createServer((_request, response) =>
     response.end(JSON.stringify({ tag_name: 'v99.0', body: notes, html_url: 'https://code.test/releases/99' })),

@@ -135,7 +135,7 @@ const cookiesOf = async (context: BrowserContext) =>
   (await context.cookies()).map(({ name, value, domain, sameSite }) => ({ name, value, domain, sameSite }))
 
 describe.each(attackers)('beside a console at %s, a page at %s', (victim, attacker) => {
-  it('[T041] [T042] changes nothing of who is signed in, whatever it posts, loads and opens', async () => {
+  it('[T041] [T042] changes nothing of a signed-in user by posts, loads and windows', async () => {
     const { page, context } = await visitor(victim, 'root')
     const before = [await everything(), await cookiesOf(context)]
     const tab = await lure(context, attacker)
@@ -160,7 +160,7 @@ describe.each(attackers)('beside a console at %s, a page at %s', (victim, attack
     expect(await cookiesOf(context)).toEqual([])
   }, 90_000)
 
-  it('[T044] signs nobody in as somebody else', async () => {
+  it('[T044] cannot sign a visitor in as another user', async () => {
     const { context } = await visitor(victim, 'nobody')
     const tab = await lure(context, attacker)
     const target = consoleOf(victim)

@@ -147,7 +147,7 @@ describe('the session', () => {
     await expectFit(page, 'en')
   })
 
-  it('that has ended is told in the playground too', async () => {
+  it('shows an ended session in the playground too', async () => {
     const { page } = await stage.open('user', { language: 'en' })
     await go(page, '/playground?expired=true')
     await page.getByText(notice).waitFor()
@@ -199,7 +199,7 @@ describe('the shell', () => {
     expect(problems).toEqual([])
   })
 
-  it('keeps the chosen theme over a reload, and leaves who closes a menu where they opened it', async () => {
+  it('keeps the chosen theme over a reload, and returns the focus after a menu closes', async () => {
     const { page, problems } = await stage.open('nobody', { language: 'en', scheme: 'light' })
     const scheme = () => page.evaluate(() => document.documentElement.dataset.mantineColorScheme)
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))

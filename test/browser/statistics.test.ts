@@ -106,7 +106,7 @@ it.each([
   expect(problems).toEqual([])
 })
 
-it('an admin exports what matches and cleans what is old', async () => {
+it('an admin exports matching rows and purges old ones', async () => {
   const look = { language: 'zh', scheme: 'dark', width: 1440 } as const
   const say = words.zh
   const { page, problems } = await stage.open('root', { ...look, height: 900 })

@@ -87,7 +87,7 @@ it('a second factor is set up with a QR code and asked for at the next login', a
   expect([...problems, ...next.problems]).toEqual([])
 }, 90_000)
 
-it('a passkey is added, logs in without a password, and proves who it is before it is removed', async () => {
+it('a passkey is added, logs in without a password, and authenticates before it is removed', async () => {
   const { page, problems } = await open({ language: 'en' })
   const devices = await page.context().newCDPSession(page)
   await devices.send('WebAuthn.enable')
@@ -130,7 +130,7 @@ it('a passkey is added, logs in without a password, and proves who it is before 
   expect(problems).toEqual([])
 }, 90_000)
 
-it('an account elsewhere logs in by a window of its own, is shown as bound, and is the last way in', async () => {
+it('an external identity logs in by a popup window, is shown as bound, and is the last login method', async () => {
   peers.visitor = { id: 583231, login: 'octocat', name: 'Octo Cat' }
   const { page, problems } = await open({ language: 'zh' })
   await go(page, '/login')
@@ -171,7 +171,7 @@ async function fakeTelegram(page: Page): Promise<void> {
   })
 }
 
-it('Telegram is bound and logs in by its own button, and what it hands over does not stay in the address', async () => {
+it('Telegram is bound and logs in by its own button, and its data is removed from the address', async () => {
   const { page, problems } = await open({ language: 'en' })
   await fakeTelegram(page)
   await logIn(page, { language: 'en', username: 'chat', password })

@@ -93,7 +93,7 @@ describe.each(['openai', 'anthropic', 'chat only'] as const)('on a channel of %s
     expect(run.output).toContain(done)
   })
 
-  it('Codex compacts its conversation by the usage that it is told, and goes on', async () => {
+  it('Codex compacts its conversation by the reported usage, and continues', async () => {
     const { model, setup } = await staged()
     const usual = await usualLength('Codex', setup, model)
     model.begin(growing)

@@ -45,13 +45,13 @@ eachDatabase('before a body is read', (_fresh, kind) => {
     expect((await ask(server, token.key, chat())).status).toBe(200)
   })
 
-  it('a user who had no balance when they were first seen is refused at once', async () => {
+  it('a user without balance at first sight is refused at once', async () => {
     const { server, token } = await stage(kind, await answering())
     await server.app.db.updateTable('users').set({ quota: 0 }).where('id', '=', 1).execute()
     expect((await announce(server, token.key)).status).toBe(403)
   })
 
-  it('without a balance what is free can still be used, as long as there is no debt', async () => {
+  it('free models can be used without a balance, as long as there is no debt', async () => {
     const { server, token } = await stage(kind, await answering(), { channel: { models: 'gpt-4o-mini,free' } })
     await set(server, 'ModelRatio', { 'gpt-4o-mini': 1, free: 0 })
     await server.app.db.updateTable('users').set({ quota: 0 }).where('id', '=', 1).execute()
@@ -98,7 +98,7 @@ eachDatabase('before a body is read', (_fresh, kind) => {
     expect((await first).status).toBe(200)
   })
 
-  it('a body that is declared too large is refused; so is one by a caller who may not call', async () => {
+  it('a body declared too large is refused; so is one of an unauthorized caller', async () => {
     const { server, token } = await stage(kind, await answering())
     expect((await announce(server, token.key, { bytes: 33 * 1024 * 1024 })).status).toBe(413)
     expect((await announce(server, 'sk-unknown')).status).toBe(401)

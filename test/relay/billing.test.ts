@@ -27,7 +27,7 @@ eachDatabase('what a key may ask about its money', (_fresh, kind) => {
     fetch(server.url + path, { headers })
   const json = async (path: string) => (await ask(path)).json()
 
-  it('is what it has and has used, in dollars, from any site', async () => {
+  it('is its limit and usage, in dollars, from any origin', async () => {
     for (const prefix of ['', '/v1']) {
       const response = await ask(`${prefix}/dashboard/billing/subscription`)
       expect(response.headers.get('access-control-allow-origin')).toBe('*')
@@ -48,7 +48,7 @@ eachDatabase('what a key may ask about its money', (_fresh, kind) => {
     expect([preflight.status, preflight.headers.get('access-control-allow-headers')]).toEqual([204, '*, authorization'])
   })
 
-  it('is what its owner has where the site shows no figures of tokens, and in units where it shows no currency', async () => {
+  it("is its owner's where the site hides figures of tokens, and in units where it shows no currency", async () => {
     await server.call('PUT /api/option/', { key: 'DisplayTokenStatEnabled', value: 'false' })
     await server.call('PUT /api/option/', { key: 'DisplayInCurrencyEnabled', value: 'false' })
     const user = await server.app.db
@@ -80,7 +80,7 @@ eachDatabase('what a key may ask about its money', (_fresh, kind) => {
     })
   })
 
-  it('is its own log, and nothing of other keys or of what is for admins', async () => {
+  it('is its own log, without other keys and members for admins', async () => {
     const row = {
       user_id: 1,
       created_at: 1_800_000_000,
@@ -117,7 +117,7 @@ eachDatabase('what a key may ask about its money', (_fresh, kind) => {
     expect((await byAddress.json()).data).toEqual(answer.data)
   })
 
-  it('is told to nobody without a key that may be used from there', async () => {
+  it('is refused without a key that is valid from that address', async () => {
     for (const path of ['/dashboard/billing/usage', '/api/usage/token', '/api/log/token', '/v1/dashboard/billing/subscription']) {
       const refused = await ask(path, { authorization: 'Bearer sk-nobody' })
       expect([refused.status, (await refused.json()).error.code]).toEqual([401, 'invalid_api_key'])

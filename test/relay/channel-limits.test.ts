@@ -117,7 +117,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     expect(open).toHaveLength(6)
   })
 
-  it('an attempt that fails gives its place back, one that leaves too, and what one node used of the tokens is missing on the other', async () => {
+  it("a failed attempt releases its slot, as does a cancelled one, and one node's tokens count on the other", async () => {
     const model = 'gpt-4'
     let [status, served] = [500, 0]
     const url = await httpUpstream((_request, response) => {
@@ -163,7 +163,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     expect(peer.asked.filter(({ path }) => path.endsWith('/submit/imagine'))).toHaveLength(2)
   })
 
-  it('count on each node alone while Redis is away, and nobody waits', async () => {
+  it('count on each node alone while Redis is away, without delay', async () => {
     const [model, upstream] = ['gpt-3.5-turbo', await upstreamOfTest()]
     await add({ url: upstream.url, models: model, setting: { max_requests_per_minute: 5, max_concurrency: 100 } })
     await shared.kill()

@@ -87,7 +87,7 @@ describe('a Chat caller of a model on Bedrock', () => {
     expect(asked[0]?.path).toBe('/model/amazon.nova-pro-v1%3A0/converse')
   })
 
-  it('[251] is told of an exception behind the first words, and no more', async () => {
+  it('[251] gets an error for an exception after the first output, as the last event', async () => {
     const { url } = await upstream(fixture('converse_exception'))
     const { ask } = await bedrock(url)
     const answer = await ask(chat({ stream: true }))
@@ -124,7 +124,7 @@ describe('a Chat caller of a model on Bedrock', () => {
     })
   })
 
-  it('is told what Bedrock says of a request, in whichever spelling', async () => {
+  it("gets Bedrock's error text, in either spelling", async () => {
     for (const member of ['message', 'Message']) {
       const { url } = await upstream(JSON.stringify({ [member]: 'Malformed input request' }), 'application/json', 400)
       const { ask } = await bedrock(url)

@@ -103,7 +103,7 @@ anyDatabase('a call that counts, of a model of another vendor', (_fresh, kind) =
 })
 
 anyDatabase('a call that counts, when its upstream does not', (_fresh, kind) => {
-  it('[270] falls back to a count of its own, and leaves alone for a while who has no such call', async () => {
+  it('[270] falls back to a local count, and pauses calls to an upstream without a count endpoint', async () => {
     const { url, asked } = await upstream(() => ({ status: 404, body: refusal }))
     const { server, token } = await stage(kind, url, { channel: { type: 14, models: claude } })
     for (let round = 0; round < 3; round++) {
@@ -160,7 +160,7 @@ anyDatabase('a call that counts, when its upstream does not', (_fresh, kind) => 
 })
 
 anyDatabase('a call that counts, of models in a cloud', (_fresh, kind) => {
-  it('asks Bedrock for what it would be asked to answer', async () => {
+  it('sends Bedrock the request that it would send for an answer', async () => {
     const { url, asked } = await upstream(() => ({ body: { inputTokens: 77 } }))
     const { ask } = await stage(kind, url, { channel: { type: 33, key: 'a|b|us-east-1', models: claude } })
     const answer = await ask({ model: claude, messages, service_tier: 'auto' }, '/v1/messages/count_tokens')

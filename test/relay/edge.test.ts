@@ -118,7 +118,7 @@ describe('errors of the door, in the dialect of the route', () => {
     expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
   })
 
-  it('a server that breaks off what runs refuses new work with 503 and Messages with 529', async () => {
+  it('a server that aborts running requests refuses new ones with 503 and Messages with 529', async () => {
     const { server, token } = await door()
     const { relayRouter } = await import('../../src/server/relay/router.ts')
     const { clientReader } = await import('../../src/server/lib/client-address.ts')
@@ -189,7 +189,7 @@ describe('bodies', () => {
     ).toBe(400)
   })
 
-  it('of a key that stands twice, one value is authorised, priced and sent', async () => {
+  it('of a repeated key, the same value is authorised, priced and sent', async () => {
     const { upstream, server } = await door()
     const limited = await addToken(server, { model_limits_enabled: true, model_limits: model })
     const messages = '"messages":[{"role":"user","content":"hi"}]'
@@ -259,7 +259,7 @@ describe('bodies', () => {
     expect(await settledCharges(server)).toEqual([])
   })
 
-  it('[T073] sizes, lengths and counts of images, sound, drawings and music are refused, or cost what they always cost', async () => {
+  it('[T073] sizes, lengths and counts of images, sound, drawings and music are refused, or keep their price', async () => {
     let seconds: unknown = 3
     const answers: readonly (readonly [string, () => Told])[] = [
       ['/v1/images', () => ({ json: { created: 1, data: [{ url: 'https://x.test/a.png' }] } })],
@@ -344,7 +344,7 @@ describe('bodies', () => {
     await requireBalancedBooks(server)
   })
 
-  it('[T078] names of models and files stay one piece of what goes upstream, or are refused', async () => {
+  it('[T078] names of models and files stay one part of the upstream request, or are refused', async () => {
     const { server, url, heard, ask, form } = await directStage(
       'sqlite',
       ({ path }) =>
@@ -456,7 +456,7 @@ describe('connections', () => {
     await requireBalancedBooks(server)
   })
 
-  it('who leaves while an answer waits behind another one lets the upstream go and pays what was used', async () => {
+  it('a caller that disconnects while a reply is queued aborts the upstream and pays the usage', async () => {
     const { upstream, server, token } = await door()
     upstream.program(model, { words: 5000, pauseMs: 5 })
     const stream = requestBytes(token.key, JSON.stringify(chat({ stream: true })))
@@ -585,7 +585,7 @@ describe('connections', () => {
     expect(await send({ authorization: `Basic ${token.key}` })).toBe(401)
   })
 
-  it('a body that comes slowly is read; one that breaks off is forgotten', async () => {
+  it('a slow body is read; a cut one is dropped', async () => {
     const { upstream, server, token } = await door()
     const bytes = requestBytes(token.key, JSON.stringify(chat()))
     const slow = speak(server, bytes.slice(0, -60))
@@ -604,7 +604,7 @@ describe('connections', () => {
 })
 
 describe('lists of models', () => {
-  it('are limited to what the key may use, in the shape of the dialect', async () => {
+  it("are limited to the key's models, in the dialect's form", async () => {
     const server = await serverOfTest('sqlite')
     await addChannel(server, { url: 'http://127.0.0.1:9', models: 'a/b:c@d,other' })
     const { key } = await addToken(server, { model_limits_enabled: true, model_limits: 'a/b:c@d' })

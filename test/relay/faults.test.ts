@@ -149,7 +149,7 @@ eachDatabase('a request that goes wrong', (_fresh, kind) => {
       })
     }
 
-    it('tells the caller their own mistake as the upstream told it, and asks no other channel', async () => {
+    it("passes the caller's own error on as the upstream reported it, without failover", async () => {
       const { server, token, upstream } = await stage([
         {
           status: 400,
@@ -228,7 +228,7 @@ eachDatabase('a request that goes wrong', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('a stream that is cut after output ends with an error event and charges what had come', async () => {
+  it('a stream that is cut after output ends with an error event and charges the partial reply', async () => {
     for (const program of [
       { words: 50, cutAfterEvents: 20 },
       { words: 50, errorAfterEvents: 20 },

@@ -44,7 +44,7 @@ describe('the address and the key', () => {
     for (const sent of headers) expect((await ask(server, 'sk-none', body, '/v1/messages', sent)).status).toBe(200)
   })
 
-  it('[35] a wrong key is told in the dialect of the address', async () => {
+  it('[35] a wrong key is refused in the dialect of the path', async () => {
     const { server } = await open()
     const shapes = {
       '/v1/chat/completions': 'code',

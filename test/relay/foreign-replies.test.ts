@@ -101,7 +101,7 @@ const generated = (parts: readonly Data[], finishReason: string, more: Data = {}
 const annotation = { type: 'url_citation', url_citation: { url: 'https://a.test', title: 'A', start_index: 0, end_index: 3 } }
 const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
 
-describe('what a reply of Responses thinks', () => {
+describe('reasoning of a Responses reply', () => {
   const item = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'Let me see.' }] }
   const said = {
     ...{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed' },
@@ -128,7 +128,7 @@ describe('what a reply of Responses thinks', () => {
 })
 
 describe('sources of a reply', () => {
-  it('that come before the text stand with it', async () => {
+  it('that precede the text are placed with it', async () => {
     const chunks = [piece({ annotations: [annotation] }), piece({ content: 'Rye.' }), piece({}, 'stop'), done]
     const messages = await answer('messages', 'chat', chunks)
     const kinds = messages.events.map(({ delta }) => (delta as Data | undefined)?.type ?? '').filter((kind) => kind !== '')
@@ -137,7 +137,7 @@ describe('sources of a reply', () => {
     expect(responses.text).toContain('"annotations":[{"type":"url_citation","url":"https://a.test"')
   })
 
-  it('of Messages that come before the text stand with it', async () => {
+  it('of Messages that precede the text are placed with it', async () => {
     const citation = {
       type: 'web_search_result_location',
       url: 'https://a.test',
@@ -157,7 +157,7 @@ describe('sources of a reply', () => {
     expect(told.text).toContain('"annotations":[{"type":"url_citation"')
   })
 
-  it('beside a picture only are told all the same', async () => {
+  it('beside an image only are kept', async () => {
     const told = await answer('responses', 'chat', completed({ content: null, images: [picture], annotations: [annotation] }))
     expect(JSON.stringify(told.json.output)).toContain('"url":"https://a.test"')
     const generatedToo = await answer(
@@ -235,7 +235,7 @@ describe('words of another vendor in a request', () => {
 })
 
 describe('small ways of vendors', () => {
-  it('a text that is also the transcript of its sound is told once', async () => {
+  it('a text that repeats the transcript of its audio is sent once', async () => {
     const audio = { id: 'a', data: 'UklGRg==', transcript: 'Rye.' }
     expect((await answer('messages', 'chat', completed({ content: 'Rye.', audio }))).json.content[0]).toEqual({
       type: 'text',
@@ -267,7 +267,7 @@ describe('small ways of vendors', () => {
     expect(told.events).toHaveLength(3)
   })
 
-  it('a usage in a member of its own reaches a caller who does not stream', async () => {
+  it("a usage in a vendor's own member reaches callers that do not stream", async () => {
     const last = { ...piece({}, 'stop'), usage: undefined, x_groq: { id: 'r', usage } }
     const { suffix, ...channel } = channels.chat
     const url = await upstream([piece({ content: 'Rye.' }), last, done])
@@ -316,7 +316,7 @@ describe('small ways of vendors', () => {
   })
 })
 
-describe('a message that is complete and only says what is marked as a thought', () => {
+describe('a complete message whose only text is marked as thought', () => {
   const marked = (content: string) => ({ content, extra_content: { google: { thought: true } } })
   const thought = (text: string) => ({ text, thought: true })
   const textsOf = ({ events }: { events: Data[] }) => events.map(({ delta }) => (delta as Data | undefined)?.text ?? '').join('')
@@ -427,7 +427,7 @@ describe('tools of Gemini in one object', () => {
 })
 
 describe('usage of Anthropic in several iterations', () => {
-  it('tells other callers the tokens of the model alone, with what its compaction took', async () => {
+  it("reports to other callers the tokens of the model alone, with its compaction's", async () => {
     const part = (type: string, input_tokens: number, output_tokens: number, more = {}) => ({
       ...{ type, input_tokens, output_tokens, ...more },
     })

@@ -251,7 +251,7 @@ describe('a Gemini stream that passes through', () => {
     expect(await settledCharges(server)).toHaveLength(1)
   })
 
-  it('[12] is told as broken when it ends without a reason', async () => {
+  it('[12] is reported as cut off when it ends without a finish reason', async () => {
     const first = `${fixture('text.sse').split('\r\n\r\n')[0]}\r\n\r\n`
     const { url } = await gemini((response) => sse(response, first))
     const { ask, path } = await door(url)
@@ -281,7 +281,7 @@ describe('a Gemini stream that passes through', () => {
     expect(text).toBe(`data: ${JSON.stringify(JSON.parse(fixture('nonstream.json')))}\r\n\r\n`)
   })
 
-  it('[15] becomes one whole answer for a caller who asked for one', async () => {
+  it('[15] becomes one whole answer for a caller that did not request a stream', async () => {
     const { url } = await gemini((response) => sse(response, fixture('thoughts.sse')))
     const { ask, path } = await door(url)
     const { candidates, usageMetadata } = JSON.parse((await ask(hello, path('generateContent'))).text)
@@ -301,7 +301,7 @@ describe('a Gemini stream that passes through', () => {
   })
 })
 
-describe('what Gemini refuses', () => {
+describe('refusals by Gemini', () => {
   const failing = (body: string, status: number) => gemini((response) => json(response, body, status))
 
   it('[255] its refused key is the trouble of the channel: another one answers, and the caller sees nothing of it', async () => {
@@ -345,7 +345,7 @@ describe('what Gemini refuses', () => {
     expect((await books(server)).logs.map((row) => row.prompt_tokens)).toEqual([21, 21])
   })
 
-  it('a mistake of the caller is told in the words of the upstream', async () => {
+  it("a caller's error keeps the upstream's text", async () => {
     const error = { code: 400, message: 'contents is required', status: 'INVALID_ARGUMENT' }
     const { url } = await failing(JSON.stringify({ error }), 400)
     const { ask, path } = await door(url)

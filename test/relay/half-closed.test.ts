@@ -97,7 +97,7 @@ anyDatabase('a caller who ends their side of the connection behind the request',
     expect(upstream.seen.aborted).toBe(0)
   })
 
-  it('and leaves while the upstream works: the upstream is let go, and what had come is charged as interrupted', async () => {
+  it('and disconnects while the upstream works: the upstream is aborted, and the partial reply is charged as interrupted', async () => {
     const { upstream, server, halfClosed } = await held(kind)
     const whole = await halfClosed({})
     whole.socket.destroy()

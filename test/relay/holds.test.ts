@@ -72,7 +72,7 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('the caller leaves at any moment, also between two attempts: one charge at most, by what was used', async () => {
+  it('the caller disconnects at any moment, also between two attempts: at most one charge, by usage', async () => {
     const first = await upstreamOfTest()
     first.program(model, (entry) => ({ delayMs: Number(entry.json.seed) % 7, status: 500 }))
     const second = await upstreamOfTest()
@@ -131,7 +131,7 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
     expect(await interrupted(server)).toEqual({ interrupted: 'client', estimated: true, prompt: 11, output: 3 })
   })
 
-  it('a step that throws before the upstream is asked gives the hold back and tells no more than an id', async () => {
+  it('an exception before the upstream call releases the hold and answers with an id only', async () => {
     const { server } = await stage(kind, 'http://127.0.0.1:9')
     await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
     // No host has such a name.
@@ -144,7 +144,7 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('no end of an answer goes out before its charge is durable, and the charge comes when the database is back', async () => {
+  it('no end of an answer is sent before its charge is durable, and the charge is written when the database is back', async () => {
     let release: () => void = () => {}
     const gate = new Promise<void>((resolve) => {
       release = resolve
@@ -177,7 +177,7 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
     await requireBalancedBooks(server)
   }, 60_000)
 
-  it('a caller who leaves while the charge is written is charged once, in full', async () => {
+  it('a caller that disconnects while the charge is written is charged once, in full', async () => {
     const url = await httpUpstream((request, response) => {
       request.resume()
       response.setHeader('content-type', 'application/json').end(completion())
@@ -263,7 +263,7 @@ describe('several nodes on one PostgreSQL', () => {
     await requireBalancedBooks(a)
   })
 
-  it('[T215] connections of the database that are cut while 40 streams run: who saw the end was charged once, and nothing stays held', async () => {
+  it('[T215] database connections cut while 40 streams run: every completed answer is charged once, and no hold is left', async () => {
     const upstream = await upstreamOfTest()
     upstream.program(model, { words: 40, pauseMs: 10 })
     const { server, ask } = await stage('postgres', upstream.url)
@@ -332,7 +332,7 @@ describe('time', () => {
     await requireBalancedBooks(server)
   })
 
-  it('time that a slow caller takes is no silence of the upstream; a caller who takes nothing for minutes has left', async () => {
+  it("a slow caller's pauses do not count as silence of the upstream; after minutes without a read it is disconnected", async () => {
     let ahead = 0
     const big = piece('x'.repeat(16_000))
     const url = await httpUpstream((_request, response) => {

@@ -117,7 +117,7 @@ anyDatabase('hosted tools that the model behind lacks', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('go along where the request is only written anew in the format of its vendor, and need a price there', async () => {
+  it("pass where the request is only rewritten in its vendor's format, and need a price there", async () => {
     const tidy = { setting: JSON.stringify({ force_format: true }) }
     const { server, asked, ask, model } = await foreignStage(kind, 'Chat alone', () => ({ text: 'ok' }), tidy)
     const hosted = { type: 'telescope', telescope: { lens: 'wide' } }

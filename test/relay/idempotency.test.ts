@@ -165,7 +165,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     expect(upstream.journal).toHaveLength(0)
   })
 
-  it('gives all callers who wait the failure of the first, and stores nothing of it', async () => {
+  it('gives all waiting callers the failure of the first, and stores nothing of it', async () => {
     const { server, upstream, once: send } = await staged(kind)
     const { open, whenOpen } = gate()
     upstream.program(model, whenOpen({ status: 500 }))
@@ -248,7 +248,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('is charged as interrupted when its caller leaves in the middle of a stream; a retry runs anew', async () => {
+  it('is charged as interrupted when its caller disconnects in the middle of a stream; a retry runs again', async () => {
     const { server, upstream, token, once: send } = await staged(kind)
     upstream.program(model, [{ stallAfterEvents: 2 }, {}])
     const body = JSON.stringify(chat({ stream: true }))
@@ -430,7 +430,7 @@ describe('a request with an Idempotency-Key on two nodes', () => {
     await requireBalancedBooks(a)
   })
 
-  it('is taken over from a node whose lease has passed, by one of the callers who wait', async () => {
+  it('is taken over from a node with an expired lease, by one of the waiting callers', async () => {
     const { server: a, upstream, token } = await staged('postgres')
     const b = await serverOfTest('postgres', { database: a.database })
     const { open, whenOpen } = gate()
@@ -448,7 +448,7 @@ describe('a request with an Idempotency-Key on two nodes', () => {
   })
 })
 
-describe('what goes upstream with a request of OpenAI', () => {
+describe('headers of OpenAI requests upstream', () => {
   const sent = {
     'idempotency-key': 'k',
     'x-client-request-id': 'trace-1',
@@ -456,7 +456,7 @@ describe('what goes upstream with a request of OpenAI', () => {
     'openai-project': 'proj-of-caller',
   }
 
-  it('has an idempotency key of its own per token and body, the same for each attempt, and the id of the client', async () => {
+  it("has one idempotency key per token and body, the same for each attempt, and the client's id", async () => {
     const { server, upstream, ask: send } = await staged('sqlite')
     const other = await addToken(server)
     upstream.program(model, [{ status: 500 }, {}])

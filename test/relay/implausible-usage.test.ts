@@ -62,21 +62,21 @@ eachDatabase('usage above what a request can have', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('is not what the limit allows, for all choices together', async () => {
+  it('is beyond the limit, for all choices together', async () => {
     const { ask, amounts, siteCosts } = await reporting(usageOf(11, 400))
     await ask(chat({ max_tokens: 100, n: 4 }))
     expect(await amounts()).toEqual([costOf(11, 400)])
     expect(await siteCosts()).toEqual([])
   })
 
-  it.each(['ignores_limits', 'reasoning_beside_limit'])('is not what a channel with %s may write', async (flag) => {
+  it.each(['ignores_limits', 'reasoning_beside_limit'])('is beyond the output of a channel with %s', async (flag) => {
     const { ask, amounts, siteCosts } = await reporting(usageOf(11, 1000), { [flag]: true })
     await ask(chat({ max_tokens: 100 }))
     expect(await amounts()).toEqual([costOf(11, 1000)])
     expect(await siteCosts()).toEqual([])
   })
 
-  it('is bounded by what the model can write on such a channel', async () => {
+  it("is bounded by the model's maximum on such a channel", async () => {
     const { ask, amounts } = await reporting(usageOf(11, 200_000), { ignores_limits: true })
     await ask(chat({ max_tokens: 100 }))
     expect(await amounts()).toEqual([costOf(11, 16_384)])

@@ -121,7 +121,7 @@ eachDatabase('an item that a request only refers to', (_fresh, kind) => {
     })
   })
 
-  it('is a 404 of the caller, with the reason, when nobody keeps it for them', async () => {
+  it('is a 404 for the caller, with the reason, when it is not stored for them', async () => {
     const { url, asked } = await claudeUpstream()
     const native = await vendor()
     const { server, ask } = await stage(kind, url, { channel })
@@ -148,7 +148,7 @@ eachDatabase('an item that a request only refers to', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('goes to the channel and key whose upstream keeps it, whatever stands higher, from another node too', async () => {
+  it('goes to the channel and key whose upstream stores it, before higher priorities, from another node too', async () => {
     const provider = await vendor()
     const other = await vendor()
     const { server, ask, token } = await stage(kind, provider.url, { channel: { key: 'key-number-one', priority: 5 } })

@@ -74,7 +74,7 @@ eachDatabase('a response that its upstream keeps', (_fresh, kind) => {
     })
   }
 
-  it('is continued on the channel and with the key that made it, whatever stands higher; its length is held', async () => {
+  it('is continued on the channel and key that made it, before higher priorities; its length is held', async () => {
     const provider = await vendor()
     const other = await vendor()
     const { server, ask, channelId } = await stage(kind, provider.url, { channel: { key: 'key-number-one', priority: 5 } })
@@ -102,7 +102,7 @@ eachDatabase('a response that its upstream keeps', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('does not exist for another user, nor do ids that nobody has made', async () => {
+  it('does not exist for another user, nor do unknown ids', async () => {
     const provider = await vendor()
     const { server, ask: askFirst, token } = await stage(kind, provider.url)
     const second = await secondUser(server)
@@ -201,7 +201,7 @@ eachDatabase('a response in the background', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('is charged by the server itself when nobody reads it; one that failed costs nothing, one that is lost neither', async () => {
+  it('is charged by the server when it is never read; a failed one costs nothing, nor does a lost one', async () => {
     let state = 'in_progress'
     const provider = await vendor({ next: () => state })
     const { server, ask } = await stage(kind, provider.url)

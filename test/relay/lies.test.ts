@@ -111,7 +111,7 @@ describe('an answer in the other form than was asked for', () => {
     expect((await books(server)).logs[0]).toMatchObject({ prompt_tokens: 11, completion_tokens: 7, is_stream: 0 })
   })
 
-  it('a stream that breaks off, or tells an error, is no completion', async () => {
+  it('a stream that is cut, or reports an error, is no completion', async () => {
     for (const stream of [piece('four '), piece('four ') + event({ error: { message: 'overloaded', type: 'server_error' } })]) {
       const { server, ask } = await stage('sqlite', await saying(stream, sse))
       expect((await ask(chat())).status).toBe(502)
@@ -195,7 +195,7 @@ describe('an answer that is none', () => {
     ['HTML that calls itself a stream', '<html>bad gateway</html>', sse],
     ['plain text', 'error: out of cheese', 'text/plain'],
     ['binary', Buffer.from([0, 159, 146, 150]), 'application/octet-stream'],
-  ])('%s is a failure, told plainly and free of charge', async (_name, body, type) => {
+  ])('%s is a failure, reported plainly and free of charge', async (_name, body, type) => {
     const { server, ask } = await stage('sqlite', await saying(body, type))
     for (const stream of [true, false]) {
       const answer = await ask(chat({ stream }))
@@ -249,7 +249,7 @@ eachDatabase('usage that cannot be meant', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('does not end the process when it comes in a stream that runs for long', async () => {
+  it('does not end the process when it is in a long stream', async () => {
     const url = await httpUpstream((_request, response) => {
       response.writeHead(200, { 'content-type': sse })
       response.write(
@@ -292,7 +292,7 @@ eachDatabase('usage that cannot be meant', (_fresh, kind) => {
 })
 
 describe('Messages usage that cannot be meant', () => {
-  it('keeps what was known before, or is counted', async () => {
+  it('keeps the earlier usage, or is counted', async () => {
     const upstream = await upstreamOfTest()
     const { server, ask } = await stage('sqlite', upstream.url, { channel: { type: 14, models: claude } })
     const events = (start: unknown, end: unknown) =>
@@ -366,7 +366,7 @@ describe('streams that are almost right', () => {
     ['an error object', { error: { message: 'overloaded', type: 'server_error' } }],
     ['an error text', { error: 'overloaded' }],
     ['an event that is an error as a whole', { type: 'error', message: 'overloaded', code: 500 }],
-  ])('%s in the middle ends the stream with one error event, charged by what had come', async (_name, error) => {
+  ])('%s in the middle ends the stream with one error event, charged by the partial reply', async (_name, error) => {
     const { server, ask } = await stage(
       'sqlite',
       await saying(`${piece('four five ')}${event(error)}${piece('six')}${event('[DONE]')}`, sse),
@@ -379,7 +379,7 @@ describe('streams that are almost right', () => {
     await requireBalancedBooks(server)
   })
 
-  it('the usage event is hidden from who did not ask, however it is written, and shown to who did', async () => {
+  it('the usage event is hidden from callers that did not request it, in any form, and shown to others', async () => {
     const usage = 'data: {"choices": [], "usage" : {"prompt_tokens": 11, "completion_tokens": 7}}\n\n'
     const { server, ask } = await stage('sqlite', await saying(`${piece('four')}${tail}${usage}${event('[DONE]')}`, sse))
     for (const stream_options of [
@@ -411,7 +411,7 @@ describe('the way an upstream answers', () => {
     expect((await ask(chat())).text).toBe(completion())
   })
 
-  it('a switch of protocols that nobody asked for is a failure', async () => {
+  it('an unrequested protocol switch is a failure', async () => {
     const url = await tcpUpstream((socket) => {
       socket.once('data', () =>
         socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: foo\r\nconnection: upgrade\r\n\r\nhello'),
@@ -422,7 +422,7 @@ describe('the way an upstream answers', () => {
     await requireBalancedBooks(server)
   })
 
-  it('an answer that comes before the request was read is heard', async () => {
+  it('an answer before the request was read is accepted', async () => {
     const url = await tcpUpstream((socket) => {
       socket.once('data', () => {
         socket.pause()
@@ -458,7 +458,7 @@ describe('the way an upstream answers', () => {
 
   const chainOf = async (server: TestServer, row: number) => JSON.parse((await books(server)).logs[row]?.other ?? '{}').admin_info
 
-  it('a kept connection that the upstream closes at once is replaced, which stands in the chain; a fresh one is not', async () => {
+  it('a kept connection that the upstream closes at once is replaced, with an entry in the chain; a fresh one is not', async () => {
     const { server, ask, requests, channelId } = await keeping((socket) => void socket.destroy())
     expect((await ask(chat())).status).toBe(200)
     expect((await ask(chat())).status).toBe(200)
@@ -595,7 +595,7 @@ describe('the way an upstream answers', () => {
     [() => new Date(Date.now() + 60_000).toUTCString(), /^([345]\d|60)$/],
     ['-5', null],
     ['soon', null],
-  ])('a retry-after of %s is told as seconds within an hour, or not at all', async (sent, told) => {
+  ])('a retry-after of %s is passed as seconds within an hour, or not at all', async (sent, told) => {
     const header = typeof sent === 'string' ? sent : sent()
     const { ask } = await stage(
       'sqlite',
@@ -606,7 +606,7 @@ describe('the way an upstream answers', () => {
     else expect(got).toBe(told)
   })
 
-  it('who was tried for on several channels is told not to multiply that', async () => {
+  it('a request tried on several channels is answered with an error that discourages retries', async () => {
     const upstream = await upstreamOfTest()
     upstream.program(model, { status: 500 })
     const { server, ask } = await stage('sqlite', upstream.url)

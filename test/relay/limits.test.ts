@@ -67,7 +67,7 @@ eachDatabase('limits of model requests', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('are neither freed nor locked by a clock of the machine that jumps, and durations stay what they were', async () => {
+  it("are unaffected by a jump of the machine's clock, as are durations", async () => {
     const steady = newClock()
     let jumpedMs = 0
     const jumps = [3_600_000, -7_200_000]
@@ -120,7 +120,7 @@ eachDatabase('limits of model requests', (_fresh, kind) => {
     expect(codeOf((await ask('{"model":')).text).message).toContain('failed ones included')
   })
 
-  it('take effect at once when the options change, and none is told when there is none', async () => {
+  it('take effect at once when the options change, and are not reported when there are none', async () => {
     const { server, ask } = await stage(kind, await answering())
     const free = await ask(chat())
     expect([...free.headers.keys()].filter((name) => name.includes('ratelimit'))).toEqual([])
@@ -188,7 +188,7 @@ describe('limits of users, groups and tokens', () => {
     expect((await playground('vip')).status).toBe(429)
   })
 
-  it('count the tokens that were used once they are known, and tell what is left', async () => {
+  it('count used tokens once they are known, and report the rest', async () => {
     const { server } = await stage('sqlite', await answering())
     const { key } = await addToken(server, { limit_tokens: 1000, limit_requests: 10 })
     const first = await ask(server, key, chat({ max_tokens: 100 }))
@@ -229,7 +229,7 @@ describe('limits of users, groups and tokens', () => {
     expect(headers.get('anthropic-ratelimit-tokens-reset')).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
   })
 
-  it('hold for requests at once, until each has ended in whatever way', async () => {
+  it('apply to concurrent requests, until each has ended in any way', async () => {
     const waiting: (() => void)[] = []
     const url = await httpUpstream((_request, response) => void waiting.push(() => response.end(completion())))
     const { server } = await stage('sqlite', url)

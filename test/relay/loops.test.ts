@@ -69,7 +69,7 @@ function refusalOf(url: string, headers: Record<string, string>): Promise<number
 }
 
 eachDatabase('a channel that leads back to its own site', (_fresh, kind) => {
-  it('is asked once, is told in plain words, holds nothing and stays in service', async () => {
+  it('is called once, gets a plain error, holds nothing and stays enabled', async () => {
     const { server, channelId, ask } = await circle(kind)
     const answer = await ask(chat())
 
@@ -114,7 +114,7 @@ describe('a loop', () => {
     expect(JSON.parse(answer.text).error).toMatchObject(error)
   })
 
-  it('over another site is refused when it comes back', async () => {
+  it('through another site is refused when it returns', async () => {
     const [one, two] = [await serverOfTest('sqlite'), await otherSite()]
     const [ofOne, ofTwo] = [await addToken(one), await addToken(two)]
     await addChannel(one, { url: two.url, models: model, key: ofTwo.key })
@@ -133,7 +133,7 @@ describe('a loop', () => {
     expect(await outcomes(server)).toMatchObject({ loop_detected: 1 })
   })
 
-  it('of more than eight sites ends, whoever they are', async () => {
+  it('of more than eight sites ends, for any sites', async () => {
     const upstream = await refusing()
     const { ask } = await stage('sqlite', upstream.url)
     const passed = (count: number) => Array.from({ length: count }, (_, at) => `site-${at}`).join(', ')
@@ -190,7 +190,7 @@ describe('calls to channels', () => {
 })
 
 describe('the address of a channel', () => {
-  it('is refused when it is one of this site, and the form is told which field it is', async () => {
+  it("is refused when it is one of this site, and the error names the form's field", async () => {
     const port = await freePort()
     const server = await serverOfTest('sqlite', { env: { PORT: port } })
     await setOption(server, 'ServerAddress', 'https://gateway.example')

@@ -71,7 +71,7 @@ anyDatabase('media by address', (_fresh, kind) => {
     })
   })
 
-  it('a request for whose files there is no room is told to come again; nothing is held or charged', async () => {
+  it('a request without room for its files is refused with a retry; nothing is held or charged', async () => {
     const { server, ask } = await open()
     const others = Array.from({ length: 4 }, () => server.app.mediaMemory.open())
     for (const share of others) {

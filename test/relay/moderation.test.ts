@@ -91,7 +91,7 @@ const messageText = (text: string) =>
 const texts = ['It is ', 'a bad', 'wor', 'd, a bad', ' word and 敏', '感', '词.']
 
 anyDatabase('listed words', (_fresh, kind) => {
-  it('in a prompt refuse it, cost nothing, and are not told', async () => {
+  it('in a prompt refuse it, free of charge, and are not quoted', async () => {
     const { server, ask } = await stage(kind, await streaming([completion()], 'application/json'))
     for (const words of ['a Test_Sensitive b', 'ｔｅｓｔ＿sensitive', 'test_\u200Bsensitive']) {
       const refused = await ask(chat({ messages: [{ role: 'user', content: words }] }))
@@ -126,7 +126,7 @@ anyDatabase('listed words', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('in a stream stop it as the format does, and what was produced is charged', async () => {
+  it('in a stream stop it in the form of its format, and the output is charged', async () => {
     let isCut = false
     const url = await httpUpstream((_request, response) => {
       response.setHeader('content-type', 'text/event-stream')
@@ -289,7 +289,7 @@ describe('in each format of callers', () => {
     await requireBalancedBooks(server)
   })
 
-  it('a stream that is translated, and a whole answer told as a stream, are checked in the form that the caller gets', async () => {
+  it("a translated stream, and a whole answer sent as a stream, are checked in the caller's form", async () => {
     const server = await serverOfTest('sqlite')
     await addChannel(server, { url: await streaming(messagePieces('a bad', 'word here')), models: claude, type: 14 })
     const whole = completion({

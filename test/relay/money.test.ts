@@ -44,7 +44,7 @@ eachDatabase('money under load and death', (fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[T142] kill -9 during 50 streams: whoever saw the end was charged once, nobody twice, and no hold is left', async () => {
+  it('[T142] kill -9 during 50 streams: every completed answer is charged once, none twice, and no hold is left', async () => {
     const upstream = await upstreamOfTest()
     upstream.program(model, (entry) => ({ words: 5 + (Number(entry.json?.seed) % 40), pauseMs: 10 }))
     const database = await fresh()

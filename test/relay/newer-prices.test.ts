@@ -206,7 +206,7 @@ eachDatabase('newer public prices', (_fresh, kind) => {
     expect(await check(server)).toEqual({ found: 'newer' })
   })
 
-  it('are refused where they are no price data, and leave what was proposed before', async () => {
+  it('are refused unless they are price data, and keep the earlier proposals', async () => {
     const { server, source } = await priced(published(2, 8))
     await check(server)
     const hash = await hashOf(server)

@@ -33,7 +33,7 @@ function addressesOf(sdk: string): { method: string; path: string }[] {
 
 const sdkCall = /_client\.(get|post|put|patch|delete|getAPIList)\((?:path)?[`'](\/[^`']+)[`']/g
 
-describe('files, batches and whatever else is not offered answer 501 as the vendor tells errors', () => {
+describe("files, batches and other endpoints that are not offered answer 501 in the vendor's form", () => {
   const openai = () => new OpenAI({ apiKey: key, baseURL: `${server.url}/v1`, maxRetries: 0 })
   const anthropic = () => new Anthropic({ apiKey: key, baseURL: server.url, maxRetries: 0 })
   const google = () => new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: server.url, retryOptions: { attempts: 1 } } })
@@ -97,7 +97,7 @@ describe('files, batches and whatever else is not offered answer 501 as the vend
     expect(JSON.parse((error as Error).message)).toMatchObject({ error: { code: 501, status: 'UNIMPLEMENTED' } })
   })
 
-  it('a program is told not to repeat the call', async () => {
+  it('programs get a header against retries', async () => {
     const dialects: Record<string, string>[] = [{}, { 'anthropic-version': '2023-06-01' }, { 'x-goog-api-key': key }]
     for (const headers of dialects) {
       const answer = await ask(server, key, {}, '/v1/files', headers)
@@ -105,7 +105,7 @@ describe('files, batches and whatever else is not offered answer 501 as the vend
     }
   })
 
-  it.each(['openai', '@anthropic-ai/sdk'])('every address of the SDK %s is answered, or told as not offered', (sdk) => {
+  it.each(['openai', '@anthropic-ai/sdk'])('every path of the SDK %s is answered, or refused as not offered', (sdk) => {
     const addresses = addressesOf(sdk)
     expect(addresses.length).toBeGreaterThan(100)
     const headers = sdk === 'openai' ? {} : { 'anthropic-version': '2023-06-01' }
@@ -116,7 +116,7 @@ describe('files, batches and whatever else is not offered answer 501 as the vend
     expect(unknown).toEqual([])
   })
 
-  it('what no vendor has is no route, and near names are not taken for what is not offered', async () => {
+  it('paths of no vendor are unknown routes, and similar names are not taken for endpoints that are not offered', async () => {
     for (const path of ['/v1/filesystem', '/v1/nonsense', '/v1/completely', '/upload/nonsense']) {
       const answer = await ask(server, key, {}, path)
       expect([path, answer.status]).toEqual([path, 404])
@@ -141,7 +141,7 @@ describe('an address that is almost right', () => {
     ['GET', '/chat/completions?a=b', '/v1/chat/completions'],
     ['POST', '/v1/chat/completions/chat/completions', '/v1/chat/completions'],
     ['POST', '/v1/chat/completions/v1/chat/completions', '/v1/chat/completions'],
-  ])('%s %s is told as OpenAI tells errors, with what was meant', async (method, path, meant) => {
+  ])("%s %s is refused in OpenAI's form, with the intended path", async (method, path, meant) => {
     const { status, type, json } = await send(method, path)
     expect([status, type]).toEqual([404, expect.stringContaining('application/json')])
     const message = `Invalid URL (${method} ${path.split('?')[0]}); did you mean ${meant}? (request id: `
@@ -173,7 +173,7 @@ describe('an address that is almost right', () => {
   })
 })
 
-it('what no channel of the model can do is the caller’s mistake, not an outage', async () => {
+it("a request that no channel of the model supports is the caller's error, not an outage", async () => {
   await addChannel(server, { url: 'http://127.0.0.1:9', type: 14, models: claude })
   const answers = [
     await ask(server, key, { model: claude, input: 'hi' }, '/v1/responses/compact'),
@@ -183,7 +183,7 @@ it('what no channel of the model can do is the caller’s mistake, not an outage
     expect([status, JSON.parse(text).error]).toEqual([400, expect.objectContaining({ code: 'dialect_unavailable' })])
 })
 
-it('a stored prompt without a model is told to name it', async () => {
+it('a stored prompt without a model is refused with that reason', async () => {
   const { status, text } = await ask(server, key, { prompt: { id: 'pmpt_1' } }, '/v1/responses')
   expect([status, JSON.parse(text).error]).toEqual([
     400,

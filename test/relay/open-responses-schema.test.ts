@@ -121,7 +121,7 @@ describe.each(Object.entries(upstreams))(
       return { asked, server, ask: (more: Data) => ask({ model: channel.models, ...request, ...more }, '/v1/responses') }
     }
 
-    it('is whole: with what the request says of sampling and user, else their defaults, and the time of its end', async () => {
+    it("is complete: with the request's sampling and user, or their defaults, and the time of its end", async () => {
       const { ask } = await open()
       const plain = responseResource.parse(JSON.parse((await ask({})).text))
       expect(plain).toMatchObject({ temperature: 1, top_p: 1, presence_penalty: 0, frequency_penalty: 0, user: null })
@@ -143,7 +143,7 @@ describe.each(Object.entries(upstreams))(
       expect(told.at(-1)).toMatchObject({ type: 'response.completed', response: { completed_at: expect.any(Number) } })
     })
 
-    it('is kept: what is read and streamed again later', async () => {
+    it('is stored: it can be read and streamed again later', async () => {
       const { ask, server } = await open()
       const made = JSON.parse((await ask({})).text)
       const row = await server.app.db.selectFrom('own_responses').select('response_id').executeTakeFirst()

@@ -82,7 +82,7 @@ eachDatabase('responses in the background, while the database takes nothing', (_
   )
 })
 
-it('of a stream in the background nothing is told before it is written down who pays, and nothing at all when that fails', async () => {
+it('a background stream sends nothing before its hold is stored, and nothing at all when that fails', async () => {
   const provider = await vendor()
   const { server, token } = await stage('postgres', provider.url)
   const other = new pg.Client({ connectionString: server.database.env.DATABASE_URL })
@@ -126,7 +126,7 @@ it('of a stream in the background nothing is told before it is written down who 
   expect(server.app.ledger.openHolds).toBe(1)
 })
 
-it('of several nodes, whoever sees the end charges it: once, and the node that held for it lets go', async () => {
+it('on several nodes is charged once by the first node that sees its end, and its hold is released', async () => {
   let state = 'in_progress'
   const provider = await vendor({ next: () => state })
   const a = await serverOfTest('postgres')

@@ -113,7 +113,7 @@ describe('a stream that gives no output in time', () => {
 })
 
 describe('a stream that breaks off', () => {
-  it('counts against its channel, although its caller has what came', async () => {
+  it('counts against its channel, although its caller has the partial reply', async () => {
     const { ask, server, upstream } = await open({}, { priority: 5 })
     upstream.program(model, { cutAfterEvents: 2 })
     const second = await upstreamOfTest()
@@ -125,7 +125,7 @@ describe('a stream that breaks off', () => {
 })
 
 describe('the tokens per minute of a channel', () => {
-  it('count what it answered', async () => {
+  it('count its reply', async () => {
     const { ask, upstream } = await open({ max_tokens_per_minute: 60 })
     upstream.program(model, { words: 80 })
     expect((await ask(chat())).status).toBe(200)

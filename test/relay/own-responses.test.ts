@@ -131,7 +131,7 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('run in the background, are charged once whoever reads them, and tell their stream from any event on', async () => {
+  it('run in the background, are charged once for any number of readers, and stream from any event on', async () => {
     let letGo = () => {}
     const { url, asked } = await claudeUpstream({ hold: new Promise((resolve) => (letGo = resolve)) })
     const { server, token } = await stage(kind, url, { channel })
@@ -195,7 +195,7 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('that are cancelled end, with what came until then; those that no channel can make have failed, and cost nothing', async () => {
+  it('that are cancelled end with the partial reply; those that no channel can make have failed, free of charge', async () => {
     const { url, open } = await claudeUpstream({ hold: new Promise(() => {}) })
     const { server, token, channelId } = await stage(kind, url, { channel })
     const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
@@ -272,7 +272,7 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('a server that stops breaks off what runs, in the background and before a caller, charges what came, and says whose doing it was', async () => {
+  it('a stopping server aborts running answers, in the background and in streams, charges them, and reports the reason', async () => {
     const { url, open } = await claudeUpstream({ hold: new Promise(() => {}) })
     const database = await fresh()
     const first = await startServer(kind, { database })

@@ -53,7 +53,7 @@ export const vertex = defineProvider({
     const path = pathOf(speaks, format).replace('{model}', () => addressPiece(modelIdOf(model)).replace('%40', '@'))
     return baseOf(channel, format, model) + path + methodOf(format, stream)
   },
-  /** A key that stands for a token never goes upstream itself. */
+  /** A key that is exchanged for a token is never sent upstream itself. */
   headers({ key }) {
     if (isAccount(key)) return {}
     return isApiKey(key) ? { 'x-goog-api-key': key } : bearer(key)
@@ -83,7 +83,7 @@ const countedFormats: ReadonlyMap<Format, Format> = new Map([
   ['gemini.count_tokens', 'gemini.generate'],
 ])
 
-/** Here the members of the request stand at the top, and only those that are counted are known. */
+/** Here the members of the request are at the top, and only counted ones are valid. */
 function countedMembers({ generateContentRequest: request }: JsonObject): Record<string, unknown> {
   if (!isObject(request)) return {}
   const { contents, systemInstruction, system_instruction, tools } = request

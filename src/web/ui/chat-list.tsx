@@ -11,7 +11,7 @@ import { type RowProps, RowsEditor, type RowsEditorProps } from './rows-editor.t
 
 type ChatListProps = Pick<RowsEditorProps<ChatRow>, 'label' | 'description' | 'error' | 'disabled' | 'value' | 'onChange'>
 
-/** Chat pages and their links, each with what it opens. */
+/** Chat pages and their links, each with the application that it opens. */
 export function ChatList(props: ChatListProps) {
   const say = useText(texts)
   const isChecked = props.error !== undefined
@@ -32,7 +32,7 @@ export function ChatList(props: ChatListProps) {
 
 type FieldsProps = RowProps<ChatRow> & { readonly isChecked: boolean; readonly disabled: boolean | undefined }
 
-/** `isChecked`: what is still empty is told, too. */
+/** `isChecked`: empty fields are reported, too. */
 function ChatFields({ row, index, change, moveUp, isChecked, disabled }: FieldsProps) {
   const say = useText(texts)
   const local = useLocal()

@@ -10,12 +10,12 @@ it('shows the list of chat pages as rows and writes it back as it was', () => {
   expect([readChats(''), readChats('[]'), writeChats([newChat])]).toEqual([[], [], '[]'])
 })
 
-it('leaves to the text what is no list of one name with one link each', () => {
+it('leaves any other form than a list of single links to the text', () => {
   for (const text of ['{', '{}', '["x"]', '[{}]', '[{"a":"https://x","b":"https://y"}]', '[{"a":1}]', '[null]'])
     expect(readChats(text), text).toBeUndefined()
 })
 
-it('says of each row what is wrong with it', () => {
+it('reports the fault of each row', () => {
   const row = { name: 'a', link: 'https://chat.example/?k={key}' }
   const faulty = (given: object) =>
     Object.entries(faultsOfChat({ ...row, ...given })).flatMap(([field, fault]) => (fault ? [field] : []))

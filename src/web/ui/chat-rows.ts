@@ -10,7 +10,7 @@ export interface ChatRow {
 
 export const newChat: ChatRow = { name: '', link: '' }
 
-/** Undefined when rows cannot show what stands in the text. */
+/** Undefined when the text does not fit into rows. */
 export function readChats(text: string): readonly ChatRow[] | undefined {
   if (text.trim() === '') return []
   const list = parseJson(text)
@@ -32,7 +32,7 @@ export function writeChats(rows: readonly ChatRow[]): string {
 
 const entryOf = ({ name, link }: ChatRow) => ({ [name]: link })
 
-/** What the contract finds wrong with the name and the link. */
+/** The contract's errors for the name and the link. */
 export function faultsOfChat({ name, link }: ChatRow): { readonly [Field in keyof ChatRow]: Text | undefined } {
   return { name: faultOfChatName(name), link: faultOfChatLink(link) }
 }

@@ -6,7 +6,7 @@ export interface ChoicesProps {
   readonly disabled?: boolean
 }
 
-/** What is often entered, to be pressed instead, below its field. */
+/** Frequent values as buttons, below their field. */
 export function Choices({ offers, disabled = false }: ChoicesProps) {
   return (
     <div className={styles.choices}>

@@ -23,7 +23,7 @@ export function useHiddenColumns(table: string | undefined, columns: readonly Ch
   const hidden = chosen ?? columns.filter((column) => column.hidden).map((column) => column.key)
   return {
     hidden: new Set(hidden),
-    /** Null while nobody has chosen. */
+    /** Null until columns were chosen. */
     chosen: chosen && new Set(chosen),
     choose: (next: Hidden | null) => choice.write(next && [...next]),
   }

@@ -6,7 +6,7 @@ import { texts } from './texts.ts'
 
 export interface ConfirmOptions {
   readonly title: string
-  /** The name of what it happens to, shown by itself so that it is read. */
+  /** The name of the affected item, shown separately so that it is read. */
   readonly object?: ReactNode
   /** What follows from it. */
   readonly body?: ReactNode
@@ -35,7 +35,7 @@ export function confirm({ title, object, body, confirmLabel, cancelLabel, danger
 
 let discarding: Promise<boolean> | undefined
 
-/** One question at a time: who asks while it is open gets the same answer. */
+/** One question at a time: a concurrent caller gets the same answer. */
 export function confirmDiscard(): Promise<boolean> {
   discarding ??= askDiscard().finally(() => {
     discarding = undefined

@@ -38,7 +38,7 @@ function offerByHand(text: string): void {
   })
 }
 
-/** An icon that copies `text`; `label` names what is copied. */
+/** An icon that copies `text`; `label` names it. */
 export function CopyButton({ text, label }: { text: string | (() => string); label?: string }) {
   const say = useText(texts)
   const name = label ? `${say('copy')}: ${label}` : say('copy')

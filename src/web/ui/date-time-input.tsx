@@ -18,7 +18,7 @@ export interface DateTimeInputProps {
   readonly error?: ReactNode
   /** Where a form finds it again. */
   readonly 'data-path'?: string | undefined
-  /** What is said of a text that is no time. */
+  /** The error for a text that is no time. */
   readonly formatError?: string
 }
 
@@ -26,7 +26,7 @@ export interface DateTimeInputProps {
 export function DateTimeInput({ label, value, onChange, error, formatError, ...rest }: DateTimeInputProps) {
   const say = useText(texts)
   const sayTime = useText(timeTexts)
-  // The text as it was typed, as long as it stands for the value.
+  // The text as typed, while it matches the value.
   const [typed, setTyped] = useState<{ readonly text: string; readonly value: number | undefined; readonly left: boolean }>()
   const own = typed && Object.is(typed.value, value) ? typed : undefined
   const text = own ? own.text : isTime(value) ? formatTime(value) : ''
@@ -38,7 +38,7 @@ export function DateTimeInput({ label, value, onChange, error, formatError, ...r
     onChange(read)
   }
 
-  /** Whoever is done sees the time as it was understood, or that it was not. */
+  /** On blur the field shows the parsed time, or its error. */
   function leave(): void {
     setTyped(own && Number.isNaN(own.value) ? { ...own, left: true } : undefined)
   }
@@ -67,7 +67,7 @@ export function DateTimeInput({ label, value, onChange, error, formatError, ...r
 function CalendarButton({ label, value, onChange }: Pick<DateTimeInputProps, 'label' | 'value' | 'onChange'>) {
   const sayTime = useText(timeTexts)
   const [opened, setOpened] = useState(false)
-  // Esc closes the calendar alone, and not what its field stands in.
+  // Esc closes the calendar alone, and not the dialog around its field.
   useLayer(opened)
   return (
     <Popover

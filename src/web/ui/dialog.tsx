@@ -11,7 +11,7 @@ export interface DialogProps {
   readonly title: string
   readonly size?: 'md' | 'lg' | 'xl' | number
   readonly onClose: () => void
-  /** Stands below what scrolls, such as the buttons. */
+  /** Below the scrolling part, such as the buttons. */
   readonly footer?: ReactNode
   readonly children: ReactNode
 }

@@ -4,9 +4,9 @@ import styles from './disclosure.module.css'
 
 export interface DisclosureProps {
   readonly title: ReactNode
-  /** What it is for, in one line. */
+  /** Its purpose, in one line. */
   readonly hint?: ReactNode
-  /** Stands at the right of the title, such as what is set inside. */
+  /** At the right of the title, such as the number of settings inside. */
   readonly aside?: ReactNode
   /** Opens it, such as when something inside needs attention. */
   readonly opens?: boolean

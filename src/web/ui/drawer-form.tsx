@@ -12,9 +12,9 @@ export interface DrawerFormProps {
   readonly submitLabel?: string
   /** A save is under way: nothing can be submitted twice, nor closed. */
   readonly busy?: boolean
-  /** Something was typed; closing and leaving ask first. Who closes by navigating does so with `ignoreBlocker`. */
+  /** There is unsaved input; closing and leaving ask first. To close by navigation, use `ignoreBlocker`. */
   readonly dirty?: boolean
-  /** Stands at the left of the buttons, such as the progress of a long save. */
+  /** At the left of the buttons, such as the progress of a long save. */
   readonly aside?: ReactNode
   readonly children: ReactNode
 }
@@ -29,7 +29,7 @@ export function DrawerForm({ onSubmit, submitLabel, busy = false, dirty = false,
     shouldBlockFn: async ({ current, next }) => current.pathname !== next.pathname && !(await confirmDiscard()),
   })
 
-  // The drawer around it is told before it can be closed.
+  // The drawer around it is notified before it can be closed.
   useLayoutEffect(() => {
     if (!drawer) return
     const { hold } = drawer
@@ -60,12 +60,12 @@ export function DrawerForm({ onSubmit, submitLabel, busy = false, dirty = false,
   )
 }
 
-/** What stands in a drawer in the place of a form. */
+/** The content of a drawer without a form. */
 export function DrawerBody({ children }: { readonly children: ReactNode }) {
   return <div className={styles.fields}>{children}</div>
 }
 
-/** Stands in for a form whose data is on the way. */
+/** The placeholder of a form whose data is loading. */
 export function DrawerFormWaiting() {
   const say = useText(texts)
   return (

@@ -43,7 +43,7 @@ export function ExpiryField({ value, onChange, offers, error, 'data-path': path 
   )
 }
 
-/** What a form says of an expiry that is no time; undefined when there is nothing to say. */
+/** The error for an invalid expiry; undefined when it is valid. */
 export function faultOfExpiry(at: number | undefined): string | undefined {
   return at === undefined || isTime(at) ? undefined : textOf(texts, 'format')
 }

@@ -16,7 +16,7 @@ export interface FieldInputProps {
   readonly onChange: (value: string) => void
   readonly error?: ReactNode
   readonly disabled?: boolean
-  /** Stands after the label, such as a mark for unsaved changes. */
+  /** After the label, such as a mark for unsaved changes. */
   readonly mark?: ReactNode
 }
 

@@ -3,7 +3,7 @@ import { useText } from '../lib/i18n.ts'
 import type { EmptyProps } from './empty.tsx'
 import { texts } from './texts.ts'
 
-/** What a list says when its filters leave nothing, or its page lies past the end. */
+/** The message of a list when its filters match nothing, or its page is past the end. */
 export function useFilteredEmpty(onReset: () => void): EmptyProps {
   const say = useText(texts)
   return {

@@ -8,7 +8,7 @@ import { texts } from './texts.ts'
 export interface JsonInputProps extends Omit<TextareaProps, 'value' | 'onChange'> {
   readonly value: string
   readonly onChange: (value: string) => void
-  /** Stands at the right of the label. */
+  /** At the right of the label. */
   readonly aside?: ReactNode
 }
 

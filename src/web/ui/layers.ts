@@ -6,7 +6,7 @@ const layers: symbol[] = []
 /** Answers whether this one is the topmost: Esc reaches all that are open, and only the topmost may close by it. */
 export function useLayer(open = true): () => boolean {
   const [self] = useState(() => Symbol('layer'))
-  // Outside of React: the list of all that are open, wherever they stand in the tree.
+  // Outside of React: the list of all open layers, anywhere in the tree.
   useEffect(() => {
     if (!open) return
     layers.push(self)

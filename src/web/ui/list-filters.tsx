@@ -15,7 +15,7 @@ export type Filter =
   | {
       readonly kind: 'select'
       readonly name: string
-      /** Also what an empty choice reads. */
+      /** The label of an empty choice, too. */
       readonly label: string
       readonly choices: readonly { readonly value: string; readonly label: string }[]
       readonly width?: number

@@ -13,7 +13,7 @@ export interface ListFrameProps<Row> extends Omit<ListTableProps<Row>, 'label'> 
   readonly file?: ListFile
   /** How a row is added; an empty list offers it too, unless it says otherwise. */
   readonly add?: { readonly label: string; readonly onClick: () => void; readonly first?: string }
-  /** Stands between the head and the list. */
+  /** Between the head and the list. */
   readonly children?: ReactNode
 }
 

@@ -11,7 +11,7 @@ interface Asked<Filters, Order> extends ListState {
   readonly paging: { readonly p: number; readonly page_size: number }
 }
 
-/** `const state = useListState({ keyword: '', status: 0 }, { sort: '-id' })`: filters, and what is none of them but in the address too. */
+/** `const state = useListState({ keyword: '', status: 0 }, { sort: '-id' })`: filters, and other parameters of the address. */
 export function useListState<const Filters extends SearchShape, const Order extends SearchShape = Record<never, never>>(
   filters: Filters,
   order?: Order,

@@ -13,20 +13,20 @@ type OfTable<Row> = Pick<
   'label' | 'columns' | 'list' | 'dense' | 'totalAtLeast' | 'expand' | 'card' | 'isMuted' | 'groupOf'
 >
 
-/** One list, declared once: what it shows, how it is narrowed down, and what can be done with one row and with several. */
+/** One list, declared once: its columns, filters, row actions and bulk actions. */
 export interface ListTableProps<Row> extends OfTable<Row> {
   /** Under this name the choice of columns and the views are kept. */
   readonly name: ViewedList
   /** Of `useListState`. */
   readonly state: ListState
   readonly filters: readonly Filter[]
-  /** Stands beside the filters. */
+  /** Beside the filters. */
   readonly tools?: ReactNode
-  /** What it says while there is nothing at all; what matches nothing speaks for itself. */
+  /** The message of an empty list; a filtered one has its own. */
   readonly empty: EmptyProps
-  /** What can be done with a row, usually `<RowActions>`; `forget` takes it out of the selection. */
+  /** The actions of a row, usually `<RowActions>`; `forget` removes it from the selection. */
   readonly rowActions?: (row: Row, forget: () => void) => ReactNode
-  /** What can be done with the selected rows, of other pages too; `done` selects none. */
+  /** The actions on the selected rows, of other pages too; `done` clears the selection. */
   readonly bulkActions?: (rows: readonly Row[], done: () => void) => readonly Action[]
 }
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { groupsOf, rowsOf } from './listing.ts'
 
-it('puts rows under their headings, wherever they stand', () => {
+it('groups rows under their headings, in any order', () => {
   const groupOf = (row: string) => ({ key: row.charAt(0), title: row.charAt(0).toUpperCase() })
   expect(groupsOf({ rows: ['b1', 'a1', 'b2'], groupOf })).toEqual([
     { key: 'b', title: 'B', rows: ['b1', 'b2'] },

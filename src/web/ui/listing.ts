@@ -5,7 +5,7 @@ import type { SearchValue } from '../lib/search-params.ts'
 import type { EmptyProps } from './empty.tsx'
 import type { Filter } from './list-filters.tsx'
 
-/** What a list is made of: its columns, its rows and what can be done with them. */
+/** The parts of a list: its columns, its rows and their actions. */
 
 export type RowKey = string | number
 
@@ -15,10 +15,10 @@ export interface Column<Row> {
   /** Null when this row has nothing to show here; a card then leaves the name out too. */
   readonly cell: (row: Row) => ReactNode
   readonly width?: number | string
-  /** Takes the room that the others leave, and at least its width; what does not fit is cut off. */
+  /** Takes the remaining width, and at least its own; longer content is truncated. */
   readonly fill?: true
   readonly align?: 'left' | 'right' | 'center'
-  /** Names the row: it heads the card that stands for the row in a narrow window. Without any, the first column does. */
+  /** Names the row: it is the title of the row's card in a narrow window. Without any, the first column is. */
   readonly heads?: boolean
   /** May be hidden with the column menu; `hidden` begins so. */
   readonly hideable?: boolean
@@ -28,11 +28,11 @@ export interface Column<Row> {
   readonly sortsDown?: true
 }
 
-/** Rows whose groups have the same key stand under one heading. */
+/** Rows whose groups have the same key are under one heading. */
 export interface RowGroup {
   readonly key: string
   readonly title: ReactNode
-  /** What can be done with all of its rows at once, usually `<RowActions>`. */
+  /** The actions on all of its rows at once, usually `<RowActions>`. */
   readonly actions?: ReactNode
 }
 
@@ -41,7 +41,7 @@ export interface Sort {
   readonly descending: boolean
 }
 
-/** Where a list stands: its filters, its order and its page, as the address says. */
+/** The state of a list: its filters, its order and its page, as in the address. */
 export interface ListState {
   readonly page: number
   readonly onPage: (page: number) => void
@@ -56,7 +56,7 @@ export interface ListState {
   readonly onSearch: (search: Readonly<Record<string, string>>) => void
 }
 
-/** What a view of a list is made of, and how the list takes it on. */
+/** The content of a list's view, and how the list applies it. */
 export interface Viewed extends Pick<ListState, 'page' | 'search' | 'onSearch'> {
   readonly list: ViewedList
   readonly filters: readonly Filter[]
@@ -85,7 +85,7 @@ export interface DataTableProps<Row> {
   /** Buttons for the selected rows. */
   readonly bulkActions?: ReactNode
   readonly expand?: (row: Row) => ReactNode
-  /** What a card shows under its title, where every column by name would be too long. */
+  /** The text under a card's title, where all columns would be too long. */
   readonly card?: (row: Row) => ReactNode
   /** Buttons at the end of a row, usually `<RowActions>`. */
   readonly rowActions?: (row: Row) => ReactNode
@@ -96,7 +96,7 @@ export interface DataTableProps<Row> {
   readonly empty?: EmptyProps
   /** Narrow cells and low rows, for long lists with many columns. */
   readonly dense?: boolean
-  /** Stands above the rows, usually `<ListFilters>`. */
+  /** Above the rows, usually `<ListFilters>`. */
   readonly toolbar?: ReactNode
   /** Makes views of the list that can be kept. */
   readonly view?: Viewed

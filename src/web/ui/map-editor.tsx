@@ -10,10 +10,10 @@ import { texts } from './texts.ts'
 export type MapProps = Pick<RowsEditorProps<unknown>, 'label' | 'description' | 'error' | 'disabled' | 'value' | 'onChange'>
 
 export interface MapEditorProps<Value> extends MapProps {
-  /** Whether rows can show what stands in the object. */
+  /** Whether the object fits into rows. */
   readonly isValue: (value: unknown) => value is Value
   readonly newValue: Value
-  /** What is half typed becomes what it stands for; as it is, without this. */
+  /** Completes an unfinished value; without this it is kept. */
   readonly finish?: (value: Value) => Value
   /** The field of a value; it is labelled by its name. */
   readonly children: (props: {
@@ -25,7 +25,7 @@ export interface MapEditorProps<Value> extends MapProps {
 
 const rowsMax = 100
 
-/** An object from names to values of one kind, as rows or as JSON text. What is no such object, or is long, is shown as text. */
+/** An object from names to values of one type, as rows or as JSON text. Another or a long object is shown as text. */
 export function MapEditor<Value>({ isValue, newValue, finish, children, ...props }: MapEditorProps<Value>) {
   const say = useText(texts)
   return (
@@ -64,7 +64,7 @@ function readRows<Value>(text: string, isValue: (value: unknown) => value is Val
   return rows.length > rowsMax || rows.length < Object.keys(object).length ? undefined : rows
 }
 
-/** A name that stands twice has no value, so that it cannot be saved. */
+/** A repeated name has no value, so that it cannot be saved. */
 function writeRows<Value>(rows: Rows<Value>, finish = (value: Value) => value): string {
   const named = rows.map(([name, value], index) => [name, isTwice(rows, index) ? null : finish(value)])
   return JSON.stringify(Object.fromEntries(named), null, 2)

@@ -8,7 +8,7 @@ import { texts } from './texts.ts'
 /** An address that holds the bytes of a picture by itself. SVG is a document, and not among them. */
 export const isDataUrlPicture = (address: string): boolean => /^data:image\/(?:png|jpeg|gif|webp);base64,/i.test(address)
 
-/** An image that comes with the text, of this site, or of another once the reader asked for it: loading it tells the other site who reads what. */
+/** An image of the text or of this site, or of another site once the reader requests it: loading reveals the reader to that site. */
 export function MarkdownImage({ address, alt }: { address: string; alt: string }) {
   const say = useText(texts)
   const [wanted, setWanted] = useState(false)

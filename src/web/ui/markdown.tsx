@@ -5,7 +5,7 @@ import styles from './prose.module.css'
 
 const LazyMarkdown = lazy(async () => ({ default: (await import('./markdown-body.tsx')).MarkdownBody }))
 
-/** The answer of a model, whom nobody trusts: Markdown of which HTML stays text. The parser is loaded when first needed. */
+/** A model's answer, which is untrusted: Markdown whose HTML stays text. The parser is loaded on demand. */
 export function Markdown(props: MarkdownProps) {
   return (
     <div className={styles.prose}>

@@ -6,7 +6,7 @@ import styles from './masked-text.module.css'
 
 export interface MaskedTextProps {
   readonly text: string
-  /** What is shown of it at first. */
+  /** The visible part at first. */
   readonly masked: string
   /** Whose it is: the name that its copy button bears. */
   readonly name: string

@@ -2,8 +2,8 @@ import { Menu, type MenuProps } from '@mantine/core'
 import { useEffect, useState } from 'react'
 
 /**
- * A menu that opens as it appears, in the place of a plain button. Its own button must have `autoFocus`: what had the focus when the menu
- * opened has it again when the menu is closed.
+ * A menu that opens as it appears, in place of a plain button. Its own button must have `autoFocus`, so that the focus returns to it
+ * when the menu is closed.
  */
 export function OpeningMenu(menu: MenuProps) {
   const [opened, setOpened] = useState(false)

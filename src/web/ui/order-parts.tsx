@@ -8,7 +8,7 @@ import { useQuotaHint } from './quota-text.tsx'
 import { StatusTag } from './status-tag.tsx'
 import { Tag } from './tag.tsx'
 
-/** What the lists of orders of users and of admins share. */
+/** Shared parts of the lists of orders of users and of admins. */
 
 const methods = Object.values(paymentMethods)
 
@@ -21,7 +21,7 @@ export function PaymentMethod({ method }: { method: string }) {
   return known ? local(known.label) : method
 }
 
-/** Where an order stands, and what became of its payment afterwards. */
+/** The status of an order, and later refunds and disputes. */
 export function OrderState({ order }: { order: TopUp }) {
   const say = useText(texts)
   const local = useLocal()

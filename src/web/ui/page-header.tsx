@@ -9,7 +9,7 @@ export interface PageHeaderProps {
   readonly actions?: ReactNode
 }
 
-/** Every screen begins with one: its h1, a line on what it is for, and what can be done here. */
+/** The head of every screen: its h1, a line on its purpose, and its actions. */
 export function PageHeader({ title, description, actions }: PageHeaderProps) {
   return (
     <header className={styles.header}>

@@ -5,7 +5,7 @@ import styles from './panel.module.css'
 export interface PanelProps {
   readonly title?: ReactNode
   readonly description?: ReactNode
-  /** Stands at the right of the title. */
+  /** At the right of the title. */
   readonly aside?: ReactNode
   /** A line of buttons under a hairline. */
   readonly footer?: ReactNode

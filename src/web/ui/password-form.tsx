@@ -34,7 +34,7 @@ const texts = defineTexts({
   },
 })
 
-/** Changes the own password; who came with an outside account has none yet, and sets a first one. */
+/** Changes the user's own password; users of an external identity have none yet, and set a first one. */
 export function PasswordForm({ isFirst = false, onDone }: { isFirst?: boolean; onDone: () => void }) {
   const say = useText(texts)
   const form = useForm({

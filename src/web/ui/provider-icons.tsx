@@ -24,7 +24,7 @@ export function ProviderIcon({ provider, ...props }: { provider: IdentityProvide
   return <Icon size={18} stroke={1.7} aria-hidden="true" {...props} />
 }
 
-/** What the providers are called here. */
+/** Display names of the providers. */
 export function useProviderNames(): (provider: IdentityProvider) => string {
   const local = useLocal()
   const { oidc_name: own } = useStatus()

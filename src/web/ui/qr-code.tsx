@@ -3,7 +3,7 @@ import encode from 'qr'
 /** Modules of quiet zone around the code, as the standard wants it. */
 const border = 4
 
-/** A QR code, drawn here: what it says never leaves the browser. Black on white in both themes, as cameras need it. */
+/** A QR code, drawn here: its content never leaves the browser. Black on white in both themes, as cameras need it. */
 export function QrCode({ text, label, size = 200 }: { text: string; label: string; size?: number }) {
   const rows = encode(text, 'raw', { ecc: 'medium', border })
   const path = rows.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : []))).join('')

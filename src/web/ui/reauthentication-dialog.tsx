@@ -45,7 +45,7 @@ const texts = defineTexts({
   },
 })
 
-/** Proves who is behind the session: with the password, with a code where there is a second factor, or with a passkey. */
+/** Authenticates the user of the session again: by password, by a code where there is a second factor, or by a passkey. */
 export function ReauthenticationDialog({ onAnswer }: { onAnswer: (proved: boolean) => void }) {
   const say = useText(texts)
   const { data } = useQuery(read('GET /api/user/security'))

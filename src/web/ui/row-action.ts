@@ -14,7 +14,7 @@ export interface Action {
 /** Something that can be done with one row. */
 export interface RowAction extends Action {
   readonly icon: ReactNode
-  /** Stands in the row itself; the others are in the menu. */
+  /** Shown in the row itself; the others are in the menu. */
   readonly primary?: boolean
   readonly busy?: boolean
 }

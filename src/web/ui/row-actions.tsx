@@ -6,7 +6,7 @@ import { perform, type RowAction } from './row-action.ts'
 import styles from './row-actions.module.css'
 import { texts } from './texts.ts'
 
-/** What can be done with one row: the frequent things as icons, the rest in a menu, dangerous ones last and red. */
+/** The actions of one row: frequent ones as icons, the rest in a menu, dangerous ones last and red. */
 export function RowActions({ name, actions }: { name: string; actions: readonly RowAction[] }) {
   const say = useText(texts)
   const primary = actions.filter((action) => action.primary)

@@ -16,7 +16,7 @@ export interface RowsEditorProps<Row> {
   readonly onChange: (value: string) => void
   /** The rows of a text; undefined when rows cannot show it. */
   readonly read: (value: string) => readonly Row[] | undefined
-  /** The text of rows. What is half typed is written so that whoever checks the text refuses it. */
+  /** The text of rows. An incomplete row is written so that the schema refuses it. */
   readonly write: (rows: readonly Row[]) => string
   readonly newRow: Row
   readonly addLabel: string
@@ -26,7 +26,7 @@ export interface RowsEditorProps<Row> {
   readonly scrolls?: true
   /** The fields of one row. */
   readonly children: (props: RowProps<Row>) => ReactNode
-  /** Stands below the rows, such as what follows from them. */
+  /** Below the rows, such as their consequences. */
   readonly footer?: ReactNode
 }
 
@@ -73,7 +73,7 @@ export function RowsEditor<Row>(props: RowsEditorProps<Row>) {
   )
 }
 
-/** Help stands above what grows. */
+/** Help is above the growing part. */
 const order: ('label' | 'description' | 'input' | 'error')[] = ['label', 'description', 'input', 'error']
 
 type DraftsInput<Row> = Pick<RowsEditorProps<Row>, 'value' | 'onChange' | 'read' | 'write'>

@@ -1,16 +1,16 @@
 import { createContext, type ReactNode, type RefObject } from 'react'
 
 export interface SideDrawerProps<Subject> {
-  /** What it is about. It is open while there is one. */
+  /** Its subject. It is open while there is one. */
   readonly subject: Subject | undefined
   readonly title: (subject: Subject) => string
   readonly onClose: () => void
   readonly wide?: boolean
-  /** Usually a `<DrawerForm>`, which may be loaded with the first opening. Begins anew each time the drawer opens. */
+  /** Usually a `<DrawerForm>`, which may be loaded with the first opening. Reset each time the drawer opens. */
   readonly children: (subject: Subject) => ReactNode
 }
 
-/** What a form tells the drawer around it. */
+/** A form's state for the drawer around it. */
 export interface DrawerHold {
   /** Something was typed; closing asks first. */
   dirty: boolean

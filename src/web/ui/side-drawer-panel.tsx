@@ -12,7 +12,7 @@ import { texts } from './texts.ts'
 /** A panel at the side of a list. Esc and a click outside close it, unless its form would lose something. */
 export function SideDrawerPanel<Subject>({ subject, title, onClose, wide = false, children }: SideDrawerProps<Subject>) {
   const say = useText(texts)
-  // On its way out it still shows what it was about.
+  // While closing it still shows its last subject.
   const [shown, setShown] = useState(subject)
   if (subject !== undefined && subject !== shown) setShown(subject)
   // A drawer moves in, and gives the focus back to what opened it, only if it is there before it opens.

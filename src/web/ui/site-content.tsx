@@ -5,7 +5,7 @@ import { SafeHtml } from './safe-html-view.tsx'
 
 const SiteMarkdown = lazy(async () => ({ default: (await import('./site-markdown.tsx')).SiteMarkdown }))
 
-/** What an operator wrote for a page: an https address stands for the page there, all else is a text. */
+/** The operator's content of a page: an https address is framed, anything else is a text. */
 export function SiteContent({ text, title }: { text: string; title: string }) {
   const address = text.trim()
   if (!/^https:\/\/\S+$/.test(address)) return <SiteText text={text} />
@@ -23,7 +23,7 @@ export function SiteText({ text }: { text: string }) {
   )
 }
 
-/** HTML from its first tag to its last: as Markdown, what is indented in it would become code. */
+/** HTML from its first tag to its last: as Markdown, indented parts would become code. */
 function isHtml(text: string): boolean {
   return /^<[a-z!][\w-]*[\s/>]/i.test(text) && text.endsWith('>')
 }

@@ -5,7 +5,7 @@ import styles from './prose.module.css'
 
 const { code, link, listitem, table } = Renderer.prototype
 
-/** Links to elsewhere open apart, and what is wider than the page scrolls, by keyboard too. */
+/** External links open in a new tab, and wide content scrolls, by keyboard too. */
 const markdown = new Marked({
   renderer: {
     code(token) {

@@ -2,8 +2,8 @@ import { useEffect, useState } from 'react'
 import { lastFocused } from '../lib/restore-focus.ts'
 
 /**
- * What had the focus before this opened has it again when this is gone. For what is drawn open and goes at once: the library gives the
- * focus back only to what it saw opening and closing.
+ * Returns the focus to the element that had it before. For components that mount open and unmount at once: the library only restores
+ * it when it sees opening and closing.
  */
 export function useFocusReturn(): void {
   const [opener] = useState(openerNow)
@@ -17,7 +17,7 @@ export function useFocusReturn(): void {
   )
 }
 
-/** An item of a menu is gone soon; what has opened its menu stays. */
+/** A menu item vanishes; the opener of its menu stays. */
 function openerNow(): HTMLElement | null | undefined {
   const menu = lastFocused()?.closest('[role=menu]')?.getAttribute('aria-labelledby')
   return menu ? document.getElementById(menu) : lastFocused()

@@ -1,6 +1,6 @@
 import { useLocation, useNavigate, useParams } from '@tanstack/react-router'
 
-/** What the form at the side of a list is about: something new or what has this id. */
+/** The subject of a list's form: a new item or the one with this id. */
 export interface FormSubject {
   readonly id: number | undefined
 }

@@ -13,7 +13,7 @@ export interface WechatDialogProps {
   readonly onClose: () => void
 }
 
-/** Shows whom to follow in WeChat, and takes the code that comes back. */
+/** Shows the WeChat account to follow, and takes the code that it sends. */
 export function WechatDialog({ words, busy, error, onCode, onClose }: WechatDialogProps) {
   const { wechat_qrcode: image } = useStatus()
   const form = useForm({

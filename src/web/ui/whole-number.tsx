@@ -29,7 +29,7 @@ export function WholeNumber({ value = '', onChange, onBlur, min, ...rest }: Whol
   }
 
   function press(event: KeyboardEvent): void {
-    // It submits what stands here.
+    // It submits the current value.
     if (event.key === 'Enter') settle()
     const by = steps[event.key]
     if (by === undefined) return

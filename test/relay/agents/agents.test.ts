@@ -143,7 +143,7 @@ eachDatabase('an agent whose server is replaced in the middle of its conversatio
     ['Anthropic', 'langchain openai, chat'],
     ['Gemini', 'ai sdk, anthropic'],
     ['OpenAI, a model that wants Responses', '@google/genai'],
-  ])('comes to its end: what %s has sealed for %s outlives the process', async (name, agent) => {
+  ])('completes: state sealed by %s for %s survives a restart', async (name, agent) => {
     const { [name]: upstream } = upstreams
     if (!upstream) throw new Error(`${name} is not there`)
     const database = await fresh()

@@ -120,7 +120,7 @@ async function ask(name: string, change: (body: Json) => Json = (body) => body) 
 }
 
 describe('the simulated vendors', () => {
-  it.each(Object.keys(vendors))('answer what fits: %s', async (name) => {
+  it.each(Object.keys(vendors))('return a valid answer: %s', async (name) => {
     expect(await ask(name)).toMatchObject({ status: 200 })
   })
 

@@ -18,7 +18,7 @@ import { inOwnLanguage } from './own-language.ts'
 import { usdText } from './prices.ts'
 import { texts } from './texts.ts'
 
-/** What stands in the cells of the log. A cell that a row has nothing for is null. */
+/** Cells of the log. An empty cell is null. */
 
 /** The year is left out while it is this one. */
 export function TimeCell({ row }: { row: LogRow }) {
@@ -150,7 +150,7 @@ export function RetryCell({ row }: { row: LogRow }) {
   )
 }
 
-/** The price in a few words, and what is out of the ordinary; of other rows their text. */
+/** A summary of the price, and exceptions; for other rows their text. */
 export function DetailCell({ row }: { row: LogRow }) {
   const say = useText(texts)
   const language = useLanguage()

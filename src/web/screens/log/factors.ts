@@ -24,7 +24,7 @@ export function failedAttempts({ admin_info: info }: Factors): readonly Attempt[
   return Array.isArray(info?.attempts) ? info.attempts : []
 }
 
-/** What the site bears of the upstream's bill, and why. */
+/** The site's cost, and its reason. */
 export function siteCostOf({ admin_info: info }: Factors): { units: number; label: Text } | undefined {
   const { amount, reason } = info?.site_cost ?? {}
   const label = siteCostReasons.find((known) => known === reason)
@@ -36,7 +36,7 @@ export function droppedFields({ dropped }: Factors): readonly string[] {
   return Array.isArray(dropped) ? dropped.map(String) : []
 }
 
-/** What the reply of the upstream held and the caller's format could not. */
+/** Content of the upstream's reply that the caller's format lacks. */
 export function droppedOfReply({ reply_dropped: dropped }: Factors): readonly string[] {
   return Array.isArray(dropped) ? dropped.map(String) : []
 }

@@ -23,7 +23,7 @@ export function useLogState() {
   return useListState(filters, { sort: '-created_at' })
 }
 
-/** What the server is asked for, rows, statistics and files alike. */
+/** The query for rows, statistics and files alike. */
 export function filterOf(
   { from, to, username, channel, site_cost, ...rest }: ReturnType<typeof useLogState>['asked'],
   isAdmin: boolean,

@@ -32,7 +32,7 @@ export function Screen() {
   const every = live && liveEveryMs
   const { list, totalAtLeast } = useLogList({ isAdmin, filter, order: state.order, paging: state.paging, every })
 
-  /** What is new comes on the first page of an open span. */
+  /** New rows appear on the first page of an open span. */
   const follow = (on: boolean) => {
     setLive(on)
     if (on) state.change({ page: 1, to: 0, sort: '-created_at' })

@@ -7,7 +7,7 @@ import { type LogRow, triedChannels } from './factors.ts'
 import styles from './log.module.css'
 import { UserCell } from './user-cell.tsx'
 
-/** A row where there is no room for a table: what was called and its cost, how it went, who called. */
+/** A row in a narrow window: model and cost, outcome, caller. */
 export function LogCard({ row, isAdmin }: { row: LogRow; isAdmin: boolean }) {
   const isConsume = row.type === logType.consume
   return (

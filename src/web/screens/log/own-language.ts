@@ -6,8 +6,8 @@ const chinese = /\p{Script=Han}/u
 const english = /^[^\p{L}]*[A-Za-z]/u
 
 /**
- * Of a row's text the half in the reader's language. The server writes `中文 / English`, where names and reasons stand in both halves,
- * in whatever language; what is not of that form is shown as it is.
+ * The half of a row's text in the reader's language. The server writes `中文 / English`, with names and reasons in both halves; other
+ * texts are shown as they are.
  */
 export function inOwnLanguage(text: string, language: Language): string {
   const parts = text.split(between)

@@ -14,7 +14,7 @@ export interface StatisticsProps {
   readonly every: number | false
 }
 
-/** What was consumed within the filter, and the pace of the last minute. */
+/** Consumption within the filter, and the rates of the last minute. */
 export function Statistics({ isAdmin, filter, every }: StatisticsProps) {
   const say = useText(texts)
   const line = isAdmin ? 'GET /api/log/stat' : 'GET /api/log/self/stat'

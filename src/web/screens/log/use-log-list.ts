@@ -42,7 +42,7 @@ export function useLogList({ isAdmin, filter, order, paging, every }: LogListInp
   return { list: { ...list, data: { ...data, total } }, totalAtLeast: trail.more }
 }
 
-/** What has been seen of a list with one filter: where its pages begin, and how many rows it has, at least if there are more. */
+/** The known part of a list with one filter: the cursors of its pages, and its number of rows, or a lower bound. */
 const freshTrail = () => ({ places: new Map<number, string>(), total: 0, more: false })
 
 function withRows(page: CallReply<'GET /api/log/'>) {

@@ -10,7 +10,7 @@ import type { LogRow } from './factors.ts'
 import styles from './log.module.css'
 import { texts } from './texts.ts'
 
-/** The name of a row's user; pressed, it opens a card with how the account stands. */
+/** The name of a row's user; clicking it opens a card with the state of the account. */
 export function UserCell({ row }: { row: LogRow }) {
   return (
     <Popover shadow="md" radius="md" position="bottom-start" width={300} trapFocus withinPortal>

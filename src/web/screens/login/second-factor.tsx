@@ -9,7 +9,7 @@ import styles from './login.module.css'
 
 const focus = (input: HTMLInputElement | null) => input?.focus()
 
-/** The second step of a login: a code of the app, or a backup code. Who took too long starts again. */
+/** The second step of a login: a code of the app, or a backup code. After a timeout the login starts again. */
 export function SecondFactor({ onLeave, onDone }: { onLeave: () => void; onDone?: () => void }) {
   const say = useText(entryTexts)
   const form = useForm({

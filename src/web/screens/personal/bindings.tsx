@@ -20,7 +20,7 @@ const TelegramDialog = lazy(async () => ({ default: (await import('../../ui/tele
 /** Accounts elsewhere that let in here. Those that the site does not offer are shown while something is bound there. */
 export function Bindings() {
   const say = useText(securityTexts)
-  // Binding goes on in a window of its own; whoever comes back from there sees what came of it.
+  // Binding continues in a separate window; on return the result is shown.
   const bindings = useQuery({ ...read('GET /api/user/binding'), refetchOnWindowFocus: 'always' })
   const shown = bindings.data?.filter(({ offered, account }) => offered || account !== '')
 

@@ -19,7 +19,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-/** What a person knows a browser by: `Chrome · Windows`. '' when it says nothing that is known. */
+/** A readable name of a browser: `Chrome · Windows`. '' when it is unknown. */
 export function describeBrowser(userAgent: string): { name: string; mobile: boolean } {
   const nameIn = (table: typeof browsers) => table.find(([sign]) => sign.test(userAgent))?.[1]
   const name = [nameIn(browsers), nameIn(systems)].filter((part) => part !== undefined).join(' · ')

@@ -16,7 +16,7 @@ import { PasswordCard } from './password-card.tsx'
 import styles from './personal.module.css'
 import { SessionsCard } from './sessions-card.tsx'
 
-/** These are heavy and stand further down: they come a moment later, so that the first visit stays light. */
+/** These are heavy and further down: they are loaded later, so that the first visit stays light. */
 const NoticesCard = lazy(async () => ({ default: (await import('./notices-card.tsx')).NoticesCard }))
 const Bindings = lazy(async () => ({ default: (await import('./bindings.tsx')).Bindings }))
 const Security = lazy(async () => ({ default: (await import('./security.tsx')).Security }))

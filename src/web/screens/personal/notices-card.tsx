@@ -21,7 +21,7 @@ const fieldOfRefusal: Readonly<Record<string, string>> = {
   code_wrong: 'notification_code',
 }
 
-/** How and when the own account is told that its quota runs low. */
+/** How and when the user is notified of a low quota. */
 export function NoticesCard({ self }: { self: CallReply<'GET /api/user/self'> }) {
   const say = useText(texts)
   const { hasSecret, ...saved } = readOwnSetting(self.setting)

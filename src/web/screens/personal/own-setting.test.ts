@@ -5,7 +5,7 @@ it.each(['', '{bad', 'null', '[]', '{"quota_warning_threshold":"many"}'])('begin
   expect(readOwnSetting(text)).toMatchObject({ notify_type: 'email', quota_warning_threshold: 500_000, hasSecret: false })
 })
 
-it('shows what is set, but never a secret', () => {
+it('shows the settings, but never a secret', () => {
   const text =
     '{"notify_type":"webhook","webhook_url":"https://a.test/","webhook_secret_set":true,"quota_warning_threshold":7,"other":1}'
   expect(readOwnSetting(text)).toMatchObject({

@@ -2,20 +2,20 @@ import type { useForm } from '@mantine/form'
 import type { SettingInput } from '../../../contract/entities/user-setting.ts'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 
-/** What the form of notices holds. */
+/** The values of the notice form. */
 export interface NoticeValues {
   notify_type: 'email' | 'webhook'
   /** Units; text while it is being typed. */
   quota_warning_threshold: number | string
   webhook_url: string
-  /** What is typed anew; the stored one is never shown. */
+  /** A new secret; the stored one is never shown. */
   webhook_secret: string
   notification_email: string
   notification_code: string
   accept_unset_model_ratio_model: boolean
 }
 
-/** What the parts of the form need of it. */
+/** The context of the parts of the form. */
 export type NoticeForm = Pick<ReturnType<typeof useForm<NoticeValues>>, 'values' | 'getInputProps' | 'setFieldValue'>
 
 /** Until a user or the site says otherwise. */
@@ -39,7 +39,7 @@ export function readOwnSetting(text: string): NoticeValues & { hasSecret: boolea
   }
 }
 
-/** What is sent: only what belongs to the chosen way, so that the other way keeps what it had. */
+/** The request body: only members of the chosen method, so that the other keeps its own. */
 export function inputOf(values: NoticeValues): SettingInput {
   const { notify_type, quota_warning_threshold, accept_unset_model_ratio_model } = values
   const common = { notify_type, quota_warning_threshold: Number(quota_warning_threshold), accept_unset_model_ratio_model }

@@ -12,7 +12,7 @@ const sample = JSON.stringify(
   2,
 )
 
-/** Where a program of the user is told, and what proves to it who calls. */
+/** The user's webhook, and the secret that authenticates its calls. */
 export function WebhookFields({ form, hasSecret }: { form: NoticeForm; hasSecret: boolean }) {
   const say = useText(texts)
   return (

@@ -17,7 +17,7 @@ import { type Answer, isRunning } from './turns.ts'
 
 export interface AnswerViewProps {
   readonly answer: Answer
-  /** What can be done with it now; absent for what cannot. */
+  /** Its actions; absent for impossible ones. */
   readonly onRetry: (() => void) | undefined
   readonly onRemove: (() => void) | undefined
   readonly onStop: (() => void) | undefined
@@ -25,7 +25,7 @@ export interface AnswerViewProps {
   readonly isElsewhere: boolean
 }
 
-/** What one model answered, with its state and what can be done with it. */
+/** One model's answer, with its state and actions. */
 export function AnswerView({ answer, onRetry, onRemove, onStop, isElsewhere }: AnswerViewProps) {
   const say = useText(texts)
   const running = isRunning(answer)
@@ -87,7 +87,7 @@ const Said = memo(function Said({ content, state, hasPictures }: Pick<Answer, 'c
   )
 })
 
-/** What the model thought before it answered, folded away. */
+/** The model's thinking, collapsed. */
 function Reasoning({ answer: { reasoning, content, state } }: { answer: Answer }) {
   const say = useText(texts)
   if (!reasoning) return null

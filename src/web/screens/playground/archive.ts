@@ -5,7 +5,7 @@ import type { Turn } from './turns.ts'
  * list of all does not load them all. Where the browser keeps nothing, they live as long as the page.
  */
 
-/** What the list shows of a conversation. */
+/** A conversation's entry in the list. */
 export interface Head {
   readonly id: string
   readonly userId: number
@@ -24,7 +24,7 @@ export interface Archive {
   /** Newest first. */
   list(): Promise<readonly Head[]>
   read(id: string): Promise<StoredConversation | undefined>
-  /** Writes what `work` makes of what is kept; no other tab writes in between. */
+  /** Applies `work` to the stored state in a transaction over all tabs. */
   change(id: string, work: (kept: StoredConversation | undefined) => StoredConversation | undefined): Promise<void>
   remove(ids: readonly string[]): Promise<void>
 }

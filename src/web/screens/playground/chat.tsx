@@ -15,7 +15,7 @@ import { useDraft } from './use-draft.ts'
 export interface ChatProps {
   readonly conversation: Conversation
   readonly settings: Settings
-  /** Asks for what is missing before anything can be sent. */
+  /** Reports what is missing before anything can be sent. */
   readonly isReady: () => boolean
   readonly onNew: () => void
 }
@@ -25,7 +25,7 @@ export function Chat({ conversation, settings, isReady, onNew }: ChatProps) {
   const turns = useSyncExternalStore(conversation.subscribe, conversation.read)
   const stick = useStickToBottom()
   const { draft, replaces, setText, addPictures, removePicture, edit, clear } = useDraft()
-  // Another tab may be writing too: what it writes is shown, and stopped there.
+  // An answer written by another tab is shown, and can be stopped there.
   const isOwn = ({ id }: Answer) => conversation.writing().includes(id)
   const running = turns.some(({ answers }) => answers.some(isOwn))
   const question = { text: draft.text.trim(), pictures: draft.pictures }

@@ -26,7 +26,7 @@ export interface ComposerProps {
   readonly onCode: () => void
 }
 
-/** Where a question is typed, and what can be done with the conversation. */
+/** The input of questions, and the actions on the conversation. */
 export function Composer(props: ComposerProps) {
   const { draft, onText, onPictures, running, editing, canClear, onSend, onStop, onCancelEdit, onEditLast, onClear, onCode } =
     props
@@ -34,7 +34,7 @@ export function Composer(props: ComposerProps) {
   const input = useRef<HTMLTextAreaElement>(null)
   const isEmpty = draft.text.trim() === '' && draft.pictures.length === 0
 
-  // Enter also ends a composition of an input method; some browsers tell that only by this old key code.
+  // Enter also ends a composition of an input method; some browsers report that only by this old key code.
   function press(event: KeyboardEvent): void {
     const composing = event.nativeEvent.isComposing || event.nativeEvent.keyCode === 229
     if (composing || event.shiftKey) return

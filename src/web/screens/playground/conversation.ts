@@ -29,9 +29,9 @@ export class Conversation {
   readonly #running = new Map<string, AbortController>()
   readonly #others: Pick<OtherWriters, 'isWriting'>
   #turns: readonly Turn[]
-  /** The same as it is shown: what nobody writes any more was stopped. */
+  /** The same for display: answers without a writer were stopped. */
   #shown: readonly Turn[]
-  /** What is kept of them, as far as this tab knows, and the version of that. */
+  /** The stored turns, as far as this tab knows, and their version. */
   #kept: readonly Turn[]
   #version: string | undefined
   #savedAtMs = 0
@@ -73,7 +73,7 @@ export class Conversation {
     this.ask(question, settings)
   }
 
-  /** Has one answer of the last turn written anew, by the model that is chosen for its column now. */
+  /** Regenerates one answer of the last turn with the model now chosen for its column. */
   retry({ id, lane, model }: Answer, settings: Settings): void {
     const fresh = blankAnswer(settings.models[lane] || model, lane)
     this.#replace(fresh, id)
@@ -96,7 +96,7 @@ export class Conversation {
     for (const control of controls) control?.abort()
   }
 
-  /** What is worth keeping, with what another tab has kept meanwhile; `confirm` once it is kept under this version. */
+  /** The turns to store, merged with those of another tab; call `confirm` once they are stored under this version. */
   meet(kept: StoredConversation | undefined, version: string): { turns: readonly Turn[]; confirm: () => void } {
     const merged = this.#mergedWith(kept)
     const turns = newest(merged)
@@ -165,7 +165,7 @@ export class Conversation {
     await this.#findCost(answer)
   }
 
-  /** What was charged stands in the log, which knows the request by its id. */
+  /** The charge is in the log, which has the request by its id. */
   async #findCost({ id, requestId, state }: Answer): Promise<void> {
     if (!requestId || (state === 'error' && !this.#find(id)?.content)) return
     for (const waitMs of costAskedAfterMs) {
@@ -239,7 +239,7 @@ export function newId(): string {
   return Date.now().toString(36) + Math.random().toString(36).slice(2)
 }
 
-/** Whether a turn looks as it did: it was settled anew, and no answer has become another. */
+/** Whether a turn is unchanged: settling it changed no answer. */
 function isSame(turn: Turn, before: Turn | undefined): boolean {
   if (turn === before) return true
   return before?.id === turn.id && turn.answers.every(({ state }, at) => state === before.answers[at]?.state)

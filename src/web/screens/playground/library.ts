@@ -4,7 +4,7 @@ import { titleOf } from './turns.ts'
 import { beatMs, OtherWriters, type TabMessage } from './writers.ts'
 
 export interface LibraryState {
-  /** False for the moment in which the browser is asked what it keeps. */
+  /** False while the browser's storage is being read. */
   readonly ready: boolean
   /** Kept conversations, newest first. */
   readonly heads: readonly Head[]
@@ -12,7 +12,7 @@ export interface LibraryState {
   readonly conversation: Conversation
 }
 
-/** One person's conversations in this browser: the open one, and the list of all that are kept. Tabs tell each other what they keep. */
+/** One user's conversations in this browser: the open one, and the list of all stored ones. Tabs notify each other of changes. */
 export class Library {
   readonly #userId: number
   readonly #archive: Promise<Archive>
@@ -38,7 +38,7 @@ export class Library {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Follows what other tabs keep and write; what is returned ends that, and stops what is being written. */
+  /** Follows changes of other tabs; the returned function ends that, and stops running answers. */
   readonly attend = (): (() => void) => {
     const channel = new BroadcastChannel('playground')
     channel.onmessage = ({ data }: MessageEvent<TabMessage>) => this.#hear(data)
@@ -51,7 +51,7 @@ export class Library {
     const leave = () => this.#say({ writing: [] })
     window.addEventListener('pagehide', leave)
     return () => {
-      // An answer that nobody reads any more is not paid for.
+      // An answer without a reader is aborted, so that it costs nothing.
       this.stop()
       leave()
       clearInterval(beat)
@@ -90,7 +90,7 @@ export class Library {
     await this.#list()
   }
 
-  /** They leave the list when they are gone: what is not shown any more does not come back with the next visit. */
+  /** They leave the list when they are deleted, so that they do not reappear with the next visit. */
   async remove(ids: readonly string[]): Promise<void> {
     for (const id of ids) this.#removed.add(id)
     if (this.#removed.has(this.#shelf.conversation.id)) this.startNew()
@@ -122,7 +122,7 @@ export class Library {
   async #keep(conversation: Conversation): Promise<void> {
     const archive = await this.#archive
     const { id } = conversation
-    // What was removed while it was still being settled stays removed.
+    // A conversation removed while it was being settled stays removed.
     if (this.#removed.has(id)) return
     if (this.#shelf.conversation !== conversation && !this.#shelf.heads.some((head) => head.id === id)) return
     const version = newId()
@@ -137,11 +137,11 @@ export class Library {
       confirm()
       await this.#list()
     } catch {
-      // A browser without room keeps what it has; the conversation on the page goes on.
+      // A full storage keeps its content; the conversation on the page continues.
     }
   }
 
-  /** Reads the list anew after a change of this tab, and tells the others. */
+  /** Reads the list again after a change of this tab, and notifies the others. */
   async #list(): Promise<void> {
     const archive = await this.#archive
     const heads = await archive.list()
@@ -151,7 +151,7 @@ export class Library {
     this.#say({ changed: true })
   }
 
-  /** Another tab has changed what is kept. */
+  /** Another tab has changed the storage. */
   async #follow(): Promise<void> {
     const archive = await this.#archive
     const { conversation, heads: before } = this.#shelf

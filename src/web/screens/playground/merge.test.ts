@@ -24,7 +24,7 @@ it('answers of one turn go on in the tab that writes each', () => {
   expect(shown(mergedTurns({ base: [a, b], mine, theirs }))).toEqual(['a one and more two and more', 'b three'])
 })
 
-it('what one has removed goes, unless the other went on with it', () => {
+it('removes what one tab has removed, unless the other continued it', () => {
   expect(shown(mergedTurns({ base: [a, b], mine: [a, b], theirs: copy([a]) }))).toEqual(['a one two'])
   expect(shown(mergedTurns({ base: [a, b], mine: [b], theirs: copy([a, b]) }))).toEqual(['b three'])
   const going = turn('b', answer('3', 'three and more'))

@@ -1,6 +1,6 @@
 import type { Answer, Turn } from './turns.ts'
 
-/** A conversation in two tabs: what it was when both had the same, and what each has made of it. */
+/** A conversation in two tabs: their common base, and the version of each. */
 interface Versions<Item> {
   readonly base: readonly Item[]
   readonly mine: readonly Item[]
@@ -8,8 +8,8 @@ interface Versions<Item> {
 }
 
 /**
- * What becomes of both: what either has added or changed stays, what one has removed goes unless the other went on with it. Things that
- * this tab has left alone are the same objects in `base` and `mine`.
+ * Three-way merge: additions and changes of either tab stay, removals apply unless the other tab continued the turn. Things that this
+ * tab has left alone are the same objects in `base` and `mine`.
  */
 export function mergedTurns({ base, mine, theirs }: Versions<Turn>): readonly Turn[] {
   const turns = merged({ base, mine, theirs }, (was, own, other) => ({

@@ -1,6 +1,6 @@
 import type { ChatRequest } from '../../lib/stream-chat.ts'
 
-/** THE table of what a request can be tuned with. Each has a switch: what is off is not sent, and the model decides. */
+/** The table of all request parameters. Each has a switch: one that is off is not sent, and the model's default applies. */
 
 interface Range {
   readonly kind: 'range'
@@ -52,7 +52,7 @@ export const firstStates = Object.fromEntries(
   // An entry was made for each name.
 ) as ParameterStates
 
-/** What is sent of them. A limit of 0 tokens is none. */
+/** The parameters to send. A limit of 0 tokens means none. */
 export function sentOf(states: ParameterStates): Partial<ChatRequest> {
   const sent = parameterNames.filter((name) => states[name].on && !(name === 'max_tokens' && states[name].value === 0))
   return Object.fromEntries(sent.map((name) => [name, states[name].value]))

@@ -2,8 +2,8 @@ import { withoutTrailing } from '../../../contract/trailing.ts'
 import type { ChatMessage, ChatRequest, ContentPart } from '../../lib/stream-chat.ts'
 
 /**
- * The same request for a terminal or a program. The group is not part of it: there, the token decides it. Pictures are long: an address
- * stands in their place.
+ * The same request for a terminal or a program. The group is not part of it: there, the token decides it. Images are replaced by an
+ * address.
  */
 
 export const codeKinds = ['curl', 'python', 'node', 'anthropic'] as const
@@ -74,10 +74,10 @@ ${keywords(anthropicBody(body))}
 `,
 }
 
-/** The Messages API must be told a limit. */
+/** The Messages API requires a limit. */
 const anthropicTokens = 4096
 
-/** What the Messages API has words for; a picture that an assistant made has none there. */
+/** The parts that the Messages API supports; an image made by an assistant has no form there. */
 function anthropicBody({ model, messages, max_tokens, temperature, top_p }: Body): object {
   const system = messages.flatMap(({ role, content }) => (role === 'system' ? [content] : []))
   return {

@@ -4,7 +4,7 @@ import { type Choosing, ModelFields } from './model-fields.tsx'
 import { ParameterFields } from './parameter-fields.tsx'
 import { texts } from './texts.ts'
 
-/** With what the questions are asked. */
+/** Settings of the questions. */
 export function SettingsPanel({ choices, showMissing }: Choosing) {
   const say = useText(texts)
   const { settings, change } = choices

@@ -4,7 +4,7 @@ import { useSession } from '../../lib/session.ts'
 import { storedJson } from '../../lib/stored.ts'
 import { areStates, firstStates, type ParameterStates } from './parameters.ts'
 
-/** What a question is asked with. */
+/** Settings of a question. */
 export interface Settings {
   readonly group: string
   /** One, or up to three that answer side by side; '' is not chosen yet. */

@@ -13,7 +13,7 @@ export interface TurnListProps extends TurnActions {
   readonly stick: ReturnType<typeof useStickToBottom>
 }
 
-/** The conversation; it follows what is being written until its reader scrolls up. */
+/** The conversation; it follows the text being written until the reader scrolls up. */
 export function TurnList({ turns, stick, ...actions }: TurnListProps) {
   const say = useText(texts)
   const last = turns.at(-1)

@@ -10,7 +10,7 @@ import styles from './playground.module.css'
 import { texts } from './texts.ts'
 import { type Answer, isRunning, type Turn } from './turns.ts'
 
-/** What can be done with a turn and its answers. */
+/** Actions on a turn and its answers. */
 export interface TurnActions {
   readonly onRetry: (answer: Answer) => void
   readonly onEdit: (turn: Turn) => void
@@ -24,7 +24,7 @@ export interface TurnActions {
 interface TurnViewProps extends TurnActions {
   readonly turn: Turn
   readonly isLast: boolean
-  /** Something is being written; what is there stays as it is. */
+  /** An answer is being written; the others stay unchanged. */
   readonly running: boolean
 }
 

@@ -49,12 +49,12 @@ describe('the request of a conversation', () => {
     expect(said([turn('refused', [answer('', { state: 'error' })]), turn('unanswered'), turn('now')])).toEqual(['now'])
   })
 
-  it('keeps what had come of an answer that was stopped or broke off', () => {
+  it('keeps the partial answer that was stopped or interrupted', () => {
     const halves = [turn('a', [answer('half', { state: 'stopped' })]), turn('b', [answer('part', { state: 'error' })])]
     expect(said([...halves, turn('c')])).toEqual(['a', 'half', 'b', 'part', 'c'])
   })
 
-  it('follows one column, and another one only where it has no answer of its own', () => {
+  it('follows one column, and another one only where it has no answer', () => {
     const both = turn('a', [answer('left'), answer('right', { lane: 1 })])
     const one = turn('b', [answer('only left')])
     expect(said([both, one, turn('c')], 1)).toEqual(['a', 'right', 'b', 'only left', 'c'])
@@ -110,7 +110,7 @@ describe('an answer', () => {
     })
   })
 
-  it('says why it failed, and keeps what it had', () => {
+  it('reports why it failed, and keeps its text', () => {
     expect(answerOf([text, { kind: 'error', message: 'overloaded' }])).toMatchObject({
       state: 'error',
       content: 'hi',
@@ -126,7 +126,7 @@ describe('an answer', () => {
   })
 })
 
-describe('what is kept of a conversation', () => {
+describe('the stored part of a conversation', () => {
   it('is bounded in turns and in length, the newest first, and never nothing', () => {
     const many = Array.from({ length: 250 }, (_, index) => turn(String(index)))
     expect(newest(many)).toEqual(many.slice(150))
@@ -170,7 +170,7 @@ describe('the request as code', () => {
     expect(code).not.toContain('image_url')
   })
 
-  it('tells whether pictures were left out', () => {
+  it('reports whether images were left out', () => {
     expect([hasPictures(request), hasPictures(requestOf(settings, lane0, [turn('a')]))]).toEqual([true, false])
   })
 })

@@ -3,7 +3,7 @@ import type { ChatMessage, ChatRequest, ContentPart } from '../../lib/stream-cha
 import { sentOf } from './parameters.ts'
 import type { Settings } from './settings.ts'
 
-/** What a conversation is made of, and how events of the stream change it. */
+/** The parts of a conversation, and how stream events change it. */
 
 /** `loading` waits for the first word, `incomplete` is being written, `stopped` was broken off by its reader. */
 export type AnswerState = 'loading' | 'incomplete' | 'complete' | 'error' | 'stopped'
@@ -68,8 +68,8 @@ export function afterEvent(answer: Answer, event: ChatEvent, { stopped, cut }: {
 }
 
 /**
- * What a model is asked in its column: the questions with the answers that stand there, and the last question. A question that was not
- * answered there goes with the answer of another column, and is left out when there is none.
+ * A model's history in its column: the questions with the answers there, and the last question. A question without an answer there
+ * gets the one of another column, and is left out when there is none.
  */
 export function requestOf(
   settings: Settings,
@@ -134,7 +134,7 @@ export function settledTurns(turns: readonly Turn[], isWritten: (answer: Answer)
 
 const titleLengthMax = 60
 
-/** What a conversation is called until somebody names it. */
+/** The default title of a conversation. */
 export function titleOf(turns: readonly Turn[]): string {
   const words = turns.find(({ question }) => question !== '')?.question ?? ''
   return words.replace(/\s+/g, ' ').trim().slice(0, titleLengthMax)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { beatMs, OtherWriters } from './writers.ts'
 
-it('knows what other tabs write until they say otherwise, or are not heard of any more', () => {
+it('knows the answers that other tabs write until they report their end, or send no more heartbeats', () => {
   let now = 1000
   const others = new OtherWriters(() => now)
   others.hear({ tab: 'one', writing: ['a', 'b'] })

@@ -1,16 +1,16 @@
-/** What tabs tell each other. */
+/** Messages between tabs. */
 export interface TabMessage {
-  /** Who says it. */
+  /** The sender. */
   readonly tab: string
   /** All answers that are being written there. */
   readonly writing: readonly string[]
-  /** What is kept is another now. */
+  /** The storage has changed. */
   readonly changed?: true
-  /** A tab that has just come wants to know what the others write. */
+  /** A new tab asks for the running answers of the others. */
   readonly asks?: true
 }
 
-/** Tabs that write say so again and again; who has not been heard of for so long is gone. */
+/** Writing tabs send heartbeats; after this time without one a tab is gone. */
 export const beatMs = 2000
 const goneAfterMs = 5 * beatMs
 

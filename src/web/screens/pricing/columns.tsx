@@ -129,7 +129,7 @@ interface SteppedProps {
   readonly perUsd: number
 }
 
-/** A price with what it becomes for longer prompts. */
+/** A price with its steps for longer prompts. */
 function Stepped({ row, of, ratio, perUsd }: SteppedProps) {
   const say = useText(texts)
   return (

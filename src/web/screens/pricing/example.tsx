@@ -8,7 +8,7 @@ import { Panel } from '../../ui/panel.tsx'
 import styles from './pricing.module.css'
 import { texts } from './texts.ts'
 
-/** What a request of a model costs, worked out with figures that the reader may change. */
+/** The price of a request of a model, computed with figures that the reader may change. */
 export function WorkedExample({ row, ratio, perUsd }: { row: PriceRow; ratio: number; perUsd: number }) {
   const say = useText(texts)
   const [input, setInput] = useState(1000)

@@ -29,7 +29,7 @@ export function wantedRows(rows: readonly PriceRow[], { search, type, available,
   return down ? sorted.reverse() : sorted
 }
 
-/** What is paid by the call comes after what is paid by tokens. */
+/** Prices per call follow those by tokens. */
 function priceOf({ quota_type, model_ratio, model_price }: PriceRow): number {
   return quota_type === 1 ? 1e6 + model_price : model_ratio
 }

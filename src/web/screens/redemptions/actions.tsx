@@ -8,7 +8,7 @@ import { RowActions } from '../../ui/row-actions.tsx'
 import { redemptionLists } from './redemption-lines.ts'
 import { texts } from './texts.ts'
 
-/** What can be done with one code. A used one can only be copied and deleted. */
+/** Actions on one code. A used one can only be copied and deleted. */
 export function Actions({ code, onEdit, onDeleted }: { code: Redemption; onEdit: () => void; onDeleted: () => void }) {
   const say = useText(texts)
   const { id, name, key, status } = code

@@ -6,7 +6,7 @@ import type { Action } from '../../ui/row-action.ts'
 import { redemptionLists } from './redemption-lines.ts'
 import { texts } from './texts.ts'
 
-/** What can be done with the selected codes. */
+/** Bulk actions on codes. */
 export function useBulkActions() {
   const say = useText(texts)
   const change = useWrite('POST /api/redemption/batch', {

@@ -3,7 +3,7 @@ import { useText } from '../../lib/i18n.ts'
 import { MaskedText } from '../../ui/masked-text.tsx'
 import { texts } from './texts.ts'
 
-/** Masked like a password: whoever looks over a shoulder could redeem it. */
+/** Masked like a password, so that it cannot be read over a shoulder. */
 export function CodeCell({ code: { key, name } }: { code: Redemption }) {
   const say = useText(texts)
   return (

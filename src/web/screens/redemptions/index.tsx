@@ -26,7 +26,7 @@ export function Screen() {
     ...read('GET /api/redemption/search', { query: { ...asked, ...order, ...paging } }),
     placeholderData: (last) => last,
   })
-  /** What the form at the side is about: new codes or the one with this id. */
+  /** The subject of the form in the drawer: new codes or the one with this id. */
   const [drawer, setDrawer] = useState<{ readonly id: number | undefined }>()
   const close = () => setDrawer(undefined)
 

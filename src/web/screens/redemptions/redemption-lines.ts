@@ -1,4 +1,4 @@
 import type { ReadLine } from '../../lib/query.ts'
 
-/** What a change of a code makes stale. */
+/** The queries invalidated by a change of a code. */
 export const redemptionLists: readonly ReadLine[] = ['GET /api/redemption/search']

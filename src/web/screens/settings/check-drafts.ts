@@ -3,7 +3,7 @@ import type { Options } from '../../../contract/options/define.ts'
 import { localOf } from '../../lib/i18n.ts'
 import type { FieldValues } from '../../ui/fields-form.tsx'
 
-/** What the schemas say about the drafts, by key, before anything is sent. */
+/** The schemas' errors for the drafts, by key, before anything is sent. */
 export function checkDrafts(options: Options, drafts: FieldValues): FieldValues {
   const reasons = Object.entries(drafts).map(([key, text]) => {
     const option = options[key]

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { FieldValues } from '../../ui/fields-form.tsx'
 
-/** What was typed and not saved yet, by option. A draft that equals the saved value is none. */
+/** Unsaved input, by option. A draft that equals the saved value is removed. */
 export interface Drafts {
   readonly values: FieldValues
   readonly errors: FieldValues

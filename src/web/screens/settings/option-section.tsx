@@ -28,7 +28,7 @@ export interface OptionSectionProps {
   readonly drafts: Drafts
 }
 
-/** What belongs to a card and is done on a page of its own. */
+/** A setting of this card with a separate page. */
 const onwards: Readonly<Record<string, { to: string; search: Record<string, string>; label: keyof typeof texts.zh }>> = {
   logs: { to: '/log', search: {}, label: 'purgeLogs' },
   groups: { to: '/setting', search: { tab: 'prices' }, label: 'toPrices' },
@@ -163,7 +163,7 @@ function useSave({ options }: Section, drafts: Drafts): { save: () => Promise<vo
   return { save, saving }
 }
 
-/** Whoever has no other way in, admins too, is locked out by it. */
+/** Users without another login method, admins too, would be locked out. */
 function confirmPasswordLoginOff(): Promise<boolean> {
   return confirm({
     title: textOf(texts, 'passwordLoginOff'),

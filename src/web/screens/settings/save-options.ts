@@ -12,8 +12,7 @@ export interface SaveResult {
 }
 
 /**
- * Saves one by one in the declared order, since one option may need another that stands before it. What is not confirmed is neither saved
- * nor refused.
+ * Saves one by one in the declared order, since one option may need an earlier one. Unconfirmed ones are neither saved nor refused.
  */
 export async function saveOptions(options: Options, drafts: FieldValues): Promise<SaveResult> {
   const saved: string[] = []
@@ -30,7 +29,7 @@ export async function saveOptions(options: Options, drafts: FieldValues): Promis
   return { saved, refused }
 }
 
-/** Groups that are in use are taken away when whoever does it has read what follows. */
+/** Groups in use are removed after the admin has confirmed the consequences. */
 async function saveOption(key: string, value: string): Promise<boolean> {
   try {
     await call('PUT /api/option/', { body: { key, value, confirmed: false } })

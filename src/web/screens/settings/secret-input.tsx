@@ -16,7 +16,7 @@ export interface SecretInputProps {
   readonly disabled?: boolean
 }
 
-/** A value that can be written but never read: leaving it blank keeps it, clearing it is a choice of its own. */
+/** A value that can be written but never read: leaving it blank keeps it, clearing it is a separate choice. */
 export function SecretInput({ field, isSet, draft, onChange, error, disabled }: SecretInputProps) {
   const say = useText(texts)
   const local = useLocal()

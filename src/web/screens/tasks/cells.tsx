@@ -13,7 +13,7 @@ import { Tag } from '../../ui/tag.tsx'
 import styles from './tasks.module.css'
 import { texts } from './texts.ts'
 
-/** What stands in the cells of both lists. */
+/** Cells of both lists. */
 
 export function LabelTag({ label, fallback }: { label: Label | undefined; fallback: string }) {
   const local = useLocal()

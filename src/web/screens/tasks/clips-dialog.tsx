@@ -63,6 +63,6 @@ function Song({ clip: { audio, video, lyrics }, title }: { clip: Clip; title: st
   )
 }
 
-/** A link to what stands at the upstream. */
+/** A link to a file at the upstream. */
 const elsewhere = (href: string) =>
   ({ component: 'a', href, target: '_blank', rel: 'noopener noreferrer', size: 'compact-sm', variant: 'default' }) as const

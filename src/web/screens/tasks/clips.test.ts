@@ -22,7 +22,7 @@ it('finds songs with their words, and lyrics by themselves', () => {
   expect(clipsOf({ title: 'Sea', text: 'la la' })).toMatchObject([{ title: 'Sea', audio: '', lyrics: 'la la' }])
 })
 
-it('takes no address that could act, and nothing for what is no answer', () => {
+it('accepts no script addresses, and yields nothing for invalid results', () => {
   expect(clipsOf([{ title: 'x', audio_url: 'javascript:alert(1)', video_url: 'data:text/html,x', image_url: 7 }])).toEqual([])
   for (const foreign of [null, undefined, 7, 'text', [null, 'x'], {}]) expect(clipsOf(foreign)).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** What a finished music task brought, read out of what its upstream answered, whatever else stands in it. */
+/** The clips of a finished music task, from its upstream's result. */
 
 export interface Clip {
   readonly title: string

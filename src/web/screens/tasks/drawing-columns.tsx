@@ -8,7 +8,7 @@ import { PictureCell } from './picture.tsx'
 import styles from './tasks.module.css'
 import { texts } from './texts.ts'
 
-/** Columns of the drawings; where it was made, by whom, and what the upstream answered are for admins. */
+/** Columns of the drawings; channel, user and the upstream's reply are for admins. */
 export function useDrawingColumns(isAdmin: boolean): readonly Column<Drawing>[] {
   const say = useText(texts)
   const all: (Column<Drawing> & { readonly admin?: true })[] = [

@@ -11,7 +11,7 @@ export function useTaskState(from: number) {
 
 export type TaskState = ReturnType<typeof useTaskState>
 
-/** What the server is asked for, rows and files alike, but for the name of the task; `unit` is the number of its time units in a second. */
+/** The query of rows and files, except the name of the task; `unit` is the number of its time units in a second. */
 export function filterOf(
   { from, to, id: _id, channel_id, username, ...own }: TaskState['asked'],
   isAdmin: boolean,

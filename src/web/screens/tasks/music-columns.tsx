@@ -10,7 +10,7 @@ import { ResultCell } from './result.tsx'
 import styles from './tasks.module.css'
 import { texts } from './texts.ts'
 
-/** Columns of the music; where it was made and by whom are for admins. */
+/** Columns of the music; channel and user are for admins. */
 export function useMusicColumns(isAdmin: boolean): readonly Column<Task>[] {
   const say = useText(texts)
   const all: (Column<Task> & { readonly admin?: true })[] = [

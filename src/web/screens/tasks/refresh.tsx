@@ -20,7 +20,7 @@ export function RefreshButton({ lines }: { lines: readonly ReadLine[] }) {
 
 const everyMs = 10_000
 
-/** How often a list reads itself anew: as long as something in it goes on. */
+/** The refresh interval of a list: only while a task in it is running. */
 export function everyWhileRunning(query: {
   readonly state: { readonly data: Listing<{ readonly status: string }> | undefined }
 }): number | false {

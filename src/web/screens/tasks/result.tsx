@@ -8,7 +8,7 @@ import { texts } from './texts.ts'
 
 const ClipsDialog = lazy(async () => ({ default: (await import('./clips-dialog.tsx')).ClipsDialog }))
 
-/** Opens what a task brought, if it did: songs to play, or lyrics to read. */
+/** Opens a task's result, if there is one: songs to play, or lyrics to read. */
 export function ResultCell({ row }: { row: Task }) {
   const say = useText(texts)
   const [open, setOpen] = useState(false)

@@ -7,7 +7,7 @@ import type { Action } from '../../ui/row-action.ts'
 import { texts } from './texts.ts'
 import { tokenLists } from './token-lines.ts'
 
-/** What can be done with the selected tokens. */
+/** Bulk actions on tokens. */
 export function useBulkActions() {
   const say = useText(texts)
   const change = useWrite('POST /api/token/batch', {

@@ -7,7 +7,7 @@ import { faultOfExpiry } from '../../ui/expiry-field.tsx'
 import { limitTexts } from './limit-texts.ts'
 import { texts } from './texts.ts'
 
-/** What the form holds, how it comes from a token and goes into one, and what may be wrong with it. */
+/** The values of the form, their conversion from and to a token, and their validation. */
 export interface TokenValues {
   name: string
   /** Unix seconds; undefined is never. */
@@ -32,7 +32,7 @@ export interface TokenValues {
   refuse_hosted_tools: boolean
 }
 
-/** What the parts of the form need of it. */
+/** The context of the parts of the form. */
 export type TokenFormState = Pick<
   ReturnType<typeof useForm<TokenValues>>,
   'values' | 'errors' | 'getInputProps' | 'setFieldValue'

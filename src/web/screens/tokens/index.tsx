@@ -21,7 +21,7 @@ const TokenForm = lazy(async () => ({ default: (await import('./form.tsx')).Toke
 export function Screen() {
   const say = useText(texts)
   const { list, state, search } = useTokenList()
-  /** What the form at the side is about: a new token or the one with this id. */
+  /** The subject of the form in the drawer: a new token or the one with this id. */
   const [drawer, setDrawer] = useState<{ readonly id: number | undefined }>()
   const close = () => setDrawer(undefined)
   const address = `${useServerAddress()}/v1`

@@ -7,7 +7,7 @@ import { Choices } from '../../ui/choices.tsx'
 import type { TokenFormState } from './form-values.ts'
 import { texts } from './texts.ts'
 
-/** The quota in units, with what it is in dollars; or none. */
+/** The quota in units, with its value in dollars; or none. */
 export function QuotaField({ form }: { form: TokenFormState }) {
   const say = useText(texts)
   const { quota_per_unit: perUsd } = useStatus()

@@ -1,7 +1,7 @@
 import type { Token } from '../../../contract/entities/token.ts'
 import { fullKey } from '../../lib/full-key.ts'
 
-/** What is put on the clipboard so that a token can be used elsewhere. */
+/** Clipboard texts for using a token elsewhere. */
 
 /** A token and where it is used. */
 export interface TokenUse {

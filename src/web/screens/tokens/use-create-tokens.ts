@@ -41,7 +41,7 @@ export function useCreateTokens() {
 
 const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
 
-/** Six letters and digits, to tell names apart; nothing depends on them being evenly spread. */
+/** Six letters and digits, to distinguish names; they need not be uniformly distributed. */
 function randomSuffix(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => letters[byte % letters.length]).join('')
 }

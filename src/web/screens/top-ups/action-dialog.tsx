@@ -14,7 +14,7 @@ interface Values {
   reason: string
 }
 
-/** Credits an order by hand, or takes back what a refund or a chargeback took from us; both with a reason. */
+/** Credits an order by hand, or takes back the quota of a refund or a chargeback; both with a reason. */
 export function ActionDialog({ action, order, onClose }: { action: TopUpAction; order: AdminTopUp; onClose: () => void }) {
   const say = useText(texts)
   const format = useExactQuota()

@@ -22,7 +22,7 @@ import { texts } from './texts.ts'
 
 type Key = keyof typeof texts.zh
 
-/** How an action is offered and asked about; what can be taken back without loss is not asked about. */
+/** How an action is offered and confirmed; reversible actions need no confirmation. */
 interface Offer {
   readonly label: Key
   readonly icon: ReactNode

@@ -21,12 +21,12 @@ it.each([
   ['the super admin, of an admin', root, { ...user, role: 10 }, ['demote', 'disable', 'sign_out', 'reset_factors', 'delete']],
   ['the super admin, of the own row', root, { ...user, ...root }, []],
   ['anybody, of a deleted user', root, { ...user, DeletedAt: '2026-01-01T00:00:00.000Z' }, []],
-])('offers what the server would do: for %s', (_user, actor, subject, actions) => {
+])('offers the actions that the server permits: for %s', (_user, actor, subject, actions) => {
   expect(allowedActions(actor, subject)).toEqual(actions)
   expect(mayChange(actor, subject)).toBe(actions.length > 0)
 })
 
-it('a locked user is seen to be barred from being enabled, and nobody else', () => {
+it('shows that locked users, and only they, cannot be enabled', () => {
   expect([1, 2, 3].map((status) => isEnableForbidden(admin, { ...user, status }))).toEqual([false, false, true])
   expect(isEnableForbidden(admin, { ...user, status: 3, role: 10 })).toBe(false)
 })

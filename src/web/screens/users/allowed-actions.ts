@@ -9,7 +9,7 @@ export function mayChange(actor: Actor, user: Subject): boolean {
   return user.DeletedAt === null && user.id !== actor.id && mayManage(actor.role, user.role)
 }
 
-/** What the server would let this actor do to this user, so that nothing else is offered. */
+/** The actions that the server permits this actor on this user; no others are offered. */
 export function allowedActions(actor: Actor, user: Subject): readonly ManageAction[] {
   if (!mayChange(actor, user)) return []
   const permissions: Readonly<Record<ManageAction, boolean>> = {
@@ -26,7 +26,7 @@ export function allowedActions(actor: Actor, user: Subject): readonly ManageActi
   return (Object.keys(permissions) as ManageAction[]).filter((action) => permissions[action])
 }
 
-/** Whether enabling is shown as what cannot be done: the system locks for a reason, which the list does not take back. */
+/** Whether enabling is shown as impossible: the system locks for a reason, which the list cannot lift. */
 export function isEnableForbidden(actor: Actor, user: Subject): boolean {
   return mayChange(actor, user) && user.status === userStatus.locked
 }

@@ -7,7 +7,7 @@ import type { Action } from '../../ui/row-action.ts'
 import { texts } from './texts.ts'
 import styles from './users.module.css'
 
-/** What can be done with the selected users. */
+/** Bulk actions on users. */
 export function useBulkActions({ onGroup }: { onGroup: (users: readonly User[], done: () => void) => void }) {
   const say = useText(texts)
   const { change, isPending: disabled } = useUserBatch()

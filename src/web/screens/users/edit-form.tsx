@@ -22,7 +22,7 @@ export interface EditFormProps {
   readonly onQuota: (user: User) => void
 }
 
-/** The form of a user, who is loaded anew each time. */
+/** The form of a user, who is loaded again each time. */
 export function EditForm({ id, onDone, onQuota }: EditFormProps) {
   const say = useText(texts)
   const me = useSession()

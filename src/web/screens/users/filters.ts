@@ -6,7 +6,7 @@ import { read } from '../../lib/query.ts'
 import type { Filter } from '../../ui/list-filters.tsx'
 import { texts } from './texts.ts'
 
-/** Stands among the statuses in the address, though deletion is none. */
+/** Listed among the statuses in the address, though deletion is none. */
 const deletedState = 'deleted'
 const states = Object.entries(userStatus)
 
@@ -17,7 +17,7 @@ interface Asked {
   readonly state: string
 }
 
-/** What the server is asked for. */
+/** The query. */
 export function searchOf({ state, ...asked }: Asked) {
   return { ...asked, status: states.find(([name]) => name === state)?.[1] ?? 0, deleted: state === deletedState }
 }

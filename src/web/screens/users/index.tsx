@@ -69,7 +69,7 @@ export function Screen() {
   )
 }
 
-/** The own account has a page of its own, where the current password is asked for. */
+/** The user's own account has a separate page, which requires the current password. */
 function useEdit(openDrawer: (id: number) => void): (id: number) => void {
   const me = useSession()
   const navigate = useNavigate()

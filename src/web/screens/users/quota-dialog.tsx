@@ -12,7 +12,7 @@ import styles from './users.module.css'
 
 const stepsUsd = [-10, -1, 1, 10, 50, 100]
 
-/** Adds to a balance or takes from it, with a reason. What is spent meanwhile stays spent. */
+/** Adds to a balance or takes from it, with a reason. Quota spent meanwhile stays spent. */
 export function QuotaDialog({ user, onClose }: { user: User; onClose: () => void }) {
   const say = useText(texts)
   const format = useExactQuota()

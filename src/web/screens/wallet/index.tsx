@@ -47,7 +47,7 @@ export function Screen() {
   )
 }
 
-/** Payment pages lead back with a report in the address, of which only the number matters: what was paid, the server knows. */
+/** Payment pages return with a report in the address, of which only the number is used: the server knows the payment. */
 function useReturn(): void {
   const { out_trade_no: number }: Readonly<Record<string, unknown>> = useSearch({ strict: false })
   const navigate = useNavigate()

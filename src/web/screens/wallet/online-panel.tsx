@@ -94,7 +94,7 @@ interface Price {
   readonly refusal?: string
 }
 
-/** What the amount costs, shortly after it was typed. */
+/** The price of the amount, shortly after it was typed. */
 function usePrice({ amount, name, enabled }: { amount: number; name: string; enabled: boolean }): Price {
   const [asked] = useDebouncedValue(amount, 300)
   const isNow = enabled && asked === amount
@@ -112,7 +112,7 @@ async function askPrice(amount: number, name: string): Promise<Price> {
     const { data, currency = '' } = await callWhole('POST /api/user/amount', { body })
     return { money: withCurrency(String(data), currency) }
   } catch (cause) {
-    // A refusal is an answer, which stands where the price would be.
+    // A refusal is shown in place of the price.
     if (cause instanceof ApiError && cause.status === 200) return { refusal: cause.message }
     throw cause
   }

@@ -18,11 +18,11 @@ import { useOrder } from './use-order.ts'
 interface Wanted {
   readonly amount: number
   readonly method: string
-  /** What it costs, as people read it. */
+  /** The price as text. */
   readonly money: string
 }
 
-/** Asks once more what is bought, makes the order, and waits beside the payment page until it is paid. */
+/** Confirms the purchase, creates the order, and waits beside the payment page until it is paid. */
 export function PayDialog({ onClose, ...wanted }: Wanted & { onClose: () => void }) {
   const say = useText(texts)
   const client = useQueryClient()

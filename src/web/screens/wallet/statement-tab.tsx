@@ -56,7 +56,7 @@ function useStatement({ asked, order, page, paging }: Asked) {
   const list = useQuery({
     ...read('GET /api/user/self/ledger', { query: { ...asked, ...order, ...paging, before: places.get(page) ?? 0 } }),
     placeholderData: (last) => last,
-    // Nobody has counted what comes after: one more at least.
+    // The total is unknown: one more at least.
     select: ({ items, next }) => ({ items, next, total: (page - 1) * page_size + items.length + (next > 0 ? 1 : 0) }),
   })
   const next = list.data?.next ?? 0

@@ -6,7 +6,7 @@ import { invalidate, read } from '../../lib/query.ts'
 const askEveryMs = 2500
 const open: readonly string[] = [topUpStatus.pending, topUpStatus.processing]
 
-/** An own order, asked for again until it comes to an end; then the balance is read anew. Undefined while it is loading, null when there is none. */
+/** A user's own order, polled until it ends; then the balance is read again. Undefined while it is loading, null when there is none. */
 export function useOrder(tradeNo: string): TopUp | null | undefined {
   const client = useQueryClient()
   const list = useQuery({
@@ -17,7 +17,7 @@ export function useOrder(tradeNo: string): TopUp | null | undefined {
   const order = list.data && (list.data.items[0] ?? null)
   const status = order?.status
 
-  // Outside of React: what the queries of other parts hold.
+  // Outside of React: the caches of other queries.
   useEffect(() => {
     if (status === topUpStatus.success) void invalidate(client, ['GET /api/user/self'])
   }, [status, client])

@@ -7,7 +7,7 @@ import { forgetUser } from '../../lib/session.ts'
 import { toast } from '../../lib/toast.ts'
 import { texts } from './texts.ts'
 
-/** What can be done from anywhere; the menus and the palette both offer it. */
+/** Global actions; the menus and the palette both offer them. */
 
 export const schemes = [
   { value: 'light', label: 'themeLight', Icon: IconSun },
@@ -15,7 +15,7 @@ export const schemes = [
   { value: 'auto', label: 'themeAuto', Icon: IconDeviceDesktop },
 ] as const
 
-/** Ends the session on the server and here, whatever the server answers. */
+/** Ends the session on the server and here, even if the server fails. */
 export function useLogOut(): () => Promise<void> {
   const say = useText(texts)
   const navigate = useNavigate()

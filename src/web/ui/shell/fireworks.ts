@@ -1,4 +1,4 @@
-/** Sparks over the whole window; calling the answer stops them. Outside of React: it draws on a canvas of its own. */
+/** Sparks over the whole window; the returned function stops them. Outside of React: it draws on its own canvas. */
 export function startFireworks(): () => void {
   const canvas = document.createElement('canvas')
   const pen = canvas.getContext('2d')

@@ -9,7 +9,7 @@ import { read } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
 import { texts } from './texts.ts'
 
-/** Tokens, and for admins channels, users and settings, that match what is typed. Each leads to its list with only itself in it. */
+/** Matching tokens, and for admins channels, users and settings. Each opens its list filtered to itself. */
 export function useFoundRows(typed: string): SpotlightActionGroupData[] {
   const say = useText(texts)
   const [keyword] = useDebouncedValue(typed.trim(), 200)

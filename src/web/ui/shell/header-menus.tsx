@@ -25,7 +25,7 @@ interface OnDemandProps {
   readonly Menu: typeof ThemeMenu
 }
 
-/** Whoever points at the button or goes to it gets the menu's code, so that it is there when it is pressed. */
+/** Hovering or focusing the button preloads the menu. */
 function OnDemand({ Button, Menu }: OnDemandProps) {
   const [wanted, setWanted] = useState(false)
   const ahead = () => void load()

@@ -9,7 +9,7 @@ import { schemes } from './actions.ts'
 import styles from './header.module.css'
 import { texts } from './texts.ts'
 
-/** What the menus of the header are opened with. */
+/** The buttons of the header's menus. */
 
 type ButtonProps = ComponentProps<'button'>
 

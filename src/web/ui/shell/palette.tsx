@@ -15,7 +15,7 @@ import { useFoundRows } from './found-rows.tsx'
 import styles from './palette.module.css'
 import { texts } from './texts.ts'
 
-/** Every screen that this user may open, the few things that can be done anywhere, and rows of lists by what is typed. In both languages. */
+/** Every permitted screen, global actions, and rows of lists, by the typed text. In both languages. */
 export function Palette({ screens, onClose }: { screens: readonly Screen[]; onClose: () => void }) {
   const say = useText(texts)
   const pages = usePages(screens)
@@ -49,7 +49,7 @@ export function Palette({ screens, onClose }: { screens: readonly Screen[]; onCl
       onQueryChange={setTyped}
       transitionProps={{ transition: 'pop', duration: 120, onExited: onClose }}
       actions={groups}
-      // What is found changes; the place where one types does not.
+      // The results change; the input keeps its place.
       centered={false}
       yOffset="12dvh"
       classNames={{ action: styles.action ?? '', actionsGroup: styles.group ?? '', actionDescription: styles.description ?? '' }}

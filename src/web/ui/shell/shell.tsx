@@ -18,18 +18,18 @@ import { Sidebar } from './sidebar.tsx'
 import { texts } from './texts.ts'
 
 /**
- * What stands around every screen: header, sidebar, footer, palette, page title. It knows no screen by name; all it shows
- * comes from the table it is given.
+ * The frame of every screen: header, sidebar, footer, palette, page title. It knows no screen by name; everything comes from its
+ * table.
  */
 
-// What a first sight does not need comes right after it.
+// Parts below the first sight are loaded right after it.
 const Toasts = lazy(async () => ({ default: (await import('./toasts.tsx')).Toasts }))
 const NarrowMenu = lazy(async () => ({ default: (await import('./narrow-menu.tsx')).NarrowMenu }))
 const DefaultPassword = lazy(async () => ({ default: (await import('./default-password.tsx')).DefaultPassword }))
 const FirstRunReminder = lazy(async () => ({ default: (await import('./first-run.tsx')).FirstRunReminder }))
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 
-/** Without a message, the place for them is loaded when the first visit has what it needs. */
+/** Without a message, its container is loaded after the first visit's own parts. */
 const toastsAfterMs = 5000
 
 /** The choice made here; until there is one, the site's default and the room there is count. */

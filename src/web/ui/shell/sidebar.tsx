@@ -23,7 +23,7 @@ export function Sidebar({ screens, collapsed = false, onCollapse, onChoose }: Si
   const local = useLocal()
   const groups = useNavigation(screens)
   const { pathname } = useLocation()
-  // A screen of its own is no part of the one whose path it begins with.
+  // A separate screen is no part of the one whose path is its prefix.
   const isScreen = screens.some(({ path }) => path === pathname)
   const Icon = collapsed ? IconLayoutSidebarLeftExpand : IconLayoutSidebarLeftCollapse
 
@@ -79,7 +79,7 @@ function Entry({ screen, exact, collapsed, onChoose }: EntryProps) {
   )
 }
 
-/** Its parts stand below it once it is opened, and while one of them is the page. */
+/** Its parts are shown below it once it is opened, and while one of them is the page. */
 function SplitEntry({ screen, parts, onChoose }: { screen: Screen; parts: readonly Part[]; onChoose: (() => void) | undefined }) {
   const local = useLocal()
   const isHere = useLocation().pathname.startsWith(`${screen.path}/`)
@@ -101,7 +101,7 @@ function SplitEntry({ screen, parts, onChoose }: { screen: Screen; parts: readon
   )
 }
 
-/** The groups that this user sees, with what the site offers at the moment. */
+/** The navigation of this user, with the parts that the site offers. */
 export function useNavigation(screens: readonly Screen[]): { group: NavGroup; entries: Screen[] }[] {
   const role = useSession()?.role ?? 0
   const status = useStatus()

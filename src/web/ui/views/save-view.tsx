@@ -10,7 +10,7 @@ import { texts } from './texts.ts'
 import type { ViewsInput } from './use-views.ts'
 import styles from './views.module.css'
 
-/** Keeps what the list shows now under a name. */
+/** Stores the current state of the list as a named view. */
 export function SaveView(props: ViewsInput & { readonly onClose: () => void }) {
   const say = useText(texts)
   const sayShared = useText(shared)

@@ -113,7 +113,7 @@ function Change({ row: { before, after } }: { row: AuditRow }) {
   )
 }
 
-/** Whether the record is whole, once somebody has asked. */
+/** Whether the chain is intact, once it was checked. */
 function Result({ state: { rows, head, broken_at } }: { state: CallReply<'POST /api/audit/verify'> }) {
   const say = useText(texts)
   return (

@@ -38,7 +38,7 @@ export function NewerChanges({ newer: { hash, left_out: leftOut, changes } }: { 
   const dismiss = useWrite('POST /api/pricing/data/dismiss', { invalidates: shownPrices, success: () => say('wasDismissed') })
   const rows = viewedChanges(changes, wanted)
   const suspect = changes.filter(({ warning }) => warning !== null).length
-  // The last page may be gone with what was applied.
+  // The last page may have vanished with the applied rows.
   const current = Math.min(page, Math.max(1, Math.ceil(rows.length / size)))
 
   function want(patch: Partial<typeof wanted>): void {

@@ -21,7 +21,7 @@ export function viewedChanges(
   return changes.filter((change) => shows[view](change) && `${change.model} ${change.vendor}`.toLowerCase().includes(words))
 }
 
-/** One for each change: a price that begins later is a change of its own. */
+/** One for each change: a price that begins later is a separate change. */
 export function changeKey({ vendor_id, model, from }: PriceChange): string {
   return `${vendor_id} ${model} ${from}`
 }

@@ -10,9 +10,9 @@ export interface PriceChangeProps {
   /** US dollars; null for none. */
   readonly now: number | null
   readonly becomes: number
-  /** Stands for a price that there is not yet. */
+  /** The placeholder for a missing price. */
   readonly before?: string | undefined
-  /** The difference stands below, so that the prices of a column stand below each other. */
+  /** The difference is below, so that the prices of a column are aligned. */
   readonly stacked?: boolean
 }
 

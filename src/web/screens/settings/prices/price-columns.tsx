@@ -44,7 +44,7 @@ export function usePriceColumns(proposals: readonly PriceProposal[]): Column<Pri
         key: name,
         title: say(name),
         ...(name === 'input' ? { sortKey: 'change' } : {}),
-        // What the price data does not know stays as it is.
+        // Prices that the data lacks stay unchanged.
         cell: (proposal) => (proposal.proposed[name] === null ? null : <PriceCell proposal={proposal} name={name} />),
       }),
     ),

@@ -20,7 +20,7 @@ import { texts } from './texts.ts'
 const views: readonly View[] = ['all', 'up', 'down', 'unpriced']
 const everything: Wanted = { search: '', view: 'all', byChange: false }
 
-/** Prices out of public price data that differ from those that are charged; an admin accepts what is right. `hasDrafts`: ratios were typed and not saved. */
+/** Public prices that differ from the charged ones; an admin accepts some. `hasDrafts`: there are unsaved ratios. */
 export function PriceProposals({ hasDrafts }: { hasDrafts: boolean }) {
   const say = useText(texts)
   const title = useText(settingsTexts)('publicPrices')
@@ -32,7 +32,7 @@ export function PriceProposals({ hasDrafts }: { hasDrafts: boolean }) {
   const proposals = useQuery({ ...read('GET /api/pricing/proposals'), enabled: asked, staleTime: 60_000 })
   const rows = wantedRows(proposals.data ?? [], wanted)
   const columns = usePriceColumns(proposals.data ?? [])
-  // The last page may be gone with what was accepted.
+  // The last page may have vanished with the accepted rows.
   const current = Math.min(page, Math.max(1, Math.ceil(rows.length / size)))
   const shown = { items: rows.slice((current - 1) * size, current * size), total: rows.length }
 

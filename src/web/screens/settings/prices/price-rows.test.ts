@@ -14,17 +14,17 @@ const proposal = (model: string, current: number | null, proposed: number, vendo
 const all = [proposal('a', 2, 1), proposal('b', 1, 4), proposal('c', null, 3, 'Google'), proposal('d', 2, 2.2)]
 const names = (rows: readonly PriceProposal[]) => rows.map(({ model }) => model).join('')
 
-it('finds by model and vendor, and tells dearer from cheaper and from what had no price', () => {
+it('finds by model and vendor, and by rise, fall or a missing price', () => {
   expect(names(wantedRows(all, { search: '', view: 'all', byChange: false }))).toBe('abcd')
   expect(names(wantedRows(all, { search: 'goog', view: 'all', byChange: false }))).toBe('c')
   expect(['up', 'down', 'unpriced'].map((view) => names(all.filter((row) => viewOf(row) === view)))).toEqual(['bd', 'a', 'c'])
 })
 
-it('puts what changes most first, and what had no price before all', () => {
+it('sorts the largest changes first, and models without a price before all', () => {
   expect(names(wantedRows(all, { search: '', view: 'all', byChange: true }))).toBe('cbad')
 })
 
-it('tells a difference as a part of the present price', () => {
+it('shows a difference relative to the present price', () => {
   expect(changeOf(2, 1)).toBe(-0.5)
   expect(changeOf(2, 2 + 1e-9)).toBe(0)
   expect([changeOf(null, 1), changeOf(0, 1), changeOf(1, null)]).toEqual([undefined, undefined, undefined])

@@ -20,7 +20,7 @@ export function wantedRows(proposals: readonly PriceProposal[], { search, view, 
   return byChange ? found.toSorted((one, other) => sizeOf(other) - sizeOf(one)) : found
 }
 
-/** Whether it gets dearer or cheaper, told by the first price that differs; or had no price of tokens. */
+/** Whether it rises or falls, by the first price that differs; or had no token price. */
 export function viewOf({ current, proposed }: PriceProposal): Exclude<View, 'all'> {
   if (!current) return 'unpriced'
   const names: readonly PriceName[] = [

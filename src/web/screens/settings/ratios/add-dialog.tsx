@@ -30,7 +30,7 @@ export function AddDialog({ isTaken, onClose, onAdd }: AddDialogProps) {
     return isNumberText(text) ? undefined : say('notNumber')
   }
 
-  /** What a ratio means in dollars, as soon as it is one. */
+  /** A ratio's price in dollars, once it is valid. */
   function usdHint(field: 'ratio' | 'completion'): string {
     const { ratio, completion } = values
     const isKnown = ratio !== '' && isNumberText(ratio) && completion !== '' && isNumberText(completion)

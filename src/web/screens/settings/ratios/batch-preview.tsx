@@ -17,7 +17,7 @@ export interface BatchPreviewProps {
 
 const shownMax = 50
 
-/** What each model costs now and with what is filled in, by the rule that charges. */
+/** Each model's price now and with the entered values, by the rule that charges. */
 export function BatchPreview({ filled, table, options }: BatchPreviewProps) {
   const say = useText(texts)
   const perUsd = useStatus().quota_per_unit

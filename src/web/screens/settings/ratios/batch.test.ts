@@ -12,7 +12,7 @@ it('makes of dollars the ratios of each model', () => {
     ...noPrices,
     ...{ ratio: '1.25', completion: '4', cacheRead: '0.1' },
   })
-  // What is not given keeps its ratio.
+  // Absent members keep their ratio.
   expect(fill({ ratio: '4' })).toEqual({ ...model, ratio: '2' })
   expect(fill({ completion: '6', cacheWrite: '2.5' })).toEqual({ ...model, completion: '3', cacheWrite: '1.25' })
   expect(fill({ ratio: '3' }, { ...noPrices, price: '0.04' })).toEqual({ ...noPrices, ratio: '1.5' })
@@ -29,7 +29,7 @@ it('takes ratios as they are, and a fixed price in their place', () => {
   expect(filledIn('price', given, model, perUsd)).toEqual({ ...noPrices, price: '0.1', cacheRead: '0.5' })
 })
 
-it('tells the dollars that are charged, with what is built in', () => {
+it('shows the charged dollars, with built-in defaults', () => {
   const options = priceOptions({})
   const dollars = (prices: ModelPrices) => dollarsOf(examplePrice('gpt-4o', prices, options), perUsd)
   expect(dollars({ ...model, completion: '' })).toEqual({ price: null, ratio: 2, completion: 8, cacheRead: 1, cacheWrite: 2.5 })

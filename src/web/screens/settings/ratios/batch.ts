@@ -18,8 +18,8 @@ export const batchFields: Readonly<Record<BatchMode, readonly PriceField[]>> = {
 export const isAnyEnough = (mode: BatchMode): boolean => mode === 'usd' || mode === 'cache'
 
 /**
- * The figures of a model with what was given, '' for what is left as it is; undefined where dollars of output or of a cache need a
- * price of input that there is not. A fixed price takes the place of the ratios, and the other way round.
+ * The figures of a model with the entered ones, '' for unchanged ones; undefined where dollars of output or of a cache need a missing
+ * input price. A fixed price replaces the ratios, and the other way round.
  */
 export function filledIn(mode: BatchMode, given: ModelPrices, prices: ModelPrices, perUsd: number): ModelPrices | undefined {
   if (mode === 'price') return { ...prices, price: given.price, ratio: '', completion: '' }
@@ -34,7 +34,7 @@ export function filledIn(mode: BatchMode, given: ModelPrices, prices: ModelPrice
   return { ...prices, price: '', ratio, ...Object.fromEntries(multiples) }
 }
 
-/** What a model costs in dollars, per call or per million tokens; null where it has no such price. */
+/** A model's price in dollars, per call or per million tokens; null where it has no such price. */
 export function dollarsOf(price: ModelPrice | undefined, perUsd: number): Readonly<Record<PriceField, number | null>> {
   const byCall = price !== undefined && price.fixedUsd >= 0
   const input = price === undefined || byCall ? null : ratioToUsdPerMillion(price.modelRatio, perUsd)

@@ -15,7 +15,7 @@ const usd = (...[model, prices]: [string, Partial<Parameters<typeof examplePrice
   return price && pricesOf(figuresOf(price), 1, perUsd)
 }
 
-it('is what the figures of the editor will cost, with what the family and other options say of the model', () => {
+it("is the price of the editor's figures, with the defaults of the family and other options", () => {
   expect(usd('gpt-4o', { ratio: '1.25', cacheRead: '0.5' })).toMatchObject({
     ...{ input: 2.5, output: 10, cacheRead: 1.25, imageInput: undefined },
   })
@@ -32,7 +32,7 @@ it('knows the prices of tools and the factors of tiers, whether any are saved', 
   expect(examplePrice('gpt-4o', prices, priceOptions({}))).toMatchObject({ toolUsd: {}, tierFactors: {} })
 })
 
-it('is nothing for what is no price yet', () => {
+it('is empty for incomplete figures', () => {
   expect([usd('gpt-4o', { ratio: '1.2x' }), usd('gpt-4o', {}), usd('new', { completion: '2' })]).toEqual([
     undefined,
     undefined,

@@ -1,14 +1,14 @@
 import { type ModelPrice, modelPriceOf, type PriceOptions, patternMaps, priceMaps } from '../../../../contract/model-price.ts'
 import { isNumberText, type ModelPrices, numbersOf, type OptionTexts, optionOf, priceFields } from './table.ts'
 
-/** What the options say of prices, as they are saved. */
+/** The saved price options. */
 export function priceOptions(texts: OptionTexts): PriceOptions {
   const maps = Object.fromEntries([...priceMaps, ...patternMaps].map((name) => [name, numbersOf(texts[name])]))
   // A map for each of the names.
   return { ...(maps as Omit<PriceOptions, 'WebSearchPrice'>), WebSearchPrice: Number(texts.WebSearchPrice ?? 0) }
 }
 
-/** What a model will cost once the figures of the editor are applied, by the rule that charges; undefined where they are no price. */
+/** A model's price once the figures of the editor are applied, by the rule that charges; undefined while they are invalid. */
 export function examplePrice(model: string, prices: ModelPrices, options: PriceOptions): ModelPrice | undefined {
   if (!priceFields.every((field) => isNumberText(prices[field]))) return undefined
   const typed = priceFields.map((field) => [optionOf[field], prices[field] === '' ? {} : { [model]: Number(prices[field]) }])

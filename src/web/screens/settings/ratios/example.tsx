@@ -112,7 +112,7 @@ const labels = {
   cachedImage: 'cachedImage',
 } as const satisfies Record<Kind, string>
 
-/** What the tokens are multiplied by: shown beside the price, which `pricesOf` alone computes. */
+/** The factors of the tokens: shown beside the price, which `pricesOf` alone computes. */
 const ratiosOf: Readonly<Record<Kind, (row: PriceFigures) => readonly number[]>> = {
   input: (row) => [row.model_ratio],
   output: (row) => [row.model_ratio, row.completion_ratio],

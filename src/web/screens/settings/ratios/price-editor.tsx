@@ -55,7 +55,7 @@ export function PriceEditor({ editing, sources, date, unpriced }: PriceEditorPro
   const words = search.trim().toLowerCase()
   const names = unpriced ?? namesOf(editing, sources)
   const rows = names.filter((name) => name.toLowerCase().includes(words) && isShown(editing, name, show))
-  // The last page may be gone with what was deleted.
+  // The last page may have vanished with the deleted rows.
   const current = Math.min(page, Math.max(1, Math.ceil(rows.length / size)))
   const shown = { items: rows.slice((current - 1) * size, current * size), total: rows.length }
   const nothingMatches = useFilteredEmpty(() => {
@@ -194,7 +194,7 @@ function useColumns({ table, drafts, set }: PriceEditing, { unit, sources, sourc
   }
   const figure = (name: string, field: PriceField) => (
     <PriceInput
-      // Another unit is another field: what was typed in the one is nothing in the other.
+      // Another unit is another field: input in one is not kept in the other.
       key={unit}
       name={name}
       field={field}

@@ -12,13 +12,13 @@ export interface PriceInputProps {
   readonly name: string
   readonly field: PriceField
   readonly prices: ModelPrices
-  /** What is charged where nothing is set here: typing over one figure takes on the others. */
+  /** The charged price where none is set here: typing over one figure adopts the others. */
   readonly fallback?: ModelPrices | undefined
   readonly unit: Unit
   readonly onChange: (prices: ModelPrices) => void
 }
 
-/** One figure of a model, as dollars or as the ratio that is stored; what it is in the other stands below. */
+/** One figure of a model, as dollars or as the stored ratio; the other form is below. */
 export function PriceInput({ name, field, prices: own, fallback, unit, onChange }: PriceInputProps) {
   const say = useText(texts)
   const perUsd = useStatus().quota_per_unit
@@ -27,7 +27,7 @@ export function PriceInput({ name, field, prices: own, fallback, unit, onChange 
   const prices = isUnset && field !== 'price' ? { ...fallback, [field]: '' } : own
   const disabled = field !== 'price' && prices.price !== ''
   const stored = prices[field]
-  // Dollars that are typed may have zeros at their end, which the stored ratio does not tell.
+  // Typed dollars may have trailing zeros, which the stored ratio does not keep.
   const [typed, setTyped] = useState<{ text: string; stored: string }>()
   const read = asUsd ? shortened(shownUsd(field, prices, perUsd)) : stored
   const shown = typed?.stored === stored ? typed.text : read
@@ -68,7 +68,7 @@ export function PriceInput({ name, field, prices: own, fallback, unit, onChange 
   )
 }
 
-/** Prices that come from long ratios are shown to six figures; what is not touched stays as it is stored. */
+/** Prices from long ratios are shown to six figures; untouched ones stay as stored. */
 function shortened(text: string): string {
   return text === '' || !isNumberText(text) ? text : String(Number(Number(text).toPrecision(6)))
 }

@@ -15,7 +15,7 @@ export type PriceSources = ReadonlyMap<string, PricedModel>
 export interface SourceColumnInput {
   readonly sources: PriceSources
   readonly date: string
-  /** The list is of models without a price: what the public data has for them. */
+  /** The list shows models without a price: their public prices. */
   readonly isUnset: boolean
 }
 
@@ -80,7 +80,7 @@ export function TakePrices({
   readonly hasDrafts: boolean
 }) {
   const say = useText(texts)
-  // What the data prices in part, or not at all, is not taken with the others.
+  // Models that the data prices in part, or not at all, are left out of the bulk action.
   const offered = models.filter((model) => sources.get(model)?.proposal && !sources.get(model)?.uncovered)
   const take = useWrite('POST /api/pricing/proposals', {
     invalidates: ['GET /api/pricing/models', 'GET /api/pricing/proposals', 'GET /api/option/'],

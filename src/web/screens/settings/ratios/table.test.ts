@@ -8,7 +8,7 @@ const saved = {
   CacheRatio: '{"gpt-4o": 0.5, "other": 0.1}',
 }
 
-it('reads one row for each model, whatever prices it', () => {
+it('reads one row for each model, from any source of its price', () => {
   expect(readTable(saved)).toEqual({
     'dall-e-3': { ...noPrices, price: '0.04', ratio: '2' },
     'gizmo-*': { ...noPrices, price: '0.1' },
@@ -33,12 +33,12 @@ it('writes only the options that change, and keeps the ratios of a model with a 
   expect(writeTable(saved, {})).toEqual({})
 })
 
-it('shows drafts on top, without what is to be removed', () => {
+it('shows drafts on top, without removed rows', () => {
   const table = withDrafts(readTable(saved), { 'dall-e-3': null, 'a-new': { ...noPrices, ratio: '3' } })
   expect(Object.keys(table)).toEqual(['a-new', 'gizmo-*', 'gpt-4o'])
 })
 
-it('finds what is no number', () => {
+it('finds invalid numbers', () => {
   const prices = { ...noPrices, ratio: '1' }
   expect(faultyModels({ a: prices, b: { ...prices, price: 'x' }, c: { ...prices, completion: '-1' }, d: null })).toEqual([
     'b',

@@ -1,7 +1,7 @@
 import type { TokenPrices } from '../../../../contract/routes/pricing.ts'
 import { isJsonObject, parseJson } from '../../../lib/json.ts'
 
-/** What a model costs as it stands in the editor: texts, since they may be half typed; '' is not set. */
+/** A model's figures in the editor: texts, since they may be incomplete; '' is not set. */
 export interface ModelPrices {
   /** US dollars per call. It comes before the ratios. */
   readonly price: string
@@ -14,7 +14,7 @@ export interface ModelPrices {
 
 export type PriceField = keyof ModelPrices
 export type PriceTable = Readonly<Record<string, ModelPrices>>
-/** What was changed and not saved: null for a model that is to be removed. */
+/** Unsaved changes: null for a model that is to be removed. */
 export type PriceDrafts = Readonly<Record<string, ModelPrices | null>>
 export type OptionTexts = Readonly<Record<string, string>>
 
@@ -44,7 +44,7 @@ export function readTable(saved: OptionTexts): PriceTable {
   )
 }
 
-/** The table with what was changed on top. */
+/** The table with unsaved changes on top. */
 export function withDrafts(table: PriceTable, drafts: PriceDrafts): PriceTable {
   const removed = new Set(Object.keys(drafts).filter((name) => drafts[name] === null))
   const kept = Object.entries(table).filter(([name]) => !removed.has(name) && !Object.hasOwn(drafts, name))
@@ -95,7 +95,7 @@ export function figuresOfPrices({ input, output, cache_read, cache_write }: Toke
   }
 }
 
-/** US dollars per million tokens of a ratio, and back; '' for what is no number. A ratio of 1 is one unit per token. */
+/** US dollars per million tokens of a ratio, and back; '' for invalid numbers. A ratio of 1 is one unit per token. */
 export function usdOf(ratio: string, unitsPerUsd: number): string {
   return ratio === '' || !isNumberText(ratio) ? '' : tidy((Number(ratio) * 1_000_000) / unitsPerUsd)
 }
@@ -104,7 +104,7 @@ export function ratioOf(usd: string, unitsPerUsd: number): string {
   return usd === '' || !isNumberText(usd) ? usd : tidy((Number(usd) * unitsPerUsd) / 1_000_000)
 }
 
-/** The multiple of the price of input that these dollars are; undefined without such a price, and for what is no number. */
+/** These dollars as a multiple of the input price; undefined without such a price, and for invalid numbers. */
 export function multipleOf(usd: string, ratio: string, unitsPerUsd: number): string | undefined {
   const input = Number(usdOf(ratio, unitsPerUsd))
   return usd === '' || !isNumberText(usd) || !(input > 0) ? undefined : tidy(Number(usd) / input)

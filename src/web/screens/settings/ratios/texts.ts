@@ -206,7 +206,7 @@ export const texts = defineTexts({
   },
 })
 
-/** What a figure is called, in dollars and as the ratio that is stored. */
+/** The name of a figure, in dollars and as the stored ratio. */
 export const priceLabels = {
   usd: {
     ...{ price: 'price', ratio: 'input', completion: 'output' },

@@ -21,9 +21,9 @@ import {
 import { texts } from './texts.ts'
 
 export interface PriceEditing {
-  /** What is charged at present. */
+  /** The charged prices. */
   readonly saved: PriceTable
-  /** The same with what was changed here. */
+  /** The prices with the changes made here. */
   readonly table: PriceTable
   readonly drafts: PriceDrafts
   /** All options as they are saved: ratios that this table does not change are among them. */
@@ -34,7 +34,7 @@ export interface PriceEditing {
   readonly saving: boolean
 }
 
-/** The price table and what was changed in it: nothing is charged before it is applied. */
+/** The price table and its unsaved changes: nothing is charged before they are applied. */
 export function usePriceTable(): PriceEditing {
   const say = useText(texts)
   const client = useQueryClient()

@@ -101,7 +101,7 @@ function Outcome({ job: { outcome, progress } }: { job: SystemJob }) {
   )
 }
 
-/** What a job says of itself is written for the operators of the server, in English. */
+/** Job summaries are for operators of the server, in English. */
 function Detail({ job: { progress, detail } }: { job: SystemJob }) {
   const say = useText(texts)
   if (!progress) return <code className={styles.quiet}>{detail}</code>

@@ -13,7 +13,7 @@ import { TimeText } from '../../../ui/time-text.tsx'
 import styles from './runtime.module.css'
 import { texts } from './texts.ts'
 
-/** What the installation is made of, and which of its processes are alive. */
+/** The installation's version and database, and its live nodes. */
 export function NodesPanel() {
   const say = useText(texts)
   const system = useQuery({ ...read('GET /api/system/'), refetchInterval: 15_000 })

@@ -9,7 +9,7 @@ import { QuotaText } from '../../../ui/quota-text.tsx'
 import styles from './runtime.module.css'
 import { texts } from './texts.ts'
 
-/** What upstreams billed and nobody was charged for, by reason and channel. */
+/** Upstream costs that no user was charged for, by reason and channel. */
 export function SiteCostsPanel() {
   const say = useText(texts)
   const list = useQuery(read('GET /api/system/site_cost'))
