@@ -1,4 +1,4 @@
-import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { type Expression, type ExpressionBuilder, expressionBuilder, type SqlBool, sql } from 'kysely'
 import { logType } from '../../contract/entities/log.ts'
 import type { Queries } from '../db/open.ts'
 import type { Tables } from '../db/schema.ts'
@@ -50,34 +50,44 @@ export async function resolveFilter(
 
 /** The condition of a filter, for the `where` of a query over `logs`. */
 export function matching(filter: ResolvedFilter) {
-  return (eb: ExpressionBuilder<Tables, 'logs'>): Expression<SqlBool> => {
-    const all: Expression<SqlBool>[] = []
-    if (filter.userId) all.push(eb('logs.user_id', '=', filter.userId))
-    if (filter.type) all.push(ofType(eb, filter.type))
-    if (filter.start_timestamp) all.push(eb('logs.created_at', '>=', filter.start_timestamp))
-    if (filter.end_timestamp) all.push(eb('logs.created_at', '<=', filter.end_timestamp))
-    if (filter.tokenId) all.push(eb('logs.token_id', '=', filter.tokenId))
-    if (filter.token_name) all.push(eb('logs.token_name', '=', filter.token_name))
-    if (filter.models) all.push(eb('logs.model_name', 'in', filter.models))
-    if (filter.channel) all.push(eb('logs.channel_id', '=', filter.channel))
-    if (filter.group) all.push(eb('logs.group', '=', filter.group))
-    if (filter.request_id) all.push(eb('logs.request_id', '=', filter.request_id))
-    return eb.and(all)
-  }
+  return (eb: ExpressionBuilder<Tables, 'logs'>): Expression<SqlBool> =>
+    eb.and([...comparisons('logs', columnsOfLog, filter), ...(filter.type ? [ofType(eb, filter.type)] : [])])
 }
 
 /** The same for the roll-up, as far as it knows: it has neither tokens nor requests, and times are those of whole hours. */
 export function matchingHours(filter: ResolvedFilter) {
-  return (eb: ExpressionBuilder<Tables, 'quota_data'>): Expression<SqlBool> => {
-    const all: Expression<SqlBool>[] = []
-    if (filter.userId) all.push(eb('quota_data.user_id', '=', filter.userId))
-    if (filter.start_timestamp) all.push(eb('quota_data.created_at', '>=', filter.start_timestamp))
-    if (filter.end_timestamp) all.push(eb('quota_data.created_at', '<=', filter.end_timestamp))
-    if (filter.models) all.push(eb('quota_data.model_name', 'in', filter.models))
-    if (filter.channel) all.push(eb('quota_data.channel_id', '=', filter.channel))
-    if (filter.group) all.push(eb('quota_data.group', '=', filter.group))
-    return eb.and(all)
-  }
+  return (eb: ExpressionBuilder<Tables, 'quota_data'>): Expression<SqlBool> =>
+    eb.and(comparisons('quota_data', columnsOfBoth, filter))
+}
+
+/** A filter, and the column that it is compared with. */
+type Comparison = readonly [filter: keyof ResolvedFilter, column: keyof Tables['logs'], operator: '=' | '>=' | '<=' | 'in']
+
+const columnsOfBoth = [
+  ['userId', 'user_id', '='],
+  ['start_timestamp', 'created_at', '>='],
+  ['end_timestamp', 'created_at', '<='],
+  ['models', 'model_name', 'in'],
+  ['channel', 'channel_id', '='],
+  ['group', 'group', '='],
+] as const satisfies readonly (Comparison & readonly [unknown, keyof Tables['quota_data'], unknown])[]
+
+const columnsOfLog: readonly Comparison[] = [
+  ...columnsOfBoth,
+  ['tokenId', 'token_id', '='],
+  ['token_name', 'token_name', '='],
+  ['request_id', 'request_id', '='],
+]
+
+function comparisons(
+  table: 'logs' | 'quota_data',
+  columns: readonly Comparison[],
+  filter: ResolvedFilter,
+): Expression<SqlBool>[] {
+  const eb = expressionBuilder<Tables, 'logs' | 'quota_data'>()
+  return columns.flatMap(([name, column, operator]) =>
+    filter[name] ? [eb(sql.ref(`${table}.${column}`), operator, filter[name])] : [],
+  )
 }
 
 /** Spelled out like the condition of the partial index on rows without a charge: databases prove nothing about parameters. */
