@@ -181,7 +181,9 @@ describe('a Gemini caller of Vertex', () => {
     })}\r\n\r\n`
     const { url, asked } = await upstream(reply, 'text/event-stream')
     const key = `AIza${'x'.repeat(35)}`
-    const { server, ask } = await stage('sqlite', url, { channel: { type: 41, key, models: 'gemini-2.0-flash' } })
+    const { server, ask } = await stage('sqlite', url, {
+      channel: { type: 41, key, other: 'global', models: 'gemini-2.0-flash' },
+    })
     const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
     const answer = await ask(body, '/v1beta/models/gemini-2.0-flash:streamGenerateContent?alt=sse')
     expect(answer.text).toBe(reply)

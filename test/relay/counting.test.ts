@@ -177,7 +177,9 @@ anyDatabase('a call that counts, of models in a cloud', (_fresh, kind) => {
 
   it('asks Vertex by its own addresses', async () => {
     const { url, asked } = await upstream(() => ({ body: { totalTokens: 5 } }))
-    const { ask } = await stage(kind, url, { channel: { type: 41, key: `AIza${'x'.repeat(35)}`, models: gemini } })
+    const { ask } = await stage(kind, url, {
+      channel: { type: 41, key: `AIza${'x'.repeat(35)}`, other: 'global', models: gemini },
+    })
     const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
     expect(JSON.parse((await ask(body, `/v1beta/models/${gemini}:countTokens`)).text)).toEqual({ totalTokens: 5 })
     expect(asked[0]).toMatchObject({ path: `/v1/publishers/google/models/${gemini}:countTokens`, body })

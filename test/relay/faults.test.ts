@@ -31,7 +31,8 @@ eachDatabase('a request that goes wrong', (_fresh, kind) => {
       ['{"model":', 400, /cannot be parsed/],
       ['[1]', 400, /must be an object/],
       ['null', 400, /must be an object/],
-      [{ messages: [] }, 400, /messages/],
+      [{ messages: [] }, 400, /model/],
+      [{ ...chat(), messages: [] }, 400, /messages/],
       [{ ...chat(), model: undefined }, 400, /model/],
       [{ ...chat(), model: 7 }, 400, /model/],
       [{ ...chat(), messages: 'hi' }, 400, /messages/],
@@ -103,7 +104,7 @@ eachDatabase('a request that goes wrong', (_fresh, kind) => {
     }
     expect(await code('')).toEqual([401, 'invalid_api_key'])
     expect(await code('sk-0000')).toEqual([401, 'invalid_api_key'])
-    expect(await code(`${token.key}-999`)).toEqual([403, 'channel_disabled'])
+    expect(await code(`${token.key}-999`)).toEqual([400, 'channel_pin_unknown'])
     const disabled = await addToken(server)
     await server.call('PUT /api/token/?status_only=true', { id: disabled.id, status: 2 })
     expect(await code(disabled.key)).toEqual([401, 'invalid_api_key'])

@@ -91,7 +91,7 @@ eachDatabase('groups, pins and the playground', (_fresh, kind) => {
     other.program(model, { status: 500 })
     expect((await ask(server, `${key}-${pinned}`, chat())).status).toBe(502)
     expect([upstream.journal.length, other.journal.length]).toEqual([0, 2])
-    expect((await ask(server, `${key}-999999`, chat())).status).toBe(403)
+    expect((await ask(server, `${key}-999999`, chat())).status).toBe(400)
     // The pinned channel is asked in its own protocol.
     expect((await ask(server, `${key}-${pinned}`, { ...chat(), max_tokens: 5 }, '/v1/messages')).status).toBe(502)
     const embeddings = await addChannel(server, { url: other.url, type: 44, models: model })
