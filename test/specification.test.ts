@@ -113,7 +113,7 @@ eachDatabase('console calls', (_fresh, kind) => {
     expect((await answer('PUT /api/redemption/', { id, name: 'two', quota: 6 })).code).toBe('redemption_not_editable')
   })
 
-  it('lists have ten rows where nobody asks for more, and at most a hundred, or a thousand in those of admins', async () => {
+  it('lists have ten rows by default, and at most a hundred, or a thousand in those of admins', async () => {
     for (let index = 0; index < 12; index++)
       await server.call('POST /api/token/', { name: `row ${index}`, unlimited_quota: true })
     expect(await server.call<unknown[]>('GET /api/token/')).toHaveLength(10)

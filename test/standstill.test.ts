@@ -12,7 +12,7 @@ import { answerBytes, ask, chat, completion, eventually, model, tcpUpstream } fr
 const headersTimeoutMs = 5000
 const stillMs = 7000
 
-it('a process that stood still beside PostgreSQL judges no deadline before it has read what arrived meanwhile', async () => {
+it('a process suspended beside PostgreSQL reads its input before it judges timeouts', async () => {
   const database = await freshDatabase('postgres', 'started')
   const waiting: (() => void)[] = []
   const url = await tcpUpstream((socket) => {

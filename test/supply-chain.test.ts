@@ -15,7 +15,7 @@ describe('the lock file', () => {
   }
   const ages = { 'a@1.0.0': 'before 2026-11-01', '@c/d@2.0.0': '2026-11-15' }
 
-  it('[T247] has nothing that is younger than a week, or that nobody has looked at', () => {
+  it('[T247] contains nothing younger than a week, and nothing without review', () => {
     expect(ageProblems(JSON.parse(read('package-lock.json')), JSON.parse(read('scripts/lock-ages.json')), Date.now())).toEqual([])
   })
 
@@ -63,7 +63,7 @@ it('gives every container of the compose file a limit of its memory', () => {
   expect(read('compose.yaml').match(/^ {2,4}mem_limit: \d+[mg]$/gm)).toHaveLength(containers.length)
 })
 
-it('[T248] the image has no package manager, runs as nobody special, and needs to write nothing but its data', () => {
+it('[T248] the image has no package manager, runs as an unprivileged user, and writes only its data', () => {
   const final =
     read('Dockerfile')
       .split(/^FROM /m)

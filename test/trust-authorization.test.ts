@@ -99,7 +99,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     return { status: response.status, text, json: text.startsWith('{') ? JSON.parse(text) : {}, retryAfter }
   }
 
-  it('[T052] leaves alone what a body names beyond what its sender may set', async () => {
+  it('[T052] ignores members that the sender may not set', async () => {
     const more = {
       id: 1,
       user_id: 1,
@@ -182,7 +182,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     expect(await rowOf(1)).toEqual(first)
   })
 
-  it('[T054] keeps a super admin, whoever tries what at once', async () => {
+  it('[T054] keeps a super admin after any concurrent changes', async () => {
     const { id } = await server.app.db.selectFrom('users').select('id').where('username', '=', 'root').executeTakeFirstOrThrow()
     const acts = ['disable', 'demote', 'delete', 'disable', 'demote', 'delete']
     const outcomes = await Promise.all([
@@ -226,7 +226,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     expect(answered.size).toBeGreaterThan(lines.length / 2)
   })
 
-  it('[T063] tells of the own use alone, whoever is named, and nothing that admins alone may know', async () => {
+  it("[T063] shows only the caller's own usage, for any filter, without members for admins", async () => {
     const log = {
       created_at: 1_760_000_000,
       type: 2,
@@ -309,7 +309,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     expect((await as(headers, 'GET /v1/models')).text).not.toContain('"gpt-4o"')
   })
 
-  it('[T059] lets a key that is limited to an address in from there alone, whatever a header says', async () => {
+  it('[T059] accepts an address-limited key only from its address, for any header', async () => {
     const made = await ada.call('POST /api/token/', { name: 'here', unlimited_quota: true, allow_ips: '203.0.113.5' })
     const authorization = `Bearer sk-${(made.json.data as { key: string }).key}`
     const here = '203.0.113.5'
@@ -326,7 +326,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     for (const spoof of spoofs) expect(await from(spoof), JSON.stringify(spoof)).toBe(403)
   })
 
-  it('[T061] makes no used code usable again, whoever asks for whatever state', async () => {
+  it('[T061] never makes a used code usable again, for any caller and status', async () => {
     const [key = ''] = (await admin.call('POST /api/redemption/', { name: 'once', quota: 7, count: 1 })).json.data as string[]
     const { id } = await server.app.db.selectFrom('redemptions').select('id').where('name', '=', 'once').executeTakeFirstOrThrow()
     const before = (await rowOf(eve.id)).quota
@@ -346,7 +346,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     expect((await rowOf(eve.id)).quota).toBe(before + 7)
   })
 
-  it('[T035] [T069] lets a stream of somebody who is banned meanwhile go on to its end, charges it, and takes no other', async () => {
+  it('[T035] [T069] lets a running stream of a banned user end, charges it, and accepts no other', async () => {
     upstream.program('gpt-4o', { words: 60, pauseMs: 20 })
     const guest = await member(server, 'guest')
     await root.call(`POST /api/user/${guest.id}/quota`, { change: 500_000, reason: 'test' })
@@ -398,7 +398,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     expect((await logIn(102, goodPassword, 'en')).json.success).toBe(true)
   })
 
-  it('[T065] decides by path and session alone, whatever a request says of hosts', async () => {
+  it('[T065] decides by path and session alone, for any Host header', async () => {
     const { hostname, port } = new URL(server.url)
     const raw = (head: string) =>
       new Promise<string>((resolve, reject) => {
@@ -440,7 +440,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     }
   })
 
-  it('[T068] tells strangers nothing of how it is built', async () => {
+  it('[T068] reveals nothing of its implementation to anonymous callers', async () => {
     for (const path of [
       '/debug/pprof',
       '/.git/config',
@@ -467,7 +467,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     for (const path of ['/healthz', '/readyz']) expect((await as({}, `GET ${path}`)).text).toBe('ok')
   })
 
-  it('[T006] can be set up by nobody from outside: the super admin is made at the start', async () => {
+  it('[T006] cannot be set up from outside: the super admin is created at the start', async () => {
     for (const path of ['/api/setup', '/api/user/setup', '/api/init', '/api/install']) {
       expect((await as({}, `POST ${path}`, { username: 'root2', password: 'another pass 9', role: 100 })).status).toBe(404)
     }

@@ -50,7 +50,7 @@ const ways = ['past the proxy', ...(hasNginx ? (['through nginx'] as const) : []
 const urlOf = (way: (typeof ways)[number]) => (way === 'through nginx' ? (nginx?.url ?? '') : server.url)
 
 describe.each(ways)('%s', (way) => {
-  it('[T059] a key that is limited to an address is decided on the real peer, whatever a header says', async () => {
+  it('[T059] decides an address-limited key by the real peer, for any header', async () => {
     const here = '127.0.0.5'
     const { key } = await addToken(server, { allow_ips: here })
     const status = async (from: string, headers: readonly string[] = []) => {
@@ -71,7 +71,7 @@ describe.each(ways)('%s', (way) => {
     for (const headers of claims('127.0.0.6')) expect([headers, await status(here, headers)]).toEqual([headers, 200])
   })
 
-  it('[T016] mails and visits lead to the saved address, whatever name, header or target is asked for', async () => {
+  it('[T016] mails and redirects lead to the saved address, for any name, header or target', async () => {
     const email = `ada@${way.replaceAll(' ', '-')}.example`
     await server.app.db.updateTable('users').set({ email }).where('id', '=', 1).execute()
     for (const [key, value] of Object.entries({

@@ -188,7 +188,7 @@ describe.each(['sqlite', 'postgres'] as const)('input over %s', (kind) => {
     }
   })
 
-  it('[T077] nothing that was sent stands in a statement, found or not: it goes beside it, as a parameter', async () => {
+  it('[T077] no input is part of a statement: it is a parameter', async () => {
     const sent = spreadText(`"canary' OR '1'='1' -- /*`)
     const statements = statementsOf(server)
     const headers: readonly Record<string, string>[] = [
@@ -307,7 +307,7 @@ describe('bodies', () => {
     expect([unknown.status, await unknown.text()]).toEqual([404, expect.stringContaining('no-such-model')])
   })
 
-  it('[T078] what goes into addresses, headers and mails is encoded or refused', async () => {
+  it('[T078] input in URLs, headers and mails is encoded or refused', async () => {
     const hostile = ['a\r\nBcc: evil@x.test', 'a&b=c', '../../x', 'x#y']
     for (const text of hostile) {
       for (const key of ['SystemName', 'SMTPFrom', 'GitHubClientId', 'TelegramBotName', 'EpayId'])

@@ -61,7 +61,7 @@ async function serverWithLog(stdout: 'pipe' | number) {
   return { child, ask, dropped }
 }
 
-it('begins with the address of the server as a line of the log, where the output is no terminal, whatever the level', async () => {
+it('begins with the address of the server as a line of the log, where the output is no terminal, at any level', async () => {
   for (const LOG_LEVEL of ['info', 'error']) {
     const database = await freshDatabase('sqlite', 'migrated')
     onTestFinished(() => database.drop())

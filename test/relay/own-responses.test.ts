@@ -325,7 +325,7 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
   }, 60_000)
 })
 
-it('several nodes tell one response of the background: its stream, its state and its cancelling', async () => {
+it('several nodes share one background response: its stream, its state and its cancellation', async () => {
   let letGo = () => {}
   const { url, open } = await claudeUpstream({ hold: new Promise((resolve) => (letGo = resolve)) })
   const a = await serverOfTest('postgres')

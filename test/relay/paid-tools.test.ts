@@ -49,7 +49,7 @@ describe('tools of Responses that are billed by the piece', () => {
     expect((await last()).quota).toBe(111 + Math.ceil(unitsOf(usd)))
   })
 
-  it('charge what a drawing read and wrote as text, as pictures and from a cache apart, and what its SVG took', async () => {
+  it("charge an image tool's text, image and cached input apart, and its SVG output", async () => {
     const drawing = {
       ...{ input_tokens: 1000, input_tokens_details: { image_tokens: 600, text_tokens: 400 } },
       ...{ cached_tokens: 300, cached_tokens_details: { cached_image_tokens: 200, cached_text_tokens: 100 } },
@@ -231,7 +231,7 @@ describe('tools of Messages that are billed by the piece', () => {
 })
 
 describe('sound that tools of Gemini read', () => {
-  it('costs what sound costs, for callers of other protocols too', async () => {
+  it('costs as audio, for callers of other protocols too', async () => {
     const usageMetadata = {
       ...{ promptTokenCount: 100, promptTokensDetails: [{ modality: 'TEXT', tokenCount: 100 }] },
       ...{ toolUsePromptTokenCount: 40, toolUsePromptTokensDetails: [{ modality: 'AUDIO', tokenCount: 40 }] },

@@ -67,7 +67,7 @@ const thinker = () =>
   })
 
 anyDatabase('a conversation in Messages that another vendor answered', (_fresh, kind) => {
-  it('comes back to Claude without the thoughts that were written for it, and without thinking before their calls', async () => {
+  it('returns to Claude without thinking written for it, and without thinking before its calls', async () => {
     const { url, asked } = await claudeUpstream()
     const { server, token } = await stage(kind, await thinker(), { channel: { type: 8 } })
     await addChannel(server, { url, type: 14, models: claude })

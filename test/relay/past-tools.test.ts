@@ -83,7 +83,7 @@ const carried = [
 
 anyDatabase('hosted tools in the history of a conversation that moves to another vendor', (_fresh, kind) => {
   for (const name of foreignNames) {
-    it(`${name}: are told as text, what cannot be told is named, and the conversation goes on`, async () => {
+    it(`${name}: become text, losses are reported, and the conversation continues`, async () => {
       const { server, ask, asked, model } = await foreignStage(kind, name, () => ({ text: 'Five.' }))
       const request = { model, input: responses.items, tools: responses.tools }
       for (const stream of [false, true]) {
@@ -109,7 +109,7 @@ anyDatabase('hosted tools in the history of a conversation that moves to another
   }
 
   for (const name of ['Gemini', 'Chat alone'] satisfies Foreign[]) {
-    it(`${name}: those of a Messages caller are told alike, and a paused turn is asked to go on`, async () => {
+    it(`${name}: those of a Messages caller become text too, and a paused turn is continued`, async () => {
       const { server, ask, asked, model } = await foreignStage(kind, name, () => ({ text: 'Five.' }))
       const uses = [
         { type: 'mcp_tool_listing', mcp_server_name: 'crm', tools: [] },
@@ -155,7 +155,7 @@ anyDatabase('hosted tools in the history of a conversation that moves to another
   }
 
   for (const name of ['Anthropic', 'Chat alone'] satisfies Foreign[]) {
-    it(`${name}: those of a Gemini caller are told alike`, async () => {
+    it(`${name}: those of a Gemini caller become text too`, async () => {
       const { ask, asked, model } = await foreignStage(kind, name, () => ({ text: 'Five.' }))
       const parts = [
         { executableCode: { language: 'PYTHON', code: 'print(4)' } },

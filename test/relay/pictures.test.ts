@@ -70,7 +70,7 @@ anyDatabase('images', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[237] an upstream that only gives bytes is told to the caller; who is strict is refused', async () => {
+  it('[237] a loss of URLs is reported to the caller; a strict token is refused', async () => {
     const { ask, server } = await directStage(kind, () => ({ json: geminiImage('AAAA') }), {
       channel: { type: 24, models: 'gemini-image' },
       prices: { 'gemini-image': 0.04 },
@@ -159,7 +159,7 @@ anyDatabase('images', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[T197] a promised image is waited for, and fetched for who wants its bytes, if it is one', async () => {
+  it('[T197] a promised image is waited for, and fetched for callers that want its bytes, if it is an image', async () => {
     const bytes = Buffer.from('GIF89a and so on')
     let asked = 0
     const { server, ask, heard, url } = await directStage(
@@ -221,7 +221,7 @@ anyDatabase('images', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('a caller who leaves while a task runs is charged for what the vendor may bill, and nobody asks about it any more', async () => {
+  it("a caller that disconnects while a task runs is charged the vendor's possible cost, and polling stops", async () => {
     const { server, token, heard } = await directStage(
       kind,
       () => ({ json: { output: { task_id: 't', task_status: 'RUNNING' } } }),
@@ -246,7 +246,7 @@ anyDatabase('images', (_fresh, kind) => {
     expect(heard.length).toBe(before)
   })
 
-  it('a caller who leaves while several calls run: each of them is broken off', async () => {
+  it('a caller that disconnects while several calls run: each of them is aborted', async () => {
     let broken = 0
     let open = 0
     const url = await httpUpstream((request, response) => {
@@ -337,7 +337,7 @@ anyDatabase('images', (_fresh, kind) => {
     expect((await books(server)).logs.map(({ quota }) => quota)).toEqual(Array(2).fill(0.04 * unitsOfDollar))
   })
 
-  it('[238] edits: a form passes with all its files and their names in order, and without what the model refuses', async () => {
+  it('[238] edits: a form passes with all its files and their names in order, and without members that the model refuses', async () => {
     const bodies: FormData[] = []
     const { server, token } = await directStage(
       kind,
@@ -401,7 +401,7 @@ anyDatabase('images', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('a stream that breaks before its image is done is told as broken', async () => {
+  it('a stream that is cut before its image is complete is reported as cut', async () => {
     const whole = fixture('openai-other/images_stream.sse').toString()
     const partial = `${whole.split('\n\n')[0]}\n\n`
     const { server, ask } = await directStage(kind, () => ({ bytes: partial, type: 'text/event-stream' }), {
@@ -414,7 +414,7 @@ anyDatabase('images', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('who asked for a stream gets one from a vendor that has none', async () => {
+  it('a caller that requested a stream gets one from a vendor without streaming', async () => {
     const { server, token } = await directStage(kind, () => ({ json: geminiImage('AAAA') }), {
       channel: { type: 24, models: 'gemini-image' },
       prices: { 'gemini-image': 0.04 },

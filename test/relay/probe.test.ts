@@ -40,7 +40,7 @@ describe('the test of a channel', () => {
     ['bge-reranker-v2', '/v1/rerank', { query: 'hello' }],
     ['gpt-4o-mini', '/v1/chat/completions', { max_tokens: 16 }],
     ['o3-mini', '/v1/chat/completions', { max_completion_tokens: 16 }],
-  ])('asks %s what its kind answers', async (model, path, body) => {
+  ])('sends %s a request of its kind', async (model, path, body) => {
     const server = await serverOfTest('sqlite')
     const { url, asked } = await everything()
     const id = await addChannel(server, { url, models: model })
@@ -59,7 +59,7 @@ describe('the test of a channel', () => {
     },
   )
 
-  it('is made with the first model that can be tested, and with none that only a pattern stands for', async () => {
+  it('uses the first model that can be tested, and none that is only a pattern', async () => {
     const server = await serverOfTest('sqlite')
     const upstream = await upstreamOfTest()
     const id = await addChannel(server, { url: upstream.url, models: 'dall-e-3,gpt-4*,o1*,gpt-4o-mini' })
@@ -81,7 +81,7 @@ describe('the test of a channel', () => {
     expect(upstream.journal).toMatchObject([{ path: '/v1/messages', model: 'claude-3-5-haiku' }])
   })
 
-  it('costs nobody anything and leaves no hold', async () => {
+  it('is free of charge and leaves no hold', async () => {
     const server = await serverOfTest('sqlite')
     const upstream = await upstreamOfTest()
     const id = await addChannel(server, { url: upstream.url, models: 'gpt-4o-mini' })
@@ -90,7 +90,7 @@ describe('the test of a channel', () => {
     expect([ledger.filter(({ kind }) => kind === 'charge'), logs, holds, channels[0]?.used_quota]).toEqual([[], [], [], 0])
   })
 
-  it('tells why it failed, without the key, and remembers that it was made', async () => {
+  it('reports its failure, without the key, and stores that it was made', async () => {
     const server = await serverOfTest('sqlite')
     const upstream = await upstreamOfTest()
     upstream.program('*', { echoKey: true })
@@ -108,7 +108,7 @@ describe('the test of a channel', () => {
 })
 
 eachDatabase('a test that passes', (_fresh, kind) => {
-  it('brings back what was disabled automatically, if the options want it', async () => {
+  it('enables automatically disabled channels, if the options say so', async () => {
     const server = await serverOfTest(kind)
     const upstream = await upstreamOfTest()
     const id = await addChannel(server, { url: upstream.url, models: 'gpt-4o-mini' })

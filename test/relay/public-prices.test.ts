@@ -25,7 +25,7 @@ eachDatabase('a model that only public data prices', (_fresh, kind) => {
     return { upstream, server, ...rest }
   }
 
-  it('is charged by it to the unit, and its row alone tells the charge, the vendor and the day of the data', async () => {
+  it('is charged by it to the unit, and its row alone has the charge, the vendor and the day of the data', async () => {
     const { upstream, server, ask } = await priced()
     upstream.program('*', { body: used(1000, 100, 400) })
     const messages = [{ role: 'user', content: 'word '.repeat(1200) }]

@@ -23,7 +23,7 @@ function answeringFirst() {
 const done = { type: 'response.done', response: { id: 'later', status: 'completed', usage } }
 
 eachDatabase('a realtime session', (fresh, kind) => {
-  it('whose process is killed: what was told is charged once, what had begun by its last checkpoint, and nothing stays held', async () => {
+  it('whose process is killed: completed answers are charged once, started ones by their last checkpoint, and no hold is left', async () => {
     const upstream = await realtimeUpstream(answeringFirst())
     const database = await fresh()
     const first = await startProcess(database)
@@ -78,7 +78,7 @@ eachDatabase('a realtime session', (fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('stops with the server: a running answer ends and is charged, the caller is told to come again', async () => {
+  it('stops with the server: a running answer ends and is charged, the caller is asked to reconnect', async () => {
     const upstream = await realtimeUpstream(answeringFirst())
     const database = await freshDatabase(kind, 'started')
     const server = await startServer(kind, { database })
@@ -106,7 +106,7 @@ eachDatabase('a realtime session', (fresh, kind) => {
 })
 
 describe('a realtime session', () => {
-  it('goes over the proxy of its channel, and tells nobody of it when that is not there', async () => {
+  it('uses the proxy of its channel, and hides its address when it is unreachable', async () => {
     const upstream = await realtimeUpstream(answering())
     const login = { user: 'proxy-user', password: 'canary-proxy-password' }
     const proxy = await startSocks5(Number(new URL(upstream.url).port), login)
@@ -127,7 +127,7 @@ describe('a realtime session', () => {
     await requireBalancedBooks(server)
   })
 
-  it('[T035] [T069] of somebody who is banned in the middle of an answer ends with that answer, which is charged', async () => {
+  it('[T035] [T069] of a user banned in the middle of an answer ends with that answer, which is charged', async () => {
     const upstream = await realtimeUpstream((talk, event) => {
       if (event.type === 'response.create') talk.say({ type: 'response.created', response: { id: 'long' } })
     })

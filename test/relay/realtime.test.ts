@@ -14,7 +14,7 @@ async function interrupted(server: TestServer) {
 }
 
 anyDatabase('a realtime session', (_fresh, kind) => {
-  it('goes through the official SDK, and each response is charged by itself before its end is told', async () => {
+  it('works with the official SDK, and each response is charged before its end is sent', async () => {
     const upstream = await realtimeUpstream(answering())
     const { server, token, channelId } = await open(kind, upstream.url)
     const realtime = sdk(server.url, token.key)
@@ -52,7 +52,7 @@ anyDatabase('a realtime session', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[218] charges a cancelled response that has a usage once, however often its end is told', async () => {
+  it('[218] charges a cancelled response with usage once, however often its end is reported', async () => {
     const upstream = await realtimeUpstream(answering({ status: 'cancelled', twice: true }))
     const { server, token } = await open(kind, upstream.url)
     const client = caller(server.url, token.key)
@@ -64,7 +64,7 @@ anyDatabase('a realtime session', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('charges what is transcribed by itself, at the price of the model that did it', async () => {
+  it('charges transcriptions apart, at the price of their model', async () => {
     const upstream = await realtimeUpstream((talk, event) => {
       if (event.type === 'session.update') talk.say({ type: 'session.updated', session: event.session })
       if (event.type !== 'input_audio_buffer.commit') return
@@ -100,7 +100,7 @@ anyDatabase('a realtime session', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('counts what was said when the upstream reports nothing, and charges nothing for a response that failed unheard', async () => {
+  it('counts the output when the upstream reports no usage, and charges nothing for a response that failed without output', async () => {
     let status = 'failed'
     const upstream = await realtimeUpstream((talk, event) => {
       if (event.type !== 'response.create') return
@@ -144,7 +144,7 @@ anyDatabase('a realtime session', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('whose caller leaves in the middle of a response is charged for what had come; the upstream is let go', async () => {
+  it('whose caller disconnects in the middle of a response is charged the partial reply; the upstream is closed', async () => {
     const upstream = await realtimeUpstream((talk, event) => {
       if (event.type !== 'response.create') return
       talk.say({ type: 'response.created', response: { id: 'r' } })
@@ -162,7 +162,7 @@ anyDatabase('a realtime session', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[242] closes as the other end closed: with its code and its reason, without what is secret', async () => {
+  it('[242] closes with the code and reason of the other end, without secrets', async () => {
     const closings: [number, string][] = []
     const upstream = await realtimeUpstream((talk, event) => {
       talk.socket.on('close', (code, reason) => closings.push([code, reason.toString()]))
@@ -233,7 +233,7 @@ describe('the handshake of a realtime session', () => {
     await requireBalancedBooks(server)
   })
 
-  it('tries the next channel when one refuses, and tells the last refusal without its secrets', async () => {
+  it('tries the next channel when one refuses, and passes the last refusal on without its secrets', async () => {
     const shut = await realtimeUpstream(undefined, {
       refuses: { status: 403, body: { error: { message: `bad ${upstreamKey}` } } },
     })
@@ -277,7 +277,7 @@ describe('the handshake of a realtime session', () => {
     ])
   })
 
-  it('counts a session among what runs at once, and each response among the requests', async () => {
+  it('counts a session as a concurrent request, and each response as a request', async () => {
     const upstream = await realtimeUpstream(answering())
     const { server } = await open('sqlite', upstream.url)
     const token = await addToken(server, { limit_seconds: 60, limit_requests: 3, limit_tokens: 0, limit_concurrency: 1 })
@@ -298,7 +298,7 @@ describe('the handshake of a realtime session', () => {
   })
 })
 
-describe('what passes through a realtime session', () => {
+describe('events of a realtime session', () => {
   it('bears the name that the caller used, and the model stays the one that is charged', async () => {
     const upstream = await realtimeUpstream(answering())
     const { server } = await open('sqlite', upstream.url, { models: 'mine', model_mapping: JSON.stringify({ mine: live }) })
@@ -317,7 +317,7 @@ describe('what passes through a realtime session', () => {
     await requireBalancedBooks(server)
   })
 
-  it('is bounded: a message of more than the most closes the session, what is no JSON is told', async () => {
+  it('is bounded: a message above the limit closes the session, invalid JSON is reported', async () => {
     const upstream = await realtimeUpstream(answering())
     const { server, token } = await open('sqlite', upstream.url)
     const client = caller(server.url, token.key)
@@ -334,7 +334,7 @@ describe('what passes through a realtime session', () => {
     await requireBalancedBooks(server)
   })
 
-  it('is told when an event names the limit of the output twice, and the upstream does not get it', async () => {
+  it('gets an error when an event names the output limit twice, which is not sent upstream', async () => {
     const upstream = await realtimeUpstream(answering())
     const { server, token } = await open('sqlite', upstream.url)
     const client = caller(server.url, token.key)
@@ -350,7 +350,7 @@ describe('what passes through a realtime session', () => {
     await requireBalancedBooks(server)
   })
 
-  it('waits for whoever takes it slowly: an upstream cannot pile up what its caller does not read', async () => {
+  it('applies back-pressure: an upstream cannot fill memory when its caller does not read', async () => {
     const delta = { type: 'response.output_audio.delta', response_id: 'r', delta: 'A'.repeat(64 * 1024) }
     const upstream = await realtimeUpstream()
     const { server, token } = await open('sqlite', upstream.url)

@@ -16,7 +16,7 @@ async function upstream(reply: string) {
   return { url, sent }
 }
 
-describe('what a channel of the same protocol is not sent', () => {
+describe('members dropped for a channel of the same protocol', () => {
   it.each<[type: number, name: string, more: Data, dropped: string]>([
     [1, 'gpt-5', { temperature: 0.2 }, 'temperature'],
     [1, 'gpt-4o', { reasoning_effort: 'high' }, 'reasoning_effort'],
@@ -63,7 +63,7 @@ describe('what a channel of the same protocol is not sent', () => {
   })
 })
 
-describe('what a channel is not sent of embeddings and images', () => {
+describe('members of embeddings and images dropped for a channel', () => {
   const vectors = JSON.stringify({
     ...{ object: 'list', data: [{ object: 'embedding', index: 0, embedding: [0.5, 0.25] }], model: 'mistral-embed' },
     usage: { prompt_tokens: 3, total_tokens: 3 },
@@ -121,7 +121,7 @@ describe('what a channel is not sent of embeddings and images', () => {
   })
 })
 
-describe('what a channel is not sent of the history', () => {
+describe('members of the history dropped for a channel', () => {
   const history = [
     { role: 'user', content: 'Hi' },
     { role: 'assistant', content: 'Rye.', reasoning_content: 'Hm.', refusal: null },
@@ -148,7 +148,7 @@ describe('what a channel is not sent of the history', () => {
   })
 })
 
-describe('what a channel of another protocol cannot take', () => {
+describe('members that a channel of another protocol lacks', () => {
   const tool = (name: string, more: Data) => ({
     type: 'function',
     function: { name, parameters: { type: 'object', properties: {} }, ...more },
@@ -204,7 +204,7 @@ describe('what a channel of another protocol cannot take', () => {
   })
 })
 
-describe('what a reply loses on its way to another protocol', () => {
+describe('members of a reply that another protocol lacks', () => {
   const usage = { input_tokens: 5, output_tokens: 3, total_tokens: 8 }
   const message = (...content: Data[]) => ({
     ...{ id: 'msg_1', type: 'message', role: 'assistant', model: claude, stop_reason: 'end_turn', stop_sequence: null },

@@ -14,7 +14,7 @@ eachDatabase('a hold covers what the call can cost', (_fresh, kind) => {
     expect(upstream.journal[0]?.json).not.toHaveProperty('max_tokens')
   })
 
-  it('a balance that does not cover it sets a limit that it affords, told in a header and in the row', async () => {
+  it('a balance that does not cover the greatest cost lowers the output limit, which a header and the row report', async () => {
     const upstream = await upstreamOfTest()
     const { server } = await stage(kind, upstream.url)
     const { key } = await addToken(server, { unlimited_quota: false, remain_quota: 1_600 })

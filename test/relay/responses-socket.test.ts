@@ -59,7 +59,7 @@ async function waiting() {
 }
 
 anyDatabase('Responses over a WebSocket', (_fresh, kind) => {
-  it('answers several turns of one connection, each charged by itself before its end is told; a turn goes on from what the upstream keeps', async () => {
+  it('answers several turns of one connection, each charged before its end is sent; a turn continues a response stored upstream', async () => {
     const upstream = await vendor()
     const { server, token, channelId } = await stage(kind, upstream.url)
     const client = caller(server.url, token.key)
@@ -99,7 +99,7 @@ anyDatabase('Responses over a WebSocket', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('whose caller leaves in the middle of a turn is charged for what had come; the upstream is let go, and waiting turns are not begun', async () => {
+  it('whose caller disconnects in the middle of a turn is charged the partial reply; the upstream is aborted, and queued turns are dropped', async () => {
     const upstream = await waiting()
     const { server, token } = await stage(kind, upstream.url)
     const client = caller(server.url, token.key)
@@ -116,7 +116,7 @@ anyDatabase('Responses over a WebSocket', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('whose upstream breaks off in the middle of a turn tells it, charges what had come, and goes on with the next turn', async () => {
+  it('whose upstream disconnects in the middle of a turn reports it, charges the partial reply, and continues with the next turn', async () => {
     const upstream = await waiting()
     const { server, token } = await stage(kind, upstream.url)
     const client = caller(server.url, token.key)
@@ -136,7 +136,7 @@ anyDatabase('Responses over a WebSocket', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('stops with the server: the running turn ends and is charged, the caller is told to come again', async () => {
+  it('stops with the server: the running turn ends and is charged, the caller is asked to reconnect', async () => {
     const upstream = await waiting()
     const database = await freshDatabase(kind, 'started')
     const server = await startServer(kind, { database })
@@ -164,7 +164,7 @@ anyDatabase('Responses over a WebSocket', (_fresh, kind) => {
 })
 
 describe('Responses over a WebSocket', () => {
-  it('is what the official SDK speaks', async () => {
+  it('works with the official SDK', async () => {
     const upstream = await vendor()
     const { server, token } = await stage('sqlite', upstream.url)
     const { port, hostname } = new URL(server.url)
@@ -213,7 +213,7 @@ describe('Responses over a WebSocket', () => {
     await requireBalancedBooks(server)
   })
 
-  it('[157] leaves reasoning that nobody keeps out of what goes on, and keeps what is sealed', async () => {
+  it('[157] leaves out past reasoning that is stored nowhere, and keeps encrypted reasoning', async () => {
     const output = [
       { type: 'reasoning', id: 'rs_1', summary: [] },
       { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: 'sealed' },
@@ -259,7 +259,7 @@ describe('Responses over a WebSocket', () => {
     await requireBalancedBooks(server)
   })
 
-  it('takes what a conversation begins with ahead of its first question, without a call or a charge', async () => {
+  it('accepts the prefix of a conversation ahead of its first question, without a call or a charge', async () => {
     const upstream = await waiting()
     const { server, token } = await stage('sqlite', upstream.url)
     const client = caller(server.url, token.key)
@@ -305,7 +305,7 @@ describe('Responses over a WebSocket', () => {
     await requireBalancedBooks(server)
   })
 
-  it('tells what is wrong as an event, and the connection goes on', async () => {
+  it('reports an error as an event, and keeps the connection open', async () => {
     const upstream = await vendor()
     const { server, token } = await stage('sqlite', upstream.url)
     const client = caller(server.url, token.key)
@@ -372,7 +372,7 @@ describe('Responses over a WebSocket', () => {
     expect(await settledCharges(server)).toHaveLength(1)
   })
 
-  it('tells an error of the upstream with its status and without its secrets', async () => {
+  it('passes an error of the upstream on with its status and without its secrets', async () => {
     const url = await httpUpstream((_request, response) => {
       response.writeHead(400, { 'content-type': 'application/json' })
       response.end('{"error":{"message":"bad bread","type":"invalid_request_error","param":"input","code":"stale"}}')

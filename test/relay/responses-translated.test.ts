@@ -113,7 +113,7 @@ anyDatabase('Responses, translated', (_fresh, kind) => {
     })
   }
 
-  it('is told which field no channel of the model can carry', async () => {
+  it('reports the field that no channel of the model can carry', async () => {
     const { asked, ask } = await toClaude(fixtureOf('anthropic/text.sse'))
     for (const [field, more] of [
       ['tools[0].type', { tools: [{ type: 'file_search' }] }],

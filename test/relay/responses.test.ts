@@ -97,7 +97,7 @@ describe('a stream in Responses', () => {
     expect(pass([bytes]).ending).toContain('response.completed')
   })
 
-  it('reads the usage with what came from the cache', () => {
+  it('reads the usage with its cached part', () => {
     expect(pass([Buffer.from(fixture('cached_usage.sse'))]).usage).toMatchObject({
       input: 200,
       cacheRead: 2000,
@@ -106,7 +106,7 @@ describe('a stream in Responses', () => {
     })
   })
 
-  it('tells the two forms of an error apart from an end', () => {
+  it('distinguishes the two forms of an error from an end', () => {
     expect(pass([Buffer.from(fixture('error_event.sse'))]).error).toMatchObject({ code: 'rate_limit_exceeded', status: 429 })
     expect(pass([Buffer.from(fixture('failed.sse'))]).error).toMatchObject({
       code: 'server_error',
@@ -127,7 +127,7 @@ anyDatabase('a call of Responses', (_fresh, kind) => {
     return { ...(await stage(kind, provider.url, { channel: more.channel ?? {} })), asked: provider.asked }
   }
 
-  it('gets the bytes of the upstream, and is charged what its last event reports', async () => {
+  it('gets the bytes of the upstream, and is charged by its last event', async () => {
     const text = fixture('reasoning.sse')
     const { server, asked, ask } = await staged(text)
     const body = { model, input, stream: true, x_unknown: { b: 1, a: 2 } }
@@ -175,7 +175,7 @@ anyDatabase('a call of Responses', (_fresh, kind) => {
     expect((await ask({ model, input }, `${path}/resp_1/fork`)).status).toBe(501)
   })
 
-  it('that fails before any output is not charged, and after some it is told so', async () => {
+  it('that fails before any output is free; a later failure is charged and reported', async () => {
     const failed = await staged(fixture('failed.sse'))
     expect((await failed.ask({ model, input, stream: true }, path)).status).toBe(502)
     expect(await settledCharges(failed.server)).toEqual([])

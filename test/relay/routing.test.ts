@@ -119,7 +119,7 @@ describe('a channel that fails', () => {
     expect(good.journal).toHaveLength(1)
   })
 
-  it('that asked to be left alone is not asked for that model, and the caller is told how long', async () => {
+  it('that asked for a pause is skipped for that model, and the caller gets the time to wait', async () => {
     let nowMs = Date.now()
     const stage = await open('sqlite', { now: () => nowMs })
     let isBusy = true
@@ -135,7 +135,7 @@ describe('a channel that fails', () => {
 })
 
 describe('the limits of a channel', () => {
-  it('send what is too much to another channel, and refuse when there is none', async () => {
+  it('moves excess requests to another channel, and refuses them when there is none', async () => {
     const stage = await open('sqlite')
     const small = await stage.add({ priority: 5, setting: { max_concurrency: 1 } }, { delayMs: 300 })
     const answers = Promise.all([stage.ask(), stage.ask()])
@@ -149,7 +149,7 @@ describe('the limits of a channel', () => {
 })
 
 eachDatabase('what a channel may be charged a day', (_fresh, kind) => {
-  it('counts what the ledger charged, today, on all nodes, and survives a restart', async () => {
+  it("counts today's charges of the ledger, over all nodes, and survives a restart", async () => {
     const dayMs = 86_400_000
     let nowMs = Math.floor(Date.now() / dayMs) * dayMs + dayMs / 2
     const now = () => nowMs
@@ -204,7 +204,7 @@ describe('a conversation', () => {
 })
 
 describe('the strategy of a group', () => {
-  it('is an option, in force at once and told in the log', async () => {
+  it('is an option, in force at once and recorded in the log', async () => {
     const stage = await open('sqlite')
     const dear = await stage.add({ weight: 1000 })
     const cheap = await stage.add({ setting: { cost_ratio: 0.5 } })
@@ -217,7 +217,7 @@ describe('the strategy of a group', () => {
 })
 
 describe('a channel with a pattern in its models', () => {
-  it('serves what fits, and is told of by the names that have a price', async () => {
+  it('serves matching models, and lists those with a price', async () => {
     const stage = await open('sqlite')
     const { upstream } = await stage.add({ models: 'gpt-4o*,own-name' })
     expect((await stage.ask({ model: 'gpt-4o-mini' })).status).toBe(200)

@@ -77,7 +77,7 @@ anyDatabase('the official SDKs through the gateway', (_fresh, kind) => {
         await requireBalancedBooks(server)
       })
 
-      it('aborts the upstream at once when the caller aborts, and charges what had come', async () => {
+      it('aborts the upstream at once when the caller aborts, and charges the partial reply', async () => {
         const { upstream, server, token } = await stage()
         upstream.program(model, { words: 500, pauseMs: 5 })
         const client = new Client({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })

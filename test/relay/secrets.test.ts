@@ -26,7 +26,7 @@ const prompt = 'canary words of the caller'
 const answerText = 'canary words of the model'
 
 eachDatabase('secrets', (_fresh, kind) => {
-  it('[T237] of channels, callers and conversations reach no log, no error, no answer and no log row, whatever fails', async () => {
+  it('[T237] of channels, callers and conversations are in no log, error, answer or log row after any failure', async () => {
     const lines: string[] = []
     const logger = testLogger('trace', (line) => void lines.push(line))
     const server = await serverOfTest(kind, { logger, env: { LOG_LEVEL: 'trace' } })
@@ -101,7 +101,7 @@ eachDatabase('secrets', (_fresh, kind) => {
     for (const entry of upstream.journal) expect(JSON.stringify(entry.headers)).not.toContain(token.key.slice(3))
   }, 60_000)
 
-  it('[T201] the key of a channel goes to its own address alone, whatever other one a caller names', async () => {
+  it('[T201] the key of a channel is sent to its own address only, for any address in a request', async () => {
     const upstream = await upstreamOfTest()
     let reached = 0
     const elsewhere = await httpUpstream((_request, response) => {

@@ -216,7 +216,7 @@ anyDatabase('recordings', (_fresh, kind) => {
     ])
   })
 
-  it('Cloudflare gets the bytes alone, and what it heard is charged by the length of the recording', async () => {
+  it('Cloudflare gets the bytes alone, and the recording is charged by its length', async () => {
     const whisper = '@cf/openai/whisper'
     const { server, form, heard } = await directStage(
       kind,
@@ -237,7 +237,7 @@ anyDatabase('recordings', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[254] a failure that Cloudflare tells under a status of success is one', async () => {
+  it('[254] a failure that Cloudflare reports with a status of success is a failure', async () => {
     const whisper = '@cf/openai/whisper'
     const { server, form } = await directStage(
       kind,

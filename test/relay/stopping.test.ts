@@ -77,7 +77,7 @@ eachDatabase('[T230] a node that stops', (fresh, kind) => {
     },
   )
 
-  it('tells those who run into the limit, charges what they have, and nothing where they have nothing', async () => {
+  it('sends an error to callers at the time limit, and charges only what they received', async () => {
     const database = await fresh()
     const server = await startServer(kind, { database })
     const { url } = await slowUpstream()
@@ -106,7 +106,7 @@ eachDatabase('[T230] a node that stops', (fresh, kind) => {
   })
 })
 
-it('[T230] a process that is told to end a second time tells its callers, charges them, and ends well', async () => {
+it('[T230] a second signal makes a process report to its callers, charge them, and exit cleanly', async () => {
   const database = await freshDatabase('sqlite', 'started')
   const { url } = await slowUpstream()
   const server = await startProcess(database)
@@ -126,7 +126,7 @@ it('[T230] a process that is told to end a second time tells its callers, charge
   await booksAfter('sqlite', database, async (next) => expect(await settledCharges(next)).toHaveLength(1))
 })
 
-it('a caller whose WebSocket was refused, and who goes on writing, is cut off and keeps no server from stopping', async () => {
+it('a caller whose WebSocket was refused, and who keeps writing, is disconnected and does not delay a stop', async () => {
   const server = await startServer('sqlite')
   const caller = speak(
     server,

@@ -17,7 +17,7 @@ const reply = {
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`member_${at}`, 1]))
 
 anyDatabase('a request that another protocol cannot carry whole', (_fresh, kind) => {
-  it('is answered with what was lost by name, in a header and in the log; a strict token refuses it before anything is asked', async () => {
+  it('names its losses in a header and in the log; a strict token is refused before any upstream call', async () => {
     let asked = 0
     const url = await httpUpstream((request, response) => {
       asked++

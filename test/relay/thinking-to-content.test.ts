@@ -27,7 +27,7 @@ anyDatabase('what a channel changes in an answer', (_fresh, kind) => {
     expect(plain).toBe('four five six')
   })
 
-  it('is written anew where the channel says so: what the protocol does not know is gone, in streams too', async () => {
+  it('is rewritten where the channel requires it: unknown members are removed, in streams too', async () => {
     const extra = {
       ...JSON.parse(piece('four').slice(6)),
       vendor_note: 'x',

@@ -64,7 +64,7 @@ describe('a conversation that is left with the vendor', () => {
     await requireBalancedBooks(server)
   })
 
-  it('that nobody keeps for the caller is a 404, in the words by which the SDK begins it anew', async () => {
+  it('that is not stored for the caller is a 404, in the wording that makes the SDK start again', async () => {
     const { url, asked } = await upstream(200, reply)
     const { ask } = await stage('sqlite', url, { channel: { type: 14, models: model } })
     const answer = await ask(request, path)

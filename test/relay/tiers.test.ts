@@ -125,7 +125,7 @@ describe('a tier of Responses', () => {
     expect(await last()).toMatchObject({ quota: 222, other: { tier_factor: 2 } })
   })
 
-  it('crosses to Chat only with a factor, and is charged by what Chat says', async () => {
+  it("is sent to Chat only with a factor, and is charged by Chat's report", async () => {
     const { url, asked } = await vendor(chatReply({ service_tier: 'priority' }))
     const { ask, last } = await scene('sqlite', url, { type: 40 })
     const { headers } = await ask({ model: 'gpt-5', input: 'hi', service_tier: 'ultrafast' }, '/v1/responses')

@@ -186,22 +186,25 @@ describe('a stream is the same for every caller', () => {
     expect([headers.get('content-encoding'), headers.get('content-length')]).toEqual([null, null])
   })
 
-  it.each(Object.keys(requests))('[9] [11] ends for %s as the dialect ends, whatever the upstream did', async (dialect) => {
-    const ends: Readonly<Record<string, RegExp>> = {
-      chat: /\ndata: \[DONE\]\n\n$/,
-      responses: /event: response\.completed\ndata: [^\n]+\n\n$/,
-      messages: /event: message_stop\ndata: \{"type":"message_stop"\}\n\n$/,
-      gemini: /"finishReason":"STOP"[^\n]+\r\n\r\n$/,
-    }
-    for (const bytes of [wholeStream, wholeStream.replace('[DONE]', '[DONE] '), wholeStream.replace(done, '')]) {
-      upstream.answer = saying(bytes)
-      const { text } = await raw(dialect, true)
-      expect(text).toMatch(ends[dialect] ?? /$^/)
-      expect(text.match(/\[DONE\]|response\.completed\n|message_stop\n|"finishReason"/g)).toHaveLength(1)
-    }
-  })
+  it.each(Object.keys(requests))(
+    '[9] [11] ends for %s with the terminal event of the dialect, after any end of the upstream',
+    async (dialect) => {
+      const ends: Readonly<Record<string, RegExp>> = {
+        chat: /\ndata: \[DONE\]\n\n$/,
+        responses: /event: response\.completed\ndata: [^\n]+\n\n$/,
+        messages: /event: message_stop\ndata: \{"type":"message_stop"\}\n\n$/,
+        gemini: /"finishReason":"STOP"[^\n]+\r\n\r\n$/,
+      }
+      for (const bytes of [wholeStream, wholeStream.replace('[DONE]', '[DONE] '), wholeStream.replace(done, '')]) {
+        upstream.answer = saying(bytes)
+        const { text } = await raw(dialect, true)
+        expect(text).toMatch(ends[dialect] ?? /$^/)
+        expect(text.match(/\[DONE\]|response\.completed\n|message_stop\n|"finishReason"/g)).toHaveLength(1)
+      }
+    },
+  )
 
-  it.each(Object.keys(requests))('[5] [6] shows %s nothing of what an upstream sends to stay awake', async (dialect) => {
+  it.each(Object.keys(requests))("[5] [6] hides an upstream's heartbeats from %s", async (dialect) => {
     upstream.answer = saying(
       wholeStream.replaceAll('\n\ndata: {', '\n\n: OPENROUTER PROCESSING\n\nevent: ping\ndata: \n\ndata: {'),
     )
@@ -226,7 +229,7 @@ describe.each(Object.keys(requests))('an answer to %s', (dialect) => {
     expect(textIn(text)).toContain(said)
   })
 
-  it('[12] that is cut off is an error behind what was said, charged and noted', async () => {
+  it('[12] that is cut off ends with an error after its output, is charged and recorded', async () => {
     upstream.answer = saying(
       chunks
         .slice(0, 4)
@@ -303,7 +306,7 @@ describe.each(Object.keys(requests))('an answer to %s', (dialect) => {
     expect(text).not.toContain('[DONE]')
   })
 
-  it('[26] that one channel is too busy for comes from another; the caller sees nothing of it', async () => {
+  it('[26] refused by a busy channel is served by another; the caller does not notice', async () => {
     upstream.answer = (response) => void response.writeHead(429, { 'retry-after': '30' }).end('{"error":{"message":"slow down"}}')
     spare.answer = saying(wholeStream)
     const before = [upstream.asked, spare.asked]

@@ -10,7 +10,7 @@ import { bodyOf, idle, paths, post } from './trust-stage.ts'
 eachDatabase('accounts', (_fresh, kind: DatabaseKind) => {
   const accounts = accountsOfSuite(kind)
 
-  it('[T141] [T148] [T160] what random requests cost is what an independent reckoning of the upstream’s journal says, in every account', () =>
+  it("[T141] [T148] [T160] the cost of random requests equals an independent computation from the upstream's journal, in every account", () =>
     accounts.requireExactAccounts(6, 20))
 
   it('[T157] a free model has its row, the playground pays as a key does, and a key that is deleted, disabled or expired in mid-stream pays for the stream', async () => {

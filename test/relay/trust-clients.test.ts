@@ -51,7 +51,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
     return new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)))
   }
 
-  it('[T123] who leaves before the first byte lets the upstream go and owes the prompt, in one row', () =>
+  it('[T123] a caller that disconnects before the first byte aborts the upstream and pays the prompt, in one row', () =>
     trust.underLoad(() =>
       inEachWay(async (way) => {
         for (const stream of [true, false]) {
@@ -72,7 +72,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
       }),
     ))
 
-  it('[T123] who leaves in the middle of a stream pays what had come, and who leaves at its end pays once', () =>
+  it('[T123] a caller that disconnects in the middle of a stream pays the partial reply, and one at its end pays once', () =>
     trust.underLoad(async () => {
       const lanes: CaseLane[] = []
       await inEachWay(async (way) => {
@@ -101,8 +101,8 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
 
   // Where the database plays no part, one will do.
   if (kind === 'sqlite')
-    describe('in whatever database', () => {
-      it('[T126] callers who read slowly make the upstream wait, and others are served', () =>
+    describe('on each database', () => {
+      it('[T126] slow readers apply back-pressure to the upstream, and others are served', () =>
         trust.underLoad(async () => {
           const lanes: CaseLane[] = []
           const sent: { bytes: number }[] = []
@@ -132,7 +132,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
           }
         }))
 
-      it('[T128] a body that comes a byte at a time, or never ends, is cut at the deadline of the request', () =>
+      it('[T128] a body that arrives byte by byte, or never ends, is cut at the request timeout', () =>
         trust.underLoad(async () => {
           const server = await httpServer()
           const { requestTimeout, headersTimeout } = server
@@ -165,7 +165,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
           expect(await lane.settled()).toEqual([])
         }))
 
-      it('[T127] heads that come a byte at a time are cut at their deadline, and are in nobody’s way', () =>
+      it('[T127] headers that arrive byte by byte are cut at their timeout, and delay no one', () =>
         trust.underLoad(async () => {
           const server = await httpServer()
           const { headersTimeout } = server
@@ -364,7 +364,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
           }
         }))
 
-      it('[T135] [T139] what asks for another protocol, or names no host, is answered plainly', () =>
+      it('[T135] [T139] upgrades and requests without a host get a plain answer', () =>
         trust.underLoad(async () => {
           const { upstream, lane } = await simulated(ways[0] as Way)
           const body = JSON.stringify(lane.body(false))
@@ -416,7 +416,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
           expect(upstream.journal.length).toBeLessThanOrEqual(1)
         }))
 
-      it('[T139] a caller who floods a WebSocket with crumbs, pings or too much is closed, and nothing is charged', () =>
+      it('[T139] a caller that floods a WebSocket with fragments, pings or large messages is closed, free of charge', () =>
         trust.underLoad(async () => {
           const upstream = await realtimeUpstream()
           const lane = await trust.lane(ways[0] as Way, upstream.url)

@@ -48,7 +48,7 @@ describe.runIf(process.platform === 'linux')('memory', () => {
 
   const growthOf = (work: () => Promise<unknown>) => growthOfProcess(server.pid, work)
 
-  it('[T101] [T104] endless lines, endless answers and bombs grow no server by more than 64 MB, in whatever formats', async () => {
+  it('[T101] [T104] endless lines, endless answers and bombs grow no server by more than 64 MB, in any format', async () => {
     const bombs = {
       gzip: gzipSync(Buffer.alloc(300 * mb, 32)),
       br: brotliCompressSync(Buffer.alloc(100 * mb, 32), { params: { 1: 1 } }),
@@ -117,7 +117,7 @@ describe.runIf(process.platform === 'linux')('memory', () => {
     expect([grown <= 64, grown]).toEqual([true, grown])
   })
 
-  it('[T126] two hundred callers who read nothing of long streams cost the server little', async () => {
+  it('[T126] two hundred callers that read nothing of long streams cost the server little', async () => {
     const url = await httpUpstream((request, response) => {
       request.resume()
       response.on('error', () => {})

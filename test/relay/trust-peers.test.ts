@@ -38,7 +38,7 @@ describe('peers, beside ordinary requests', () => {
     response.writeHead(200, { 'content-type': answer.type }).end(answer.body)
   }
 
-  it('[T120] names that are unknown, broken or never told end in time, and hold up nobody else', () =>
+  it('[T120] unknown, broken and silent names end in time, without delaying others', () =>
     trust.underLoad(async () => {
       const lanes = await Promise.all(
         ['unknown.test', 'broken.test', 'slow.test'].flatMap((name) =>
@@ -67,7 +67,7 @@ describe('peers, beside ordinary requests', () => {
       expect(await good.charged()).toMatchObject(usual)
     }))
 
-  it('[T113] a certificate that is expired, of another name, or signed by nobody known, and old TLS, never see the key', () =>
+  it('[T113] no key is sent over an expired, foreign or untrusted certificate, or old TLS', () =>
     trust.underLoad(async () => {
       const cases: [string, https.ServerOptions, number][] = [
         ['good', { cert: certificates.good }, 200],
@@ -133,7 +133,7 @@ describe('peers, beside ordinary requests', () => {
       return () => Promise.all([buffering.stop(), streaming.stop()])
     })
 
-    it('[T131] both read the same requests out of the same bytes, or refuse them, and nobody gets the answer of another', () =>
+    it('[T131] both read the same requests from the same bytes, or refuse them, and no caller gets the answer of another', () =>
       trust.underLoad(async () => {
         const upstream = await upstreamOfTest()
         const lane = await trust.lane(ways[0] as Way, upstream.url)

@@ -139,7 +139,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
     )
   })
 
-  it('[T093] a whole answer that stalls or breaks in its middle ends in time, and what came is paid once, or the one that followed', () =>
+  it('[T093] a whole answer that stalls or is cut ends in time, and either the partial reply or its successor is charged once', () =>
     trust.underLoad(async () => {
       await retries(2)
       await inEachWay(async (way) => {
@@ -181,7 +181,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
       })
     }))
 
-  it('[T094] [T096] [T097] what goes on for ever, silent, in comments or in words, ends at its deadline, paid by what came', () =>
+  it('[T094] [T096] [T097] endless silence, comments or output ends at its timeout, charged by the partial reply', () =>
     trust.underLoad(() =>
       inEachWay(async (way, { head, text }) => {
         let closed = 0
@@ -226,7 +226,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
       }),
     ))
 
-  it('[T098] who says the end but keeps the socket open keeps nobody waiting, and is let go', () =>
+  it('[T098] an upstream that keeps the socket open after the end delays no one, and is closed', () =>
     trust.underLoad(() =>
       inEachWay(async (way, { head, text, tail }) => {
         let closed = 0
@@ -241,7 +241,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
       }),
     ))
 
-  it('[T108] an error behind the first words is told in the words of the caller, and what came is paid', () =>
+  it("[T108] an error after the first output is reported in the caller's dialect, and the partial reply is charged", () =>
     trust.underLoad(() =>
       inEachWay(async (way, { head, text, error }) => {
         const url = await saying(head + text('four five ') + error('overloaded') + text('six'), { 'content-type': sse })
@@ -317,7 +317,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
 
   // Where the database plays no part, one will do.
   if (kind === 'sqlite')
-    describe('in whatever database', () => {
+    describe('on each database', () => {
       it('[T100] however a stream is framed and cut, its text arrives whole', () =>
         trust.underLoad(() =>
           inEachWay(async (way, { head, text, tail }) => {
@@ -456,7 +456,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
           }),
         ))
 
-      it('[T112] a key, an address or an organisation that the upstream repeats is told to nobody', () =>
+      it('[T112] a key, an address or an organisation that the upstream repeats is never passed on', () =>
         trust.underLoad(() =>
           inEachWay(async (way, { head, text, error }) => {
             const said: ((lane: { url: string }) => string)[] = [
@@ -507,7 +507,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
           }),
         ))
 
-      it('[T106] what a status means for the caller, the next channel and this one', () =>
+      it('[T106] the effect of a status on the caller, the next channel and this one', () =>
         trust.underLoad(async () => {
           await trust.setOption('AutomaticDisableChannelEnabled', 'true')
           // Status of the upstream, of the answer without another channel, whether another is asked, whether the channel is disabled.
@@ -592,7 +592,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
       })
     }))
 
-  it('[T117] of many failures at once one disables the channel and tells of it, and others stay', () =>
+  it('[T117] of many simultaneous failures one disables the channel and notifies, and other channels stay', () =>
     trust.underLoad(async () => {
       await retries(0)
       await trust.setOption('AutomaticDisableChannelEnabled', 'true')

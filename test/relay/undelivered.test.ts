@@ -98,7 +98,7 @@ eachDatabase('a whole reply whose charge the database did not take', (_fresh, ki
     await requireBalancedBooks(server)
   })
 
-  it('costs its caller nothing when nobody comes for it in ten minutes: the site bears it', async () => {
+  it('is free for its caller when not fetched within ten minutes: the site bears the cost', async () => {
     const { server, upstream, token, untilWithdrawn, bringBack, clock } = await staged(kind)
     const first = await ask(server, token.key, chat())
     expect(first.status).toBe(503)
@@ -164,7 +164,7 @@ eachDatabase('a whole reply whose charge the database did not take', (_fresh, ki
     expect((await siteCosts(server)).map(({ request_id, reason }) => [request_id, reason])).toEqual([[requestId, 'undelivered']])
   })
 
-  it('of a stream is charged for what was delivered, and not kept', async () => {
+  it('of a stream is charged by the delivered part, and not stored', async () => {
     const upstream = await upstreamOfTest()
     const { server, token } = await stage(kind, upstream.url)
     let bringBack: (() => Promise<void>) | undefined

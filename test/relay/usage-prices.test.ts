@@ -59,7 +59,7 @@ eachDatabase('what vendors price apart', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('tells callers of other dialects the whole of them', async () => {
+  it('reports their sum to callers of other dialects', async () => {
     const { url } = await vendor(response(written))
     const { ask, last } = await scene(kind, url, { model_mapping: '{"gpt-5":"gpt-5-codex"}' })
     const messages = [{ role: 'user', content: prompt }]
@@ -93,7 +93,7 @@ eachDatabase('what vendors price apart', (_fresh, kind) => {
     })
   })
 
-  it('charges every lifetime that a host of Messages tells', async () => {
+  it('charges every lifetime that a host of Messages reports', async () => {
     const usage = {
       ...{ input_tokens: 100, cache_read_input_tokens: 0, cache_creation_input_tokens: 1000, output_tokens: 11 },
       cache_creation: {

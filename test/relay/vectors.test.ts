@@ -44,7 +44,7 @@ anyDatabase('vectors', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[264] an answer as it was asked for keeps its bytes, whatever its length', async () => {
+  it('[264] an answer in the requested encoding keeps its bytes, at any length', async () => {
     const vector = Array.from({ length: 3000 }, (_, at) => at / 3000)
     const body = `{ "object":"list","data":[${[0, 1].map((index) => `{"index":${index},"embedding":${JSON.stringify(vector)}}`)}],"usage":{"prompt_tokens":8} }`
     const { ask } = await directStage(kind, () => ({ bytes: body, type: 'application/json' }), { channel: { models: model } })
@@ -54,7 +54,7 @@ anyDatabase('vectors', (_fresh, kind) => {
     expect(encoded.data[1].embedding).toBe(vectorToBase64(vector))
   })
 
-  it('the model may stand in the address, as it once did', async () => {
+  it('the model may be in the path, the older form', async () => {
     const { ask, heard } = await directStage(kind, () => ({ json: openAiReply(entry(0, vectors[0])) }), {
       channel: { models: model, model_mapping: JSON.stringify({ [model]: 'theirs' }) },
     })
@@ -237,7 +237,7 @@ anyDatabase('rankings', (_fresh, kind) => {
       { id: 'r', results: [{ ...place(1, 0.9), document: 'one' }, place(0, 0.4)], meta: { tokens: { input_tokens: 20 } } },
     ],
     [47, '/v1/rerank', { id: 'r', results: [{ ...place(1, 0.9), document: null }, place(0, 0.4)] }],
-  ])('[229] [230] [231] type %i gives what every caller knows, and is charged', async (type, path, reply) => {
+  ])('[229] [230] [231] type %i returns the common form, and is charged', async (type, path, reply) => {
     const { server, ask, heard } = await directStage(kind, () => ({ json: reply }), {
       channel: { type, models: 'rerank-1' },
       ratios: { 'rerank-1': 1 },

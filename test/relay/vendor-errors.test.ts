@@ -124,7 +124,7 @@ function tooLong(door: Door, said: Said): RegExp {
 }
 
 describe.each(vendors)('a conversation that is too long for %s', (name, vendor) => {
-  it.each(allDoors)('is told to callers of %s in their own words, whole and streamed', async (door) => {
+  it.each(allDoors)('is reported to callers of %s in the wording of their dialect, whole and streamed', async (door) => {
     const said = vendor.contextTooLong
     const { server, send } = await stageOf(vendor, said)
     for (const how of ['whole', 'streamed', 'in the stream'] as const) {
@@ -186,7 +186,7 @@ describe.each(vendors)('a model that %s does not have', (_name, vendor) => {
 
 const billing = vendors.filter(([, { quotaExhausted }]) => quotaExhausted)
 describe.each(billing)('an account without quota at %s', (_name, vendor) => {
-  it('is not the caller’s: they are told not to repeat the call, and another channel answers', async () => {
+  it("is not the caller's: the error discourages retries, and another channel is tried", async () => {
     const { server, send } = await stageOf(vendor, vendor.quotaExhausted as Said)
     for (const door of allDoors) {
       const { status, headers, text } = await send(door, 'whole')
@@ -200,7 +200,7 @@ describe.each(billing)('an account without quota at %s', (_name, vendor) => {
   })
 })
 
-it('a conversation that is too long is told over a WebSocket as in a stream, which Codex compacts by', async () => {
+it('a conversation that is too long is reported over a WebSocket as in a stream, by which Codex compacts', async () => {
   const [, vendor] = vendors.find(([name]) => name === 'anthropic') ?? expect.unreachable('there is a fixture')
   const { server, token } = await stageOf(vendor, vendor.contextTooLong)
   const client = caller(server.url, token.key, { path: '/v1/responses' })

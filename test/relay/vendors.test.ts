@@ -80,7 +80,7 @@ describe('a channel of Ollama', () => {
     expect(asked[0]?.path).toBe('/v1/chat/completions')
   })
 
-  it('[249] tells an error in the middle of its lines', async () => {
+  it('[249] reports an error in the middle of its lines', async () => {
     const { url } = await upstream(() => ({
       body: fixture('ollama-chat/fixtures/error_midstream.ndjson'),
       type: 'application/x-ndjson',
@@ -132,7 +132,7 @@ describe('a channel of Dify', () => {
     })
   })
 
-  it('gathers the stream of an agent for a caller who wants it whole', async () => {
+  it('collects the stream of an agent for a caller that wants it whole', async () => {
     const { url, asked } = await upstream(() => ({ body: said + end }))
     const { ask } = await stage('sqlite', url, { channel: { type: 37, model_mapping: mapped('agent-1') } })
     const answer = await ask(chat())
@@ -158,7 +158,7 @@ describe('a channel of Coze', () => {
     named('conversation.chat.completed', { usage: { token_count: 13, input_count: 9, output_count: 4 } }) +
     named('done', '[DONE]')
 
-  it('[245] is always streamed, and gathered for a caller who wants it whole', async () => {
+  it('[245] is always streamed, and collected for a caller that wants it whole', async () => {
     const { url, asked } = await upstream(() => ({ body: stream }))
     const { ask } = await stage('sqlite', url, { channel: { type: 49, model_mapping: mapped('7342') } })
     const answer = await ask(chat())
@@ -262,7 +262,7 @@ describe('a channel of DashScope', () => {
 })
 
 describe('a channel of Replicate', () => {
-  it('is waited for, and told as a stream to a caller who wants one', async () => {
+  it('is waited for, and sent as a stream to a caller that wants one', async () => {
     const { url, asked } = await upstream(() => ({
       body: { status: 'succeeded', output: ['Ca', 'lm.'], metrics: {} },
       status: 201,
@@ -289,7 +289,7 @@ describe('a channel of the old type of Zhipu', () => {
 })
 
 describe('an advanced custom channel', () => {
-  it('converts Chat to what its upstream speaks, authorised in its own way', async () => {
+  it("converts Chat to the upstream's protocol, with its own authorisation", async () => {
     const reply = {
       id: 'msg_1',
       type: 'message',

@@ -105,7 +105,7 @@ eachDatabase('groups, pins and the playground', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('what is wrong is told in one order, and nothing is held, sent or written before all of it is right', async () => {
+  it('errors have a fixed order, and nothing is held, sent or written before all checks pass', async () => {
     const { server, upstream } = await withGroups()
     await server.call('PUT /api/option/', { key: 'ModelPrice', value: '{}' })
     await addChannel(server, { url: upstream.url, models: 'unpriced-model' })

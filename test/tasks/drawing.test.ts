@@ -87,7 +87,7 @@ describeTasks('drawings', (suite) => {
     expect((await ask(`GET ${path}`, undefined, {})).status).toBe(502)
   })
 
-  it('[T062] have a picture only for who was given its link', async () => {
+  it('[T062] have a picture only for the holder of its link', async () => {
     const { peer, ask, draw, poll, fetched } = suite.stage
     const [mine, other] = [await draw(), await draw()]
     for (const id of [mine, other]) peer.tell(id, { status: 'SUCCESS', imageUrl: `${peer.url}/a.png` })
@@ -160,7 +160,7 @@ describeTasks('drawings', (suite) => {
     await set('MjActionCheckSuccessEnabled', true)
   })
 
-  it('[T122] that fail are refunded once to user and token, whoever reports it and however often', async () => {
+  it('[T122] that fail are refunded once to user and token, after any number of reports', async () => {
     const { peer, server, ask, poll, fetched, set } = suite.stage
     const limited = await addToken(server, { unlimited_quota: false, remain_quota: drawingUnits })
     const bearer = { authorization: `Bearer ${limited.key}` }
@@ -233,7 +233,7 @@ describeTasks('drawings', (suite) => {
     expect(await suite.since()).toEqual({ spent: drawingUnits, charges: 1, refunds: 0 })
   })
 
-  it('[T062] are reported on only by who was given the address, and only each on its own', async () => {
+  it('[T062] accept reports only at their secret address, and only about themselves', async () => {
     const { peer, ask, draw, fetched, set, token } = suite.stage
     await set('MjNotifyEnabled', true)
     const [mine, other] = [await draw(), await draw()]
@@ -274,7 +274,7 @@ describeTasks('drawings', (suite) => {
     expect([poor.status, poor.json.code, poor.json.description]).toEqual([403, 4, expect.stringContaining('quota')])
   })
 
-  it('that nobody takes cost nothing, and say why in the dialect of the proxies', async () => {
+  it('that no upstream accepts are free, and explain it in the dialect of the proxies', async () => {
     const { peer, ask, server } = suite.stage
     const order = () => ask('POST /mj/submit/imagine', { prompt: 'x' })
     peer.program = () => ({
@@ -325,7 +325,7 @@ describeTasks('drawings', (suite) => {
     expect(await fetched(id)).toMatchObject({ status: 'FAILURE' })
   })
 
-  it('that are ordered twice at one instant are charged once, whichever is told that it is a repetition', async () => {
+  it('that are ordered twice at once are charged once, whichever is reported as a repetition', async () => {
     const { peer, ask } = suite.stage
     for (const codes of [
       [1, 21],

@@ -85,7 +85,7 @@ describeTasks('tasks', (suite) => {
     server.app.traffic.forgive([...server.app.channels.current.byId.values()])
   })
 
-  it('an order goes to another channel when the first has certainly not taken it, and to nobody else when it may have', async () => {
+  it('an order is tried on another channel only when the first has certainly not accepted it', async () => {
     const { peer, server, ask, set } = suite.stage
     const second = await startTaskPeer()
     const extra = await addChannel(server, { url: second.url, type: 5, models: 'mj_imagine', priority: 9 })
@@ -172,7 +172,7 @@ describeTasks('tasks', (suite) => {
     expect(peer.asked.length).toBe(asked)
   }, 60_000)
 
-  it('lists are as accustomed consoles expect them, filtered, in pages, and without what is for admins', async () => {
+  it('lists have the form of compatible consoles, filtered, in pages, and without members for admins', async () => {
     const { server, ask, drawingChannel, clock } = suite.stage
     const ids: string[] = []
     for (let each = 0; each < 12; each++)

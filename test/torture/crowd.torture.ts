@@ -12,7 +12,7 @@ const limitMb = Number(process.env.CROWD_MB ?? 512)
 const groups = '/sys/fs/cgroup/memory'
 
 describe.skipIf(!existsSync(`${groups}/cgroup.procs`) || process.getuid?.() !== 0)('a machine with little memory', () => {
-  it(`[T210] ${streams} streams in ${limitMb} MB are served or told to come again, and afterwards all is as before`, async () => {
+  it(`[T210] ${streams} streams in ${limitMb} MB are served or refused with a retry, and memory returns to its level`, async () => {
     const database = await freshDatabase('sqlite')
     onTestFinished(() => database.drop())
     let isOver = false

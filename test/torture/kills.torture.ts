@@ -39,7 +39,7 @@ describe.each(['sqlite', 'postgres'] as const)('a server on %s', (kind) => {
     for (const end of ends.reverse()) await end()
   })
 
-  it(`[T142] [T149] killed ${kills} times under ${callers} callers charges each whole answer once, each other by what is known of it, and holds nothing for ever (SEED=${seed})`, async () => {
+  it(`[T142] [T149] killed ${kills} times under ${callers} callers charges each whole answer once, each other by its checkpoint, and leaves no hold for ever (SEED=${seed})`, async () => {
     const random = randomsOf(seed)
     const upTo = (limit: number) => Math.floor(random() * limit)
     let reached: (moment: Moment) => void = () => {}

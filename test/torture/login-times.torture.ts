@@ -26,7 +26,7 @@ describe.each(['sqlite', 'postgres'] as const)('the time of a refused login over
     await test.drop()
   })
 
-  it('[T002] tells neither whether the name is known, nor whether its user has logged in since the import', async () => {
+  it('[T002] reveals neither whether the name is known, nor whether its user has logged in since the import', async () => {
     const names = ['unknown', 'known', 'banned', 'imported']
     const times = new Map<string, number[]>(names.map((name) => [name, []]))
     // The first ones make what all others use.

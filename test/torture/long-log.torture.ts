@@ -30,7 +30,7 @@ const answers = ['', 'log_searches_busy', 'log_search_timeout']
 
 eachDatabase('a long log', (_fresh, kind) => {
   it(
-    `[T209] of ${rows} rows: ${people} who search it get an answer or are refused in time, and the p99 of the relay stays below twice the usual`,
+    `[T209] of ${rows} rows: ${people} concurrent searches are answered or refused in time, and the p99 of the relay stays below twice the usual`,
     async () => {
       const server = await startServer(kind, { env: { TRUSTED_PROXIES: '127.0.0.1' } })
       onTestFinished(() => server.stop())

@@ -26,7 +26,7 @@ eachDatabase('many requests', (_fresh, kind) => {
       await inEachWay((way) => requireMostAnswered(trust, way, { rounds: many / 10, together: 10, goodLeast }))
     }, 10 * many))
 
-  it('[T117] of 1,000 failures at once one disables the channel, is told of once, and others stay', () =>
+  it('[T117] of 1,000 simultaneous failures one disables the channel, one notice is sent, and other channels stay', () =>
     trust.underLoad(async () => {
       await trust.setOption('RetryTimes', '0')
       await trust.setOption('AutomaticDisableChannelEnabled', 'true')
@@ -50,7 +50,7 @@ eachDatabase('many requests', (_fresh, kind) => {
       expect(await lane.charged()).toEqual([])
     }, 10_000))
 
-  it(`[T141] [T148] [T160] ${many} random requests cost in every account what the journal of the upstreams says`, () =>
+  it(`[T141] [T148] [T160] ${many} random requests cost in every account the amount of the upstreams' journal`, () =>
     accounts.requireExactAccounts(many / 50, 50))
 
   it.each([

@@ -109,7 +109,7 @@ describe.each(Object.entries(balancers))('two nodes behind %s', (_name, start) =
   )
 })
 
-it('[T232] a node that is cut off from Redis, from PostgreSQL or from both keeps the rules of an outage, and knows what it missed when it is back', async () => {
+it('[T232] a node cut off from Redis, from PostgreSQL or from both follows the rules of an outage, and catches up afterwards', async () => {
   const redis = await startRedis()
   if (!redis) return
   onTestFinished(() => redis.stop())

@@ -73,7 +73,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
     expect([slowestMs <= 2 * usualMs + lagMs, slowestMs]).toEqual([true, slowestMs])
   }
 
-  it('[T126] 200 callers who read 1 kB a second of 50 MB each cost 128 MB at most', async () => {
+  it('[T126] 200 callers that read 1 kB a second of 50 MB each cost at most 128 MB', async () => {
     const event = Buffer.from(streams.openai.text('x'.repeat(16_000)))
     const url = await httpUpstream((request, response) => {
       request.resume()
@@ -112,7 +112,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
     expect([grown <= 128, grown]).toEqual([true, grown])
   })
 
-  it('[T127] 2,000 heads that come a byte every ten seconds are cut at their deadline, and are in nobody’s way', async () => {
+  it('[T127] 2,000 requests whose headers arrive a byte every ten seconds are cut at their timeout, and delay no one', async () => {
     await besideOthers(async () => {
       const callers = Array.from({ length: 2000 }, () => speak(server, 'POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-slow: '))
       const timer = setInterval(() => {
@@ -123,7 +123,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
     })
   })
 
-  it('[T025] 100 logins at once, again and again, are hashed for few at a time, and are in nobody’s way', async () => {
+  it('[T025] 100 logins at once, repeatedly, are hashed a few at a time, and delay no one', async () => {
     let count = 0
     const statuses = new Set<number>()
     const ask = async (path: string, more?: RequestInit) => {
@@ -147,7 +147,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
     expect([...statuses].sort()).toEqual([200, 429])
   })
 
-  it('[T137] 10,000 who come, send something and break off leave no memory and no connection behind', async () => {
+  it('[T137] 10,000 callers that connect, send something and disconnect leave no memory and no connection behind', async () => {
     const bytes = requestBytes(key, JSON.stringify(chat({ stream: true })))
     const cycle = (index: number) =>
       new Promise<void>((resolve) => {
@@ -206,7 +206,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
     await requireService()
   })
 
-  it('[T139] a WebSocket with 100 MB, a million crumbs, pings without end or what unpacks to more is closed, for 32 MB at most', async () => {
+  it('[T139] a WebSocket with 100 MB, a million fragments, endless pings or a decompression bomb is closed, for at most 32 MB', async () => {
     const upstream = await realtimeUpstream()
     await addChannel(upstream.url, live)
     const floods: [string, (socket: WebSocket) => void, readonly number[]][] = [

@@ -152,7 +152,7 @@ describe('a PostgreSQL under load', () => {
   }, 300_000)
 
   it(
-    `[T216] that stands still for ${stallMs / 1000} s, and a network that swallows everything for ${(2 * stallMs) / 1000} s, hold nobody up`,
+    `[T216] that stalls for ${stallMs / 1000} s, and a network that drops everything for ${(2 * stallMs) / 1000} s, delay no one else`,
     async () => {
       const postgres = await ownPostgres()
       const { hostname, port } = new URL(postgres.url)
@@ -235,7 +235,7 @@ describe.skipIf(!canMount)('a SQLite file on a full volume', () => {
       timeout: 30_000,
     })
 
-  it('[T222] at the start ends it with words, soon, and what was there is whole', async () => {
+  it('[T222] at the start ends it with an error, soon, and the data is intact', async () => {
     const volume = mountSmallVolume(8)
     onTestFinished(() => volume.remove())
     const [empty, old] = [join(volume.path, 'empty'), join(volume.path, 'old')]
@@ -252,7 +252,7 @@ describe.skipIf(!canMount)('a SQLite file on a full volume', () => {
     expect(readFileSync(join(old, 'app.db')).equals(bytes)).toBe(true)
   })
 
-  it('[T222] while it runs refuses what is paid, serves what is read, and goes on when there is room', async () => {
+  it('[T222] while it runs refuses paid calls, serves reads, and recovers when there is room', async () => {
     const volume = mountSmallVolume(16)
     onTestFinished(() => volume.remove())
     const env = { DATABASE_URL: '', DATA_DIR: volume.path }
