@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { books, requireBalancedBooks } from '../helpers/seed.ts'
+import { sharedStages } from './shared-stage.ts'
 import { chat, claude, httpUpstream, model, stage } from './stage.ts'
 
 /** What callers get of replies that other vendors tell in ways of their own. */
@@ -48,10 +49,12 @@ function upstream(reply: Data | readonly (Data | string)[]): Promise<string> {
   })
 }
 
+const sharedStage = sharedStages()
+
 /** Asks `from` over a channel of `to` that answers so. */
 async function answer(from: Side, to: Side, reply: Data | readonly (Data | string)[]) {
   const { suffix, ...channel } = channels[to]
-  const staged = await stage('sqlite', `${await upstream(reply)}${suffix}`, { channel })
+  const staged = await sharedStage(`${await upstream(reply)}${suffix}`, channel)
   const isStreamed = Array.isArray(reply)
   const name = channel.models.split(',')[0] ?? ''
   const path = from === 'gemini' ? paths.gemini.replace(gemini, name) : paths[from]
@@ -227,7 +230,7 @@ describe('words of another vendor in a request', () => {
       })
     })
     const { suffix: _, ...channel } = channels[to]
-    const { ask } = await stage('sqlite', url, { channel })
+    const { ask } = await sharedStage(url, channel)
     await ask(chat({ model: channel.models, reasoning_effort: 'default', service_tier: 'on_demand' }))
     expect(asked).toHaveLength(1)
     for (const member of ['reasoning', 'thinking', 'output_config', 'service_tier']) expect(asked[0]).not.toHaveProperty(member)
@@ -271,7 +274,7 @@ describe('small ways of vendors', () => {
     const last = { ...piece({}, 'stop'), usage: undefined, x_groq: { id: 'r', usage } }
     const { suffix, ...channel } = channels.chat
     const url = await upstream([piece({ content: 'Rye.' }), last, done])
-    const { ask } = await stage('sqlite', `${url}${suffix}`, { channel })
+    const { ask } = await sharedStage(`${url}${suffix}`, channel)
     expect(JSON.parse((await ask(chat())).text).usage).toMatchObject(usage)
   })
 
@@ -287,7 +290,7 @@ describe('small ways of vendors', () => {
     const whole = await answer('chat', 'gemini', generated([first, second], 'STOP'))
     expect(JSON.parse(whole.json.choices[0].message.tool_calls[0].function.arguments)).toEqual({ city: 'Bern' })
     const url = await upstream([generated([first], ''), generated([second], 'STOP')])
-    const { ask } = await stage('sqlite', url, { channel: { type: 24, models: gemini } })
+    const { ask } = await sharedStage(url, { type: 24, models: gemini })
     const gathered = JSON.parse((await ask(asks.gemini(), paths.gemini)).text)
     expect(gathered.candidates[0].content.parts).toEqual([
       { functionCall: { id: 'f1', name: 'weather', args: { city: 'Bern' } } },
@@ -365,7 +368,7 @@ describe('a call with an empty member of the other kind', () => {
     const inputs = streamed.events.map(({ delta }) => (delta as Data | undefined)?.partial_json ?? '')
     expect(JSON.parse(inputs.join(''))).toEqual({ city: 'Bern' })
     const url = await upstream(pieces)
-    const { ask } = await stage('sqlite', `${url}${channels.chat.suffix}`, { channel: { type: 8, models: model } })
+    const { ask } = await sharedStage(`${url}${channels.chat.suffix}`, { type: 8, models: model })
     const gathered = JSON.parse((await ask(chat())).text)
     expect(gathered.choices[0].message.tool_calls[0].function).toEqual(weather)
   })
@@ -378,7 +381,7 @@ describe('a call with an empty member of the other kind', () => {
       sent = JSON.parse(text)
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(message({})))
     })
-    const { ask } = await stage('sqlite', url, { channel: { type: 14, models: claude } })
+    const { ask } = await sharedStage(url, { type: 14, models: claude })
     const { index: _, ...call } = odd()
     const body = chat({
       model: claude,
@@ -408,7 +411,7 @@ describe('tools of Gemini in one object', () => {
       sent = JSON.parse(text)
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(message({})))
     })
-    const { ask } = await stage('sqlite', url, { channel: { type: 14, models: claude } })
+    const { ask } = await sharedStage(url, { type: 14, models: claude })
     const path = `/v1beta/models/${claude}:generateContent`
     const declarations = [{ name: 'weather', parameters: { type: 'OBJECT', properties: {} } }]
     const { status } = await ask({ ...asks.gemini(), tools: { function_declarations: declarations } }, path)

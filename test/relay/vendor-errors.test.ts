@@ -2,10 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { serverOfTest } from '../helpers/app.ts'
 import { awsException } from '../helpers/aws-event-stream.ts'
-import { addChannel, addToken, books } from '../helpers/seed.ts'
+import { addChannel, addToken } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { caller } from './realtime-stage.ts'
-import { chat, event, httpUpstream, model, settledCharges, upstreamKey } from './stage.ts'
+import { sharedStages } from './shared-stage.ts'
+import { chat, event, httpUpstream, model, upstreamKey } from './stage.ts'
 
 /**
  * What every vendor says of a conversation that is too long, of refused content, of an account without quota and of a model that there is
@@ -56,8 +57,26 @@ const doors = {
 type Door = keyof typeof doors
 const allDoors = Object.keys(doors) as Door[]
 
-/** Says an error with its status, or in a stream that has begun with success. */
-async function stageOf({ type, key = upstreamKey }: Vendor, said: Said) {
+/** Says an error with its status, or in a stream that has begun with success, to a server of its own. */
+async function stageOf(vendor: Vendor, said: Said) {
+  const { url, channel, sender, times } = await sayerOf(vendor, said)
+  const server = await serverOfTest('sqlite')
+  await addChannel(server, { url, ...channel })
+  const token = await addToken(server)
+  return { server, token, send: sender(server.url, token.key), times }
+}
+
+const sharedStage = sharedStages()
+
+/** The same on the server of this file. */
+async function sharedStageOf(vendor: Vendor, said: Said) {
+  const { url, channel, sender } = await sayerOf(vendor, said)
+  const { server, token, ...staged } = await sharedStage(url, channel)
+  return { ...staged, send: sender(server.url, token.key) }
+}
+
+/** The upstream, the channel that leads there, and how callers ask through it. */
+async function sayerOf({ type, key = upstreamKey }: Vendor, said: Said) {
   let inStream = false
   let asked = 0
   const url = await httpUpstream((request, response) => {
@@ -66,24 +85,22 @@ async function stageOf({ type, key = upstreamKey }: Vendor, said: Said) {
     if (inStream) sayInStream(response, type, said)
     else response.writeHead(said.status, { 'content-type': 'application/json' }).end(JSON.stringify(said.body))
   })
-  const server = await serverOfTest('sqlite')
   const mapping = JSON.stringify({ [model]: 'hidden-upstream-model' })
-  await addChannel(server, { type, url, key, models: model, model_mapping: mapping, auto_ban: 0 })
-  const token = await addToken(server)
-  const send = async (door: Door, how: 'whole' | 'streamed' | 'in the stream') => {
+  const channel = { type, key, models: model, model_mapping: mapping, auto_ban: 0 }
+  const sender = (serverUrl: string, token: string) => async (door: Door, how: 'whole' | 'streamed' | 'in the stream') => {
     inStream = how === 'in the stream'
     const stream = how !== 'whole'
     const { path, body } = doors[door]
-    const response = await fetch(server.url + path(stream), {
+    const response = await fetch(serverUrl + path(stream), {
       method: 'POST',
-      headers: { authorization: `Bearer ${token.key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify(body(stream)),
     })
     const text = await response.text()
     for (const secret of ['hidden-upstream-model', key, new URL(url).host]) expect(text).not.toContain(secret)
     return { status: response.status, headers: response.headers, text }
   }
-  return { server, token, send, times: () => asked }
+  return { url, channel, sender, times: () => asked }
 }
 
 function sayInStream(
@@ -126,7 +143,7 @@ function tooLong(door: Door, said: Said): RegExp {
 describe.each(vendors)('a conversation that is too long for %s', (name, vendor) => {
   it.each(allDoors)('is reported to callers of %s in the wording of their dialect, whole and streamed', async (door) => {
     const said = vendor.contextTooLong
-    const { server, send } = await stageOf(vendor, said)
+    const { send, charged, channelStatus } = await sharedStageOf(vendor, said)
     for (const how of ['whole', 'streamed', 'in the stream'] as const) {
       const { status, text } = await send(door, how)
       const isStream = door === 'responses' && how !== 'whole'
@@ -140,8 +157,8 @@ describe.each(vendors)('a conversation that is too long for %s', (name, vendor) 
       else expect(error.code).toBe('context_length_exceeded')
       if (isStream) expect(eventTypes(text)).toEqual(['response.created', 'response.in_progress', 'response.failed'])
     }
-    expect(await settledCharges(server)).toEqual([])
-    expect((await books(server)).channels.every(({ status }) => status === 1)).toBe(true)
+    expect(await charged()).toEqual([])
+    expect(await channelStatus()).toBe(1)
   })
 })
 
