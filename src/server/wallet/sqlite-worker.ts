@@ -1,36 +1,28 @@
-import { parentPort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { openSqlite } from '../db/sqlite-file.ts'
 import { type Batch, type Outcome, prepareCommit } from './sqlite-commit.ts'
 
 /**
- * The thread that writes the ledger of a SQLite file, so that waiting for the disk never delays requests. A name of a file opens it; each
- * batch is answered by its outcome; `null` closes the file, is answered by `null`, and another file may follow.
+ * The thread that writes the ledger of a SQLite file, so that waiting for the disk never delays requests. Each message is a batch;
+ * each answer is its outcome. `null` ends the thread.
  */
-export type Message = string | Batch | null
-export type Answer = Outcome | { readonly failed: { readonly message: string; readonly refused: boolean } } | null
+export type Answer = Outcome | { readonly failed: { readonly message: string; readonly refused: boolean } }
 
+// The thread is started by `sqlite-store.ts` alone, with this data.
+const { file } = workerData as { file: string }
 const port = parentPort
 if (!port) throw new Error('The ledger worker runs as a worker thread only')
 
-let database: ReturnType<typeof openSqlite> | undefined
-let commit: ReturnType<typeof prepareCommit> | undefined
+const database = openSqlite(file)
+const commit = prepareCommit(database)
 
-port.on('message', (message: Message) => {
-  if (typeof message === 'string') {
-    database = openSqlite(message)
-    commit = prepareCommit(database)
-  } else if (message) {
-    // Ends the thread, so that nothing is laid on the rows.
-    if (!commit) throw new Error('No file is open')
-    port.postMessage(answer(commit, message))
-  } else {
-    database?.close()
-    commit = undefined
-    port.postMessage(null)
-  }
+port.on('message', (batch: Batch | null) => {
+  if (batch) return port.postMessage(answer(batch))
+  database.close()
+  port.close()
 })
 
-function answer(commit: ReturnType<typeof prepareCommit>, batch: Batch): Answer {
+function answer(batch: Batch): Answer {
   try {
     return commit(batch)
   } catch (error) {
