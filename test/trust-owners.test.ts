@@ -127,6 +127,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     const inConsole: Readonly<Record<string, readonly Attempt[]>> = {
       'GET /api/token/:id': [[(id) => [`GET /api/token/${id}`], token]],
       'DELETE /api/token/:id': [[(id) => [`DELETE /api/token/${id}`], token]],
+      'POST /api/token/:id/key': [[(id) => [`POST /api/token/${id}/key`], token]],
       'DELETE /api/user/sessions/:id': [[(id) => [`DELETE /api/user/sessions/${id}`], session]],
       'PUT /api/user/self/views/:id': [[(id) => [`PUT /api/user/self/views/${id}`, { name: 'stolen' }], view]],
       'DELETE /api/user/self/views/:id': [[(id) => [`DELETE /api/user/self/views/${id}`], view]],
