@@ -6,7 +6,7 @@ import type { TestServer } from './app.ts'
 import { fuzzer } from './fuzz.ts'
 
 /** These would call out. */
-const left = /\/update|test_mail|channel\/(test|fetch_models)|model_changes/
+const left = /\/update|data\/check|test_mail|channel\/(test|fetch_models)|model_changes/
 
 /** What has been asked so far: how often, and how long the slowest answer took. */
 export interface Fuzzed {
