@@ -197,7 +197,10 @@ const handshake = {
 function isQuietWrite(line: string): boolean {
   const { method } = parseLine(line)
   const isWrite = line in consoleRoutes && (method !== 'GET' || consoleRoutes[line]?.writes === true)
-  return isWrite && !/\/update|test_mail|fetch_models|proposals|\/job\/|model_changes|logout|\/user\/(sessions|token)/.test(line)
+  return (
+    isWrite &&
+    !/\/update|test_mail|fetch_models|proposals|data\/check|\/job\/|model_changes|logout|\/user\/(sessions|token)/.test(line)
+  )
 }
 
 const telegram = { id: '1', auth_date: '1', hash: 'a'.repeat(64) }
