@@ -1,5 +1,4 @@
-import { Button, Group, Select, TextInput } from '@mantine/core'
-import { IconSearch } from '@tabler/icons-react'
+import { Button, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { NewerPriceData, PriceChange } from '../../../../contract/routes/pricing.ts'
@@ -13,6 +12,7 @@ import type { RowKey } from '../../../ui/listing.ts'
 import { Notice } from '../../../ui/notice.tsx'
 import { type ChangeView, changeKey, changeViews, modelsOf, viewedChanges } from './newer-rows.ts'
 import { newerTexts } from './newer-texts.ts'
+import { PriceTools } from './price-tools.tsx'
 import styles from './prices.module.css'
 import { useChangeColumns } from './use-change-columns.tsx'
 
@@ -70,30 +70,16 @@ export function NewerChanges({ newer: { hash, left_out: leftOut, changes } }: { 
         }
         empty={nothingMatches}
         toolbar={
-          <div className={styles.tools}>
-            <TextInput
-              type="search"
-              aria-label={say('search')}
-              placeholder={say('search')}
-              leftSection={<IconSearch size={16} />}
-              value={wanted.search}
-              onChange={(event) => want({ search: event.currentTarget.value })}
-            />
-            <Select
-              aria-label={say('view')}
-              data={changeViews.map((value) => ({ value, label: say(value) }))}
-              allowDeselect={false}
-              value={wanted.view}
-              onChange={(view) => want({ view: changeViews.find((known) => known === view) ?? 'all' })}
-            />
-            <Button
-              variant="subtle"
-              disabled={rows.length === 0}
-              onClick={() => setSelected(new Set([...selected, ...rows.map(changeKey)]))}
-            >
-              {say('selectAll', { count: rows.length })}
-            </Button>
-          </div>
+          <PriceTools
+            search={wanted.search}
+            onSearch={(search) => want({ search })}
+            view={wanted.view}
+            views={changeViews}
+            onView={(view) => want({ view })}
+            count={rows.length}
+            onSelectAll={() => setSelected(new Set([...selected, ...rows.map(changeKey)]))}
+            say={say}
+          />
         }
       />
       <Group gap="sm" justify="flex-end">

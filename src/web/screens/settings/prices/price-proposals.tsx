@@ -1,5 +1,5 @@
-import { Button, Select, TextInput } from '@mantine/core'
-import { IconScale, IconSearch } from '@tabler/icons-react'
+import { Button } from '@mantine/core'
+import { IconScale } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useText } from '../../../lib/i18n.ts'
@@ -14,10 +14,11 @@ import { Panel } from '../../../ui/panel.tsx'
 import { texts as settingsTexts } from '../texts.ts'
 import { usePriceColumns } from './price-columns.tsx'
 import { type View, type Wanted, wantedRows } from './price-rows.ts'
+import { PriceTools } from './price-tools.tsx'
 import styles from './prices.module.css'
 import { texts } from './texts.ts'
 
-const views: readonly View[] = ['all', 'up', 'down', 'unpriced']
+const views = ['all', 'up', 'down', 'unpriced'] as const satisfies readonly View[]
 const everything: Wanted = { search: '', view: 'all', byChange: false }
 
 /** Public prices that differ from the charged ones; an admin accepts some. `hasDrafts`: there are unsaved ratios. */
@@ -70,30 +71,16 @@ export function PriceProposals({ hasDrafts }: { hasDrafts: boolean }) {
           bulkActions={<Accept models={[...selected].map(String)} hasDrafts={hasDrafts} onDone={() => setSelected(new Set())} />}
           empty={proposals.data?.length ? nothingMatches : { title: say('empty'), hint: say('emptyHint') }}
           toolbar={
-            <div className={styles.tools}>
-              <TextInput
-                type="search"
-                aria-label={say('search')}
-                placeholder={say('search')}
-                leftSection={<IconSearch size={16} />}
-                value={wanted.search}
-                onChange={(event) => want({ search: event.currentTarget.value })}
-              />
-              <Select
-                aria-label={say('view')}
-                data={views.map((value) => ({ value, label: say(value) }))}
-                allowDeselect={false}
-                value={wanted.view}
-                onChange={(view) => want({ view: views.find((known) => known === view) ?? 'all' })}
-              />
-              <Button
-                variant="subtle"
-                disabled={rows.length === 0}
-                onClick={() => setSelected(new Set([...selected, ...rows.map(({ model }) => model)]))}
-              >
-                {say('selectAll', { count: rows.length })}
-              </Button>
-            </div>
+            <PriceTools
+              search={wanted.search}
+              onSearch={(search) => want({ search })}
+              view={wanted.view}
+              views={views}
+              onView={(view) => want({ view })}
+              count={rows.length}
+              onSelectAll={() => setSelected(new Set([...selected, ...rows.map(({ model }) => model)]))}
+              say={say}
+            />
           }
         />
       ) : (

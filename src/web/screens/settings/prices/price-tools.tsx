@@ -1,0 +1,43 @@
+import { Button, Select, TextInput } from '@mantine/core'
+import { IconSearch } from '@tabler/icons-react'
+import styles from './prices.module.css'
+
+interface PriceToolsProps<View extends string> {
+  readonly search: string
+  readonly onSearch: (search: string) => void
+  readonly view: View
+  /** The first one is that of all rows. */
+  readonly views: readonly [View, ...View[]]
+  readonly onView: (view: View) => void
+  /** Rows that match. */
+  readonly count: number
+  readonly onSelectAll: () => void
+  readonly say: (key: View | 'search' | 'view' | 'selectAll', params?: { count: number }) => string
+}
+
+/** What a list of prices is searched and narrowed with, and the button that selects all rows that match. */
+export function PriceTools<View extends string>(props: PriceToolsProps<View>) {
+  const { search, onSearch, view, views, onView, count, onSelectAll, say } = props
+  return (
+    <div className={styles.tools}>
+      <TextInput
+        type="search"
+        aria-label={say('search')}
+        placeholder={say('search')}
+        leftSection={<IconSearch size={16} />}
+        value={search}
+        onChange={(event) => onSearch(event.currentTarget.value)}
+      />
+      <Select
+        aria-label={say('view')}
+        data={views.map((value) => ({ value, label: say(value) }))}
+        allowDeselect={false}
+        value={view}
+        onChange={(chosen) => onView(views.find((known) => known === chosen) ?? views[0])}
+      />
+      <Button variant="subtle" disabled={count === 0} onClick={onSelectAll}>
+        {say('selectAll', { count })}
+      </Button>
+    </div>
+  )
+}
