@@ -90,6 +90,21 @@ async function meet(a: Awaited<ReturnType<typeof startNode>>, b: Awaited<ReturnT
   b.heard.length = 0
 }
 
+/**
+ * A change of node `a` reaches node `b` by a message, which names its id, within the limit. A poll that comes between the change and its
+ * message announces it without an id, and the message is not news any more: then the next change is asked.
+ */
+async function hearsByMessage(a: ReturnType<typeof listening>, b: ReturnType<typeof listening>, limitMs: number) {
+  for (let id = 1; id <= 10; id++) {
+    a.heard.length = 0
+    b.heard.length = 0
+    a.bus.publish('user', id)
+    await b.hears('user', [id, 0], limitMs)
+    if (b.heard.some((news) => news.topic === 'user' && news.id === id)) return
+  }
+  throw new Error('ten changes were found by the poll and none by its message')
+}
+
 describe('a bus', () => {
   it('delivers to every listener of its own process at once, even when one fails', () => {
     const { bus, heard } = listening('a')
@@ -272,11 +287,10 @@ describe('nodes on one PostgreSQL', () => {
     const a = await startNode(test, 'a')
     const b = await startNode(test, 'b')
     await meet(a, b)
-    a.bus.publish('user', 42)
-    await b.hears('user', [42], 1000)
+    await hearsByMessage(a, b, 1000)
     b.bus.publish('channels')
     await a.hears('channels', [0], 1000)
-    expect(a.heard.filter(({ topic }) => topic === 'user')).toEqual([{ topic: 'user', id: 42 }])
+    expect(a.heard.filter(({ topic }) => topic === 'user')).toHaveLength(1)
   })
 
   it('hear of each other within two seconds while the listening connections are cut', async () => {
@@ -288,8 +302,7 @@ describe('nodes on one PostgreSQL', () => {
     a.bus.publish('user', 43)
     await b.hears('user', [43, 0], 2000)
     await meet(a, b)
-    a.bus.publish('user', 44)
-    await b.hears('user', [44], 1000)
+    await hearsByMessage(a, b, 1000)
   })
 
   it('that share nothing but the server do not hear each other', async () => {
@@ -323,8 +336,7 @@ describe('Redis', () => {
     const a = await startNode(test, 'a', redis.url)
     const b = await startNode(test, 'b', redis.url)
     await meet(a, b)
-    a.bus.publish('user', 1)
-    await b.hears('user', [1], 1000)
+    await hearsByMessage(a, b, 1000)
 
     await redis.kill()
     a.bus.publish('user', 2)
@@ -335,8 +347,7 @@ describe('Redis', () => {
 
     await redis.start()
     await meet(a, b)
-    a.bus.publish('user', 3)
-    await b.hears('user', [3], 1000)
+    await hearsByMessage(a, b, 1000)
     expect(b.logged.at(-1)?.msg).toBe('Redis is back')
   })
 
@@ -347,8 +358,7 @@ describe('Redis', () => {
     const b = await startNode(test, 'b', redis.url)
     await meet(a, b)
     await redis.kill('SIGSTOP')
-    a.bus.publish('user', 1)
-    await b.hears('user', [1], 3000)
+    await hearsByMessage(a, b, 3000)
     await redis.kill('SIGCONT')
   })
 
