@@ -55,7 +55,7 @@ eachDatabase('the command line', (_fresh, kind) => {
       0,
       {
         ok: true,
-        charges: { rows: 3, recomputed: 3, withoutRow: 0, differing: 0, differences: [] },
+        charges: { rows: 3, imported: 0, recomputed: 3, withoutRow: 0, differing: 0, differences: [] },
         balances: [],
         audit: { rows: expect.any(Number), head: expect.any(String) },
       },

@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { version } from '../lib/version.ts'
 import { backupCommand } from './backup.ts'
 import { exitCodes } from './command.ts'
+import { importCommand } from './import.ts'
 import { restoreCommand } from './restore.ts'
 import { rootPasswordCommand } from './root-password.ts'
 import { rotateKeyCommand } from './rotate-key.ts'
@@ -14,7 +15,15 @@ const program = new Command('sluice')
   .description('The gateway in front of AI model APIs, and the work of its operator')
   .version(version)
   .showHelpAfterError()
-for (const command of [serveCommand, verifyCommand, backupCommand, restoreCommand, rotateKeyCommand, rootPasswordCommand])
+for (const command of [
+  serveCommand,
+  importCommand,
+  verifyCommand,
+  backupCommand,
+  restoreCommand,
+  rotateKeyCommand,
+  rootPasswordCommand,
+])
   program.addCommand(command)
 
 try {

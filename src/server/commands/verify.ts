@@ -29,7 +29,7 @@ async function verify(core: Core): Promise<Outcome> {
 
 function linesOf({ charges, balances, audit }: Verification): string[] {
   return [
-    `Charges   ${charges.rows} in the log, ${charges.recomputed} recomputed, ${charges.differing} differ; ${charges.withoutRow} in the ledger without a log row`,
+    `Charges   ${charges.rows} in the log, ${charges.recomputed} recomputed, ${charges.differing} differ; ${charges.withoutRow} in the ledger without a log row${charges.imported > 0 ? `; ${charges.imported} rows of the log are from before an import` : ''}`,
     ...charges.differences.map(
       ({ requestId, charged, ledger = 'no row', recomputed = 'not computable' }) =>
         `  ${requestId}: charged ${charged}, ledger ${ledger}, recomputed ${recomputed}`,

@@ -99,7 +99,8 @@ type Row = Record<string, unknown>
 
 async function* pagesOf({ db, dialect }: Database, table: string): AsyncGenerator<Row[]> {
   if (dialect === 'sqlite') {
-    for (let last = 0; ; ) {
+    // Rows of an imported log have ids below 0.
+    for (let last = Number.MIN_SAFE_INTEGER; ; ) {
       const { rows } = await sql<Row & { copied_row: number }>`
         select rowid as copied_row, * from ${sql.table(table)} where rowid > ${last} order by rowid limit ${pageSize}`.execute(db)
       if (rows.length === 0) return
@@ -142,7 +143,7 @@ async function orphanHolds(within: Queries, dialect: Database['dialect']): Promi
 }
 
 /** New rows get the ids after those that were copied. */
-async function continueIds(within: Queries, tables: readonly string[]): Promise<void> {
+export async function continueIds(within: Queries, tables: readonly string[]): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select table_name as name from information_schema.columns
     where table_schema = current_schema() and column_name = 'id' and is_identity = 'YES'`.execute(within)

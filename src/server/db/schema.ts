@@ -45,6 +45,8 @@ export interface Tables {
   revisions: { topic: string; revision: number }
   nodes: { name: string; version: string; started_at: number; seen_at: number; memory_mb: number }
   price_data: PriceDataTable
+  imports: ImportsTable
+  imported_rows: ImportedRowsTable
   job_runs: { name: string; holder: string; started_at: number; finished_at: number; outcome: string; detail: string }
 }
 
@@ -430,6 +432,7 @@ interface IdempotentRequestsTable {
 }
 
 interface LogsTable {
+  /** Below 0 for rows of an import: `usage/imported-logs.ts`. */
   id: Generated<number>
   user_id: number
   created_at: number
@@ -561,6 +564,27 @@ interface PriceDataTable {
   left_out: Generated<number>
   fetched_at: number
   dismissed: Generated<number>
+}
+
+/** Databases of other programs that were imported. Only `import/` writes it, and `imported_rows`. */
+interface ImportsTable {
+  id: Generated<number>
+  /** `new-api`, `one-api`, `litellm`. */
+  family: string
+  /** Rows get the ids that they had, because nothing was here before them. */
+  keeps_ids: number
+  started_at: number
+}
+
+/** Which row of a source became which row here. Rows of the log need none: their ids say it (`usage/imported-logs.ts`). */
+interface ImportedRowsTable {
+  import_id: number
+  /** The table here. */
+  entity: string
+  source_id: number
+  row_id: number
+  /** SHA-256 of a secret of the row: the same database is known again by it, wherever it lies. */
+  mark: string
 }
 
 /** Append-only record of administrative acts; `chain` is an HMAC over the row and the chain of the row before. */

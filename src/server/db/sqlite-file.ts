@@ -9,13 +9,23 @@ const require = createRequire(import.meta.url)
  * `lockWaitMs` is how long a statement may hold up its thread for the write lock; opening the file may take as long as it takes.
  */
 export function openSqlite(file: string, lockWaitMs = 5000): DatabaseSyncInstance {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  const builtin = major > 22 || (major === 22 && minor >= 13)
-  const api: typeof import('@photostructure/sqlite') = require(builtin ? 'node:sqlite' : '@photostructure/sqlite')
-  const database = new api.DatabaseSync(file)
+  const database = new (sqliteApi().DatabaseSync)(file)
   database.exec(
     'pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -16000',
   )
   database.exec(`pragma busy_timeout = ${lockWaitMs}`)
   return database
+}
+
+/** Opens a file of another program: nothing is written to it. */
+export function openSqliteReading(file: string): DatabaseSyncInstance {
+  const database = new (sqliteApi().DatabaseSync)(file, { readOnly: true })
+  database.exec('pragma busy_timeout = 5000; pragma cache_size = -16000')
+  return database
+}
+
+function sqliteApi(): typeof import('@photostructure/sqlite') {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const builtin = major > 22 || (major === 22 && minor >= 13)
+  return require(builtin ? 'node:sqlite' : '@photostructure/sqlite')
 }

@@ -220,7 +220,7 @@ function openKey(core: Core, row: TokenRow): string {
   return core.secrets.open(row.key_sealed, keyPlace(row.id))
 }
 
-function keyPlace(id: number) {
+export function keyPlace(id: number) {
   return { table: 'tokens', column: 'key_sealed', row: id }
 }
 

@@ -3,6 +3,7 @@ import { billOf } from '../../contract/bill.ts'
 import { logType } from '../../contract/entities/log.ts'
 import { readFactors } from '../../contract/log-factors.ts'
 import type { Queries } from '../db/open.ts'
+import { lastImportedLogId } from '../usage/imported-logs.ts'
 
 /** A charge whose log row, ledger row and recomputed amount are not one and the same. Amounts in units. */
 export interface ChargeDifference {
@@ -17,6 +18,8 @@ export interface ChargeDifference {
 export interface VerifiedCharges {
   /** Log rows of charges. */
   readonly rows: number
+  /** Log rows from before the cut of an import: another program made their charges, and nothing here is behind them. */
+  readonly imported: number
   /** Those that have every factor of their charge. */
   readonly recomputed: number
   /** Charges of the ledger without a log row: logging was off, or the rows were removed. */
@@ -45,7 +48,7 @@ export async function verifyCharges(
   const differences: ChargeDifference[] = []
   let [rows, recomputed, matched, differing] = [0, 0, 0, 0]
 
-  for (let after = 0; after < total; ) {
+  for (let after = lastImportedLogId; after < total; ) {
     const page = await pageOf(db, after, total)
     if (page.length === 0) break
     after = page.at(-1)?.id ?? total
@@ -68,7 +71,12 @@ export async function verifyCharges(
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('kind', '=', 'charge')
     .executeTakeFirstOrThrow()
-  return { rows, recomputed, withoutRow: Math.max(0, count - matched), differences, differing }
+  const imported = await db
+    .selectFrom('logs')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('id', '<=', lastImportedLogId)
+    .executeTakeFirstOrThrow()
+  return { rows, imported: imported.count, recomputed, withoutRow: Math.max(0, count - matched), differences, differing }
 }
 
 async function pageOf(db: Queries, after: number, last: number) {

@@ -25,6 +25,7 @@ import { passedHeaders } from './0025-passed-headers.ts'
 import { hostedTools } from './0026-hosted-tools.ts'
 import { lackingEndpoints } from './0027-lacking-endpoints.ts'
 import { priceData } from './0028-price-data.ts'
+import { imports } from './0029-imports.ts'
 
 /**
  * All migrations, in the order of their numbers, which is the order in which they run. Forward only: a landed one is never edited.
@@ -56,4 +57,5 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0026-hosted-tools', up: hostedTools },
   { name: '0027-lacking-endpoints', up: lackingEndpoints },
   { name: '0028-price-data', up: priceData },
+  { name: '0029-imports', up: imports },
 ]

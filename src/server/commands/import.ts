@@ -1,0 +1,104 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { migrate, requireCurrentSchema } from '../db/migrate.ts'
+import { databaseFile } from '../db/open.ts'
+import { type Env, readEnv } from '../env.ts'
+import type { IntoExisting } from '../import/context.ts'
+import { type FamilyName, families } from '../import/families.ts'
+import { openSource } from '../import/open-source.ts'
+import { linesOfReport } from '../import/report.ts'
+import { runImport } from '../import/run.ts'
+import type { Source } from '../import/source.ts'
+import { newLogger } from '../lib/logger.ts'
+import { openCore } from '../open-core.ts'
+import type { Core } from '../options/core.ts'
+import { progress, reporting } from './command.ts'
+
+interface Options {
+  readonly json?: true
+  readonly logs?: string
+  readonly logsDays?: number
+  readonly intoExisting?: IntoExisting
+  readonly dryRun?: true
+  readonly yes?: true
+}
+
+export const importCommand = reporting<Options>(
+  new Command('import')
+    .description('Take over a database of another program of this family, into the one that the settings of the server name')
+    .addArgument(new Argument('<family>', 'the program that it is of').choices(Object.keys(families)))
+    .argument('[source]', 'a file, or the address of a database; SQL_DSN where none is given')
+    .option('--logs <source>', 'the database of the log, where it is another; LOG_SQL_DSN where none is given')
+    .option('--logs-days <number>', 'rows of the log of so many days only', wholeDays)
+    .addOption(new Option('--into-existing <way>', 'what to do with users whose name is taken here').choices(['rename', 'skip']))
+    .option('--dry-run', 'report what would be done, and write nothing')
+    .option('--yes', 'do it'),
+  async ({ intoExisting = 'refuse', logs: logsGiven = process.env.LOG_SQL_DSN, logsDays, dryRun = false, yes }, args) => {
+    const [family = '', given = process.env.SQL_DSN ?? ''] = args
+    if (!yes && !dryRun)
+      throw new Error(
+        'This writes into the database that DATA_DIR or DATABASE_URL names: look at --dry-run first, then say --yes',
+      )
+    if (given === '') throw new Error('Name the database: a file or an address, or SQL_DSN')
+    const source = await openSource(given, progress)
+    const logs = logsGiven ? await openSource(logsGiven, progress).catch((error) => closeAndThrow(source, error)) : undefined
+    const logsSince = logsDays === undefined ? 0 : Math.trunc(Date.now() / 1000) - logsDays * daySeconds
+    try {
+      const report = await withDestination(dryRun, (core) =>
+        runImport(core, {
+          // commander lets only the names of families through.
+          family: families[family as FamilyName],
+          source,
+          logs,
+          logsSince,
+          intoExisting,
+          dryRun,
+          onProgress: progress,
+        }),
+      )
+      progress('')
+      return { ok: report.balances.agree, data: report, lines: linesOfReport(report) }
+    } finally {
+      await logs?.close()
+      await source.close()
+    }
+  },
+)
+
+const daySeconds = 86_400
+
+function wholeDays(text: string): number {
+  const days = Number(text)
+  if (!Number.isSafeInteger(days) || days < 0) throw new InvalidArgumentError('Say a whole number of days.')
+  return days
+}
+
+async function closeAndThrow(source: Source, error: unknown): Promise<never> {
+  await source.close()
+  throw error
+}
+
+/** The database of the server, which is made where there is none; for a dry run in a folder that is removed afterwards. */
+async function withDestination<Result>(dryRun: boolean, work: (core: Core) => Promise<Result>): Promise<Result> {
+  const env = readEnv(process.env)
+  const isAbsent = env.DATABASE_URL === '' && !existsSync(join(env.DATA_DIR, databaseFile))
+  if (!dryRun || !isAbsent) return withDatabase(env, dryRun ? requireCurrentSchema : migrate, work)
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-dry-run-'))
+  try {
+    return await withDatabase({ ...env, DATA_DIR: folder, MASTER_KEY: '', MASTER_KEY_FILE: '' }, migrate, work)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function withDatabase<Result>(env: Env, prepare: typeof migrate, work: (core: Core) => Promise<Result>): Promise<Result> {
+  const clock = { now: Date.now, steady: () => performance.now() }
+  const { core, close } = await openCore(env, { ...clock, logger: newLogger('error'), prepare })
+  try {
+    return await work(core)
+  } finally {
+    await close()
+  }
+}

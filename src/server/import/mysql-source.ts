@@ -1,0 +1,62 @@
+import type { ConnectionOptions } from 'mysql2/promise'
+import { type Source, type SourceValues, sourceOver } from './source.ts'
+
+const defaultPort = 3306
+
+export function isMysqlAddress(given: string): boolean {
+  return /^(mysql|mariadb):\/\//.test(given) || given.includes('@tcp(') || given.includes('@unix(')
+}
+
+/** A MySQL or MariaDB server, in one snapshot that only reads. */
+export async function openMysqlSource(address: string): Promise<Source> {
+  const { createConnection } = await import('mysql2/promise')
+  const connection = await createConnection({
+    ...optionsOf(address),
+    charset: 'utf8mb4',
+    // What a number cannot hold comes as its digits, times as they are stored.
+    supportBigNumbers: true,
+    dateStrings: true,
+    jsonStrings: true,
+  })
+  const quoted = (name: string) => `\`${name.replaceAll('`', '``')}\``
+  // Rows are objects of columns.
+  const query = async (text: string) => (await connection.query(text))[0] as SourceValues[]
+  try {
+    await connection.query('set session transaction isolation level repeatable read')
+    await connection.query('start transaction with consistent snapshot, read only')
+    const columns = await query(
+      'select table_name as of_table, column_name as named from information_schema.columns where table_schema = database()',
+    )
+    const tables = new Map<string, Set<string>>()
+    for (const { of_table, named } of columns) {
+      const table = tables.get(String(of_table)) ?? new Set()
+      tables.set(String(of_table), table.add(String(named)))
+    }
+    const [version] = await query('select version() as named')
+    const kind = /mariadb/i.test(String(version?.named)) ? 'MariaDB' : 'MySQL'
+    return sourceOver({ kind, tables, quoted, query, close: () => connection.end() })
+  } catch (error) {
+    await connection.end()
+    throw error
+  }
+}
+
+/** Of an address, or of `user:password@tcp(host:port)/database?…` or `unix(path)`, as the programs of this family write it. */
+function optionsOf(address: string): ConnectionOptions {
+  const net = ['@tcp(', '@unix('].find((form) => address.includes(form))
+  if (net === undefined) return { uri: address.replace(/^mariadb:/, 'mysql:') }
+  const at = address.lastIndexOf(net)
+  const end = address.indexOf(')', at)
+  const [user = '', ...password] = address.slice(0, at).split(':')
+  const database =
+    address
+      .slice(end + 1)
+      .replace(/^\//, '')
+      .split('?')[0] ?? ''
+  const login = { user, password: password.join(':'), database }
+  const place = address.slice(at + net.length, end)
+  if (net === '@unix(') return { ...login, socketPath: place }
+  const colon = place.lastIndexOf(':')
+  const host = (colon < 0 ? place : place.slice(0, colon)).replace(/^\[|\]$/g, '')
+  return { ...login, host: host || '127.0.0.1', port: colon < 0 ? defaultPort : Number(place.slice(colon + 1)) }
+}

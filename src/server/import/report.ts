@@ -1,0 +1,100 @@
+/** What an import found, table by table. */
+export interface TableReport {
+  read: number
+  taken: number
+  /** Taken by an earlier run. */
+  same: number
+  /** Of those taken: rows of which something differs from the source. */
+  changed: number
+  skipped: number
+  refused: number
+  /** Null where an empty text or 0 is meant. */
+  nulls: number
+  readonly findings: Finding[]
+}
+
+export interface Finding {
+  readonly kind: 'refused' | 'skipped' | 'changed' | 'noted'
+  readonly what: string
+  rows: number
+  /** The ids of the rows in the source, with the value in question; the first thousand. */
+  readonly ids: { readonly id: number | string; readonly value?: string }[]
+}
+
+/** Units, as texts of digits: sums of many balances may exceed the exact integers. */
+export interface BalanceReport {
+  /** All users of the source. */
+  readonly source: string
+  /** The opening rows of this run. */
+  readonly opened: string
+  /** The opening quota of the super admin of the first start, which was taken back. */
+  readonly takenBack: string
+  readonly before: string
+  readonly after: string
+  /** After is before, less what was taken back, and what was opened. */
+  readonly agree: boolean
+}
+
+export interface ImportReport {
+  readonly source: { readonly family: string; readonly kind: string; readonly version: string }
+  readonly dryRun: boolean
+  readonly tables: Readonly<Record<string, TableReport>>
+  readonly balances: BalanceReport
+  /** Tables and columns with rows that nothing here corresponds to. */
+  readonly withoutCounterpart: readonly string[]
+  readonly notes: readonly string[]
+}
+
+const idsMax = 1000
+
+export function newTableReport(): TableReport {
+  return { read: 0, taken: 0, same: 0, changed: 0, skipped: 0, refused: 0, nulls: 0, findings: [] }
+}
+
+export function addFinding(
+  table: TableReport,
+  kind: Finding['kind'],
+  { what, value }: { readonly what: string; readonly value?: string },
+  id: number | string,
+): void {
+  const finding = findingOf(table, kind, what)
+  finding.rows++
+  if (finding.ids.length < idsMax) finding.ids.push({ id, ...(value === undefined ? {} : { value }) })
+}
+
+/** Adds what one batch of rows came to. */
+export function addReport(table: TableReport, { findings, ...counts }: TableReport): void {
+  for (const name of Object.keys(counts) as (keyof typeof counts)[]) table[name] += counts[name]
+  for (const part of findings) {
+    const finding = findingOf(table, part.kind, part.what)
+    finding.rows += part.rows
+    finding.ids.push(...part.ids.slice(0, idsMax - finding.ids.length))
+  }
+}
+
+function findingOf(table: TableReport, kind: Finding['kind'], what: string): Finding {
+  const known = table.findings.find((one) => one.kind === kind && one.what === what)
+  if (known) return known
+  const finding: Finding = { kind, what, rows: 0, ids: [] }
+  table.findings.push(finding)
+  return finding
+}
+
+/** For people. */
+export function linesOfReport({ source, dryRun, tables, balances, withoutCounterpart, notes }: ImportReport): string[] {
+  return [
+    `${source.family} ${source.version}, ${source.kind}${dryRun ? ': a dry run, nothing was written' : ''}`,
+    ...Object.entries(tables).flatMap(([name, table]) => [
+      `${name.padEnd(13)} ${table.read} read, ${table.taken} taken (${table.changed} changed), ${table.same} taken before, ${table.skipped} skipped, ${table.refused} refused${table.nulls > 0 ? `; null read as empty: ${table.nulls}` : ''}`,
+      ...table.findings.map(({ kind, what, rows, ids }) => `  ${kind}: ${what} (${rows}): ${shown(ids, rows)}`),
+    ]),
+    `Balances      source ${balances.source}; here before ${balances.before}, taken back ${balances.takenBack}, opened ${balances.opened}, after ${balances.after}: ${balances.agree ? 'they agree' : 'THEY DIFFER'}`,
+    ...(withoutCounterpart.length > 0 ? [`Without counterpart here: ${withoutCounterpart.join(', ')}`] : []),
+    ...notes,
+  ]
+}
+
+function shown(ids: Finding['ids'], rows: number): string {
+  const first = ids.slice(0, 10).map(({ id, value }) => (value === undefined ? `${id}` : `${id} ${value}`))
+  return first.join(', ') + (rows > first.length ? ' …' : '')
+}

@@ -1,0 +1,323 @@
+import { setImmediate } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { continueIds } from '../db/backup.ts'
+import type { Within } from '../db/open.ts'
+import { seconds } from '../lib/clock.ts'
+import { sha256 } from '../lib/secrets.ts'
+import { recordAudit } from '../options/audit.ts'
+import type { Core } from '../options/core.ts'
+import { takeChannel } from './channels.ts'
+import type { Entity, Import, IntoExisting } from './context.ts'
+import { type Family, requireFamily } from './families.ts'
+import { takeHours } from './hours.ts'
+import { takeLogs } from './logs.ts'
+import { takeOptions } from './options.ts'
+import { takeDrawing, takeTask, takeTopUp, unitsPerUsdOf } from './orders.ts'
+import { takeRedemption } from './redemptions.ts'
+import { addFinding, addReport, type ImportReport, newTableReport, type TableReport } from './report.ts'
+import type { Source } from './source.ts'
+import { Refused, Skipped, SourceRow } from './source-row.ts'
+import { takeToken } from './tokens.ts'
+import { compareUser, takeUser } from './users.ts'
+
+export interface ImportOrder {
+  readonly family: Family
+  readonly source: Source
+  /** Where the log is in a database of its own. */
+  readonly logs?: Source | undefined
+  /** Rows of the log from this time on, in unix seconds; 0 for all. */
+  readonly logsSince?: number
+  readonly intoExisting: IntoExisting
+  readonly dryRun: boolean
+  readonly onProgress?: (text: string) => void
+}
+
+/** How the rows of one table are taken. */
+interface Step {
+  /** The table in the source, and here. */
+  readonly table: Entity
+  /** Writes a row, and answers its id here. Throws `Refused` or `Skipped`. */
+  readonly take: (run: Import, within: Within, row: SourceRow) => Promise<number>
+  /** Looks at a row that an earlier run took. */
+  readonly compare?: (run: Import, within: Within, row: SourceRow, id: number) => Promise<void>
+  /** A column whose value no other database has. */
+  readonly secret?: string
+}
+
+const steps: readonly Step[] = [
+  { table: 'users', take: takeUser, compare: compareUser, secret: 'password' },
+  { table: 'tokens', take: takeToken, secret: 'key' },
+  { table: 'channels', take: takeChannel, secret: 'key' },
+  { table: 'redemptions', take: takeRedemption, secret: 'key' },
+  { table: 'top_ups', take: takeTopUp },
+  { table: 'midjourneys', take: takeDrawing },
+  { table: 'tasks', take: takeTask },
+]
+
+const batchSize = 200
+const logBatchSize = 1000
+const knownAgainBy = 500
+
+/** The transactions of an import: one for each batch, or one for all that ends without a commit. */
+type InTransaction = <Result>(work: (within: Within) => Promise<Result>) => Promise<Result>
+
+/**
+ * Imports a database: what is not here yet is taken, what an earlier run took stays as it is. Each batch of rows is one transaction, and a
+ * row is noted in that of its own, so that a run that was interrupted is continued by the next. A dry run does the same in a transaction
+ * that is rolled back.
+ */
+export async function runImport(core: Core, order: ImportOrder): Promise<ImportReport> {
+  requireFamily(order.family, order.source)
+  if (!order.dryRun) return importRows(core, order, (work) => core.db.transaction().execute(work))
+  let report: ImportReport | undefined
+  await core.db
+    .transaction()
+    .execute(async (within) => {
+      report = await importRows(core, order, (work) => work(within))
+      throw new RollBack()
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof RollBack)) throw error
+    })
+  if (!report) throw new Error('The dry run did not come to its end')
+  return report
+}
+
+class RollBack extends Error {}
+
+async function importRows(core: Core, order: ImportOrder, inTransaction: InTransaction): Promise<ImportReport> {
+  const { family, source, logs = source, logsSince = 0, intoExisting, dryRun, onProgress = () => {} } = order
+  const begun = await inTransaction((within) => beginImport(core, within, family, source))
+  const sums = noSums()
+  const unitsPerUsd = await unitsPerUsdOf({ source })
+  const run: Import = { core, ...begun, family, source, intoExisting, unitsPerUsd, sums, onProgress }
+  const tables: Record<string, TableReport> = {}
+  const before = await inTransaction(totalBalance)
+
+  for (const step of steps) {
+    if (!source.tables.has(step.table)) continue
+    tables[step.table] = await takeTable(run, step, inTransaction)
+  }
+  const options = newTableReport()
+  tables.options = options
+  await inBatch(run, options, inTransaction, takeOptions)
+  const pages = { inTransaction, since: logsSince }
+  if (logs.tables.has('logs'))
+    tables.logs = await takePages(run, logs, { ...pages, name: 'logs', size: logBatchSize, take: takeLogs })
+  if (source.tables.has('quota_data'))
+    tables.quota_data = await takePages(run, source, { ...pages, since: 0, name: 'quota_data', size: batchSize, take: takeHours })
+
+  const after = await inTransaction(totalBalance)
+  const balances = {
+    source: String(sums.source),
+    opened: String(sums.opened),
+    takenBack: String(sums.takenBack),
+    before: String(before),
+    after: String(after),
+    agree: after === before - sums.takenBack + sums.opened,
+  }
+  const report: ImportReport = {
+    source: { family: family.name, kind: source.kind, version: await family.version(source) },
+    dryRun,
+    tables,
+    balances,
+    withoutCounterpart: await withoutCounterpart(family, source),
+    notes: [],
+  }
+  if (!dryRun) await finish(run, report, inTransaction)
+  return report
+}
+
+/** The import that took this database before, or a new one. */
+async function beginImport(
+  core: Core,
+  within: Within,
+  family: Family,
+  source: Source,
+): Promise<{ id: number; keepsIds: boolean }> {
+  for (const { table, secret } of steps) {
+    if (!secret || !source.tables.has(table)) continue
+    const rows = (await source.page(table, { after: 0, limit: knownAgainBy })).map((values) => new SourceRow(values))
+    const marks = new Map(rows.map((row) => [markOf(row, secret), row.id]))
+    if (marks.size === 0) continue
+    const known = await within
+      .selectFrom('imported_rows')
+      .innerJoin('imports', 'imports.id', 'imported_rows.import_id')
+      .select(['imports.id', 'imports.keeps_ids', 'mark', 'source_id'])
+      .where('family', '=', family.name)
+      .where('entity', '=', table)
+      .where('mark', 'in', [...marks.keys()])
+      .execute()
+    const earlier = known.find(({ mark, source_id }) => marks.get(mark) === source_id)
+    if (earlier) return { id: earlier.id, keepsIds: earlier.keeps_ids === 1 }
+  }
+  const keepsIds = await isUnused(within)
+  const { id } = await within
+    .insertInto('imports')
+    .values({ family: family.name, keeps_ids: Number(keepsIds), started_at: seconds(core.now()) })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return { id, keepsIds }
+}
+
+/** Nobody has worked with this site yet: there is at most the super admin of the first start. */
+async function isUnused(within: Within): Promise<boolean> {
+  for (const table of ['tokens', 'channels', 'redemptions', 'top_ups', 'imports'] as const)
+    if (await within.selectFrom(table).select('id').limit(1).executeTakeFirst()) return false
+  const users = await within.selectFrom('users').select('id').limit(2).execute()
+  const booked = await within.selectFrom('ledger').select('id').limit(2).execute()
+  return users.length <= 1 && booked.length <= 1
+}
+
+function takeTable(run: Import, step: Step, inTransaction: InTransaction): Promise<TableReport> {
+  return takePages(run, run.source, {
+    inTransaction,
+    since: 0,
+    name: step.table,
+    size: batchSize,
+    async take(_run, within, rows, table) {
+      await takeBatch(run, within, step, rows, table)
+      if (run.core.database.dialect === 'postgres') await continueIds(within, [step.table])
+    },
+  })
+}
+
+interface Pages {
+  readonly inTransaction: InTransaction
+  readonly since: number
+  readonly name: string
+  readonly size: number
+  readonly take: (run: Import, within: Within, rows: readonly SourceRow[], table: TableReport) => Promise<void>
+}
+
+/** Goes through a table page by page, each in a transaction of its own. */
+async function takePages(run: Import, source: Source, { inTransaction, since, name, size, take }: Pages): Promise<TableReport> {
+  const table = newTableReport()
+  const total = await source.count(name, since)
+  for (let after = Number.MIN_SAFE_INTEGER; ; ) {
+    const page = await source.page(name, { after, limit: size, since })
+    if (page.length === 0) return table
+    await inBatch(run, table, inTransaction, (batch, within, part) =>
+      take(
+        batch,
+        within,
+        page.map((values) => new SourceRow(values)),
+        part,
+      ),
+    )
+    after = Number(page.at(-1)?.id ?? Number.MAX_SAFE_INTEGER)
+    run.onProgress(`${name} ${table.read} of ${total}`)
+    await setImmediate()
+  }
+}
+
+/** What a transaction counted is added once it is committed: the database may have it repeated. */
+async function inBatch(
+  run: Import,
+  table: TableReport,
+  inTransaction: InTransaction,
+  work: (batch: Import, within: Within, part: TableReport) => Promise<void>,
+): Promise<void> {
+  const { part, sums } = await inTransaction(async (within) => {
+    const part = newTableReport()
+    const sums = noSums()
+    await work({ ...run, sums }, within, part)
+    return { part, sums }
+  })
+  addReport(table, part)
+  run.sums.source += sums.source
+  run.sums.opened += sums.opened
+  run.sums.takenBack += sums.takenBack
+}
+
+function noSums(): Import['sums'] {
+  return { source: 0n, opened: 0n, takenBack: 0n }
+}
+
+async function takeBatch(run: Import, within: Within, step: Step, rows: readonly SourceRow[], table: TableReport): Promise<void> {
+  const known = await within
+    .selectFrom('imported_rows')
+    .select(['source_id', 'row_id'])
+    .where('import_id', '=', run.id)
+    .where('entity', '=', step.table)
+    .where(
+      'source_id',
+      'in',
+      rows.map(({ id }) => id),
+    )
+    .execute()
+  const taken = new Map(known.map(({ source_id, row_id }) => [source_id, row_id]))
+  for (const row of rows) {
+    table.read++
+    const earlier = taken.get(row.id)
+    await takeRow(run, within, step, { row, table, earlier })
+    for (const finding of row.changes) addFinding(table, 'changed', finding, row.id)
+    for (const finding of row.notes) addFinding(table, 'noted', finding, row.id)
+    if (step.table === 'users') run.sums.source += row.units('quota')
+  }
+}
+
+async function takeRow(
+  run: Import,
+  within: Within,
+  step: Step,
+  { row, table, earlier }: { row: SourceRow; table: TableReport; earlier: number | undefined },
+): Promise<void> {
+  try {
+    if (earlier !== undefined) {
+      await step.compare?.(run, within, row, earlier)
+      table.same++
+      return
+    }
+    const row_id = await step.take(run, within, row)
+    const mark = step.secret ? markOf(row, step.secret) : ''
+    await within
+      .insertInto('imported_rows')
+      .values({ import_id: run.id, entity: step.table, source_id: row.id, row_id, mark })
+      .execute()
+    table.taken++
+    table.nulls += row.nulls
+    if (row.changes.length > 0) table.changed++
+  } catch (error) {
+    if (!(error instanceof Refused || error instanceof Skipped)) throw error
+    const kind = error instanceof Refused ? 'refused' : 'skipped'
+    table[kind]++
+    row.changes.length = 0
+    addFinding(table, kind, { what: error.message }, row.id)
+  }
+}
+
+function markOf(row: SourceRow, secret: string): string {
+  return sha256(`${row.id} ${row.text(secret)}`)
+}
+
+async function totalBalance(within: Within): Promise<bigint> {
+  const { rows } = await sql<{ total: string | null }>`select cast(sum(quota) as text) as total from users`.execute(within)
+  return BigInt(rows[0]?.total ?? 0)
+}
+
+async function withoutCounterpart({ columns }: Family, source: Source): Promise<string[]> {
+  const found: string[] = []
+  for (const [table, given] of source.tables) {
+    if (table.startsWith('sqlite_') || columns[table] === '*') continue
+    const known = new Set(columns[table]?.split(' '))
+    if (known.size > 0) found.push(...[...given].filter((column) => !known.has(column)).map((column) => `${table}.${column}`))
+    else if ((await source.count(table)) > 0) found.push(table)
+  }
+  return found.sort()
+}
+
+/** A run that took nothing leaves no trace. */
+async function finish(
+  { core, id, family }: Import,
+  { tables, balances }: ImportReport,
+  inTransaction: InTransaction,
+): Promise<void> {
+  const taken = Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, table.taken]))
+  if (Object.values(taken).every((count) => count === 0)) return
+  const after = JSON.stringify({ taken, opened: balances.opened, taken_back: balances.takenBack })
+  await inTransaction((within) =>
+    recordAudit(core, within, { caller: undefined, action: `import.${family.name}`, target: `import:${id}`, after }),
+  )
+  for (const topic of ['options', 'channels', 'user', 'token'] as const) core.bus.publish(topic)
+}

@@ -1,0 +1,28 @@
+import { copyFileSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { openSqlite } from '../../src/server/db/sqlite-file.ts'
+
+/** Databases that the original programs made. */
+export const originals = {
+  'new-api-0.4': { family: 'new-api', file: 'new-api-0.4.8.9.6.db', rootPassword: '123456' },
+  'new-api-0.6': { family: 'new-api', file: 'new-api-0.6.3.1.db', rootPassword: '12345678' },
+  'one-api-0.6': { family: 'one-api', file: 'one-api-0.6.db', rootPassword: '123456' },
+} as const
+export type Original = keyof typeof originals
+
+export function originalFile(original: Original): string {
+  return fileURLToPath(new URL(`../fixtures/import/${originals[original].file}`, import.meta.url))
+}
+
+/** A copy of an original in which statements were run. */
+export function changedOriginal(original: Original, statements: readonly string[]): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'sluice-')), 'one-api.db')
+  copyFileSync(originalFile(original), file)
+  const database = openSqlite(file)
+  for (const statement of statements) database.exec(statement)
+  database.exec('pragma journal_mode = delete')
+  database.close()
+  return file
+}
