@@ -48,21 +48,21 @@ import { StripeCalls } from './wallet/stripe-calls.ts'
 
 /** Parts that a test may replace. */
 export interface Replaceable {
-  /** The clock of the machine. Where `steady` is not replaced, it counts durations and windows too. */
+  /** The clock of the machine. Unless `steady` is replaced too, it also measures durations and windows. */
   readonly now?: Clock
   readonly steady?: Clock
   readonly logger?: Logger
-  /** Certificates of the mail server, in place of those that the system trusts. */
+  /** Certificates of the mail server, instead of those that the system trusts. */
   readonly mailCertificates?: string
   /** Address of the verifier of human checks. */
   readonly humanVerifier?: string
   /** The endpoints of the identity providers. */
   readonly identityProviders?: EndpointSettings
-  /** How patient requests are with Redis. */
+  /** Timeouts of Redis. */
   readonly redisTiming?: RedisTiming
-  /** Where Stripe is. */
+  /** The address of Stripe. */
   readonly stripeAddress?: string
-  /** How names of channels are resolved, which certificates are trusted, and which addresses count as the public internet. */
+  /** Name resolution of channels, trusted certificates, and the addresses that count as the public internet. */
   readonly upstream?: Pick<UpstreamSettings, 'resolve' | 'certificates' | 'untrusted'>
 }
 

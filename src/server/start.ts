@@ -7,7 +7,7 @@ import { clearEnvironment, emptyCoreDumps, refuseDebugger } from './lib/harden-p
 const drainLimitMs = 30_000
 /** Then the resources: files, database, bus. */
 const closeLimitMs = 15_000
-/** How long a proxy may still send on a connection that it keeps: so long it may take to learn that this node is going. */
+/** The time for which a proxy may still send on a kept-alive connection: it may take this long to notice that the node is stopping. */
 const idleMs = 500
 
 const env = readEnvOrExit()

@@ -53,7 +53,7 @@ eachDatabase('accounts', (fresh, kind) => {
     node.bus.publish('user', id)
   }
 
-  it('[T004] takes a name once, whatever its case and width', async () => {
+  it('[T004] reserves a name once, whatever its case and width', async () => {
     await addUser('Ada')
     const tries = ['ada', 'ADA', 'Ａｄａ', ' ada ']
     const outcomes = await Promise.allSettled(tries.map((name) => addUser(name)))
@@ -158,7 +158,7 @@ eachDatabase('accounts', (fresh, kind) => {
     expect((await enter('ada', good, '198.51.101.3')).user.username).toBe('ada')
   })
 
-  it('lets no more guesses through when they come at once', async () => {
+  it('limits parallel guesses like sequential ones', async () => {
     await addUser('ada')
     const outcomes = await Promise.allSettled(Array.from({ length: 30 }, (_, n) => enter('ada', 'wrong', `198.51.100.${n}`)))
     const codes = outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.code)
@@ -181,7 +181,7 @@ eachDatabase('accounts', (fresh, kind) => {
     expect((await enter('ada', good, '192.0.2.1')).user.username).toBe('ada')
   })
 
-  it('tells every waiting login that the database does not answer, as soon as one of them found out', async () => {
+  it('fails every waiting login as soon as one of them finds that the database does not answer', async () => {
     if (kind === 'sqlite') return
     const url = new URL(test.env.DATABASE_URL)
     const proxy = await faultProxy({ host: url.hostname, port: Number(url.port) })
@@ -249,7 +249,7 @@ eachDatabase('accounts', (fresh, kind) => {
     await enter('ada')
   })
 
-  it('does the work of an imported hash for everybody, from the moment that it is there', async () => {
+  it('takes as long as an imported hash for all users, as soon as one is imported', async () => {
     const id = await addUser('bob')
     const other = { ...(await startNode(node.clock)), passwords: new Passwords() }
     const tryOne = () =>
@@ -313,7 +313,7 @@ eachDatabase('accounts', (fresh, kind) => {
     expect(await node.sessions.find(busy)).toBeUndefined()
   })
 
-  it('[T037] lets no session live longer for a clock that is moved, nor come back', async () => {
+  it('[T037] does not extend or revive a session when the clock is moved', async () => {
     await addUser('ada')
     const { token } = await enter('ada')
     node.clock.passSeconds(-day)

@@ -21,7 +21,7 @@ interface Adjustment {
 }
 
 /**
- * Changes a balance by a signed amount: what is spent meanwhile stays spent. Throws `not_found`, `user_protected`, `nothing_changed`,
+ * Changes a balance by a signed amount; quota spent meanwhile stays spent. Throws `not_found`, `user_protected`, `nothing_changed`,
  * `quota_below_zero`, `amount_out_of_range`, and `quota_unchanged` or `quota_change_unclear` when the connection is lost during the
  * commit.
  */
@@ -42,7 +42,7 @@ export async function adjustQuota(
 }
 
 /**
- * The ledger row, the log row for the user and the audit row, in the caller's transaction, which has locked the user. Answers the
+ * The ledger row, the log row for the user and the audit row, in the caller's transaction, which has locked the user. Returns the
  * reference of the ledger row.
  */
 export async function writeAdjustment(

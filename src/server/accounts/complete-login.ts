@@ -24,12 +24,12 @@ export interface SignedIn {
   readonly user: SignedInUser
 }
 
-/** How long the second factor may take. */
+/** The time limit of the second factor. */
 const secondFactorMinutes = 5
 
 /**
- * Completes a login after the first factor. Where the user has a second one, the browser is half signed in: it may present that factor and
- * nothing else. Throws `second_factor_required`, and what `openSession` throws.
+ * Completes a login after the first factor. If the user has a second one, the browser is partially logged in: it may present that
+ * factor and nothing else. Throws `second_factor_required`, and what `openSession` throws.
  */
 export async function completeLogin(parts: Parts, user: Row<'users'>, client: LoginClient): Promise<SignedIn> {
   if (!(await hasTwoFactor(parts.db, user.id))) return openSession(parts, user, client)

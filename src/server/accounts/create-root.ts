@@ -13,8 +13,8 @@ const openingQuota = 100_000_000
 
 /**
  * Creates the super admin when there are no users: `root` with `ROOT_PASSWORD`, or with the known default, which has to be changed.
- * Any number of nodes may start at once; one of them makes it. The opening quota is booked in the same transaction. Returns the
- * account, or undefined when there was a user. Throws when `ROOT_PASSWORD` breaks the rules for passwords.
+ * Any number of nodes may start at the same time; one of them creates it. The initial quota is booked in the same transaction. Returns
+ * the account, or undefined when users exist. Throws when `ROOT_PASSWORD` breaks the rules for passwords.
  */
 export async function createRoot(
   core: Core & { readonly passwords: Passwords },

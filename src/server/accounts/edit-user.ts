@@ -95,8 +95,8 @@ function readDisplayName(given: string): string {
 }
 
 /**
- * Consoles send the whole user back as they loaded it minutes ago, with the balance as a number. Use moves units from `quota` to
- * `used_quota`, so the change of their sum is the admin's change, without what was spent since. Without `used_quota` the balance is
+ * Consoles send back the whole user as loaded minutes ago, with the balance as a number. Usage moves units from `quota` to
+ * `used_quota`, so the change of their sum is the admin's change, without the quota spent since. Without `used_quota` the balance is
  * set to the value sent.
  */
 function quotaChange(user: Row<'users'>, { quota, used_quota }: UserEdit): number {

@@ -11,7 +11,7 @@ const localForm = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)
 const domainForm = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+([a-z]{2,63}|xn--[a-z0-9-]{1,59})$/
 
 /**
- * An address in the one form that it is kept, compared and mailed to: lower case, domain in ASCII. Undefined for anything that is not
+ * The canonical form of an address for storing, comparing and mailing: lower case, domain in ASCII. Undefined for anything that is not
  * exactly one plain address.
  */
 export function canonicalEmail(text: string): string | undefined {

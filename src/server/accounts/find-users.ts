@@ -15,7 +15,7 @@ export interface UserSearch {
   readonly group?: string
   /** 0 for any. */
   readonly role?: number
-  /** 0 for any status; then deleted users are included, which have none. */
+  /** 0 for any status, which includes deleted users, who have none. */
   readonly status?: number
   /** Deleted users alone. */
   readonly deleted?: boolean
@@ -24,7 +24,7 @@ export interface UserSearch {
   readonly ascending?: boolean
 }
 
-/** A page of users, deleted ones too, newest first unless a figure is named, and the number of all that match. */
+/** A page of users, including deleted ones, newest first unless a column is given, and the total number of matches. */
 export async function listUsers(
   core: Core,
   { caller, search, page }: { caller: Caller; search: UserSearch; page: PageOf },

@@ -71,7 +71,7 @@ eachDatabase('the human check', (fresh) => {
     expect(tally(uses)).toEqual({ ok: 1, human_check_failed: 19 })
   })
 
-  it('says no more of a password that was sent without it', async () => {
+  it('does not reveal anything about a password sent without it', async () => {
     for (const password of [goodPassword, 'wrong']) expect(await enter('ada', undefined, password)).toBe('human_check_failed')
     expect(await enter('nobody', 'bad')).toBe('human_check_failed')
     expect(asked).toHaveLength(1)

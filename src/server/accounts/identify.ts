@@ -34,7 +34,7 @@ export async function identify(accounts: Accounts, headers: IncomingHttpHeaders)
 }
 
 /**
- * The caller of anything that is not public. Throws `not_signed_in`, `access_token_invalid`, `user_header_invalid`, `origin_refused`.
+ * The caller of any route that is not public. Throws `not_signed_in`, `access_token_invalid`, `user_header_invalid`, `origin_refused`.
  */
 export async function requireIdentity(accounts: Accounts, headers: IncomingHttpHeaders): Promise<Identity> {
   const identity = await identify(accounts, headers)
@@ -64,8 +64,8 @@ export function requireSameOrigin(core: Core, headers: IncomingHttpHeaders): voi
 }
 
 /**
- * Refuses cross-site GET requests that change something. Over plain http a browser may send neither header for them: then only the
- * header that our pages add tells them from a link, an image or a window of another site. Clients that are no browsers do not need it.
+ * Refuses cross-site GET requests that change state. Over plain http a browser may send neither header for them: then only the header
+ * that our pages add distinguishes them from a link, an image or a window of another site. Clients other than browsers do not need it.
  */
 export function requireOwnPage(core: Core, headers: IncomingHttpHeaders): void {
   requireSameOrigin(core, headers)
@@ -73,7 +73,7 @@ export function requireOwnPage(core: Core, headers: IncomingHttpHeaders): void {
   if (says.every((header) => header === undefined) && isBrowser(headers)) fail('origin_refused')
 }
 
-/** From elsewhere than this machine the super admin can do nothing while the password is the one that everybody knows. */
+/** While the password is the well-known default, the super admin can do nothing except from this machine. */
 export function requireChangedPassword({ account }: Identity, client: Client): void {
   if (account.must_change_password === 1 && isRoot(account.role) && !client.local) fail('must_change_password')
 }

@@ -2,8 +2,8 @@ import { type SqlBool, sql } from 'kysely'
 import type { Queries } from '../db/open.ts'
 
 /**
- * The highest cost among the bcrypt hashes that another program has left and whose users have not logged in since; 0 without any. Written as
- * the index over them is, which has next to nothing in it: every login asks.
+ * The highest cost among imported bcrypt hashes of users who have not logged in since; 0 without any. Written like the condition of
+ * its partial index, which is nearly empty: every login runs this query.
  */
 export async function findImportedCost(db: Queries): Promise<number> {
   const found = await db

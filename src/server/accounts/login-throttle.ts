@@ -9,7 +9,7 @@ import type { Core } from '../options/core.ts'
  * attempt has to wait, 1 s doubling to 15 min; no account is ever locked out for good.
  */
 const waitMaxSeconds = 15 * 60
-/** Failures are forgotten when no further one came for this long. Longer than the longest wait. */
+/** Failures expire this long after the last one. Longer than the longest wait. */
 const memorySeconds = 60 * 60
 const freeFailures = { account: 5, address: 20 }
 
@@ -40,7 +40,7 @@ export async function countAttempt(core: Core, { kind, key }: Subject): Promise<
       conflict
         .column('key')
         .doUpdateSet({ failures, blocked_until: sql`${sql.lit(now)} + ${waitAfter(failures, free)}`, updated_at: now })
-        // A wait that is longer than any we set is left from before the clock was put back.
+        // A wait longer than any that we set was written before the clock was set back.
         .where((row) =>
           row.or([
             row('login_failures.blocked_until', '<=', now),

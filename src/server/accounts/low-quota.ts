@@ -16,8 +16,8 @@ const retrySeconds = 5 * 60
 /**
  * Warns users who spent quota on this node since the last call and whose balance is below their own or the site's threshold, and
  * retries warnings that could not be sent. Each user is warned once in two hours, over all nodes: the warning is recorded before it is
- * sent, and the node that records it first sends it. A warning that could not be sent, also because the process died, is retried every
- * five minutes for two hours. Returns how many were sent.
+ * sent, and the node that records it first sends it. A warning that could not be sent, even because the process died, is retried every
+ * five minutes for two hours. Returns the number of warnings sent.
  */
 export async function warnLowQuota(parts: NotifierParts & { readonly ledger: Ledger }, signal: AbortSignal): Promise<number> {
   const candidates = [...new Set([...parts.ledger.takeSpenders(), ...(await readUnsent(parts))])]
@@ -94,7 +94,7 @@ async function claim(core: Core, userId: number): Promise<boolean> {
             .end(),
           retry_at: retryAt,
         }))
-        // A time ahead of ours is left from before the clock was put back.
+        // A time in the future was written before the clock was set back.
         .where((row) =>
           row.or([
             row('user_notices.sent_at', '<=', pauseEnded),

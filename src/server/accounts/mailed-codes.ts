@@ -43,7 +43,7 @@ export async function countMail(core: Core, email: string): Promise<void> {
           window_start: sql`case when ${isNewWindow} then ${sql.lit(now)} else mailed_addresses.window_start end`,
           sends: sql`case when ${isNewWindow} then 1 else mailed_addresses.sends + 1 end`,
         })
-        // A time ahead of ours is left from before the clock was put back.
+        // A time in the future was written before the clock was set back.
         .where((row) =>
           row.or([row('mailed_addresses.sent_at', '<=', now - resendSeconds), row('mailed_addresses.sent_at', '>', now)]),
         )
@@ -111,7 +111,7 @@ export async function consumeCode(core: Core, within: Within, key: CodeKey, code
   if (numDeletedRows === 0n) fail('code_wrong')
 }
 
-/** Deletes all codes and links of a user after a change of what they prove. */
+/** Deletes all codes and links of a user after a change of their email or password. */
 export async function deleteCodes(within: Queries, userId: number): Promise<void> {
   await within.deleteFrom('mailed_codes').where('user_id', '=', userId).execute()
 }

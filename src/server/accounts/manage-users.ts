@@ -7,8 +7,8 @@ import { manageUser } from './manage-user.ts'
 import type { Accounts } from './sign-in.ts'
 
 /**
- * Applies the same action to several users, each in its own transaction: users that the caller may not change stay as they are, the
- * others are changed all the same.
+ * Applies the same action to several users, each in its own transaction: users that the caller may not change stay unchanged, and the
+ * others are changed.
  */
 export async function manageUsers(
   accounts: Accounts,

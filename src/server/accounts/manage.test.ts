@@ -285,7 +285,7 @@ eachDatabase('user management', (fresh, kind) => {
 
   it('reports a committed change although many others want the database next', async () => {
     const { database } = node
-    // There everybody waits for their turn, however long.
+    // There everybody waits for their turn, no matter how long.
     if (database.dialect === 'sqlite') return
     const occupy = () =>
       new Promise<() => void>((taken) => void node.db.connection().execute(() => new Promise<void>((leave) => taken(leave))))

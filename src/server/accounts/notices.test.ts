@@ -50,7 +50,7 @@ eachDatabase('notices', (fresh, kind) => {
     cleanups.push(() => accounts.close())
     const ledger = await openLedger(accounts)
     cleanups.push(() => ledger.close())
-    // Every name leads to loopback, which counts as public here.
+    // Every name resolves to loopback, which counts as public here.
     const untrusted = {
       ...publicInternet(),
       resolve: async () => [{ address: '127.0.0.1', family: 4 }],
@@ -96,7 +96,7 @@ eachDatabase('notices', (fresh, kind) => {
   }
   const warn = (on = node) => warnLowQuota(on, signal)
 
-  it('are set a bit at a time, and the secret is never shown nor in clear', async () => {
+  it('are set one by one, and the secret is never returned, nor stored in clear', async () => {
     expect(await save({ quota_warning_threshold: 7, accept_unset_model_ratio_model: true })).toBe('ok')
     expect(await save({ notify_type: 'webhook', webhook_url: 'https://user.test/hook', webhook_secret: 'canary' }, 'zh')).toBe(
       'ok',
@@ -202,7 +202,7 @@ eachDatabase('notices', (fresh, kind) => {
     expect(JSON.parse(calls[0]?.body ?? '')).toMatchObject({ type: 'quota_exceed', values: [99, 100] })
   })
 
-  it('skip banned and unreachable users, and go on after a failure', async () => {
+  it('skip banned and unreachable users, and continue after a failure', async () => {
     const silent = await addUser(node, 'silent')
     const banned = await addUser(node, 'banned', { email: 'banned@example.com' })
     const broken = await addUser(node, 'broken', { email: 'broken@example.com' })

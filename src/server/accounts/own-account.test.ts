@@ -64,7 +64,7 @@ eachDatabase('the own account', (fresh, kind) => {
   const bind = (code: string, email: string, { caller, token }: { caller: Caller; token: string | undefined } = ada, on = node) =>
     outcome(() => bindEmail(on, caller, { email, code, language: 'en', sessionToken: token }))
 
-  it('[T033] gets a new password by a mailed link, which ends sessions, access token and other codes', async () => {
+  it('[T033] sets a new password by a mailed link, which ends sessions, access token and other codes', async () => {
     const access = await makeAccessToken(node, { userId: ada.id })
     expect(await askReset('ADA@example.com')).toBe('ok')
     const link = linkIn((await smtp.mailTo(home)).text)

@@ -23,7 +23,7 @@ export type Options = Readonly<Record<string, unknown>>
 /** The browser's reply; the library checks every part of it. */
 export type Answer = Readonly<Record<string, unknown>>
 
-/** The library reads certificates and binary forms, which most processes never see: it is loaded with the first passkey. */
+/** The library parses certificates and binary formats, which most processes never need: it is loaded with the first passkey. */
 const library = () => import('@simplewebauthn/server')
 
 export async function listPasskeys(db: Queries, userId: number): Promise<Passkey[]> {
@@ -203,7 +203,7 @@ async function readUse(answer: Answer, { site, challenge, key }: Expected & { ke
   const { verifyAuthenticationResponse } = await library()
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-      // As above: the library throws for what it cannot parse.
+      // As above: the library throws for invalid data.
       response: answer as unknown as AuthenticationResponseJSON,
       expectedChallenge: challenge,
       expectedOrigin: site.origin,

@@ -28,7 +28,7 @@ it('accepts only the right password, with its own salt for each hash', async () 
 const imported = '$2a$10$FArSwKYtIWg4l5SL5kER3eT3J4Ojb9BU6Cc1lv7GmC7baA5gj0ie6'
 const vector = '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'
 
-it('knows the right password of an imported bcrypt hash, which is outdated', async () => {
+it('verifies the right password of an imported bcrypt hash, and reports the hash as outdated', async () => {
   const passwords = new Passwords()
   expect(await passwords.verify('U*U', vector)).toBe(true)
   expect(await passwords.verify('u*u', vector)).toBe(false)

@@ -11,7 +11,7 @@ import { usernameKey } from './usernames.ts'
 
 /** Argon2id, in kibibytes, passes and lanes. Stored hashes of other strength are renewed at the next login. */
 const strength = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-/** A core stays free for relaying, where there is more than one. */
+/** One core is left for relaying, if there are several. */
 const hashingMax = Math.max(1, availableParallelism() - 1)
 const waitingMax = 50
 /** A full queue is through by then. */
@@ -38,7 +38,7 @@ export class Passwords implements Hashing {
     hash: (password) => hash(fold(password), strength),
     verify: (password, stored) => this.#verify(password, stored),
   }
-  /** Hashes of nothing that anybody knows, to work on where there is no hash of a kind. */
+  /** Hashes of unknown passwords, verified when a user has no hash of that kind. */
   #argonDummy: Promise<string> | undefined
   #bcryptDummy: { cost: number; hash: Promise<string> } | undefined
   /** The latest timeout of the database within a permit. */
@@ -95,7 +95,7 @@ export class Passwords implements Hashing {
     const argon = own ?? (await this.#argonDummy)
     const bcrypt = imported ?? (await this.#bcryptDummy?.hash)
     const isOwn = await verify(argon, fold(password))
-    // As it was typed: the program that made the hash did not fold.
+    // As typed: the program that created the hash did not normalize it.
     const isImported = bcrypt !== undefined && (await verifyBcrypt(password, bcrypt).catch(() => false))
     return (isOwn && own !== undefined) || (isImported && imported !== undefined)
   }

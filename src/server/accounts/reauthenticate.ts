@@ -5,7 +5,7 @@ import { type Accounts, requirePassword } from './sign-in.ts'
 import { hasTwoFactor, requireSecondFactor } from './two-factor.ts'
 import { findUser } from './users.ts'
 
-/** How recent an authentication must be for a change that takes over an account. */
+/** The maximum age of an authentication for a change that takes over an account. */
 const freshSeconds = 10 * 60
 
 /**
@@ -19,9 +19,8 @@ export async function requireRecentLogin({ sessions, now }: Accounts, sessionTok
 }
 
 /**
- * Authenticates the user of a session again: with the password or, where there is a second factor, with its code, since a password may
- * have been observed. Throws `password_wrong`, `second_factor_required`, `second_factor_wrong`,
- * `login_throttled`, `fresh_login_required`.
+ * Authenticates the user of a session again: with the password or, with a second factor, its code, since a password may have been
+ * observed. Throws `password_wrong`, `second_factor_required`, `second_factor_wrong`, `login_throttled`, `fresh_login_required`.
  */
 export async function reauthenticate(
   accounts: Accounts,

@@ -62,7 +62,7 @@ eachDatabase('registration', (fresh, kind) => {
   const logsOf = (id: number) =>
     node.db.selectFrom('logs').select(['type', 'content', 'quota']).where('user_id', '=', id).execute()
 
-  it('creates an ordinary user who can log in, with the name as it was typed', async () => {
+  it('creates an ordinary user who can log in, with the name as typed', async () => {
     expect(await join(' Ada ', { password2: goodPassword })).toBe('ok')
     const user = presentUser(await userNamed('ada'))
     expect(user).toMatchObject({
@@ -122,7 +122,7 @@ eachDatabase('registration', (fresh, kind) => {
     expect(await reconcile(node)).toEqual([])
   })
 
-  it('grants nothing for an unknown invite code, or one of a user who may not invite any more', async () => {
+  it('grants nothing for an unknown invite code, or one of a user who may no longer invite', async () => {
     await node.set({ QuotaForInvitee: '1000', QuotaForInviter: '2000' })
     await join('host')
     const { id, aff_code } = await userNamed('host')
@@ -278,7 +278,7 @@ eachDatabase('registration', (fresh, kind) => {
       expect(smtp.mails).toEqual([])
     })
 
-    it('[T012] accepts addresses of listed domains alone, and no aliases, where the options say so', async () => {
+    it('[T012] accepts only addresses of listed domains, and no aliases, if the options say so', async () => {
       await node.set({ EmailDomainRestrictionEnabled: 'true', EmailDomainWhitelist: 'gmail.com,bücher.example' })
       const refused = ['u@evil.com', 'u@sub.gmail.com', 'u@gmail.com.evil.com', 'u@gmaiI.com', 'u@gmаil.com', 'u@notgmail.com']
       for (const email of refused) expect([email, await sendCode(email)]).toEqual([email, 'email_domain_refused'])

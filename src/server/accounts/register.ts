@@ -53,7 +53,7 @@ export async function register(accounts: Accounts, given: Registration): Promise
   return { userId }
 }
 
-/** Mails a code for a registration; to an address that has an account already, a mail that says so. The asker learns nothing of it. */
+/** Mails a code for a registration; to an address with an account, a mail that says so. The response is the same. */
 export async function mailRegistrationCode(
   accounts: Accounts,
   { email: given, language }: { email: string; language: Language },

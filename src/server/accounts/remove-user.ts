@@ -6,8 +6,9 @@ import { deleteCodes } from './mailed-codes.ts'
 import { deleteSessions } from './sessions.ts'
 
 /**
- * Deletes a user for good, with their stored conversations. The row stays, with its charges, and so do its name, address and external
- * identities, which no other user can take over. Publish topic `user` after the commit. Throws `not_found` when it is gone already.
+ * Deletes a user permanently, with their stored conversations. The row stays, with its charges, and so do its name, address and
+ * external identities, so that no other user can take them over. Publish topic `user` after the commit. Throws `not_found` when the
+ * user is already deleted.
  */
 export async function removeUser(core: Pick<Core, 'now'>, within: Within, userId: number): Promise<void> {
   const { numUpdatedRows } = await within

@@ -49,11 +49,11 @@ function requireGoodWebhook({ notify_type, webhook_url = '' }: Setting): void {
   if (webhook_url === '' && notify_type !== 'webhook') return
   const url = parseUrl(webhook_url)
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') fail('webhook_url_invalid')
-  // Lower ports belong to mail servers and the like, which must not be reached through us.
+  // Lower ports belong to mail servers and similar services, which must not be reachable through us.
   if (url.port !== '' && Number(url.port) < 1024) fail('webhook_url_invalid')
 }
 
-/** '' stands for the address of the account, also when that address is given. */
+/** '' means the address of the account, also when that address is given. */
 function readOwnEmail(accounts: Accounts, given: string, ownEmail: string): string {
   const email = given.trim() === '' ? '' : readEmail(accounts, given)
   return email === ownEmail ? '' : email

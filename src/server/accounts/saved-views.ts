@@ -71,7 +71,7 @@ export async function deleteSavedView({ db }: Core, userId: number, id: number):
   if (numDeletedRows === 0n) fail('not_found')
 }
 
-/** Changes of one user's views follow each other, so that a list has one default and no more views than it may. */
+/** Serializes changes of one user's views, so that a list has one default and the limit of views holds. */
 async function lockOwner({ database }: Core, within: Within, userId: number): Promise<void> {
   if (database.dialect === 'postgres')
     await within.selectFrom('users').select('id').where('id', '=', userId).forUpdate().execute()

@@ -17,7 +17,7 @@ const day = 24 * 60 * 60
 export const sessionLifetimeSeconds = 30 * day
 const idleMaxSeconds = { ordinary: 7 * day, admin: day }
 const seenEverySeconds = 60
-/** How long another node may use its cached copy; this node learns of changes at once. */
+/** The time for which another node may use its cached copy; this node sees changes immediately. */
 const cacheMs = 1000
 
 export interface Session {
@@ -195,7 +195,7 @@ export class Sessions {
     return session
   }
 
-  /** A database that only answers reads for a while does not sign anybody out. */
+  /** A temporarily read-only database does not end sessions. */
   async #touch(session: Session, now: number): Promise<void> {
     session.seenAt = now
     await this.#core.db

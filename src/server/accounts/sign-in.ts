@@ -28,10 +28,10 @@ export interface SignIn extends LoginClient {
 }
 
 /**
- * Signs in with a password. Unknown name, wrong password and banned user give the same `credentials_wrong` after the same work.
- * The super admin can sign in while password login is switched off, or the human check broken, so that no setting locks everybody out.
- * Throws also `second_factor_required`, `login_step_lost`, `credentials_required`, `login_throttled`, `human_check_failed`, `password_login_disabled`,
- * `too_many_requests`, which leaves nothing behind that would slow the account down.
+ * Signs in with a password. Unknown name, wrong password and banned user give the same `credentials_wrong` after the same work. The
+ * super admin can sign in while password login is disabled, or the human check is broken, so that no setting locks everybody out. Also
+ * throws `second_factor_required`, `login_step_lost`, `credentials_required`, `login_throttled`, `human_check_failed`,
+ * `password_login_disabled`, and `too_many_requests`, which does not count as a failed login.
  */
 export async function signIn(accounts: Accounts, given: SignIn): Promise<SignedIn> {
   if (given.username.trim() === '' || given.password === '') fail('credentials_required')
@@ -61,7 +61,7 @@ async function requireUser(
   for (const subject of subjects) await withDatabaseTimeout(resetAttempts(accounts, subject))
   if (!accounts.passwords.isOutdated(admitted.password_hash)) return admitted
   await renewHash(accounts, hashing, { user: admitted, password: given.password })
-  // By the hash that is there now: ours, or that of another login, or of another password.
+  // Verified against the current hash: ours, or one written by another login or a password change.
   return requireUser(accounts, hashing, given)
 }
 
@@ -80,7 +80,7 @@ export async function requirePassword(
   })
 }
 
-/** Takes as long for an account that was imported a moment ago as for any other: its hash is expected before anybody is verified. */
+/** Takes as long for a recently imported account as for any other: the cost of imported hashes is known before any user is verified. */
 async function isPassword(
   { passwords, db }: Accounts,
   hashing: Hashing,

@@ -15,7 +15,7 @@ export interface NewMember {
   readonly inviterId: number
 }
 
-/** The inviter of an invite code; 0 for an unknown code, or one of a user who may not invite any more. */
+/** The inviter of an invite code; 0 for an unknown code, or one of a user who may no longer invite. */
 export async function findInviter(within: Within, code: string): Promise<number> {
   if (code === '') return 0
   const inviter = await within

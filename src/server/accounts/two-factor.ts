@@ -10,8 +10,8 @@ import { lockUser } from './login-methods.ts'
 import { accountSubject, countAttempt, resetAttempts } from './login-throttle.ts'
 
 /**
- * The second factor: an authenticator app, and backup codes for the day on which the phone is gone. The secret is sealed, backup codes
- * are kept as macs. No code is taken twice.
+ * The second factor: an authenticator app, and backup codes in case the phone is lost. The secret is encrypted, backup codes are
+ * stored as MACs. No code is accepted twice.
  */
 const backupCodeCount = 10
 /** Without letters and digits that look alike. Ten of them are 49 bits. */
@@ -45,7 +45,7 @@ export async function beginTwoFactor(core: Core, caller: Caller): Promise<{ secr
   return { secret, uri: totpUri({ secret, site: core.options.current.SystemName, account: caller.username }) }
 }
 
-/** Switches the second factor on with a first code. Returns the backup codes, which cannot be read again. Throws `second_factor_wrong`. */
+/** Enables the second factor with a first code. Returns the backup codes, which cannot be read again. Throws `second_factor_wrong`. */
 export async function confirmTwoFactor(core: Core, caller: Caller, code: string): Promise<string[]> {
   const subject = subjectOf(caller)
   await countAttempt(core, subject)
@@ -95,15 +95,15 @@ export async function dropTwoFactor(within: Within, userId: number): Promise<voi
   await within.deleteFrom('backup_codes').where('user_id', '=', userId).execute()
 }
 
-/** Takes all that a lost, or stolen, device could be used with, so that the password alone lets in again. */
+/** Deletes everything that a lost or stolen device could be used with, so that the password alone logs in again. */
 export async function resetFactors(within: Within, userId: number): Promise<void> {
   await dropTwoFactor(within, userId)
   await within.deleteFrom('passkeys').where('user_id', '=', userId).execute()
 }
 
 /**
- * Takes a code of the app, or a backup code, which it ends. Guesses of all browsers of a user count together, before they are looked at.
- * Throws `second_factor_wrong`, also for a code that was taken before, and `login_throttled`.
+ * Accepts and consumes a code of the app or a backup code. Attempts of all browsers of a user are counted together, before they are
+ * verified. Throws `second_factor_wrong`, also for a code that was used before, and `login_throttled`.
  */
 export async function requireSecondFactor(core: Core, user: { id: number; username: string }, code: string): Promise<void> {
   const subject = subjectOf(user)

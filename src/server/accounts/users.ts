@@ -9,7 +9,7 @@ import { presentSetting } from './setting.ts'
 import { readUsername, usernameKey } from './usernames.ts'
 
 /**
- * Accounts: users, their login methods and sessions. This folder owns the tables `users` (but for its money columns, which are the
+ * Accounts: users, their login methods and sessions. This folder owns the tables `users` (except its money columns, which are the
  * ledger's), `sessions`, `login_failures`, `login_steps`, `two_factor`, `backup_codes`, `passkeys`, `mailed_codes`, `mailed_addresses`
  * and `user_notices`. What a user may do is decided by the access of a route and by the rules of each part, not here. Code that
  * changes a user publishes topic `user` after the commit, so that no node keeps using its cache.
@@ -38,7 +38,7 @@ export async function findUser(db: Queries, id: number): Promise<Row<'users'>> {
   return row ?? fail('not_found')
 }
 
-/** The user that a login form means: by name, or by e-mail address when there is an `@`, which no name contains. */
+/** The user of a login form: by name, or by email address if it contains an `@`, which no name contains. */
 export function findByLogin(db: Queries, login: string): Promise<Row<'users'> | undefined> {
   const users = db.selectFrom('users').selectAll().where('deleted_at', 'is', null)
   if (!login.includes('@')) return users.where('username_key', '=', usernameKey(login)).executeTakeFirst()
@@ -64,8 +64,8 @@ export type NewUser = Pick<NewRow<'users'>, 'password_hash'> & {
 }
 
 /**
- * Adds a user without quota, which only the ledger gives. `at` is in milliseconds. Answers the id.
- * Throws `username_length`, `username_characters`, `username_taken` or `email_taken`; those of deleted users stay taken.
+ * Adds a user without quota, which only the ledger grants. `at` is in milliseconds. Returns the id. Throws `username_length`,
+ * `username_characters`, `username_taken` or `email_taken`; those of deleted users stay reserved.
  */
 export async function createUser(
   within: Within,

@@ -40,7 +40,7 @@ function listening(name: string) {
       for (const wake of waiting) wake()
     })
   }
-  /** Resolves when the wanted news is there; the limit is the promise that is tested. */
+  /** Resolves when the expected news arrives; the limit is the guarantee under test. */
   const hears = (topic: Topic, ids: readonly number[], limitMs: number) =>
     new Promise<void>((resolve, reject) => {
       const timer = setTimeout(
@@ -76,7 +76,7 @@ async function startNode(test: TestDatabase, name: string, redisUrl = '') {
   return { ...node, database, news }
 }
 
-/** Both nodes hear each other by a message and not only by the poll, which knows no ids. */
+/** Waits until both nodes hear each other by a message and not only by the poll, which has no ids. */
 async function meet(a: Awaited<ReturnType<typeof startNode>>, b: Awaited<ReturnType<typeof startNode>>) {
   for (let round = 1_000_000; ; round++) {
     a.bus.publish('options', round)
@@ -91,8 +91,8 @@ async function meet(a: Awaited<ReturnType<typeof startNode>>, b: Awaited<ReturnT
 }
 
 /**
- * A change of node `a` reaches node `b` by a message, which names its id, within the limit. A poll that comes between the change and its
- * message announces it without an id, and the message is not news any more: then the next change is asked.
+ * Waits until a change of node `a` reaches node `b` by a message, which names its id, within the limit. A poll between the change and
+ * its message announces it without an id, and the message is then no longer news: in that case another change is made.
  */
 async function hearsByMessage(a: ReturnType<typeof listening>, b: ReturnType<typeof listening>, limitMs: number) {
   for (let id = 1; id <= 10; id++) {
@@ -106,7 +106,7 @@ async function hearsByMessage(a: ReturnType<typeof listening>, b: ReturnType<typ
 }
 
 describe('a bus', () => {
-  it('delivers to every listener of its own process at once, even when one fails', () => {
+  it('delivers to every listener of its own process immediately, even when one fails', () => {
     const { bus, heard } = listening('a')
     const off = bus.on('user', () => {
       throw new Error('broken listener')
@@ -234,7 +234,7 @@ eachDatabase('revisions', (_fresh, kind) => {
     const change = (from: typeof a, to: typeof a, id: number) => {
       const before = to.heard.length
       from.bus.publish('user', id)
-      // A poll may come before the message: it says 0, and then the message is not news any more.
+      // A poll may precede the message: it reports 0, and then the message is no longer news.
       checks.push(() =>
         expect(
           to.heard.slice(before).some((news) => news.id === id || news.id === 0),
@@ -251,7 +251,7 @@ eachDatabase('revisions', (_fresh, kind) => {
     for (const check of checks) check()
   })
 
-  it('go on when the database was put back to an older state', async () => {
+  it('continue when the database was restored to an older state', async () => {
     const { a, b } = await twoNodes()
     for (let id = 1; id <= 5; id++) {
       a.bus.publish('user', id)
@@ -305,7 +305,7 @@ describe('nodes on one PostgreSQL', () => {
     await hearsByMessage(a, b, 1000)
   })
 
-  it('that share nothing but the server do not hear each other', async () => {
+  it('with nothing in common but the server do not hear each other', async () => {
     const a = await startNode(await fresh('postgres'), 'a')
     const twin = await startNode(await fresh('postgres'), 'b')
     a.bus.publish('user', 1)
@@ -362,7 +362,7 @@ describe('Redis', () => {
     await redis.kill('SIGCONT')
   })
 
-  it('that is not there at the start does not keep a node from starting', async () => {
+  it('that is down at the start does not keep a node from starting', async () => {
     const test = await fresh('postgres')
     const a = await startNode(test, 'a', 'redis://127.0.0.1:1')
     const b = await startNode(test, 'b', 'redis://:wrong@127.0.0.1:1')

@@ -10,7 +10,7 @@ export type Topic = (typeof topics)[number]
 /** `id` is the row that changed, or 0 for "anything of this topic". */
 export type Listener = (id: number) => void
 
-/** Where published news goes besides this process. */
+/** The destination of published news outside of this process. */
 export interface Outlet {
   /** Never throws. */
   send(topic: Topic, id: number): void

@@ -40,7 +40,7 @@ export async function connectBus(parts: BusParts): Promise<{ close(): Promise<vo
   }
 }
 
-/** Separates installations that share a Redis: derived from the first data key, which is different in each database. */
+/** Separates installations that share a Redis: derived from the first data key, which differs between databases. */
 export async function redisPrefix({ db }: Pick<Database, 'db'>): Promise<string> {
   const { id } = await db
     .selectFrom('key_ring')

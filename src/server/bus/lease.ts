@@ -65,9 +65,9 @@ export async function withLease<Result>(
 }
 
 /**
- * Takes the lease and renews it every third of `ms` until it is stopped; undefined when another holds it. `lost` is aborted when another
- * has taken it, and at once when `ms` have passed without a renewal: a process that stood still for longer goes on with nothing before it
- * has read this.
+ * Takes the lease and renews it every third of `ms` until it is stopped; undefined when another node holds it. `lost` is aborted when
+ * another node has taken it, and when `ms` have passed without a renewal: a process that was suspended for longer reads this before it
+ * does anything else.
  */
 export async function keepLease(
   parts: LeaseParts,

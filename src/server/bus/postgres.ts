@@ -97,7 +97,7 @@ export function openPostgresNews({ url, db, logger }: PostgresParts, receiver: R
     async close() {
       isClosed = true
       cancel()
-      // Not waited for: a server that hangs must not hold up the end of this process.
+      // Not awaited: a server that hangs must not delay the end of this process.
       client?.end().catch(() => {})
     },
   }

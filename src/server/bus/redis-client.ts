@@ -1,8 +1,8 @@
 const reconnectMs = { first: 100, most: 3000 }
 
 /**
- * A client of the configured Redis that is not connected yet. It never keeps commands for later: while Redis is away they fail at
- * once, and it goes on trying to connect. The package is loaded only when Redis is configured.
+ * A client of the configured Redis that is not connected yet. It never queues commands: while Redis is down they fail immediately, and
+ * it keeps trying to connect. The package is loaded only when Redis is configured.
  */
 export async function newRedisClient({ url, commandsMax }: { url: string; commandsMax: number }) {
   const { createClient } = await import('@redis/client')

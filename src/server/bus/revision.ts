@@ -94,7 +94,7 @@ export class Revisions implements Outlet, Receiver {
     try {
       for (const { topic, revision } of await this.#read()) {
         const seen = this.#topics.get(topic)
-        // A number below one that was known before the read: the database was put back to an older state.
+        // A lower number than one known before the read: the database was restored to an older state.
         const isOlder = revision < (before.get(topic) ?? 0)
         if (isOlder) seen?.forget()
         if (seen?.jumpTo(revision) || isOlder) this.#parts.bus.deliver(topic, 0)
@@ -160,7 +160,7 @@ export class Revisions implements Outlet, Receiver {
   }
 }
 
-/** Which revisions of a topic this node knows: all up to a number, and some beyond. */
+/** The revisions of a topic that this node has seen: all up to a number, and some beyond. */
 class Seen {
   all = 0
   readonly #beyond = new Set<number>()

@@ -5,7 +5,7 @@ const fail = (breaker: Breaker, times: number, nowMs = 0) => {
   for (let time = 0; time < times; time++) breaker.failed(nowMs)
 }
 
-it('opens after five failures in a row, however slowly they come', () => {
+it('opens after five failures in a row, no matter how slowly they occur', () => {
   const breaker = new Breaker()
   for (let time = 0; time < 4; time++) breaker.failed(time * 100_000)
   expect(breaker.stateAt(400_000)).toBe('closed')

@@ -1,6 +1,6 @@
 export type BreakerState = 'closed' | 'half-open' | 'open'
 
-/** So many failures one after the other, however slowly they come. */
+/** The number of consecutive failures, no matter how slowly they occur. */
 const inARowMax = 5
 /** The breaker opens at so many failures in a window, when they are at least half of the attempts. */
 const inWindowMax = 10

@@ -117,7 +117,7 @@ eachDatabase('the keys of a channel', (fresh) => {
     expect(await core.db.selectFrom('channel_keys').selectAll().execute()).toEqual([])
   })
 
-  it('are copied with it, those that were disabled as well', async () => {
+  it('are copied with it, including disabled ones', async () => {
     const id = await add()
     await fail(id, 0)
     const copy = await copyChannel(core, { caller, id, suffix: '_copy' })
@@ -133,7 +133,7 @@ eachDatabase('the keys of a channel', (fresh) => {
   })
 
   describe('a key that fails', () => {
-    it('is disabled with its reason and time, and the channel goes on with the others', async () => {
+    it('is disabled with its reason and time, and the channel continues with the others', async () => {
       const id = await add()
       expect(await fail(id, 1)).toBe(true)
       expect(await listKeys(core, id)).toMatchObject([
@@ -159,7 +159,7 @@ eachDatabase('the keys of a channel', (fresh) => {
       expect(await usable(id)).toEqual([])
     })
 
-    it('takes it once, however many fail at once', async () => {
+    it('disables it once, no matter how many requests fail at the same time', async () => {
       const id = await add()
       const channels = (await openChannel(core, id)).keys
       const all = Array.from({ length: 60 }, (_, at) => channels[at % 3]).flatMap((channel) => channel ?? [])
@@ -168,7 +168,7 @@ eachDatabase('the keys of a channel', (fresh) => {
       expect(await findChannel(core, id)).toMatchObject({ status: 3, keys_enabled: 0 })
     })
 
-    it('is enabled again with the channel when no other is left', async () => {
+    it('is enabled again with the channel when no other key is left', async () => {
       const id = await add()
       const [first = 0] = await idsOf(id)
       await setKeyStatus(core, { caller, channelId: id, ids: [first], status: 2 })
@@ -215,7 +215,7 @@ eachDatabase('the keys of a channel', (fresh) => {
   })
 
   describe('a new key by an edit of the channel', () => {
-    it('keeps the id of the one that it replaces, and is enabled', async () => {
+    it('keeps the id of the key that it replaces, and is enabled', async () => {
       const id = await add({ key: secrets[0] })
       const before = await idsOf(id)
       await fail(id, 0)
@@ -223,7 +223,7 @@ eachDatabase('the keys of a channel', (fresh) => {
       expect([await idsOf(id), await usable(id)]).toEqual([before, [secrets[1]]])
     })
 
-    it('does not take the place of several unless it is said', async () => {
+    it('does not replace several keys unless requested', async () => {
       const id = await add()
       await expect(edit(id, { key: 'sk-only-0123456789' })).rejects.toEqual(code('channel_has_keys'))
       await edit(id, { key: 'k-1\nk-2', multi_key: true })

@@ -12,8 +12,8 @@ import { openKey, readKeys, sealKey, tailOf } from './keys.ts'
 import { lockChannel } from './locks.ts'
 
 /**
- * The keys of a channel: this file owns the table `channel_keys`, but for what `health.ts` notes when a key fails. A channel without a
- * key in use is disabled; one that was disabled for that reason alone is enabled again with its next key.
+ * The keys of a channel: this file owns the table `channel_keys`, except for the columns that `health.ts` writes when a key fails. A
+ * channel without an enabled key is disabled; one that was disabled only for that reason is enabled again with its next key.
  */
 interface Act {
   readonly caller: Caller
@@ -86,8 +86,8 @@ export async function insertKeys(core: Core, within: Within, channelId: number, 
 }
 
 /**
- * Puts keys in the place of those of a locked channel: of its only one, which keeps its id, or with `isForAll` of all. Throws
- * `channel_has_keys` when one key would take the place of several unasked.
+ * Replaces keys of a locked channel: its only one, which keeps its id, or all of them with `isForAll`. Throws `channel_has_keys` when
+ * one key would replace several without `isForAll`.
  */
 export async function replaceKeys(
   core: Core,
@@ -172,7 +172,7 @@ function presentKey(core: Core, row: KeyRow): ChannelKey {
   return { ...shown, tail: tailOf(readKey(core, row) ?? '') }
 }
 
-/** Undefined for a key that does not open: it is there to be removed. */
+/** Undefined for a key that cannot be decrypted: it can only be removed. */
 function readKey(core: Core, row: KeyRow): string | undefined {
   try {
     return openKey(core, row)

@@ -15,7 +15,7 @@ export function listBuiltInModels(): Model[] {
   return [...builtInModels()].map(([id, { key }]) => ({ id, object: 'model', created, owned_by: key }))
 }
 
-/** Built-in models by channel type; types without a list of their own are left out. */
+/** Built-in models by channel type; types without their own list are left out. */
 export function builtInModelsByType(): Record<string, string[]> {
   return Object.fromEntries(providers.filter(({ models }) => models.length > 0).map(({ id, models }) => [id, [...models]]))
 }

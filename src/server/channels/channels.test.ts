@@ -252,7 +252,7 @@ eachDatabase('channels', (fresh) => {
       expect(await rowOf(id)).toEqual({ ...before, priority: 3 })
     })
 
-    it('that changes nothing is neither written nor published', async () => {
+    it('without changes is neither written nor published', async () => {
       const id = await add({ weight: 3 })
       const audited = await lastAudit()
       published = []
@@ -351,7 +351,7 @@ eachDatabase('channels', (fresh) => {
     await expect(copyChannel(core, { caller, id: 0x7fffffff, suffix: '_copy' })).rejects.toEqual(code('not_found'))
   })
 
-  it('are deleted and switched together, and the answer counts those that were', async () => {
+  it('are deleted and switched together, and the reply counts those that were', async () => {
     const [one = 0, two = 0, three = 0] = await addAll({ key: 'a\nb\nc' })
     expect(await setChannelStatus(core, { caller, ids: [one, two, two, 0x7fffffff], status: 2 })).toBe(2)
     expect(await setChannelStatus(core, { caller, ids: [one, two, three], status: 2 })).toBe(1)

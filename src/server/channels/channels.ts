@@ -16,8 +16,8 @@ import { readSetting, truncate } from './read-columns.ts'
 
 /**
  * The channels: configured upstreams with their keys, addresses, models and groups. This folder owns the tables `channels` (but for
- * `used_quota`, which is the ledger's) and `channel_keys`, chooses the channel of a request and takes broken ones out of service. Every
- * change is audited in its transaction and published after its commit. Not here: talking to an upstream for a caller (relay).
+ * `used_quota`, which is the ledger's) and `channel_keys`, selects the channel of a request and takes failing ones out of service.
+ * Every change is audited in its transaction and published after its commit. Not here: calling an upstream for a caller (relay).
  */
 interface Act {
   readonly caller: Caller
@@ -51,7 +51,7 @@ export async function addChannels(core: Core, { caller, input }: Act & { input: 
 
 /**
  * Writes the given fields. An empty key keeps the stored one, unless the destination changes: `channel_key_reenter`. A status of 1 or
- * 2 also clears the reason for which the channel was disabled. Throws `not_found`, `channel_has_keys` and what `addChannels` throws.
+ * 2 also clears the reason of disabling. Throws `not_found`, `channel_has_keys` and what `addChannels` throws.
  */
 export async function editChannel(core: Core, { caller, patch }: Act & { patch: ChannelPatch }): Promise<Channel> {
   const { id, key = '', multi_key = false, status, ...given } = patch
@@ -180,7 +180,7 @@ function targetOf(ids: readonly number[]): string {
   return `channel:${ids.join(',')}`
 }
 
-/** As the audit keeps it: no key, no login of a proxy, and no values of headers, which may hold secrets. */
+/** The fields in the audit log: no key, no proxy credentials, and no header values, which may be secrets. */
 function shown(fields: object): string {
   const safe =
     'setting' in fields && typeof fields.setting === 'string' ? { ...fields, setting: withoutHeaders(fields.setting) } : fields

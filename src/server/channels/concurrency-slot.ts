@@ -4,7 +4,7 @@ import type { RunningChannel } from './model-index.ts'
 
 /** A request for a slot of a channel. */
 export interface SlotRequest {
-  /** Id of the request, which never uses the same key twice at a time. */
+  /** Id of the request, which uses a key only once at a time. */
   readonly id: string
   readonly inputTokens: number
   /** The caller has named this channel: the request is counted under its limits and never refused. */
@@ -26,7 +26,7 @@ export class ConcurrencySlot {
   constructor(shared: RedisWindows, channel: RunningChannel, limit: Rule, { id, inputTokens, isPinned }: SlotRequest) {
     this.#shared = shared
     this.#rules = [isPinned ? unbounded(limit) : limit]
-    // Held like an output, no more than the limit has: a prompt that alone is longer goes when nothing else is counted.
+    // Held like an output, at most the limit: a longer prompt is admitted when nothing else is counted.
     this.#need = { id: `${id}:${channel.keyId}`, inputTokens: 0, outputTokens: inputTokens }
     this.#inputTokens = inputTokens
     const asked = shared.acquire(this.#rules, this.#need)

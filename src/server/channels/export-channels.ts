@@ -4,7 +4,7 @@ import type { Caller, Core } from '../options/core.ts'
 import { recordExport } from '../options/record-export.ts'
 import { type ChannelFilter, type ChannelOrder, channelIds, channelsWithIds } from './find-channels.ts'
 
-/** The file of channels. Keys are no part of it, nor are addresses and settings, which may hold others. */
+/** The export of channels. It contains no keys, addresses or settings, which may contain secrets. */
 const columns: readonly CsvColumn<Channel>[] = [
   ...(['id', 'name', 'type', 'status', 'group', 'tag', 'models', 'priority', 'weight', 'used_quota', 'balance'] as const),
   'response_time',
@@ -27,7 +27,7 @@ export async function* exportChannels(core: Core, { filter, idSort, timeZone, ca
   yield* csvOfPieces({ columns, timeZone, pieces: pieces(core, filter, idSort) })
 }
 
-/** Priorities may change while the file is sent: which channels it has, and in which order, is settled before the first of them. */
+/** Priorities may change while the file is sent: the list of channels and its order are determined before the first row. */
 async function* pieces(core: Core, filter: ChannelFilter, idSort: boolean): AsyncGenerator<readonly Channel[]> {
   const ids = await channelIds(core.db, filter, { idSort })
   for (let from = 0; from < ids.length; from += rowsAtOnce) yield channelsWithIds(core.db, ids.slice(from, from + rowsAtOnce))

@@ -64,7 +64,7 @@ export function requireBaseUrl(provider: Provider, baseUrl: string | undefined):
   if (provider.needsBaseUrl && !baseUrl) fail('channel_url_required')
 }
 
-/** Where the key of a channel goes: its origin and, when the way there is not encrypted, the proxy that can read along. */
+/** The destination of a channel's key: its origin and, on an unencrypted connection, the proxy that can read it. */
 export function destinationOf(row: Pick<Row<'channels'>, 'type' | 'base_url' | 'setting'>): string {
   const baseUrl = row.base_url || (providerById(row.type)?.baseUrl ?? '')
   const origin = parseUrl(baseUrl)?.origin ?? baseUrl

@@ -68,7 +68,7 @@ export async function channelIds(db: Queries, filter: ChannelFilter, { idSort }:
   return rows.map(({ id }) => id)
 }
 
-/** The channels with these ids, in their order, without those that are gone. */
+/** The channels with these ids, in their order, without deleted ones. */
 export async function channelsWithIds(db: Queries, ids: readonly number[]): Promise<Channel[]> {
   const rows = await db.selectFrom('channels').selectAll().where('id', 'in', ids).execute()
   const found = new Map((await presentChannels(db, rows)).map((channel) => [channel.id, channel]))

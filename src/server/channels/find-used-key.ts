@@ -3,7 +3,7 @@ import type { Snapshot } from '../lib/snapshot.ts'
 import type { Core } from '../options/core.ts'
 import { type ChannelIndex, openChannel, type RunningChannel } from './model-index.ts'
 
-/** The key that something was once done with, although its channel may be disabled by now; undefined when the channel is gone. */
+/** The key of an earlier request, although its channel may be disabled by now; undefined when the channel was deleted. */
 export async function findUsedKey(
   app: Core & { readonly channels: Snapshot<ChannelIndex> },
   { channelId, keyId }: { readonly channelId: number; readonly keyId: number },

@@ -68,7 +68,7 @@ eachDatabase('the health of channels', (fresh) => {
     ['a rate limit', { status: 429, type: 'rate_limit_exceeded' }],
     ['a refusal that is not about the key', { status: 403, message: 'blocked' }],
     ['a bad request', { status: 400, type: 'invalid_request_error' }],
-  ])('goes on after %s', async (_what, failure) => {
+  ])('continues after %s', async (_what, failure) => {
     const channel = await make()
     expect(await reportFailure(withOptions(), channel, { status: 0, code: '', type: '', message: '', ...failure })).toBe(false)
     expect(await statusOf(channel)).toBe(1)
@@ -116,7 +116,7 @@ eachDatabase('the health of channels', (fresh) => {
     expect((await verifyAudit(core)).brokenAt).toBeUndefined()
   })
 
-  it('changes the status once, however many failures come at once', async () => {
+  it('changes the status once, no matter how many failures occur at the same time', async () => {
     const channel = await make()
     const parts = withOptions()
     const answers = await Promise.all(Array.from({ length: 1000 }, () => reportFailure(parts, channel, refusedKey)))
@@ -125,7 +125,7 @@ eachDatabase('the health of channels', (fresh) => {
     expect(await core.db.selectFrom('logs').selectAll().execute()).toHaveLength(1)
   })
 
-  it('leaves a channel alone that was disabled by hand, or whose key was replaced since', async () => {
+  it('does not change a channel that was disabled manually, or whose key was replaced since', async () => {
     const channel = await make()
     await editChannel(core, { caller, patch: { id: channel.id, key: 'new-key' } })
     expect(await reportFailure(withOptions(), channel, refusedKey)).toBe(false)

@@ -21,7 +21,7 @@ export function listedModels(
   return [...new Set([...groups.flatMap((group) => index.modelsOf(group)), ...fitting])].sort()
 }
 
-/** Models that some enabled channel serves, sorted: those that are named, and of those that fit a pattern the ones with a price. */
+/** Models that an enabled channel serves, sorted: named models, and of those that match a pattern the priced ones. */
 export async function enabledModels(core: Core): Promise<string[]> {
   const rows = await core.db
     .selectFrom('channels')

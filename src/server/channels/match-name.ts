@@ -1,10 +1,10 @@
 /**
- * Whether a name fits a pattern, in which each `*` stands for any characters, also for none. Case counts. Never takes longer than
- * the product of both lengths. Pure.
+ * Whether a name matches a pattern, in which each `*` matches any characters or none. Case-sensitive. Never takes longer than the
+ * product of both lengths. Pure.
  */
 export function matchesName(pattern: string, name: string): boolean {
   let [at, inPattern] = [0, 0]
-  // Where to go on when the rest after the last star does not match: one character later.
+  // The position at which matching resumes when the rest after the last star does not match: one character later.
   let [starAt, nextAt] = [-1, 0]
   while (at < name.length) {
     if (pattern[inPattern] === '*') {

@@ -16,7 +16,7 @@ const formatsOf: Readonly<Record<OptionalEndpoint, readonly Format[]>> = {
   embeddings: ['openai.embeddings'],
 }
 
-/** The endpoint of a format, where an upstream may lack that. One that has no `compact` may have Responses all the same. */
+/** The endpoint of a format, if upstreams may lack it. An upstream without `compact` may still have Responses. */
 export function optionalEndpointOf(format: Format): OptionalEndpoint | undefined {
   return endpoints.find((endpoint) => formatsOf[endpoint][0] === format)
 }
@@ -67,7 +67,7 @@ export function withoutEndpoints(provider: Provider, lacking: readonly OptionalE
   }
 }
 
-/** The channel as it is without an endpoint, for a call that has just found out. */
+/** The channel without an endpoint, for a call that has just found it missing. */
 export function withoutEndpoint<Channel extends { readonly provider: Provider }>(
   channel: Channel,
   endpoint: OptionalEndpoint,

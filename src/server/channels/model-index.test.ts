@@ -129,7 +129,7 @@ eachDatabase('the index of channels', (fresh, kind) => {
     ['bad settings', { setting: '[]' }],
     ['a proxy of an unknown kind', { setting: '{"proxy":"gopher://h"}' }],
     ['an unknown type', { type: 9999 }],
-  ])('leaves out a row with %s, says so, and goes on with the others', async (_what, broken) => {
+  ])('leaves out a row with %s, logs it, and continues with the others', async (_what, broken) => {
     const [bad = 0, good = 0] = await add({ key: 'secret-1\nsecret-2' })
     if ('key_sealed' in broken) await core.db.updateTable('channel_keys').set(broken).where('channel_id', '=', bad).execute()
     else await setRow(bad, broken)
@@ -139,7 +139,7 @@ eachDatabase('the index of channels', (fresh, kind) => {
     expect(logged.join('')).not.toContain('secret-')
   })
 
-  it('drops the connections of channels that are gone or go elsewhere, and no others', async () => {
+  it('drops only the connections of channels that were deleted or whose address changed', async () => {
     const [one = 0, two = 0] = await add({ key: 'a\nb', base_url: 'http://127.0.0.1:9' })
     await channels.refresh()
     const open = (id: number) => upstream.for({ id, keyId: 1, origin: 'http://127.0.0.1:9', proxy: '', connectTimeoutMs: 1000 })

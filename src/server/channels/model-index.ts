@@ -14,8 +14,8 @@ import { readModelMapping, readNames, readSetting, readStatusCodeMapping } from 
 import { siteIdFor } from './site-hops.ts'
 
 /**
- * A channel with one of its keys, as the relay uses it: read from the snapshot without I/O, with the key opened. A channel with several
- * usable keys is there once for each of them.
+ * A channel with one of its keys, as the relay uses it: read from the snapshot without I/O, with the key decrypted. A channel with
+ * several usable keys occurs once for each of them.
  */
 export interface RunningChannel extends Upstream {
   readonly keyId: number
@@ -24,7 +24,7 @@ export interface RunningChannel extends Upstream {
   /** Names, and patterns of names with `*`. */
   readonly models: ReadonlySet<string>
   readonly groups: ReadonlySet<string>
-  /** Each redirected model and the one that goes upstream. */
+  /** The upstream model of each mapped model. */
   readonly modelMapping: ReadonlyMap<string, string>
   /** Statuses that this channel's answers are turned into, before retry is decided. */
   readonly statusCodeMapping: ReadonlyMap<number, number>
@@ -35,7 +35,7 @@ export interface RunningChannel extends Upstream {
   readonly testModel: string
   /** Prompts estimated longer than this go elsewhere; 0 for no limit. */
   readonly maxInputTokens: number
-  /** The key as it is stored, to see whether it was replaced since. */
+  /** The encrypted key, to detect that it was replaced. */
   readonly keySealed: string
   /** The site id that calls to it carry; '' when its address is a vendor's. */
   readonly siteId: string
@@ -45,13 +45,13 @@ export interface RunningChannel extends Upstream {
 export interface ChannelIndex {
   /** Enabled channels by id, each with its first key. */
   readonly byId: ReadonlyMap<number, RunningChannel>
-  /** Ids of the channels that exist and serve nobody: they are disabled, or their row is broken. */
+  /** Ids of existing channels that serve no requests: they are disabled, or their row is broken. */
   readonly outOfService: ReadonlySet<number>
   /** A channel once for each of its usable keys. */
   keysOf(channelId: number): readonly RunningChannel[]
   /**
-   * Enabled channels that serve a model to a group, each with its first key, highest priority first, one array per priority. Those that
-   * list the name itself come before those that only list a pattern that it fits.
+   * Enabled channels that serve a model to a group, each with its first key, highest priority first, one array per priority. Channels
+   * that list the name itself precede those with a matching pattern.
    */
   candidates(group: string, model: string): readonly (readonly RunningChannel[])[]
   /** Names of the models that a group can use, sorted; without patterns. */
@@ -63,8 +63,8 @@ export interface ChannelIndex {
 }
 
 /**
- * The enabled channels in memory: loaded again whenever a channel changes on any node. Connections of removed channels, and of those
- * whose address or key changed, are closed.
+ * The enabled channels in memory, reloaded whenever a channel changes on any node. Connections of removed channels, and of those whose
+ * address or key changed, are closed.
  */
 export async function openChannels(core: Core, upstream: Pick<UpstreamAgents, 'forget'>): Promise<Snapshot<ChannelIndex>> {
   checkProviders()
@@ -100,13 +100,13 @@ export async function loadChannels(core: Core): Promise<ChannelIndex> {
 /** A channel that is saved, enabled or not, once for each of its keys. */
 export interface SavedChannel {
   readonly row: Row<'channels'>
-  /** Those in use first, then those that were disabled automatically. */
+  /** Enabled keys first, then automatically disabled ones. */
   readonly keys: readonly RunningChannel[]
   /** Ids of the keys that are not in use, with the status of each. */
   readonly idle: ReadonlyMap<number, number>
 }
 
-/** Throws `not_found`, or what a broken row throws. */
+/** Throws `not_found`, or the error of a broken row. */
 export async function openChannel(core: Core, id: number): Promise<SavedChannel> {
   const { row, keys } = await readSnapshot(core.database, async (db) => ({
     row: await findRow(db, id),
@@ -188,7 +188,7 @@ function withKey(core: Core, channel: ChannelRow, row: KeyRow): RunningChannel {
 
 type Tiers = RunningChannel[][]
 
-/** Arranges channels by group, model and priority; `ids` are those of all that exist. Pure. */
+/** Arranges channels by group, model and priority; `ids` are those of all existing channels. Pure. */
 export function indexChannels(channels: readonly RunningChannel[], ids: readonly number[] = []): ChannelIndex {
   const keys = groupBy(channels, ({ id }) => id)
   const firsts = [...keys.values()].flatMap(([first]) => first ?? [])

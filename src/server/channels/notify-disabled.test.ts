@@ -36,7 +36,7 @@ eachDatabase('notices of disabled channels', (fresh) => {
     if (other !== stage.node) await other.close()
   })
 
-  it('come once in two hours of one channel, however often it goes down, and at once of another', async () => {
+  it('are sent once in two hours per channel, no matter how often it fails, and immediately for another channel', async () => {
     const [east, west] = [await add('east'), await add('west')]
     await disable(east)
     expect(await tell()).toBe(1)

@@ -9,9 +9,9 @@ import type { Core } from '../options/core.ts'
 const resolveName = systemResolve({ deadlineMs: 2000 })
 
 /**
- * Refuses a channel address that points to this site itself: the server address of the options, or a host that is this machine at the port
- * that this node listens on. A name that cannot be looked up now is taken: requests that come back are refused when they do. Throws
- * `channel_url_invalid`.
+ * Refuses a channel address that points to this site itself: the server address of the options, or a host that is this machine at the
+ * port that this node listens on. A name that cannot be resolved now is accepted: requests that return to this site are refused then.
+ * Throws `channel_url_invalid`.
  */
 export async function refuseOwnSite(core: Core, baseUrl: string | undefined, resolve: Resolve = resolveName): Promise<void> {
   const url = parseUrl(baseUrl ?? '')

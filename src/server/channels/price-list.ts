@@ -9,8 +9,8 @@ import type { ChannelIndex } from './model-index.ts'
 type Parts = Pick<Core, 'options'> & { readonly channels: Snapshot<ChannelIndex>; readonly catalog: Catalog }
 
 /**
- * Prices of all models that some channel serves, before the group ratio. `enable_groups` names those of the reader's groups that have
- * it; other groups are not shown. Models without a price are left out, as they are refused.
+ * Prices of all served models, before the group ratio. `enable_groups` lists the reader's groups with the model; other groups are not
+ * shown. Models without a price are left out, because calls to them are refused.
  */
 export function readPriceList(parts: Parts, groups: readonly string[]): PriceRow[] {
   const { options, catalog } = parts

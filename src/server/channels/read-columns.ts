@@ -19,8 +19,8 @@ export function truncate(text: string, lengthMax: number): string {
 }
 
 /**
- * Each redirected model and the one that it ends at: chains are followed to their end. Throws `channel_mapping_loop`,
- * `json_text_invalid` or `field_invalid`.
+ * The target of each mapped model: chains are followed to their end. Throws `channel_mapping_loop`, `json_text_invalid` or
+ * `field_invalid`.
  */
 export function readModelMapping(text: string): ReadonlyMap<string, string> {
   const steps = new Map(Object.entries(readJson(labels.mapping, modelMapping, text)))

@@ -2,7 +2,7 @@ import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
 
 /**
- * Deletes keys whose channel is gone, and makes every node reload the channels. Routing is built from the channels alone, so nothing
+ * Deletes keys of deleted channels, and makes every node reload the channels. Routing is built from the channels alone, so nothing
  * else needs repair. Returns the number of channels.
  */
 export async function repairChannels(core: Core, { caller }: { caller: Caller }): Promise<number> {

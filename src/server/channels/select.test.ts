@@ -12,7 +12,7 @@ describe('the channel of a request', () => {
     expect(order.slice(2)).toEqual([1])
   })
 
-  it('is never one that was tried', () => {
+  it('never repeats a tried channel', () => {
     const index = indexChannels([running(1), running(2), running(3)])
     for (let seed = 0; seed < 50; seed++) expect(new Set(drain(index, seeded(seed))).size).toBe(3)
     expect(select(index, { tried: new Set([1, 2, 3]) })).toBeUndefined()
@@ -99,7 +99,7 @@ describe('the key of a channel', () => {
     expect(select(three(), { tried: new Set([7]) })).toBeUndefined()
   })
 
-  it('of a channel that the caller named is one that works, or any when none does', () => {
+  it('uses a working key of a channel that the caller specified, or any key when none works', () => {
     const pinned = (conditions: Partial<Conditions>) =>
       selectPinned(three(), { id: 7, model: 'm' }, { ...calm, ...conditions, random: () => 0 })
     expect(pinned({ breaker: ({ keyId }) => (keyId === 1 ? 'open' : 'closed') })).toMatchObject({
@@ -115,7 +115,7 @@ describe('a channel that fails at present', () => {
   const index = indexChannels([running(1, { priority: 9 }), running(2), running(3)])
   const failing = (...ids: number[]): Partial<Conditions> => ({ breaker: ({ id }) => (ids.includes(id) ? 'open' : 'closed') })
 
-  it('is passed over while another is left, even of a lower priority', () => {
+  it('is skipped while another is left, even of a lower priority', () => {
     expect(look(index, {}, failing(1, 2))).toMatchObject({ channel: { id: 3 }, choice: 'only' })
   })
 
@@ -139,7 +139,7 @@ describe('a channel that fails at present', () => {
     expect(look(index, {}, { restMs: ({ id }) => (id === 2 ? 0 : 1000) })).toMatchObject({ channel: { id: 2 } })
   })
 
-  it('gives way at its limits, which last resorts keep too', () => {
+  it('is skipped at its limits, which also apply to last resorts', () => {
     expect(look(index, {}, { capMs: ({ id }) => (id === 1 ? 500 : 0), breaker: () => 'open' })).toMatchObject({
       choice: 'last-resort',
       channel: { priority: 0 },
@@ -154,7 +154,7 @@ describe('a conversation', () => {
   const level = indexChannels([running(1), running(2), running(3, { weight: 20 })])
   const session = (key = 'one') => ({ session: () => ({ key, isKnown: true }) })
 
-  it('goes on with the channel and key that answered it last, while they are healthy', () => {
+  it('continues with the channel and key that answered it last, while they are healthy', () => {
     const keyOfSession = () => 2
     expect(look(index, session(), { keyOfSession })).toMatchObject({ channel: { id: 2 }, choice: 'session' })
     for (const not of [
@@ -204,7 +204,7 @@ describe('a conversation', () => {
 describe('the strategy of a group', () => {
   const index = indexChannels([running(1), running(2), running(3, { weight: 90 }), running(4, { priority: -1 })])
 
-  it('least-busy takes the one that has least to do for its weight', () => {
+  it('least-busy selects the channel with the fewest requests for its weight', () => {
     const load = new Map([
       [1, 2],
       [2, 3],
@@ -214,7 +214,7 @@ describe('the strategy of a group', () => {
     expect(look(index, { strategy: 'least-busy' }, conditions)).toMatchObject({ channel: { id: 3 }, choice: 'least-busy' })
   })
 
-  it('lowest-latency takes the fastest, but first those that nothing is known of', () => {
+  it('lowest-latency selects the fastest channel, but first those without measurements', () => {
     const known = new Map([
       [1, 300],
       [2, 200],
@@ -243,7 +243,7 @@ describe('a model that no channel names', () => {
   const models = (...names: string[]) => ({ models: new Set(names) })
   const ids = (index: ChannelIndex, model: string) => index.candidates('default', model).map((tier) => tier.map(({ id }) => id))
 
-  it('is served by channels with a pattern that it fits, behind those that name it', () => {
+  it('is served by channels with a matching pattern, after those that name it', () => {
     const index = indexChannels([
       running(1, { ...models('gpt-4*', 'o3'), priority: 9 }),
       running(2, models('gpt-4o', 'gpt-*')),

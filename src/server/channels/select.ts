@@ -12,7 +12,7 @@ export interface Selection {
   readonly format: ChannelFormat
   /** Ids of the channels that failed this request. */
   readonly tried: ReadonlySet<number>
-  /** Ids of the keys that failed it, where another key of the channel may do better. */
+  /** Ids of the failed keys, if another key of the channel may succeed. */
   readonly triedKeys?: ReadonlySet<number>
   /** By id, the channels that were full over all nodes, each with the time until its limits would let this request in. */
   readonly full?: ReadonlyMap<number, number> | undefined
@@ -36,7 +36,7 @@ export interface Conditions {
   capMs(channel: RunningChannel, inputTokens: number): number
   /** Of the key. */
   breaker(channel: RunningChannel): BreakerState
-  /** Requests on the channel now, and all that it ever got. */
+  /** Requests running on the channel, and the total it ever received. */
   running(channel: RunningChannel): number
   turn(channel: RunningChannel): number
   /** To the first byte; undefined when nothing is known. */
@@ -46,21 +46,21 @@ export interface Conditions {
   keyOfSession(session: string): number | undefined
 }
 
-/** Why it became this channel. `only`: there was no other. `last-resort`: it fails at present, but so does everything else. */
+/** The reason of the choice. `only`: there was no other channel. `last-resort`: it is failing at present, but so are all others. */
 export type Choice = 'pinned' | 'only' | 'session' | 'last-resort' | Strategy
 
 export type Selected =
   | { readonly channel: RunningChannel; readonly choice: Choice }
-  /** None is left. `waitMs` is the time until one would be again; 0 when waiting does not help. */
+  /** No channel is left. `waitMs` is the time until one is available again; 0 when waiting does not help. */
   | { readonly channel: undefined; readonly waitMs: number }
 
 /** Added to every weight, so that channels of weight 0 get traffic too. */
 const weightBase = 10
 
 /**
- * The channel and key for the next attempt: of those that serve the model to the group, can be asked in the format, were not tried and
- * are within their limits, one of the highest priority. A conversation stays on its channel; otherwise the strategy of the group
- * decides. Failing channels are skipped while there is any other, whatever its priority. Pure.
+ * The channel and key for the next attempt: of those that serve the model to the group, support the format, were not tried and are
+ * within their limits, one of the highest priority. A conversation stays on its channel; otherwise the strategy of the group decides.
+ * Failing channels are skipped while there is any other, whatever its priority. Pure.
  */
 export function selectChannel(index: ChannelIndex, selection: Selection, conditions: Conditions): Selected {
   const tiers = index.candidates(selection.group, selection.model)
@@ -114,7 +114,7 @@ interface Option {
   readonly keys: readonly RunningChannel[]
 }
 
-/** One pass over the candidates, which keeps the shortest wait of the skipped ones. */
+/** One pass over the candidates, which records the shortest wait of the skipped ones. */
 class Look {
   readonly #index: ChannelIndex
   readonly #selection: Selection

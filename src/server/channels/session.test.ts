@@ -13,7 +13,7 @@ describe('the conversation of a request', () => {
     ['prompt_cache_key', { body: { prompt_cache_key: 'one', messages: [user('hi')] } }],
     ['metadata.user_id', { body: { metadata: { user_id: 'one' }, messages: [user('hi')] } }],
     ['the conversation of a response', { body: { conversation: { id: 'one' }, input: 'hi' } }],
-  ])('is the one that is named by %s', (_what, given) => {
+  ])('is identified by %s', (_what, given) => {
     const named = read(given)
     expect(named?.isKnown).toBe(true)
     expect(read(given)).toEqual(named)

@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
 
 /**
- * Which conversation a request belongs to, so that it goes to the channel whose prompt cache is warm. A session named by the caller
- * counts; else the beginning of the conversation, which later turns repeat. Conversations of two callers are never mixed.
+ * The conversation of a request, so that it goes to the channel with the warm prompt cache. A session named by the caller is used;
+ * otherwise the beginning of the conversation, which later turns repeat. Conversations of two callers are never mixed.
  */
 export interface Session {
   readonly key: string

@@ -4,7 +4,7 @@ import { isVendorAddress } from '../providers/vendor-address.ts'
 
 /**
  * Detects requests that return to the site that sent them. A call to a channel carries the ids of the sites that it has passed, in
- * order; a site that reads its own id refuses the call. Vendors do not get the header: no site stands behind them.
+ * order; a site that reads its own id refuses the call. Vendors do not get the header, because they are not sites.
  */
 export const siteHeader = 'x-sluice-site'
 
@@ -23,7 +23,7 @@ export function siteIdFor(core: Pick<Core, 'secrets'>, baseUrl: string): string 
   return isVendorAddress(baseUrl) ? '' : siteIdOf(core)
 }
 
-/** The header of a call, from the one that the request came with. Nothing for a vendor. */
+/** The header of a call, from the header of the received request. Nothing for a vendor. */
 export function siteHops(siteId: string | undefined, received: Headers): Record<string, string> {
   return siteId ? { [siteHeader]: [...hopsIn(received), siteId].join(',') } : {}
 }

@@ -61,7 +61,7 @@ describe('the instructions of a channel', () => {
       { system_instruction: { role: 'system', parts: [{ text: 'be brief' }] } },
       { system_instruction: { role: 'system', parts: [{ text: 'be kind' }, { text: 'be brief' }] } },
     ],
-  ])("goes in front of the caller's: %s", (_what, format, body, expected) => {
+  ])("precedes the caller's: %s", (_what, format, body, expected) => {
     const before = JSON.stringify(body)
     expect(write(format, body)).toEqual(expected)
     expect(JSON.stringify(body)).toBe(before)
@@ -104,7 +104,7 @@ describe('the instructions of a channel', () => {
     expect(dialogueWithPrompt(dialogue({}), { ...kind, mode: 'fill' }).system).toHaveLength(1)
   })
 
-  it('come before the rules of the channel, which may change them', () => {
+  it('are applied before the rules of the channel, which may change them', () => {
     const setting = {
       system_prompt: 'be kind',
       param_override: [{ remove: 'temperature' }, { set: 'messages[0].name', to: 'x' }],

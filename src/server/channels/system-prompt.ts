@@ -3,7 +3,7 @@ import type { Dialogue } from '../protocols/dialogue.ts'
 import type { Format } from '../protocols/format.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
 
-/** Instructions that a channel gives with every request: in front of the caller's own, or where the caller gives none. */
+/** Instructions that a channel adds to every request: before the caller's own, or only if the caller sends none. */
 export interface SystemPrompt {
   readonly text: string
   /** `prepend` when absent. */

@@ -63,7 +63,7 @@ eachDatabase('the channels of a tag', (fresh) => {
     ])
   })
 
-  it('are left without a tag by an empty new one', async () => {
+  it('lose their tag when the new one is empty', async () => {
     await edit({ new_tag: ' ' })
     expect((await rows()).map(({ tag }) => tag)).toEqual(['', '', 'red'])
   })

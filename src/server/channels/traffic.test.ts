@@ -27,8 +27,8 @@ function channel(id: number, setting: ChannelSetting = {}, keyId = id): RunningC
   return { id, keyId, type: 1, provider, setting, ...none, ...maps, priority: 0, weight: 0, autoBan: true, maxInputTokens: 0 }
 }
 
-describe('what this node has measured of its channels', () => {
-  it('counts each running request once, however it ends', () => {
+describe('the measurements of this node for its channels', () => {
+  it('counts each running request once, whichever way it ends', () => {
     const { traffic } = open()
     const one = channel(1)
     const runs = [traffic.begin(one, asked), traffic.begin(one, asked), traffic.begin(one, asked)]

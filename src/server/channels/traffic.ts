@@ -41,7 +41,7 @@ export interface ChannelRun {
   abandoned(): void
 }
 
-/** A failure's effect on the channel and the key that it came from. */
+/** A failure's effect on the channel and the key that it used. */
 export interface FailureFacts {
   /** Seconds after which the upstream wants to be asked again; 0 when it does not say. */
   readonly retryAfter: number
@@ -126,7 +126,7 @@ export class Traffic implements Conditions {
     }
   }
 
-  /** Tokens that a request has used beyond those that were counted when it began, for channels with a limit of tokens per minute. */
+  /** Tokens that a request has used beyond those counted when it began, for channels with a limit of tokens per minute. */
   used(channel: RunningChannel, tokens: number): void {
     if (channel.setting.max_tokens_per_minute === undefined || tokens <= 0) return
     const change = { requests: 0, successes: 0, tokens }
@@ -136,7 +136,7 @@ export class Traffic implements Conditions {
     if (limit) shared.add(limit, tokens)
   }
 
-  /** The conversation goes on where it was answered. */
+  /** The conversation continues on the channel that answered it. */
   remember(session: string, channel: RunningChannel): void {
     const { now } = this.#parts
     this.#sessions ??= new LRUCache({ ...upTo(sessionsMax), ttl: sessionKeptMs, ttlResolution: 0, perf: { now: () => now() } })
@@ -216,7 +216,10 @@ export class Traffic implements Conditions {
     seen.measuredMs = nowMs
   }
 
-  /** How long until the limits per minute let the request in. One that alone is more than a limit goes when nothing else is counted. */
+  /**
+   * The time until the limits per minute admit the request. A request that alone exceeds a limit is admitted when nothing else is
+   * counted.
+   */
   #minuteMs({ id, setting }: RunningChannel, inputTokens: number): number {
     const minute = this.#channels.get(id)?.minute
     if (!minute) return 0

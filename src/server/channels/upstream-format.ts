@@ -6,8 +6,8 @@ import type { Provider } from '../providers/provider.ts'
 import type { RunningChannel } from './model-index.ts'
 
 /**
- * The format of requests to a channel: the caller's own when the provider speaks it, so that nothing is rewritten; else the first one
- * that it can be translated to. Undefined when there is none. Pure. Without `body` it decides whether there is any.
+ * The format of requests to a channel: the caller's own if the provider supports it, so that nothing is rewritten; otherwise the first
+ * one that it can be translated to. Undefined when there is none. Pure. Without `body` it decides whether there is any.
  */
 export function upstreamFormat(
   { provider }: Pick<RunningChannel, 'provider'>,
@@ -24,7 +24,7 @@ export function upstreamFormat(
   )
 }
 
-/** How a call that is no conversation is made in another form. */
+/** The conversion of a call that is not a conversation to another format. */
 export function conversionOf(from: ChannelFormat, to: Format): DirectConversion | undefined {
   return directConversions.find((each) => each.from === from && each.to === to)
 }

@@ -8,10 +8,10 @@ import { newLogger } from '../lib/logger.ts'
 import { openCore } from '../open-core.ts'
 import type { Core } from '../options/core.ts'
 
-/** How every command ends: 0 when all is well, 1 when it found something wrong, 2 when it could not do its work. */
+/** The exit codes of every command: 0 for success, 1 when it found a problem, 2 when it could not run. */
 export const exitCodes = { ok: 0, found: 1, failed: 2 } as const
 
-/** What a command did: one object for programs, lines for people. */
+/** The result of a command: one object for programs, lines for people. */
 export interface Outcome {
   readonly ok: boolean
   readonly data: object
@@ -31,7 +31,7 @@ export function reporting<Options extends { readonly json?: true }>(
   })
 }
 
-/** The settings of the server. Throws where they name an embedded database that does not exist, which opening it would create. */
+/** The settings of the server. Throws if they name an embedded database that does not exist, which opening it would create. */
 export function readServerEnv(): Env {
   const env = readEnv(process.env)
   if (env.DATABASE_URL === '' && !existsSync(join(env.DATA_DIR, databaseFile)))

@@ -39,13 +39,13 @@ const signingLines: readonly string[] = [
   'GET /api/user/logout',
   'POST /api/user/logout',
 ] satisfies Line[]
-/** Public; but for a signed-in user it starts a binding, which would outlive the password that must be changed. */
+/** Public, except that for a signed-in user it starts a binding, which would outlive the password that must be changed. */
 const oauthStateLine: string = 'GET /api/oauth/state' satisfies Line
 const optionLine: string = 'PUT /api/option/' satisfies Line
 
 /**
- * Authorizes a call by its headers, or throws: the origin, the rate limit, the identity and the role that the route requires. A route is
- * open only when it says so.
+ * Authorizes a call by its headers, or throws: the origin, the rate limit, the identity and the role that the route requires. A route
+ * is public only if declared so.
  */
 export async function authorizeRoute(
   app: App,
@@ -77,8 +77,8 @@ export async function requireCallerOf(app: App, route: Route, request: FastifyRe
 }
 
 /**
- * A download link cannot send a header with the user's id, and has it in its address. That is accepted when the browser confirms that
- * the link is on a page of ours, which it does as it does for the header: on sites over https, and on this machine.
+ * A download link cannot send a header with the user's id, and has it in its URL. That is accepted when the browser confirms that the
+ * link is on a page of ours, as it does for the header: on sites over https, and on this machine.
  */
 function headersOf({ text }: Route, { headers, query }: FastifyRequest): IncomingHttpHeaders {
   if (text?.fileName === undefined || headers['new-api-user'] !== undefined || headers['sec-fetch-site'] !== 'same-origin')

@@ -127,7 +127,7 @@ eachDatabase('jobs over all channels', (_fresh, kind) => {
     })
   })
 
-  it('notice new models, which an admin applies', async () => {
+  it('find new models, which an admin applies', async () => {
     const server = await serverOfTest(kind)
     const listed = ['m-1']
     const upstream = await upstreamOfTest({ models: listed })

@@ -135,7 +135,7 @@ async function applied<Result>({ app }: Context, change: Promise<Result>): Promi
   return result
 }
 
-/** Scripts that do not say which they want get what the site is set to. */
+/** Scripts that do not specify a form get the one configured for the site. */
 function isPaged({ app }: Context, { paged }: { paged?: boolean | undefined }): boolean {
   return paged ?? app.options.current.ChannelListShape === 'paged'
 }

@@ -17,7 +17,7 @@ export interface Context {
   readonly browserToken: string | undefined
   readonly address: string
   readonly userAgent: string
-  /** How a provider of payments signed the body; '' when it did not. */
+  /** The payment provider's signature of the body; '' when there is none. */
   readonly signature: string
   readonly language: Language
   readonly requestId: string
@@ -27,20 +27,20 @@ export interface Context {
   readonly disconnected: AbortSignal
   setSession(token: string): void
   clearSession(): void
-  /** Gives the browser a token to go on with, for some minutes. */
+  /** Sets a short-lived cookie with a token that continues the login. */
   keepBrowser(token: string): void
   /** Says in `X-Total-Count` how many rows there are beside those of a bare array. */
   setTotal(rows: number): void
 }
 
-/** The token of the browser, which gets one if it has none, and keeps it for some minutes from now. */
+/** The token of the browser, which is created if absent, and valid for some minutes from now. */
 export function requireBrowser(context: Context): string {
   const token = context.browserToken ?? newSecret()
   context.keepBrowser(token)
   return token
 }
 
-/** The caller on routes that are not public, where there always is one. */
+/** The caller, on routes that are not public, where it always exists. */
 export function requireCaller(context: Context): Caller {
   return context.caller ?? fail('not_signed_in')
 }

@@ -163,7 +163,7 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
     expect(peers.requests.filter(({ form }) => form.code === late.answer.code)).toEqual([])
   })
 
-  it('[T020] takes no code twice, nor one of another state', async () => {
+  it('[T020] accepts no code twice, nor one of another state', async () => {
     const [victim, attacker] = [await begin('github'), await begin('github')]
     const stolen = peers.approve(victim.url, person())
     const given = { code: stolen.code, state: attacker.state }
@@ -173,7 +173,7 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
     expect((await back('github', replayed, { cookie: again.cookie })).json().code).toBe('outside_failed')
   })
 
-  it('[T078] treats code and state of a callback as single values, whatever characters they have', async () => {
+  it('[T078] treats code and state of a callback as single values, whatever characters they contain', async () => {
     const hostile = ['a&client_secret=x', '../../a', 'a#b?c=d', 'a\r\nx-evil: 1', 'a b', 'é\ud800']
     const before = peers.requests.length
     for (const code of hostile) {
@@ -340,7 +340,7 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
     expect(await userCount()).toBe(users)
   })
 
-  it('does not take closed accounts of the forum for anybody', async () => {
+  it('refuses closed accounts of the forum', async () => {
     expect((await comeIn('linuxdo', person({ active: false }))).code).toBe('outside_failed')
   })
 

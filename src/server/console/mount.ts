@@ -65,7 +65,7 @@ function bodyMaxOf({ access, bodyAs }: Route): number {
   return access === 'public' ? bodyMax.anonymous : bodyMax.console
 }
 
-/** A part of the server that gives bodies as the text that came. */
+/** A part of the server that passes bodies as raw text. */
 function takingText(scope: FastifyInstance): FastifyInstance {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))

@@ -4,7 +4,7 @@ import { testMail } from '../accounts/notices.ts'
 import { presentOptions, presentSecrets } from '../options/present.ts'
 import { type Context, requireCaller } from './context.ts'
 
-/** Compatible consoles show the message of a reset as it is. */
+/** Compatible consoles show the message of a reset unchanged. */
 const ratiosReset = { zh: '重置模型倍率成功', en: 'Model ratios reset' }
 
 export const optionHandlers: Handlers<typeof optionRoutes, Context> = {

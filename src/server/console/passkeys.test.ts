@@ -117,7 +117,7 @@ describe.each(['sqlite', 'postgres'] as const)('passkeys over %s', (kind) => {
     }
   })
 
-  it('are twenty at most, however many are begun before they are added, and however many come at once', async () => {
+  it('are limited to twenty, no matter how many are started in advance or added at the same time', async () => {
     const ada = await console.addUser('collector')
     const row = (key: number) => ({ user_id: ada.id, credential_id: `key-${key}`, public_key: 'x', name: 'x', created_at: 1 })
     const known = Array.from({ length: 19 }, (_, key) => row(key))

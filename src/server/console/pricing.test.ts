@@ -45,7 +45,7 @@ describe('the price list', () => {
     expect(answer.data[1]).toMatchObject({ model_ratio: 1.25, completion_ratio: 4, model_price: 0, owner_by: '' })
   })
 
-  it('is for members alone where the site says so', async () => {
+  it('is for logged-in users only if the site says so', async () => {
     await save('PricingPublicEnabled', 'false')
     expect(await ask(false)).toMatchObject({ status: 200, answer: { success: false, code: 'prices_for_members' } })
     expect((await ask(true)).answer.data).toHaveLength(3)

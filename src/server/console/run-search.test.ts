@@ -13,7 +13,7 @@ const codeOf = async (server: TestServer, path: string) => {
 }
 
 eachDatabase('searches of the log', (_fresh, kind) => {
-  it('beyond those that run and wait are refused with 429; files, other users and other calls are not', async () => {
+  it('beyond the running and waiting ones are refused with 429; files, other users and other calls are not', async () => {
     const server = await serverOfTest(kind)
     let end = () => {}
     const over = new Promise<void>((resolve) => {
@@ -37,7 +37,7 @@ eachDatabase('searches of the log', (_fresh, kind) => {
       expect(await codeOf(server, path)).toEqual([200, 'ok'])
   })
 
-  it('hold up neither the calls of the console nor the log of others, and end when their caller has left', async () => {
+  it('block neither the calls of the console nor the log of others, and end when their caller has disconnected', async () => {
     const server = await serverOfTest(kind)
     const caller = new AbortController()
     const long = server.app.searches.run({ userId: 2, filter: '', signal: caller.signal }, (db) => endless.execute(db))
@@ -49,7 +49,7 @@ eachDatabase('searches of the log', (_fresh, kind) => {
     expect(await codeOf(server, '/api/log/')).toEqual([200, 'ok'])
   })
 
-  it('for the same take the place of each other', async () => {
+  it('with the same query replace each other', async () => {
     const server = await serverOfTest(kind)
     const left = new AbortController().signal
     const search = () =>

@@ -11,7 +11,7 @@ export function runSearch<Result>(context: Context, filter: object, search: (cor
   return app.searches.run(request, (db) => search({ ...app, db }))
 }
 
-/** A core on the reading connections, without the queue and without a time limit: for exports, which read piece by piece. */
+/** A core on the reading connections, without the queue and without a time limit: for exports, which read in chunks. */
 export function readerCore({ app }: Context): Core {
   return { ...app, db: app.reader.queries() }
 }

@@ -38,7 +38,7 @@ describe.each(['sqlite', 'postgres'] as const)('views of lists over %s', (kind) 
     expect(await server.app.db.selectFrom('saved_views').selectAll().where('user_id', '=', 2).execute()).toEqual([])
   })
 
-  it('are no more than may be, however many come together', async () => {
+  it('respect the limit, no matter how many are saved at the same time', async () => {
     const server = await serverOfTest(kind)
     const make = (name: string) => codeOf(server, 'POST /api/user/self/views', { list: 'log', name, search: {}, hidden: null })
     const codes = await Promise.all(Array.from({ length: savedViewLimits.perListMax + 3 }, (_, nth) => make(`view ${nth}`)))

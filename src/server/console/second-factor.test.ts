@@ -87,7 +87,7 @@ describe.each(['sqlite', 'postgres'] as const)('the second factor over %s', (kin
     expect((await second(codeOf(secret, 1), cookie)).json().code).toBe('login_step_lost')
   })
 
-  it('takes no code twice, not even at the same moment, nor an older one', async () => {
+  it('accepts no code twice, not even at the same moment, nor an older one', async () => {
     const { secret } = await guarded('twice')
     const cookies: string[] = []
     for (let n = 0; n < 4; n++) cookies.push(await halfIn('twice'))
@@ -161,7 +161,7 @@ describe.each(['sqlite', 'postgres'] as const)('the second factor over %s', (kin
     expect((await call('POST /api/user/login', { username: 'proof', password })).data.username).toBe('proof')
   })
 
-  it('is removed by an admin of higher rank with everything that a lost device could do, and it is written down', async () => {
+  it('is removed by an admin of higher rank with everything that a lost device could access, and the audit log records it', async () => {
     const { user } = await guarded('lost')
     const [admin, peer] = [await console.addUser('adm', { role: 10 }), await console.addUser('peer')]
     const act = { id: user.id, action: 'reset_factors' }

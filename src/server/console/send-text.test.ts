@@ -31,7 +31,7 @@ async function download({ isReading }: { isReading: boolean }) {
   if (isReading) caller.resume()
   const [connection] = await accepted
   return {
-    /** Until nothing of it is left. */
+    /** Until the response is ended and the connection closed. */
     ended: Promise.all([isOver, once(connection, 'close')]),
     connection,
     /** Until it was asked once more whether the admin may have it. */
@@ -62,7 +62,7 @@ it('[T069] continues for an admin who was renamed, and ends when nothing was rea
   await askedAgain()
   expect(connection.destroyed).toBe(false)
   expect(connection.timeout).toBe(120_000)
-  // Node's error when the time is over.
+  // Node's error for a timeout.
   connection.emit('timeout')
   await ended
 })

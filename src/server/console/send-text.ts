@@ -5,7 +5,7 @@ import type { App } from '../parts.ts'
 import { requireCallerOf } from './authorize-route.ts'
 
 const askAgainMs = 1000
-/** How long nothing may be read. Longer than the longest query, during which there is nothing to read. */
+/** The time without a read after which a client counts as stalled. Longer than the longest query, during which there is nothing to read. */
 const stalledMs = 120_000
 
 /**

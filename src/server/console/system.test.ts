@@ -118,7 +118,7 @@ describe('the update check', () => {
     expect(await check()).toMatchObject({ success: false, code: 'update_feed_missing' })
   })
 
-  it('compares the tag with the version, and passes on nothing but text and https links', async () => {
+  it('compares the tag with the version, and passes on only text and https links', async () => {
     const { port } = feed.address() as AddressInfo
     await server.call('PUT /api/option/', { key: 'ReleaseFeedUrl', value: `http://127.0.0.1:${port}/releases/latest` })
     answer = {

@@ -16,7 +16,7 @@ const logger = testLogger('trace', (line) => void lines.push(line))
 let server: TestServer
 let gateway: Gateway
 let stripe: FakeStripe
-/** The form of an order that is left unpaid. */
+/** The form of an unpaid order. */
 let unpaid: Record<string, string>
 
 beforeAll(async () => {

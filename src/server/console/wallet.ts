@@ -6,7 +6,7 @@ import { listLedgerRows, statementCsv } from '../wallet/statement.ts'
 import { transferEarned } from '../wallet/transfer.ts'
 import { type Context, requireCaller } from './context.ts'
 
-/** Compatible consoles show the message of a transfer as it is. */
+/** Compatible consoles show the message of a transfer unchanged. */
 const transferred = { zh: '划转成功', en: 'Transfer successful' }
 
 export const walletHandlers: Handlers<typeof walletRoutes, Context> = {

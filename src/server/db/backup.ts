@@ -12,7 +12,7 @@ export interface Copied {
   readonly rows: Readonly<Record<string, number>>
 }
 
-/** What belongs to running processes. */
+/** Tables of running processes. */
 const ofProcesses: ReadonlySet<string> = new Set(['leases', 'nodes', 'revisions'])
 const pageSize = 1000
 /** Parameters of one statement, below the limit of either database. */
@@ -21,8 +21,8 @@ const parametersMax = 20_000
 export type OnTable = (table: string) => void
 
 /**
- * Writes a backup of one consistent state, also while servers write. The file appears when it is complete and was compared with what was
- * read. Throws when it exists, and when the database is of another version of the program.
+ * Writes a backup of one consistent state, also while servers write. The file appears when it is complete and verified against the
+ * data read. Throws when it exists, and when the database belongs to another version of the program.
  */
 export async function writeBackup(database: Database, file: string, onTable: OnTable = () => {}): Promise<Copied> {
   if (existsSync(file)) throw new Error(`${file} exists: a backup overwrites nothing`)
@@ -58,7 +58,7 @@ export async function restoreBackup(file: string, target: Database, onTable: OnT
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   if (count > 0) throw new Error('The database is in use: a restore overwrites nothing')
-  // The backup itself stays as it was written.
+  // The backup itself stays unchanged.
   const working = `${file}.restoring`
   removeFile(working)
   copyFileSync(file, working)
@@ -158,7 +158,7 @@ function inSnapshot<Result>({ db, dialect }: Database, read: (db: Queries) => Pr
   if (dialect === 'postgres')
     return db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read)
   return db.connection().execute(async (connection) => {
-    // Not `begin` alone, which takes the write lock.
+    // Not plain `begin`, which takes the write lock.
     await sql`begin deferred`.execute(connection)
     try {
       return await read(connection)

@@ -9,7 +9,7 @@ import type { Tables } from './schema.ts'
 const retriesMax = 3
 const firstPauseMs = 20
 const lockPauseMs = 10
-/** How long a statement waits for the write lock of the SQLite file. */
+/** The time for which a statement waits for the write lock of the SQLite file. */
 const writeLockMs = 2000
 
 /** Whether PostgreSQL aborted a statement because of concurrency: serialization failure, deadlock or lock timeout. */

@@ -8,8 +8,8 @@ import type { Database, Within } from './open.ts'
 import type { Row } from './schema.ts'
 
 /**
- * The master key and the data keys that it wraps. The first start makes one data key; a node whose master key does not open the ring
- * of the database refuses to start, because it could neither read nor write a secret. With the previous key available the ring is
+ * The master key and the data keys that it wraps. The first start creates one data key; a node whose master key does not decrypt the
+ * database's ring refuses to start, because it could neither read nor write a secret. With the previous key available the ring is
  * rewrapped: only the wrapping of the data keys changes, so nodes with the old master key keep working until they are restarted.
  */
 export async function openSecrets(
@@ -44,7 +44,7 @@ async function rewrap(within: Within, rows: Ring, { wrapping, before }: Record<'
   const fresh: Ring = []
   for (const row of rows) {
     const dataKey = opened(before, row)
-    // Not of the old master key: already of the new one, or of neither, which fails where it is opened.
+    // Not wrapped with the old master key: already with the new one, or with neither, which fails when it is decrypted.
     const wrapped = dataKey ? wrapDataKey(wrapping, dataKey) : row.wrapped
     if (dataKey) await within.updateTable('key_ring').set({ wrapped }).where('id', '=', row.id).execute()
     fresh.push({ ...row, wrapped })
@@ -81,7 +81,7 @@ export function readMasterKey(env: {
   return { key, created: file }
 }
 
-/** The file of the master key, where `MASTER_KEY` does not hold it. */
+/** The path of the master key file, if `MASTER_KEY` is not set. */
 export function masterKeyFile(env: { readonly MASTER_KEY_FILE: string; readonly DATA_DIR: string }): string {
   return env.MASTER_KEY_FILE || join(env.DATA_DIR, 'master.key')
 }

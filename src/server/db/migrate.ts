@@ -7,13 +7,13 @@ export async function migrate(database: Database): Promise<void> {
   const { dialect } = database
   const migrator = migratorOf(database)
   const first = await migrator.migrateToLatest()
-  // SQLite has no lock for migrations: a process that started at the same moment may have been first. Then nothing is left to do.
+  // SQLite has no lock for migrations: a process started at the same time may have run them first. Then nothing is left to do.
   const { error, results } = first.error && dialect === 'sqlite' ? await migrator.migrateToLatest() : first
   const failed = results?.find((result) => result.status === 'Error')
   if (error) throw new Error(`Migration ${failed?.migrationName ?? ''} failed`, { cause: error })
 }
 
-/** Throws unless the schema is that of this program: what only looks at a database, or repairs one row of it, changes no schema. */
+/** Throws unless the schema is that of this program: commands that only read a database, or repair one row, change no schema. */
 export async function requireCurrentSchema(database: Database): Promise<void> {
   const done = await database.db.introspection.getTables()
   const isNew = !done.some(({ name }) => name === 'users')

@@ -45,7 +45,7 @@ export async function openDatabase(
 /** The embedded database, in `DATA_DIR`. */
 export const databaseFile = 'app.db'
 
-/** Opens a database file, which is made where there is none. */
+/** Opens a database file, which is created if absent. */
 export function openSqliteDatabase(file: string): Extract<Database, { dialect: 'sqlite' }> {
   // This thread serves requests: it retries a lock later, and never blocks on it.
   const raw = openSqlite(file, 0)
@@ -58,20 +58,20 @@ export function openSqliteDatabase(file: string): Extract<Database, { dialect: '
 }
 
 /**
- * Checkpoints the write-ahead log into the database file, which is complete by itself then. For the last connection that is closed.
+ * Checkpoints the write-ahead log into the database file, which is complete without it then. For the last connection that is closed.
  * Pages that cannot be moved now stay in the log, and the next start reads them there.
  */
 function moveIntoFile(raw: DatabaseSyncInstance): void {
   try {
     raw.exec(`pragma busy_timeout = ${checkpointMs}; pragma wal_checkpoint(truncate)`)
   } catch {
-    // The disk is full, or the file is gone: nothing is lost that was not lost before.
+    // The disk is full, or the file was removed: no more data is lost.
   }
 }
 
 const checkpointMs = 2000
 
-/** Whether a failure is a broken unique constraint, on either database; of this column, where one is named as `users.email`. */
+/** Whether a failure is a violated unique constraint, on either database; of this column, if one is given as `users.email`. */
 export function isUniqueViolation(error: unknown, column?: string): boolean {
   if (!(error instanceof Error)) return false
   if ('code' in error && error.code === '23505') {

@@ -17,7 +17,7 @@ export function oneBased(page: number, size: number): PageOf {
 }
 
 /**
- * The rows of a table by a column of it, newest first without one; `values` replaces columns that do not compare as they are. Rows
+ * The rows of a table sorted by a column, newest first by default; `values` replaces columns that cannot be compared directly. Rows
  * with the same value keep one order from page to page.
  */
 export function inOrder<Joined, From extends keyof Joined, Output>(

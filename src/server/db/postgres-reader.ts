@@ -6,8 +6,8 @@ import { openPostgres } from './postgres.ts'
 import type { ReadingConnections } from './reading-connections.ts'
 
 /**
- * Per node. Each keeps one core of the database server busy, which often is this machine: at least half of the cores are left for
- * requests.
+ * Per node. Each connection keeps one core of the database server busy, which is often this machine: at least half of the cores are
+ * left for requests.
  */
 const connectionsMax = Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2)))
 const waitMs = 30_000

@@ -6,7 +6,7 @@ const int8 = 20
 const numeric = 1700
 /** A caller that would wait for a connection behind so many others is refused at once. */
 const waitingMax = 2000
-/** How long a statement waits for rows and tables that others have locked. */
+/** The time for which a statement waits for rows and tables that others have locked. */
 const lockMs = 1000
 const statementMs = 30_000
 /** When even the refusal of a statement that takes too long has not come, the connection leads nowhere. */
@@ -46,7 +46,7 @@ export function postgresDialect(pool: pg.Pool): PostgresDialect {
 
 function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   if (pool.waitingCount >= waitingMax) throw new Error(`${pool.waitingCount} wait for a connection`)
-  // The pool's time limit also counts the time that this process stood still: then it is asked once more.
+  // The pool's time limit also counts the time for which this process was suspended: then it is asked once more.
   const stillBefore = suspendedMs()
   return pool.connect().catch((error: unknown) => {
     if (suspendedMs() > stillBefore) return pool.connect()

@@ -44,7 +44,7 @@ eachDatabase('long reads', (fresh, kind) => {
     ).rejects.toThrow(/no_such_table/)
   })
 
-  it('that are cancelled stop at once, and others go on', async () => {
+  it('that are cancelled stop immediately, and others continue', async () => {
     const { database, reader } = await open(await fresh())
     const controller = new AbortController()
     const queries = reader.queries(controller.signal)

@@ -18,7 +18,7 @@ import type { Tables } from './schema.ts'
 import { SqliteReader } from './sqlite-reader.ts'
 
 /**
- * Long reads, on separate connections from those of requests and commits: a process of its own on SQLite, a small pool on PostgreSQL.
+ * Long reads, on connections separate from those of requests and commits: a separate process on SQLite, a small pool on PostgreSQL.
  * Each statement takes a connection for as long as it runs, and the next one waits for it.
  */
 export interface Reader {

@@ -120,7 +120,7 @@ interface MailedCodesTable {
 interface LoginStepsTable {
   /** The kind, and the hash of a secret that only the client has: `state:<hash>`. */
   key: string
-  /** Hash of the cookie of the browser, or of the session, that may go on with it. */
+  /** Hash of the cookie of the browser, or of the session, that may continue with it. */
   bound_to: string
   /** The user; 0 while unknown. */
   user_id: number
@@ -145,7 +145,7 @@ interface PasskeysTable {
   /** As base64url, and so is the key. */
   credential_id: string
   public_key: string
-  /** How often it signed, by its own count; many always say 0. */
+  /** The signature counter of the passkey; many always report 0. */
   counter: Generated<number>
   transports: Generated<string>
   name: string
@@ -214,7 +214,7 @@ interface ChannelsTable {
   lacking: Generated<string>
 }
 
-/** Keys of channels. A channel that is enabled has at least one that is. */
+/** Keys of channels. An enabled channel has at least one enabled key. */
 interface ChannelKeysTable {
   id: Generated<number>
   channel_id: number
@@ -323,7 +323,7 @@ interface SiteCostsTable {
   created_at: number
 }
 
-/** State that models want back with their tool calls. Only `relay/sealed-states` reads and writes it. */
+/** State that models want back with their tool calls. Read and written by the relay alone. */
 interface SealedStatesTable {
   owner: string
   call_id: string
@@ -331,7 +331,7 @@ interface SealedStatesTable {
   expires_at: number
 }
 
-/** Where a response lies that an upstream keeps, one of its items, or a message of a thread. Only `relay/kept-responses` reads and writes it. */
+/** The upstream location of a stored response, of one of its items, or of a message of a thread. */
 interface KeptResponsesTable {
   user_id: number
   response_id: string
@@ -340,12 +340,12 @@ interface KeptResponsesTable {
   key_id: number
   /** As the caller named it. */
   model: string
-  /** How long the conversation was with it. */
+  /** The length of the conversation, including it. */
   tokens: Generated<number>
   expires_at: number
 }
 
-/** Responses that run on after their request was answered: each is charged once its usage is known. Only `relay/open-responses` writes it. */
+/** Responses that continue after their request was answered: each is charged once its usage is known. Written by `relay/stored-responses`. */
 interface OpenResponsesTable {
   request_id: string
   user_id: number
@@ -354,19 +354,19 @@ interface OpenResponsesTable {
   key_id: number
   /** Units that are held for it. */
   held: number
-  /** The facts for its charge: JSON of `relay/open-responses` Bill. */
+  /** The facts for its charge: JSON of `relay/stored-responses` Bill. */
   bill: string
   /** The node that asks for it, and until when no other does. */
   node: Generated<string>
   lease_until: Generated<number>
   /** When it is asked for next. */
   ask_at: Generated<number>
-  /** How often it was asked for. */
+  /** The number of times it was requested. */
   asked: Generated<number>
   created_at: number
 }
 
-/** Responses that this server keeps itself, for channels that keep none. Only `relay/own-responses` writes it. */
+/** Responses that this server stores for channels that store none. Written by `relay/stored-responses`. */
 interface OwnResponsesTable {
   user_id: number
   response_id: string
@@ -377,10 +377,10 @@ interface OwnResponsesTable {
   status: string
   /** The first response of the conversation. */
   thread: string
-  /** The response that this one goes on from; empty for none. */
+  /** The id of the response that it continues; empty for none. */
   previous_id: string
   is_background: Generated<number>
-  /** Request and response: sealed JSON of `relay/own-responses` Content. */
+  /** Request and response: encrypted JSON of `relay/stored-responses` Content. */
   content_sealed: string
   bytes: number
   /**
@@ -405,7 +405,7 @@ interface OwnResponseEventsTable {
   expires_at: number
 }
 
-/** Requests with an `Idempotency-Key`. Only `relay/idempotent-requests` reads and writes it. */
+/** Requests with an `Idempotency-Key`. Read and written by `relay/idempotency`. */
 interface IdempotentRequestsTable {
   user_id: number
   /** 0 for the playground. */
@@ -515,7 +515,7 @@ interface MidjourneysTable {
   key_id: Generated<number>
   /** When the upstream is asked about it next, unix seconds; 0 when it has ended. */
   ask_at: Generated<number>
-  /** How often it was asked in vain. */
+  /** The number of failed attempts to fetch it. */
   asked: Generated<number>
   /** The model and group that the roll-up has its charge under; '' for rows of earlier versions. */
   charged_model: Generated<string>
@@ -547,13 +547,13 @@ interface TasksTable {
   key_id: Generated<number>
   /** When the upstream is asked about it next, unix seconds; 0 when it has ended. */
   ask_at: Generated<number>
-  /** How often it was asked in vain. */
+  /** The number of failed attempts to fetch it. */
   asked: Generated<number>
   charged_model: Generated<string>
   charged_group: Generated<string>
 }
 
-/** Published price data: the one that is in use in place of the package's, and the newest that was found. */
+/** Published price data: the data used instead of the package's, and the newest data found. */
 interface PriceDataTable {
   slot: 'in_use' | 'newer'
   /** SHA-256 of `vendors` when it was fetched. */

@@ -10,7 +10,7 @@ const idleMs = 60_000
 type Rows = Record<string, unknown>[]
 
 /**
- * Reads a SQLite file in a process of its own, one statement at a time: a thread could not be interrupted inside of a statement, and
+ * Reads a SQLite file in a separate process, one statement at a time: a thread could not be interrupted inside of a statement, and
  * this process would block with it. The process starts with the first statement, and ends when it is cancelled or idle.
  */
 export class SqliteReader implements ReadingConnections {

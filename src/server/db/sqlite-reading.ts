@@ -15,7 +15,7 @@ export interface Statement {
  */
 export type Answer = { readonly rows: string } | { readonly failed: string }
 
-/** Below those that serve requests. */
+/** Lower than the priority of the process that serves requests. */
 const niceness = 10
 
 refuseDebugger()
@@ -23,7 +23,7 @@ emptyCoreDumps()
 try {
   setPriority(niceness)
 } catch {
-  // Where that is not allowed it reads as others do.
+  // If that is not allowed, it reads at normal priority.
 }
 // A terminal and a service manager signal the whole group: the parent decides when this ends.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})

@@ -13,7 +13,7 @@ const root: Caller = { id: 1, username: 'root', role: 100, group: 'default', add
 const elsewhere = '203.0.113.9'
 const english = { 'accept-language': 'en' }
 
-/** Over a real connection, because only there a path leaves as it is written. */
+/** Over a real connection, because only there a path is sent unchanged. */
 async function overSocket(console: TestConsole, line: string) {
   const [method, path] = line.split(' ')
   if (console.server.addresses().length === 0) await console.server.listen({ port: 0, host: '127.0.0.1' })

@@ -22,15 +22,15 @@ import { type ConsoleFiles, fileServer } from './static-files.ts'
  * headers; handlers are in `console`. Deadlines and limits of connections are those of the `node:http` server around it.
  */
 export interface ConsoleServerOptions {
-  /** The files of the console, which many servers of one process may share. */
+  /** The files of the console, which several servers of one process may share. */
   readonly files?: ConsoleFiles | undefined
-  /** True once the server has been told to stop: then it is not ready for new work. */
+  /** True once the server is stopping: then it is not ready for new work. */
   readonly isStopping?: () => boolean
   readonly serverFactory?: FastifyServerFactory
 }
 
 const bodyMaxBytes = 64 * 1024
-/** An escaped NUL, which no database takes as text; an even number of backslashes before it would not be an escape. */
+/** An escaped NUL, which no database stores as text; an even number of backslashes before it would not be an escape. */
 const escapedNul = /(?:^|[^\\])(?:\\\\)*\\u0000/
 /** Ways of writing a path that proxies and routers read differently. */
 const ambiguousPath = /%(?:2f|5c|2e|00)|[\\;]|\/\/|\/\./i

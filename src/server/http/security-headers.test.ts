@@ -50,7 +50,7 @@ describe.each(Object.entries(settings))('an address in %s', (option, withLink) =
     expect(headersOf(optionsWith(withLink('https://BÜCHER.example'))).policy).toContain('https://xn--bcher-kva.example')
   })
 
-  it('is refused by any other host, and one that was saved before is left out once, with one line in the log', () => {
+  it('is refused from any other host, and a saved one is left out, with one line in the log', () => {
     const usual = headersOf(optionsWith(withLink('ftp://x'))).policy
     for (const link of hostile) {
       expect(() => requirePolicyHosts(optionsWith(withLink(link)), key), link).toThrow(/letters, digits, dots and hyphens/)

@@ -21,7 +21,7 @@ export const dataHeaders = {
 } as const
 
 /**
- * For the page of the console. The component library writes inline styles; scripts come from our files alone. Built once for each
+ * For the page of the console. The component library writes inline styles; scripts come only from our own files. Built once for each
  * snapshot of the options; sources that the policy cannot express are left out and logged.
  */
 export function pageHeaders({

@@ -14,7 +14,7 @@ import { handleTask } from '../tasks/handle.ts'
 import { buildConsoleServer } from './console-server.ts'
 import { readConsoleFiles } from './static-files.ts'
 
-/** Where the build puts the console. */
+/** The output folder of the console's build. */
 export const builtWeb = join(root, 'dist/web')
 
 export interface RunningServer {
@@ -24,7 +24,7 @@ export interface RunningServer {
    * that arrives on an open connection is answered, and the connection closed after it; idle ones are closed after `idleMs`.
    */
   stop(limitMs: number, idleMs?: number): Promise<void>
-  /** Aborts running requests during a stop: callers get an error, and are charged for what they received. */
+  /** Aborts running requests during a stop: callers get an error, and are charged for the output received. */
   cut(): void
 }
 
@@ -100,12 +100,18 @@ function namedInUrl(host: string): string {
   return isIPv6(host) ? `[${host}]` : host
 }
 
-/** Takes no connection any more, and resolves when the last has ended. Those that are idle stay open, as `close` of HTTP does not leave them. */
+/**
+ * Accepts no more connections, and resolves when the last has ended. Idle connections stay open, because `close` of HTTP does not
+ * close them.
+ */
 function closed(server: Server): Promise<void> {
   return new Promise((resolve) => stopAccepting(server, resolve))
 }
 
-/** Closes a connection that was idle for too long, unless a request has arrived that was not read yet: the process may have stood still. */
+/**
+ * Closes a connection that was idle for too long, unless a request has arrived that was not read yet: the process may have been
+ * suspended.
+ */
 function closeWhenSilent(socket: Socket): void {
   const { bytesRead } = socket
   setImmediate(() => {

@@ -12,7 +12,7 @@ const machinePaths = /^\/(api|assets|dashboard|metrics|mj|mj-\w+|pg|suno|v1|v1be
 
 export type FileServer = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined
 
-/** The files of a folder, as they are when they are read. */
+/** The files of a folder, as they were when read. */
 export interface ConsoleFiles {
   readonly page: Buffer
   readonly isThere: (path: string) => boolean
@@ -35,9 +35,9 @@ export function readConsoleFiles(folder: string): ConsoleFiles | undefined {
 }
 
 /**
- * The built console: its files, and its page for every other path that a browser may ask for, because the console routes by itself.
- * Files under `assets` carry their hash in their name and never change. Answers undefined for what is none of these.
- * The files are those of the time when they were read; nothing outside of the folder can be reached. One that has gone since is unknown.
+ * The built console: its files, and its page for every other path that a browser may request, because the console routes by itself.
+ * Files under `assets` have a hash in their name and never change. Returns undefined for all other paths. The files are those at the
+ * time of reading; nothing outside of the folder is reachable. A file removed since is unknown.
  */
 export function fileServer(core: Core, files: ConsoleFiles | undefined): FileServer {
   if (!files) return () => undefined

@@ -1,6 +1,6 @@
 import type { Job } from './runner.ts'
 
-/** Ends the holds of nodes that are gone, so that their quota is free again within a minute. */
+/** Ends the holds of dead nodes, so that their quota is available again within a minute. */
 export const expireHolds: Job = {
   name: 'expire-holds',
   label: { zh: '释放过期的预扣额度', en: 'Release expired holds' },

@@ -1,6 +1,6 @@
 import type { Job } from './runner.ts'
 
-/** Forgets where responses lie that their upstreams have removed by now, and removes those that this server has kept long enough. */
+/** Deletes the locations of responses that their upstreams have deleted by now, and responses whose retention on this server has ended. */
 export const purgeStoredResponses: Job = {
   name: 'purge-kept-responses',
   label: { zh: '清理过期的回复位置', en: 'Forget expired responses' },

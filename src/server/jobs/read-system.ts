@@ -25,7 +25,7 @@ export async function readSystem(app: App): Promise<SystemInfo> {
   }
 }
 
-/** The three steps of a new installation, as far as they are done. */
+/** The completed steps of a new installation, of three. */
 export async function readFirstRun({ db }: Pick<App, 'db'>, caller: Caller): Promise<FirstRun> {
   const [channel, token, call] = await Promise.all([
     db.selectFrom('channels').select('id').limit(1).executeTakeFirst(),

@@ -108,7 +108,7 @@ eachDatabase('jobs', (fresh) => {
     expect(() => here.startNow('other')).toThrow('no job')
   })
 
-  it('go on after a failure, which is kept for the admins', async () => {
+  it('continue after a failure, which is recorded for the admins', async () => {
     let runs = 0
     const { pass, lastRun } = await oneNode([
       job({
@@ -136,7 +136,7 @@ eachDatabase('jobs', (fresh) => {
     expect(await lastRun('count')).toMatchObject({ outcome: 'timeout', detail: 'The deadline has passed' })
   })
 
-  it('cannot stay stuck: one that does not end is left alone and started again', async () => {
+  it('cannot stay stuck: a job that does not end is abandoned and started again', async () => {
     let runs = 0
     const { pass, lastRun } = await oneNode([
       job({

@@ -9,9 +9,9 @@ import type { Core } from '../options/core.ts'
 import type { App } from '../parts.ts'
 
 /**
- * Work that is done again and again, apart from any request. A job is declared as data with a function; this file decides when and on
- * which node it runs, ends it at its deadline, and keeps its last result for the admins. Not for work that must happen exactly once:
- * a job may run twice, or late, and has to bear both.
+ * Recurring work, independent of requests. A job is declared as data with a function; this file decides when and on which node it
+ * runs, aborts it at its deadline, and records its last result for the admins. Not for work that must happen exactly once: a job may
+ * run twice, or late, and must tolerate both.
  */
 export interface Job<Parts extends Core = App> {
   readonly name: string
@@ -33,7 +33,7 @@ interface Planned<Parts extends Core> {
   readonly job: Job<Parts>
   /** When it last ran or was refused, by the runner's own clock. */
   lastMs: number
-  /** How long to wait since then. */
+  /** The time to wait since then. */
   waitMs: (everyMs: number) => number
   running: Promise<void> | undefined
 }
@@ -60,9 +60,9 @@ export interface RunnerSettings {
   /** Must not jump: by default the time since the start of the process. */
   readonly now?: Clock
   readonly random?: () => number
-  /** How long an aborted run is waited for. */
+  /** The time to wait for an aborted run. */
   readonly graceMs?: number
-  /** How long a run that is not renewed keeps other nodes away. */
+  /** The time for which a run that is not renewed keeps other nodes from starting. */
   readonly leaseMs?: number
 }
 
@@ -166,7 +166,7 @@ export class JobRunner<Parts extends Core> {
       await kept.stop()
     }
     if (kept.lost.aborted) return
-    // Kept until after the next start, so that the other nodes come only when this one is gone.
+    // Kept until after the next start, so that other nodes take over only when this one is dead.
     const restMs = job.everyMs(this.#parts.options.current) * 1.25 - (this.#now() - startedMs)
     if (restMs > 0) await takeLease(this.#parts, { ...lease, ms: Math.ceil(restMs) })
     else await releaseLease(this.#parts, lease)

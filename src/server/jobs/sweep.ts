@@ -43,7 +43,7 @@ export async function sweep(core: Pick<Core, 'logger'>, { ids, signal, tell, vis
 
 const tallyForm = z.object({ done: z.int(), total: z.int(), counts: z.record(z.string(), z.int()) })
 
-/** The last run of each of these jobs, or the one that runs. One whose node died over it has failed. */
+/** The last or current run of each of these jobs. A run whose node died has failed. */
 export async function listSweeps(core: Core, jobNames: readonly string[]): Promise<ChannelJob[]> {
   const rows = await core.db.selectFrom('job_runs').selectAll().where('name', 'in', jobNames).orderBy('name').execute()
   const leases = await core.db

@@ -11,7 +11,7 @@ const triedAgainMax = 20
 
 /**
  * Tests every channel, disabled ones too. Channels that fail for good or answer too slowly are disabled; automatically disabled ones
- * that pass are enabled; each subject to the options. A channel that cannot be tested is left as it is.
+ * that pass are enabled; each subject to the options. A channel that cannot be tested is unchanged.
  */
 export const testChannels: Job = {
   name: 'test-channels',
@@ -48,7 +48,7 @@ async function follow(app: App, channel: RunningChannel, probe: Probe): Promise<
   await reportFailure(app, channel, { status, code: facts.code, type: facts.type, message: facts.message })
 }
 
-/** Answers whether the channel is out of service for that. One that was out of service already does not come back by a slow test. */
+/** Returns whether the channel was disabled for that. A channel that was disabled already is not enabled by a slow test. */
 async function disableSlow(app: App, { row }: SavedChannel, channel: RunningChannel, ms: number): Promise<boolean> {
   const { ChannelDisableThreshold, AutomaticDisableChannelEnabled } = app.options.current
   if (ChannelDisableThreshold === 0 || ms <= ChannelDisableThreshold * 1000) return false

@@ -29,7 +29,7 @@ export class ActiveClock {
     return nowMs - this.#suspendedMs
   }
 
-  /** How long the process has been suspended since its start, in milliseconds. */
+  /** The time for which the process has been suspended since its start, in milliseconds. */
   get suspendedMs(): number {
     this.now()
     return this.#suspendedMs
@@ -44,7 +44,7 @@ export function activeMs(): number {
   return clock.now()
 }
 
-/** How long this process has been suspended, in milliseconds. */
+/** The time for which this process has been suspended, in milliseconds. */
 export function suspendedMs(): number {
   return clock.suspendedMs
 }

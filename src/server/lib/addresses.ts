@@ -12,7 +12,7 @@ export function normaliseAddress(address: string): string {
   return mapped?.[1] ?? bare
 }
 
-/** Reads a list separated by lines, commas or spaces. Answers the first entry that is neither address nor block as `invalid`. */
+/** Reads a list separated by lines, commas or spaces. Returns the first entry that is neither address nor block as `invalid`. */
 export function readAddressList(text: string): { list: AddressList; size: number } | { invalid: string } {
   const blocks = new BlockList()
   const entries = text.split(/[\s,]+/).filter((entry) => entry !== '')

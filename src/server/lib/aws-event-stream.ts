@@ -9,7 +9,7 @@ export class FrameError extends Error {
 }
 
 export interface AwsMessage {
-  /** Of text values only; all that Bedrock sends are. */
+  /** Only headers with text values; Bedrock sends no others. */
   readonly headers: ReadonlyMap<string, string>
   readonly payload: Buffer
 }
@@ -28,8 +28,9 @@ export class AwsMessages {
   #failure: unknown
 
   /**
-   * The messages that are whole with this piece. Throws RangeError for one over the limit and FrameError for a broken one; when messages
-   * came before it in the same piece, at the next call, so that it does not matter how the bytes were cut.
+   * The messages completed by this chunk. Throws RangeError for one over the limit and FrameError for a broken one. If the chunk also
+   * completes messages before it, the error is thrown by the next call, so that the result does not depend on where the bytes are
+   * split.
    */
   push(chunk: Buffer): AwsMessage[] {
     if (this.#failure) throw this.#failure
@@ -59,7 +60,7 @@ export class AwsMessages {
     return messages
   }
 
-  /** Throws the failure of an earlier call that was held back. A message that was cut off is no failure of its own. */
+  /** Throws the deferred failure of an earlier call. A truncated message alone is not a failure. */
   finish(): void {
     if (this.#failure) throw this.#failure
   }

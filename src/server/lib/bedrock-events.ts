@@ -3,8 +3,8 @@ import { toByteText } from './sse.ts'
 
 /**
  * The event stream of Bedrock as byte text of server-sent events. Messages of Converse keep their name and payload; the chunks of
- * InvokeModel hold an event of the model's own protocol, which is written as that protocol sends it; an exception becomes an `error`
- * event, which is the last. Source: protocols notes 2.7, edge cases 251 and 252.
+ * InvokeModel hold an event of the model's own protocol, which is written as in that protocol; an exception becomes an `error` event,
+ * which is the last. Source: protocols notes 2.7, edge cases 251 and 252.
  */
 export class BedrockEvents {
   readonly #messages = new AwsMessages()

@@ -25,7 +25,7 @@ it('a share is refused at once beyond its own limit, and everything can be given
   expect(() => share.take(1)).toThrow(BudgetExceeded)
 })
 
-it('the oldest reader goes on where younger ones wait, and these go on when it has read everything', async () => {
+it('the oldest reader continues while younger ones wait, and these continue when it has finished', async () => {
   const budget = new ByteBudget(limits)
   const [oldest, younger] = [budget.open(), budget.open()]
   expect(oldest.take(10)).toBeUndefined()

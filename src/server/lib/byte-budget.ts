@@ -3,9 +3,9 @@ export interface BudgetLimits {
   readonly shareBytesMax: number
   /** Bytes that all shares may hold together. */
   readonly totalBytesMax: number
-  /** Bytes that shares which are still reading may hold together; only the oldest of them may go on beyond it. */
+  /** Bytes that unfinished shares may hold together; only the oldest of them may exceed it. */
   readonly readingBytesMax: number
-  /** How long a read waits for room before it is refused. */
+  /** The time for which a read waits for room before it is refused. */
   readonly waitMs: number
 }
 
@@ -29,11 +29,11 @@ interface Waiting {
 }
 
 /**
- * A counting semaphore over bytes: bounds how much the requests of a process hold of what they fetch. Each request opens a share and
- * counts the bytes in it as it reads them. When there is no room, reads wait in order, so that back-pressure reaches the sender.
+ * A counting semaphore over bytes: limits the fetched bytes that the requests of a process hold. Each request opens a share and counts
+ * the bytes in it as it reads them. When there is no room, reads wait in order, so that back-pressure reaches the sender.
  *
- * No deadlock: the oldest share that is reading is never held up by the others that are, what is completely read waits for nothing here,
- * and every wait ends in a refusal.
+ * No deadlock: the oldest unfinished share never waits for other unfinished shares, finished shares do not wait, and every wait ends in
+ * a refusal.
  */
 export class ByteBudget {
   readonly limits: BudgetLimits

@@ -4,9 +4,9 @@ const spareBlocks: Buffer[] = []
 const spareBlocksMax = 16
 
 /**
- * Joins the pieces of a body in one Buffer. Pieces are copied into blocks as they come, so that a body is held once until it is joined;
- * one whose length is announced is never joined, as its block is as long as itself. Room for an announced length is only taken when a
- * quarter of it has come: an announcement costs nothing.
+ * Joins the chunks of a body in one Buffer. Chunks are copied into blocks as they arrive, so that a body is held once until it is
+ * joined; a body with an announced length is never joined, because its block has that length. Memory for an announced length is
+ * allocated only when a quarter of it has arrived: an announcement alone costs nothing.
  */
 export class ByteCollector {
   readonly #announced: number
@@ -38,7 +38,7 @@ export class ByteCollector {
     this.#size += piece.length
   }
 
-  /** All that has come. */
+  /** All bytes received. */
   bytes(): Buffer {
     const filled = this.#filled()
     if (filled.length === 1 && filled[0]) return filled[0]

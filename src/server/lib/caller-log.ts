@@ -23,7 +23,7 @@ export class CallerLog {
     this.#now = now
   }
 
-  /** Where one line goes that this client causes. */
+  /** The logger for lines caused by this client. */
   of({ address }: { readonly address: string }): Logger {
     const minute = Math.floor(this.#now() / minuteMs)
     if (minute !== this.#minute) this.#lines.clear()

@@ -1,11 +1,11 @@
 /**
- * Chunked transfer coding done by ourselves, over byte text (see `sse.ts`). Node writes size, bytes and line ends of every chunk as
- * separate pieces; one string per write costs half as much, and a stream is hundreds of writes. `takeOverChunking` of
- * `node-internals.ts` goes behind `writeHead`; where the answer is not chunked (HTTP/1.0, HEAD), bytes stay as they are.
+ * Chunked transfer coding over byte text (see `sse.ts`). Node writes size, bytes and line ends of every chunk separately; one string
+ * per write costs half as much, and a stream is hundreds of writes. Call `takeOverChunking` of `node-internals.ts` after `writeHead`;
+ * if the response is not chunked (HTTP/1.0, HEAD), the bytes stay unchanged.
  */
 export const lastChunk = '0\r\n\r\n'
 
-/** One chunk. An empty one would end the answer, so nothing is made of nothing. */
+/** One chunk. Empty for empty input, because an empty chunk would end the response. */
 export function chunkOf(byteText: string): string {
   return byteText === '' ? '' : `${byteText.length.toString(16)}\r\n${byteText}\r\n`
 }

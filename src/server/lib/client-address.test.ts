@@ -14,7 +14,7 @@ it.each([
   ['203.0.113.9', '127.0.0.1', proxies, '203.0.113.9', false],
   ['10.0.0.1', '198.51.100.1', proxies, '198.51.100.1', false],
   ['::ffff:10.0.0.1', '198.51.100.1', proxies, '198.51.100.1', false],
-  // The client's own entries are left of those of the proxies.
+  // The client's own entries are to the left of the proxies' entries.
   ['10.0.0.1', '192.0.2.7, 127.0.0.1, 198.51.100.1, 10.2.2.2', proxies, '198.51.100.1', false],
   ['10.0.0.1', '10.1.1.1, 10.2.2.2', proxies, '10.1.1.1', false],
   ['10.0.0.1', '198.51.100.1:5678', proxies, '198.51.100.1', false],

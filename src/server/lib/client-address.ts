@@ -4,15 +4,15 @@ import { normaliseAddress, readAddressList } from './addresses.ts'
 
 export interface Client {
   readonly address: string
-  /** The request came straight from this machine, through no proxy that says so. */
+  /** The request came directly from this machine, without a proxy that forwards an address. */
   readonly local: boolean
 }
 
 export type ClientReader = (request: IncomingMessage) => Client
 
 /**
- * Determines the client address. `X-Forwarded-For` counts only as far as trusted proxies wrote it: the address is the rightmost hop
- * that is not one of them. Throws when `trustedProxies` contains something that is neither an address nor a block.
+ * Determines the client address. Only the entries of `X-Forwarded-For` written by trusted proxies are used: the address is the
+ * rightmost hop that is not one of them. Throws when an entry of `trustedProxies` is neither an address nor a block.
  */
 export function clientReader(trustedProxies: string): ClientReader {
   const trusted = readAddressList(trustedProxies)

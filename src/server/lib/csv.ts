@@ -1,6 +1,6 @@
 import { zoneClock } from './zone-clock.ts'
 
-/** Lines of comma separated values as RFC 4180 has them. A text that a spreadsheet would take for a formula becomes one that it shows. */
+/** Lines of comma separated values (RFC 4180). A text that a spreadsheet would evaluate as a formula is escaped. */
 export function csvLine(fields: readonly (string | number)[]): string {
   return `${fields.map(field).join(',')}\r\n`
 }
@@ -18,14 +18,14 @@ export type CsvColumn<Row> =
 
 interface CsvTable<Row> {
   readonly columns: readonly CsvColumn<Row>[]
-  /** An IANA name; one that is not known is UTC. */
+  /** An IANA name; unknown names mean UTC. */
   readonly timeZone?: string
 }
 
 export interface CsvSource<Row> extends CsvTable<Row> {
   /** The next rows below an id, the newest first. */
   readonly read: (below: number, limit: number) => Promise<readonly Row[]>
-  /** Which of them are in the file; all without it. */
+  /** Selects the rows of the file; all rows if absent. */
   readonly keep?: (row: Row) => boolean
 }
 

@@ -1,15 +1,15 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 
-/** Whether a request wants to go on as a WebSocket. */
+/** Whether a request asks for an upgrade to WebSocket. */
 export function wantsWebSocket({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
 /**
- * Answers a request as if it had offered no other protocol, as HTTP allows: some clients offer HTTP/2 with every request. Node gives a
- * server that takes upgrades the bare connection for all of them; so the request is put back in front of the bytes after it, without
- * its Upgrade header, and parsed again.
+ * Answers a request without the offered protocol upgrade, as HTTP allows: some clients offer HTTP/2 with every request. Node gives a
+ * server that handles upgrades the bare connection for all of them; so the request is put back before the bytes that follow it,
+ * without its Upgrade header, and parsed again.
  */
 export function declineUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`]

@@ -6,7 +6,7 @@ import { FrameError } from './aws-event-stream.ts'
 import { type Framing, openFraming } from './frames.ts'
 import { eventsIn } from './sse.ts'
 
-/** The events of a reply that came in these pieces, and why it broke off. */
+/** The events of a reply in these chunks, and the reason of its failure. */
 function read(framing: Framing, pieces: readonly Buffer[]) {
   const frames = openFraming(framing)
   let text = ''
@@ -50,14 +50,14 @@ const chunkOf = (event: object) => awsEvent('chunk', { bytes: Buffer.from(JSON.s
 const fixture = (name: string) => readFileSync(new URL(`../protocols/bedrock-converse/fixtures/${name}.bin`, import.meta.url))
 
 describe('server-sent events', () => {
-  it('stay as they are, byte for byte', () => {
+  it('stay unchanged, byte for byte', () => {
     const bytes = Buffer.from('data: {"a":"中🙂"}\n\n')
     expect(openFraming('sse').push(bytes)).toBe(bytes.toString('latin1'))
   })
 })
 
 describe('lines of JSON', () => {
-  it('are one event each, wherever the bytes are cut', () => {
+  it('are one event each, wherever the bytes are split', () => {
     const bytes = Buffer.from('\ufeff{"a":"中🙂"}\n\n{"b":1}\r\n  \n{"done":true}\n')
     const events = ['{"a":"中🙂"}', '{"b":1}', '{"done":true}'].map((data) => ({ name: '', data }))
     expectSame('ndjson', bytes, { events, failure: '' })
@@ -79,7 +79,7 @@ describe('lines of JSON', () => {
 })
 
 describe('an AWS event stream', () => {
-  it('[252] gives the same events wherever it is cut', () => {
+  it('[252] gives the same events wherever it is split', () => {
     expectSame('aws-event-stream', fixture('converse_text'), {
       events: [
         { name: 'messageStart', data: '{"role":"assistant","p":"abc"}' },

@@ -5,8 +5,8 @@ import { streamLineBytesMax } from './sse.ts'
 export type Framing = 'sse' | 'ndjson' | 'aws-event-stream' | 'websocket'
 
 /**
- * Turns the bytes of a reply into the byte text of server-sent events (see `sse.ts`), so that all behind it sees only events. Bytes may
- * be cut anywhere. `push` throws RangeError for a frame over its limit and FrameError for one that is broken.
+ * Converts the bytes of a reply to the byte text of server-sent events (see `sse.ts`), so that all later steps see only events. Bytes
+ * may be split anywhere. `push` throws RangeError for a frame over its limit and FrameError for a broken one.
  */
 export interface Unframe {
   push(chunk: Buffer): string
@@ -60,7 +60,7 @@ class JsonLines implements Unframe {
     this.#rest.push(piece)
   }
 
-  /** Asked one call late, so that whole lines before the long one are given however the bytes were cut. */
+  /** Checked one call late, so that complete lines before the long one are returned wherever the bytes are split. */
   #checkLength(): void {
     if (this.#restBytes > streamLineBytesMax)
       throw new RangeError(`A line of the stream is larger than ${streamLineBytesMax} bytes`)

@@ -54,7 +54,7 @@ async function listen(server: net.Server, at = { host: '127.0.0.1', port: 0 }): 
 }
 
 const small = { timeoutMs: 5000, sizeBytesMax: 1000 }
-/** Where every name leads to the loopback address. */
+/** Resolves every name to the loopback address. */
 const toLoopback = async () => [{ address: '127.0.0.1', family: 4 }]
 
 async function read(agents: UpstreamAgents, id: number, origin: string, proxy = '', keyId = 1): Promise<string> {
@@ -126,7 +126,7 @@ describe('connections of channels', () => {
     expect(agents.size).toBe(0)
   })
 
-  it('stay while a request runs, however long', async () => {
+  it('stay open while a request runs, however long it takes', async () => {
     let answer = () => {}
     const upstream = await site((_request, response) => {
       response.flushHeaders()
@@ -548,7 +548,7 @@ describe('a fetch from an untrusted address', () => {
       response.on('drain', () => response.write(Buffer.alloc(5000)))
       response.write(Buffer.alloc(100_000))
     })
-    // A gigabyte, with or without its length, of any type: no more is read than allowed.
+    // A gigabyte, with or without its length, of any type: no more than the allowed size is read.
     const block = Buffer.alloc(64 * 1024)
     const gigabyte = 1024 ** 3
     for (const head of [{}, { 'content-length': gigabyte, 'content-type': 'image/png' }]) {

@@ -14,13 +14,13 @@ import { proxiedConnector } from './proxy-connect.ts'
 import { type Resolve, systemResolve } from './resolve-name.ts'
 
 /**
- * Everything that the server sends out goes through this file. `UpstreamAgents` keeps the connections of the relay; `callConfigured`
- * is for small calls to an address that an admin has set; `fetchUntrusted` for an address that a user or an upstream has named.
- * The call site must choose knowingly. Redirects are never followed, but by `fetchUntrusted` after a new check.
+ * All outgoing requests of the server go through this file. `UpstreamAgents` keeps the connections of the relay; `callConfigured` is
+ * for small calls to an address that an admin has set; `fetchUntrusted` for an address that a user or an upstream has named. The call
+ * site must choose knowingly. Redirects are never followed, but by `fetchUntrusted` after a new check.
  */
 export interface Outgoing {
   readonly id: number
-  /** Of the key that is used, where a channel has several. */
+  /** The id of the key used, if a channel has several. */
   readonly keyId: number
   /** `https://host:port`, without a path. */
   readonly origin: string
@@ -178,8 +178,8 @@ export interface ConfiguredCall {
 export type CountBytes = (bytes: number) => Promise<void> | undefined
 
 /**
- * A small buffered call to an address that an admin has set, which may be private. Any status is an answer; a redirect is not
- * followed. Throws `CallFailure`. Not for the relay: each call makes its own connection.
+ * A small buffered call to an address that an admin has set, which may be private. Any status is a result; a redirect is not followed.
+ * Throws `CallFailure`. Not for the relay: each call makes its own connection.
  */
 export async function callConfigured(agents: UpstreamAgents, call: ConfiguredCall): Promise<Reply> {
   const url = readUrl(call.url)

@@ -61,7 +61,7 @@ export function wasClosedWhileIdle(cause: Error): boolean {
   return isClosed && use !== undefined && use.requests > 1 && !use.hasReply && use.endedMs - use.sentMs <= unreadWithinMs
 }
 
-/** Removes interim replies from the front of the bytes read; null when nothing is left for now. */
+/** Removes interim replies from the start of the bytes read; null when no bytes remain. */
 function withoutInterim(use: Use, bytes: Buffer): Buffer | null {
   use.held = undefined
   for (let from = 0; ; ) {

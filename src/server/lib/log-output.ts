@@ -1,6 +1,6 @@
 import type { DestinationStream } from 'pino'
 
-/** How much may wait for a reader that does not read. */
+/** The maximum size of log lines that wait for a slow reader. */
 const waitingMax = 4 * 1024 * 1024
 
 let dropped = 0

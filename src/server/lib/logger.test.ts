@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { newLogger } from './logger.ts'
 
-it('writes one line for every event, with any characters in its texts, which are kept', () => {
+it('writes one line for every event, and keeps all characters of its texts', () => {
   const lines: string[] = []
   const logger = newLogger('info', { write: (line) => void lines.push(line) })
   const signs = ['\u0085', '\u2028', '\u2029', '\n', '\r', '\u000b', '\u000c', '\u001b[2J', '\u007f', '\u009b31m', '\u0000']
@@ -10,7 +10,7 @@ it('writes one line for every event, with any characters in its texts, which are
   expect(lines).toHaveLength(signs.length)
   for (const [at, sign] of signs.entries()) {
     const line = lines[at] ?? ''
-    // Nothing but the end of the line is a control character or a separator.
+    // The end of the line is its only control character or separator.
     expect(line.slice(0, -1)).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u)
     expect(JSON.parse(line)).toMatchObject({ model: `gpt${sign}forged`, msg: `it${sign}failed`, [`name${sign}`]: 1 })
   }

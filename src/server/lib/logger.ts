@@ -10,7 +10,7 @@ const secretShapes = [
   [/\bv1\.[0-9a-f]{12}\.[\w-]+\.[\w-]+\.[\w-]+/g, '(sealed)'],
 ] as const
 
-/** Removes everything that looks like a secret from a text. A second line of defence: the first is not to log secrets. */
+/** Removes everything that looks like a secret from a text. A second line of defence: the first is never to log secrets. */
 export function redact(text: string): string {
   return secretShapes.reduce((safe, [shape, shown]) => safe.replace(shape, shown), text)
 }

@@ -22,7 +22,7 @@ it('memory is short near the limit of the process or of its heap, and not when i
   watch.close()
 })
 
-it('[T138] a process that cannot be asked, for want of a file, is as it was last seen, and goes on', () => {
+it('[T138] a process whose memory cannot be read, for want of a file, keeps its last reading and continues', () => {
   let used = 90
   const watch = new MemoryWatch(() => {
     if (used === 0) throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' })

@@ -5,7 +5,7 @@ import { getHeapStatistics } from 'node:v8'
 export type ReadMemory = () => readonly { readonly used: number; readonly most: number }[]
 
 const lookEveryMs = 250
-/** The memory above this is left for running requests. */
+/** The memory above this share is reserved for running requests. */
 const shareMost = 0.85
 
 /** Whether the process is near its memory limit, beyond which the system or V8 ends it. Checked four times a second. */

@@ -17,7 +17,7 @@ export interface FormPart {
 export interface Form {
   readonly boundary: string
   readonly parts: readonly FormPart[]
-  /** Where the closing delimiter begins. */
+  /** The offset of the closing delimiter. */
   readonly closeStart: number
 }
 
@@ -62,7 +62,7 @@ export function readMultipart(bytes: Buffer, boundary: string, partsMax: number)
 }
 
 /**
- * The form with these fields set or (undefined) taken out, all other bytes as they are. Of a repeated field the first is set and the
+ * The form with these fields set or (undefined) removed, all other bytes unchanged. Of a repeated field the first is set and the
  * others are removed; a new one is appended. Throws a `RangeError` when a value holds the boundary.
  */
 export function spliceForm(bytes: Buffer, form: Form, changes: Readonly<Record<string, string | undefined>>): Buffer {

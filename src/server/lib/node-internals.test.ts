@@ -115,7 +115,7 @@ describe('takeOverChunking', () => {
     return { raw: await text(socket), isTaken }
   }
 
-  it('leaves framing to the caller, who announced it', async () => {
+  it('leaves framing to the caller that announced it', async () => {
     const { isTaken, raw } = await answered('GET', 'HTTP/1.1')
     expect(isTaken).toBe(true)
     expect(raw).toMatch(/\r\ntransfer-encoding: chunked\r\n/i)

@@ -2,8 +2,8 @@ import { IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Socket, Server as TcpServer } from 'node:net'
 
 /**
- * Everything that relies on behaviour of Node that its documentation does not promise. Each function is one such reliance, and
- * `node-internals.test.ts` checks each on every supported Node. New reliances go here and nowhere else.
+ * Everything that relies on undocumented behaviour of Node. Each function is one such reliance, and `node-internals.test.ts` checks
+ * each on every supported Node. New reliances go here and nowhere else.
  */
 
 /**

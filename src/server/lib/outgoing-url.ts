@@ -5,9 +5,9 @@ import { fail } from './failure.ts'
 import { parseUrl } from './parse-url.ts'
 
 /**
- * Which addresses the server may connect to. Two rules: an address from a user or an upstream must be on the public internet
- * (`isPublicAddress`); a channel's address may be private, since models run on the LAN, but never one that hands out the machine's own
- * credentials (`isForbiddenForChannels`). Names are judged at connect time, by the addresses that they resolve to: see
+ * The addresses to which the server may connect. Two rules: an address from a user or an upstream must be on the public internet
+ * (`isPublicAddress`); a channel's address may be private, since models run on the LAN, but never one that serves the machine's own
+ * credentials (`isForbiddenForChannels`). Names are checked at connect time, by the addresses that they resolve to: see
  * `guarded-connect.ts`.
  */
 
@@ -90,7 +90,7 @@ export function innerAddress(address: string): string | undefined {
   const last = bytes.subarray(12)
 
   if (/^0{20}ffff|^0{16}ffff0000/.test(prefix)) return dotted(last) // mapped ::ffff:0:0/96, translated ::ffff:0:0:0/96
-  if (prefix.startsWith('0'.repeat(24)) && last[0] !== 0) return dotted(last) // compatible ::/96, but neither :: nor ::1
+  if (prefix.startsWith('0'.repeat(24)) && last[0] !== 0) return dotted(last) // compatible ::/96, except :: and ::1
   if (prefix.startsWith('0064ff9b0000000000000000')) return dotted(last) // NAT64 64:ff9b::/96
   if (prefix.startsWith('0064ff9b0001')) return dotted(localNat64(bytes)) // NAT64 64:ff9b:1::/48
   if (prefix.startsWith('2002')) return dotted(bytes.subarray(2, 6)) // 6to4 2002::/16

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { parseUrl } from './parse-url.ts'
 
-it('reads the same URL of a text with letters of Latin-1 however often it is asked', () => {
+it('gives the same URL for a text with letters of Latin-1 on every call', () => {
   const text = 'https://BÜCHER.example'
   for (let round = 0; round < 100_000; round++) {
     if (parseUrl(text)?.origin !== 'https://xn--bcher-kva.example') expect.unreachable(`round ${round}`)

@@ -1,4 +1,7 @@
-/** The outcome of some work, or a rejection with the reason of the signal as soon as that is aborted; the work goes on unheard. */
+/**
+ * The outcome of some work, or a rejection with the reason of the signal as soon as that is aborted; the work continues, and its
+ * result is ignored.
+ */
 export function raceAbort<Value>(work: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
   if (!signal) return work
   return new Promise((resolve, reject) => {

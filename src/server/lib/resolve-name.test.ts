@@ -46,7 +46,7 @@ describe('looking up a name', () => {
     expect(server.asked.filter(({ family }) => family === 4)).toHaveLength(2)
   })
 
-  it('believes the hosts file first, as it is now', async () => {
+  it('prefers the current content of the hosts file', async () => {
     const { resolve, hostsFile, server } = await resolverOf(only4, '10.1.1.1 Model.test other # a comment\n::7 model.test\n')
     const listed = [
       { address: '10.1.1.1', family: 4 },
@@ -64,7 +64,7 @@ describe('looking up a name', () => {
     expect(await resolve('model.test')).toEqual([{ address: '192.0.2.1', family: 4 }])
   })
 
-  it('never asks anybody for names of this machine', async () => {
+  it('never queries a server for names of this machine', async () => {
     const { resolve, server } = await resolverOf(() => ['192.0.2.1'])
     for (const name of ['localhost', 'localhost.', 'a.localhost', 'LOCALHOST'])
       expect(await resolve(name)).toEqual([
@@ -103,7 +103,7 @@ describe('looking up a name', () => {
     for (const code of await Promise.all(slow)) expect(code).toMatch(/^E(CANCELLED|TIMEOUT)$/)
   })
 
-  it('[T120] leaves threads to others while the system looks for names that DNS does not know', async () => {
+  it('[T120] leaves threads to others while the system looks for names that DNS does not have', async () => {
     const free: (() => void)[] = []
     let most = 0
     const system = () => {

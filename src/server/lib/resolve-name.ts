@@ -23,10 +23,10 @@ export interface NameSources {
 }
 
 /**
- * Looks names up as the machine does, without its threads: the hosts file, then DNS over sockets of our own. `getaddrinfo` takes one
- * of the four threads of the process for each name, and a slow name server would block all other users of them, files and compression
- * included. So the system is only asked for names that DNS does not know (search domains, mDNS), two at a time. Concurrent lookups of
- * one name share a query. Rejects at the deadline at the latest, twice that when the system is asked.
+ * Resolves names like the operating system, but without its threads: the hosts file, then DNS over sockets of our own. `getaddrinfo`
+ * takes one of the four threads of the process for each name, and a slow name server would block all other users of them, files and
+ * compression included. So the system is asked only for names that DNS does not have (search domains, mDNS), two at a time. Concurrent
+ * lookups of one name share a query. Rejects at the deadline, or at twice the deadline if the system is asked.
  */
 export function systemResolve(sources: NameSources = {}): Resolve {
   const { servers, hostsFile = systemHosts, system = askSystem, deadlineMs = lookupMaxMs } = sources
@@ -84,7 +84,7 @@ const loopback: readonly Address[] = [
   { address: '::1', family: 6 },
 ]
 
-/** A resolver for each name: it reads the servers of the system as they are now, and is cancelled alone. */
+/** A resolver for each name: it reads the system's current servers, and can be cancelled alone. */
 async function askServers(hostname: string, servers: NameSources['servers'], deadlineMs: number): Promise<Address[]> {
   const resolver = new Resolver({ timeout: Math.ceil(deadlineMs / 3), tries: 2 })
   if (servers) resolver.setServers([...servers])

@@ -72,7 +72,7 @@ export function wrapDataKey(wrapping: Buffer, dataKey: DataKey): string {
   return encrypt(wrapping, dataKey.key, Buffer.from(`data-key:${dataKey.id}`))
 }
 
-/** Throws when the master key is not the one that wrapped this data key. */
+/** Throws when another master key wrapped this data key. */
 export function unwrapDataKey(wrapping: Buffer, id: string, wrapped: string): DataKey {
   const [nonce = '', tag = '', text = ''] = wrapped.split('.')
   return { id, key: decrypt(wrapping, nonce, tag, text, Buffer.from(`data-key:${id}`)) }

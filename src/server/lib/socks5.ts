@@ -6,8 +6,8 @@ const noLogin = 0
 const userAndPassword = 2
 
 /**
- * Asks the SOCKS5 proxy at the other end of `socket` for a connection to a host (RFC 1928), signing in with user and password when it
- * wants that (RFC 1929). A name is sent as it is: the proxy looks it up. Afterwards the socket belongs to the target.
+ * Asks the SOCKS5 proxy at the other end of `socket` for a connection to a host (RFC 1928), with user and password if it requires them
+ * (RFC 1929). A name is sent unresolved: the proxy resolves it. Afterwards the socket is connected to the target.
  */
 export async function requestSocks5(
   socket: Socket,

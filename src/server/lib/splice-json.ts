@@ -1,7 +1,7 @@
 /**
- * Reads and edits the top-level members of a JSON object without parsing it: all other bytes stay as they are. Upstream prompt
- * caches and tool schemas depend on the exact bytes, and numbers beyond 2^53 would not survive a parse.
- * The text must already be known to be JSON, or the caller must treat `undefined` as "not an object".
+ * Reads and edits the top-level members of a JSON object without parsing it: all other bytes stay unchanged. Upstream prompt caches
+ * and tool schemas depend on the exact bytes, and numbers beyond 2^53 would not survive a parse. The text must already be known to be
+ * JSON, or the caller must treat `undefined` as "not an object".
  */
 export interface Member {
   readonly key: string

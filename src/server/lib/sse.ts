@@ -98,7 +98,7 @@ export function eventsIn(block: string): EventText[] {
   return [...readEvents(block)]
 }
 
-/** The events of a block, read as far as they are taken. Comments and unknown fields are skipped; without data, `data` is ''. */
+/** The events of a block, parsed lazily. Comments and unknown fields are skipped; without data, `data` is ''. */
 export function* readEvents(block: string): Generator<EventText> {
   let start = 0
   let name = ''

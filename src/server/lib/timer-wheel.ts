@@ -15,12 +15,12 @@ export interface Deadline {
 }
 
 /**
- * Deadlines of requests and streams: thousands at a time, most of which never come. Never early, at most two ticks of 50 ms late.
- * Putting off is one assignment, so that each chunk of a stream can do it; the deadline moves on when the wheel comes by. One timer
- * serves all; it runs only while something is armed and does not keep the process alive.
+ * Deadlines of requests and streams: thousands at a time, most of which are never reached. Never early, at most two ticks of 50 ms late.
+ * Postponing is one assignment, so that each chunk of a stream can do it; the deadline is moved when the wheel reaches it. One timer
+ * serves all; it runs only while a deadline is armed and does not keep the process alive.
  *
- * A slot is a ring of deadlines and not a Set: the outgrown tables of a Set that has many comings and goings hold on to one another and
- * to what stood in them, so that requests that ended long ago would outlive the young generation.
+ * A slot is a ring of deadlines and not a Set: the discarded tables of a Set with many insertions and deletions refer to one another and
+ * to their old entries, so that ended requests would survive the young generation.
  */
 export class Deadlines {
   readonly #now: Clock
@@ -54,7 +54,7 @@ export class Deadlines {
     return deadline
   }
 
-  /** Sets a deadline to `ms` from now; one that was reached or cancelled is armed again. */
+  /** Sets a deadline to `ms` from now; a deadline that was reached or cancelled is armed again. */
   refresh(deadline: Deadline, ms: number): void {
     if (this.#timer === undefined) this.#start()
     const due = Math.max(Math.ceil((this.#now() - this.#startMs + ms) / resolutionMs), this.#tick + 1)

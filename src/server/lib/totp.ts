@@ -42,7 +42,7 @@ export function totpUri({ secret, site, account }: { secret: string; site: strin
   const issuer = site.replaceAll(':', ' ')
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`
   const parts = { secret, issuer, algorithm: 'SHA1', digits, period: periodSeconds }
-  // Apps show a plus sign as it is, so that spaces have to be %20.
+  // Apps show a plus sign literally, so spaces must be encoded as %20.
   const query = Object.entries(parts).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
   return `otpauth://totp/${label}?${query.join('&')}`
 }

@@ -33,7 +33,7 @@ it('the event loop runs its timers between two heavy steps of any callers', asyn
   expect(seen.slice(first, first + order.length)).toEqual(order)
 })
 
-it('work that has begun takes its further steps in front of work that has not', async () => {
+it('further steps of started work run before work that has not started', async () => {
   const seen: string[] = []
   const take = async (name: string) => {
     await yieldToEventLoop()

@@ -17,8 +17,8 @@ export function yieldToEventLoop(): Promise<void> {
 }
 
 /**
- * As `yieldToEventLoop`, but before its waiters: for a further step of work that has begun, so that it frees its memory before the
- * next work begins. Only for work of a few steps, which delays others only shortly.
+ * Like `yieldToEventLoop`, but before its waiters: for a further step of started work, so that it frees its memory before the next
+ * work begins. Only for work of a few steps, which delays others only briefly.
  */
 export function yieldWithPriority(): Promise<void> {
   return turnIn(waitingFurther)

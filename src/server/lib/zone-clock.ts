@@ -1,4 +1,4 @@
-/** Times of day in a zone. Offsets are looked up once a quarter of an hour, which no zone changes within. */
+/** Times of day in a zone. Offsets are looked up once per quarter of an hour, within which no zone changes. */
 export function zoneClock(timeZone: string): { zone: string; timeText: (unixSeconds: number) => string } {
   const zone = isKnown(timeZone) ? timeZone : 'UTC'
   const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })

@@ -36,7 +36,7 @@ it('[T205] counts the addresses of one IPv6 network, and the two writings of an 
   expect(await passes('2001:db8:0:1::1', 30)).toBe(20)
 })
 
-it('never lets more than the limit through in a window, wherever it begins, and all of it after a quiet one', async () => {
+it('never admits more than the limit in a window, wherever it begins, and all of it after an idle one', async () => {
   const { clock, passes } = limiter()
   clock.nowMs = Math.ceil(clock.nowMs / 1_200_000) * 1_200_000 - 1000
   expect(await passes('203.0.113.9', 30)).toBe(20)

@@ -48,7 +48,7 @@ describe('a limit of requests', () => {
     expect(passed(rules, 1000)).toBe(30)
   })
 
-  it('holds in every stretch of time as long as the window, however requests come, and wastes little', () => {
+  it('holds in every stretch of time as long as the window, for any pattern of requests, and wastes little', () => {
     const { clock, passed } = counters()
     const rules = [rule({ requests: 100 })]
     const times: number[] = []
@@ -144,7 +144,7 @@ describe('several rules', () => {
 })
 
 describe('a limit of successful requests', () => {
-  it('is given back by those that fail, and only by those', () => {
+  it('is returned by failed requests only', () => {
     const { take, passed, end } = counters()
     const rules = [rule({ successes: 3 })]
     const [first, second] = [take(rules), take(rules), take(rules)]
@@ -201,7 +201,7 @@ describe('a limit of tokens', () => {
 })
 
 describe('a limit of requests at once', () => {
-  it('is free again when one ends, however it ends', () => {
+  it('is released when one ends, whichever way it ends', () => {
     const { take, end } = counters()
     const rules = [rule({ concurrency: 2 })]
     const [first, second] = [take(rules), take(rules)]

@@ -13,7 +13,7 @@ import {
 } from './rule.ts'
 import { addRequest, adjust, dropOld, msUntilFreed, resetOf, sumOf, type Window } from './window.ts'
 
-/** Most windows that are remembered; the one that was not used for longest is forgotten first. At most some 700 bytes each. */
+/** The maximum number of windows in memory; the least recently used is evicted first. At most some 700 bytes each. */
 const windowsMax = 100_000
 
 /** Counts the requests of this node. Check and count are one synchronous step, so that concurrent requests cannot exceed a limit. */

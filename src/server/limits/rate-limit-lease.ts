@@ -28,14 +28,14 @@ export class RateLimitLease {
     this.#rules = rules
   }
 
-  /** Whether the limits have admitted or refused the request. One that fails earlier is counted by `acquireForFailed`. */
+  /** Whether the limits have admitted or refused the request. A request that fails earlier is counted by `acquireForFailed`. */
   get isDecided(): boolean {
     return this.#isDecided
   }
 
   /**
-   * Checks the limits by count before the body is read. Answers the refusal; a refused request is not counted, and one that passes must
-   * still be acquired. `asksAll`: also asks Redis, which counts for all nodes.
+   * Checks the limits by count before the body is read. Returns the refusal; a refused request is not counted, and an admitted one
+   * must still be acquired. `asksAll`: also asks Redis, which counts for all nodes.
    */
   async refusedByCount(asksAll: boolean): Promise<Refusal | undefined> {
     const rules = this.#rules.certainRules()

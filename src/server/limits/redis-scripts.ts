@@ -1,7 +1,7 @@
 /**
- * The algorithm of `window.ts` and `memory-windows.ts` in Redis, where a script is atomic over all nodes. Time is that of Redis, so
- * that nodes whose clocks differ count alike. Two keys per rule: the window, packed, and the ids of running requests, each with its
- * expiry, which its node renews.
+ * The algorithm of `window.ts` and `memory-windows.ts` in Redis, where a script is atomic over all nodes. It uses the time of Redis,
+ * so that nodes with different clocks count alike. Two keys per rule: the window, packed, and the ids of running requests, each with
+ * its expiry, which its node renews.
  */
 const common = `
 local fields, pieces = 5, 16
@@ -46,7 +46,7 @@ end
 `
 
 /**
- * KEYS: by rule, its window and its running requests. ARGV: the request's id, how long it counts as running, the retry when
+ * KEYS: by rule, its window and its running requests. ARGV: the request's id, the time for which it counts as running, the retry when
  * concurrency is full; then by rule its span, the limits of requests, successes, tokens and concurrency, and the reserved tokens.
  * Without an id nothing is counted. Returns the refusing rule (0 for none), its measure and its retry; then by rule the piece, the
  * used amounts, and the reset.
@@ -122,7 +122,7 @@ for rule = 1, #KEYS / 2 do
 end
 `
 
-/** KEYS: running requests of rules. ARGV: how long they count, then by key the id of a request that still runs. */
+/** KEYS: running requests of rules. ARGV: the time for which they count, then by key the id of a request that still runs. */
 export const renewScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

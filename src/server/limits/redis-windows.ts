@@ -30,7 +30,7 @@ const commandsMax = 20_000
 const defaultTiming = {
   /** A request waits no longer than this for Redis. */
   waitMs: 500,
-  /** After Redis was late, it is left alone for so long, and then asked by one request. */
+  /** After a timeout of Redis, the pause before one request tries it again. */
   pauseMs: 1000,
   /** The running requests of a node that died count for so long. */
   runsForMs: 60_000,

@@ -23,7 +23,7 @@ export class RequestLimits {
 
   /**
    * The rate-limit lease of a request, not yet acquired; undefined when no limit applies to this caller. `isPart`: the request runs
-   * inside of a session that holds a lease of its own, and does not take a concurrency slot besides it.
+   * inside a session with a lease of its own, and takes no further concurrency slot.
    */
   leaseOf(caller: LimitedCaller, requestId: string, { isPart = false } = {}): RateLimitLease | undefined {
     if (!this.#areSet() && caller.limits === null) return undefined

@@ -31,13 +31,13 @@ export interface Refusal {
   readonly retryMs: number | 'never'
 }
 
-/** How much of a rule is used, including this request when it was admitted. */
+/** The used amounts of a rule, including this request when it was admitted. */
 export interface LimitStatus {
   readonly rule: Rule
   readonly requests: number
   readonly successes: number
   readonly tokens: number
-  /** Until all that is counted now has left the window. */
+  /** The time until all currently counted amounts have left the window. */
   readonly resetMs: number
 }
 
@@ -49,7 +49,7 @@ export interface Verdict {
   readonly pieces: readonly number[]
 }
 
-/** How an admitted request has ended. */
+/** The outcome of an admitted request. */
 export interface RequestOutcome {
   readonly succeeded: boolean
   /** It is not to count at all: another counter refused it. */
@@ -62,8 +62,8 @@ export function hasWindow({ requests, successes, tokens }: Rule): boolean {
 }
 
 /**
- * The tokens that a request takes when it is let in, until its true number is known: all that it may use, but no more than the rule
- * has, lest a generous output limit of the caller lock them out. A prompt that is longer than the rule allows is left as it is.
+ * The tokens reserved for a request at admission, until its usage is known: its maximum usage, but at most the rule's limit, so that a
+ * generous output limit does not lock the caller out. A prompt longer than the rule allows is reserved in full.
  */
 export function tokensReserved(rule: Rule, { inputTokens, outputTokens }: LimitedRequest): number {
   return rule.tokens === 0 ? 0 : Math.max(inputTokens, Math.min(inputTokens + outputTokens, rule.tokens))

@@ -67,7 +67,7 @@ describe('the searches of a user', () => {
     expect(other.hasBegun).toBe(true)
   })
 
-  it('of all users are no more than the reader has use for', async () => {
+  it('of all users are limited to the capacity of the reader', async () => {
     const queue = new TestQueue(undefined, 1)
     const all = Array.from({ length: 5 }, (_, at) => new Search(queue, 'filter', { userId: at }))
     await settled()
@@ -89,7 +89,7 @@ describe('the searches of a user', () => {
     expect(await running.outcome).toBe('log_search_cancelled')
     expect(running.signal?.aborted).toBe(true)
     await settled()
-    // The slot of the cancelled search goes to the one that has waited longest.
+    // The slot of the cancelled search goes to the search that has waited longest.
     expect([waiting.hasBegun, newer.hasBegun]).toEqual([true, false])
 
     const newest = new Search(queue, 'same')
@@ -101,7 +101,7 @@ describe('the searches of a user', () => {
     expect(newest.hasBegun).toBe(true)
   })
 
-  it('are aborted when no caller waits for the answer any more', async () => {
+  it('are aborted when no caller waits for the answer', async () => {
     const queue = new TestQueue()
     const caller = new AbortController()
     const search = new Search(queue, 'filter', { left: caller.signal })
@@ -112,7 +112,7 @@ describe('the searches of a user', () => {
     expect(await new Search(queue, 'filter', { left: caller.signal }).outcome).toBe('log_search_cancelled')
   })
 
-  it('that take too long are stopped with an error that says what to do, as are those that wait too long', async () => {
+  it('that exceed the time limit, running or waiting, are stopped with an error that says what to do', async () => {
     const slow = new TestQueue({ waitMs: 60_000, runMs: 1 })
     expect(await new Search(slow, 'filter').outcome).toBe('log_search_timeout')
     const crowded = new TestQueue({ waitMs: 1, runMs: 60_000 })

@@ -4,8 +4,8 @@ import { AppError, fail } from '../lib/failure.ts'
 import { raceAbort } from '../lib/race-abort.ts'
 
 /**
- * The queue of log searches, which may read very much. On each node at most two searches of a user run and four wait, and all users
- * together run at most two per reading connection. Exports are not queued: they read piece by piece, at the pace of the client.
+ * The queue of log searches, which may read large parts of the log. On each node at most two searches of a user run and four wait, and
+ * all users together run at most two per reading connection. Exports are not queued: they read in chunks, at the pace of the client.
  */
 const runningMax = 2
 const waitingMax = 4
@@ -13,9 +13,9 @@ const waitingMax = 4
 const runningForConnection = 2
 
 export interface SearchLimits {
-  /** How long a search may wait in the queue. */
+  /** The time limit in the queue. */
   readonly waitMs: number
-  /** How long a search may run. */
+  /** The time limit of a running search. */
   readonly runMs: number
 }
 

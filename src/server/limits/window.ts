@@ -58,7 +58,7 @@ function currentPiece(window: Window, windowMs: number, nowMs: number): number {
   return at
 }
 
-/** How long until `over` of the counted amount has left the window. */
+/** The time until `over` of the counted amount has left the window. */
 export function msUntilFreed(window: Window, counted: Counted, over: number, windowMs: number, nowMs: number): number {
   let left = over
   for (let at = 0; at < window.length; at += pieceFields) {
@@ -68,7 +68,7 @@ export function msUntilFreed(window: Window, counted: Counted, over: number, win
   return windowMs
 }
 
-/** How long until the window is empty. */
+/** The time until the window is empty. */
 export function resetOf(window: Window, windowMs: number, nowMs: number): number {
   return window.length === 0 ? 0 : Math.max(0, numberAt(window, window.length - pieceFields + 1) + windowMs - nowMs)
 }

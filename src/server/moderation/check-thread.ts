@@ -4,7 +4,7 @@ import type { CheckAnswer, CheckTask } from './check-worker.ts'
 
 type Waiting = (found: string | undefined | Error) => void
 
-/** Looks for listed words in another thread, which starts with the first text. */
+/** Searches for listed words in another thread, which starts with the first text. */
 export class CheckThread {
   #worker: Worker | undefined
   #list: readonly string[] | undefined

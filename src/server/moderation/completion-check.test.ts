@@ -19,7 +19,7 @@ function through(
 const letters = (text: string) => [...text]
 
 describe('masking', () => {
-  it('replaces a word wherever the text is cut, and leaves every other letter', () => {
+  it('replaces a word wherever the text is split, and leaves every other letter', () => {
     const text = 'before badword between BADWORD after bad word'
     for (const pieces of [[text], letters(text), text.split(/(?<=b)/), [text.slice(0, 9), '', text.slice(9)]])
       expect(through(['badword'], pieces)).toBe(`before ${mask} between ${mask} after bad word`)
@@ -130,7 +130,7 @@ it('equals a plain search for any words, texts and cuts', () => {
   }
 })
 
-it('judges a text alike by a short list, which is searched for plainly, and by a long one', () => {
+it('gives the same result for a short list, which is searched directly, and for a long one', () => {
   const words = ['Bad Word', '坏', 'ｆｕｌｌ', 'tab\there']
   const lists = [words, [...words, ...Array.from({ length: 50 }, (_, n) => `unseen ${n}!`)]].map((list) => new WordList(list))
   const texts = {
@@ -170,7 +170,7 @@ describe('hostile texts', () => {
     }
   })
 
-  it('go on as they came, piece by piece, with no more work for many pieces than for one', () => {
+  it('pass through unchanged, chunk by chunk, with no more work for many chunks than for one', () => {
     const words = new WordList(alike)
     const one = new CompletionCheck({ words, stops: false, piecesKept: 0 })
     const piece = 'a'.repeat(100)

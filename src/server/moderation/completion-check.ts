@@ -9,7 +9,7 @@ export interface Checked {
 
 export interface CompletionRule {
   readonly words: WordList
-  /** True: a word ends the text, and nothing behind its beginning goes on. False: it is masked. */
+  /** True: a word ends the text, and nothing from its start on is passed. False: it is masked. */
   readonly stops: boolean
   /** So many of the last pieces are held back, so that the text right before a word is not seen either. */
   readonly piecesKept: number
@@ -23,7 +23,7 @@ export const mask = '**###**'
  */
 export class CompletionCheck {
   readonly #rule: CompletionRule
-  /** Where the last units that were compared came from, by their number, as far back as the longest word. */
+  /** The positions in the text of the last compared units, by their number, as far back as the longest word. */
   readonly #origins: Float64Array
   #state = nothingSeen
   #units = 0
@@ -43,12 +43,12 @@ export class CompletionCheck {
     this.#origins = new Float64Array(2 ** Math.ceil(Math.log2(rule.words.longest + 1)))
   }
 
-  /** Whether something is kept back that goes on with a later piece, or at the end. */
+  /** Whether some text is held back until a later chunk, or the end. */
   get isHolding(): boolean {
     return this.#stoppedBy === undefined && (this.#kept !== '' || this.#half !== '' || this.#pieces.length > 0)
   }
 
-  /** Takes the next piece. After a word has stopped the text, nothing goes on any more. */
+  /** Takes the next chunk. After a word has stopped the text, nothing more is passed. */
   push(piece: string): Checked {
     if (this.#stoppedBy !== undefined) return { pass: '', found: this.#stoppedBy }
     const found = this.#read(this.#half + piece)
@@ -111,7 +111,7 @@ export class CompletionCheck {
     return listed.word
   }
 
-  /** Where the text begins that the last so many units came from. */
+  /** The start of the text that produced the last so many units. */
   #originOf(units: number): number {
     return this.#origins[(this.#units - units) & (this.#origins.length - 1)] ?? 0
   }
@@ -132,7 +132,7 @@ export class CompletionCheck {
     this.#masked.push({ from: first, to })
   }
 
-  /** Up to here no word can begin any more that has not been found. */
+  /** Before this position no listed word that was not found can begin. */
   #decided(): number {
     const depth = this.#rule.words.depthOf(this.#state)
     return depth === 0 ? this.#end : this.#originOf(depth)

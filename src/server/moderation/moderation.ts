@@ -30,7 +30,7 @@ export class Moderation {
     return length < readHereBelow ? findWord(prompts.words, texts) : this.#findInThread(prompts, texts, length)
   }
 
-  /** How completions are checked; undefined when they are not. */
+  /** The check of completions; undefined when it is off. */
   get completionRule(): CompletionRule | undefined {
     return this.#checks().completions
   }

@@ -2,7 +2,7 @@ import { foldCase, foldCodePoint, foldUnit, noUnits, severalUnits } from './case
 
 export interface Listed {
   readonly word: string
-  /** Its length as it is compared. */
+  /** Its length after case folding. */
   readonly length: number
 }
 
@@ -14,9 +14,9 @@ export const nothingSeen = 0
  * of a word; its steps are in one open hash table, since a list may have 200,000 letters. Reads folded text, unit by unit.
  */
 export class WordList {
-  /** In units, as they are compared. */
+  /** The longest word, in folded units. */
   readonly longest: number
-  /** How many steps have been looked up: the work that was done, which is at most twice the length of the text. */
+  /** The number of steps looked up, which is at most twice the length of the text. */
   lookups = 0
   readonly #mask: number
   readonly #from: Int32Array
@@ -28,7 +28,7 @@ export class WordList {
   readonly #listed: (Listed | undefined)[]
   /** By unit of a text that is not folded: whether a word may begin with it. Found out when it is first asked. */
   readonly #begins = new Uint8Array(0x10000)
-  /** The words of a short list that a text of ASCII letters can have in it, as they are compared; undefined for a long list. */
+  /** The folded words of a short list that a text of ASCII letters can contain; undefined for a long list. */
   readonly #plain: readonly string[] | undefined
 
   constructor(words: readonly string[]) {
@@ -78,7 +78,7 @@ export class WordList {
     return this.#begins[unit] === yes
   }
 
-  /** How many of the last units may be the beginning of a word that is not complete. */
+  /** The number of last units that may be the start of an incomplete word. */
   depthOf(state: number): number {
     return this.#depths[state] ?? 0
   }

@@ -20,8 +20,8 @@ const feed = z.object({
 })
 
 /**
- * Asks the release feed that the super admin has set for the latest release. Nothing is asked of anybody while none is set.
- * Throws `update_feed_missing` and `update_check_failed`.
+ * Requests the latest release from the release feed that the super admin has set. No request is sent while none is set. Throws
+ * `update_feed_missing` and `update_check_failed`.
  */
 export async function readLatestRelease({ options, upstream, version }: Parts): Promise<Release> {
   const url = options.current.ReleaseFeedUrl
@@ -66,7 +66,7 @@ function partsOf(text: string): { release: Part[]; preRelease: Part[] } {
   }
 }
 
-/** Above 0 when the first part that differs is greater in `left`: numbers by size, before words, which go by their letters. */
+/** Above 0 when the first different part is greater in `left`: numbers by value, before words, which are compared as text. */
 function compareLists(left: readonly Part[], right: readonly Part[], missing: Part): number {
   for (let at = 0; at < Math.max(left.length, right.length); at++) {
     const [a, b] = [left[at] ?? missing, right[at] ?? missing]

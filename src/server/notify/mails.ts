@@ -5,7 +5,7 @@ import type { Mail } from './mailer.ts'
 interface Words {
   readonly subject: Text
   readonly lines: readonly Text[]
-  /** Label of the link, where there is one. */
+  /** Label of the link, if there is one. */
   readonly button?: Text
 }
 
@@ -131,11 +131,11 @@ export type MailKind = keyof typeof mails
 export interface Letter {
   readonly to: string
   readonly language: Language
-  /** `site` is the name of the site; the others are those that the words name. */
+  /** `site` is the name of the site; the others are the params of the texts. */
   readonly params: TextParams & { readonly site: string }
   /** Shown large, by itself. */
   readonly code?: string
-  /** http or https. Where the button leads, or nowhere. */
+  /** http or https. The target of the button, if any. */
   readonly link?: string
 }
 

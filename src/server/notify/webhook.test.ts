@@ -15,7 +15,7 @@ interface Call {
   readonly body: string
 }
 
-/** Instead of a status: no answer at all, and one that is longer than anybody reads. */
+/** Instead of a status: no response, and a response without an end. */
 const [silent, endless] = [1, 2]
 
 const notice = { type: 'quota_exceed', title: '额度不足', content: '剩余 $0.10', values: ['$0.10', 7] }
@@ -48,7 +48,7 @@ async function receiver(statuses: readonly number[] = [200], secure = true) {
   return { calls, port, url: `${secure ? 'https' : 'http'}://mail.test:${port}/hook` }
 }
 
-/** Where every name leads to loopback, which counts as public. */
+/** Resolves every name to loopback, which counts as public. */
 function parts(values: Partial<OptionValues> = {}, isPublic = true) {
   const toLoopback = async () => [{ address: '127.0.0.1', family: 4 }]
   const untrusted = {
@@ -124,7 +124,7 @@ describe('a webhook', () => {
     expect(long.calls).toHaveLength(1)
   })
 
-  it.each([302, 400, 401, 404])('is not called again after %i, nor anywhere else', async (status) => {
+  it.each([302, 400, 401, 404])('is not called again after %i, nor redirected', async (status) => {
     const { calls, url } = await receiver([status])
     expect(await codeOf(callWebhook(parts(), { webhook: { url, secret: '' }, notice }))).toContain(`status ${status}`)
     expect(calls).toHaveLength(1)

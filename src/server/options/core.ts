@@ -36,7 +36,7 @@ export interface Caller {
 
 /**
  * The settings of the site, which administrators change while it runs. Every part reads `options.current`, one frozen and typed
- * snapshot of all of them. Settings needed before the database opens are in `env.ts`; those of one user or channel are in its row.
+ * snapshot of all options. Settings needed before the database opens are in `env.ts`; those of one user or channel are in its row.
  */
 export interface OptionStore {
   /** All options. Read it for each use; values that are costly to derive are cached by `derived`. */
@@ -44,10 +44,10 @@ export interface OptionStore {
   /** Resolves when `current` is at least as new as this call. */
   refresh(): Promise<void>
   /**
-   * Saves one option from its string form; durable and in `current` when it resolves. The value that it has already changes nothing,
-   * and is no mistake: forms save all of their fields. Throws `option_unknown`, `option_forbidden`, `option_invalid`,
-   * `json_text_invalid`, `option_needs` or, where `confirmed` is false, `groups_in_use`, and then the old value stays. A secret is left
-   * alone when `value` is undefined and cleared when it is empty.
+   * Saves one option from its string form; durable and in `current` when it resolves. Saving the current value is not an error and
+   * changes nothing: forms save all of their fields. Throws `option_unknown`, `option_forbidden`, `option_invalid`,
+   * `json_text_invalid`, `option_needs` or, if `confirmed` is false, `groups_in_use`, and then the old value stays. A secret is
+   * unchanged when `value` is undefined and cleared when it is empty.
    */
   save(change: OptionChange): Promise<void>
   /** Saves several options, made from the values of that moment: all of them are in force at once, or none. Throws as `save`. */

@@ -9,7 +9,7 @@ export function presentOptions(values: OptionValues): { key: string; value: stri
   return keys.filter((key) => !allOptions[key].secret).map((key) => ({ key, value: encodeOption(allOptions[key], values[key]) }))
 }
 
-/** Which secret options are set. */
+/** The secret options that are set. */
 export function presentSecrets(values: OptionValues): Record<string, boolean> {
   return Object.fromEntries(keys.filter((key) => allOptions[key].secret).map((key) => [key, values[key] !== '']))
 }

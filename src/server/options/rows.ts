@@ -14,8 +14,8 @@ export interface StoredOptions {
 }
 
 /**
- * Reads all options. No row can stop it: one that is unknown, too long, unreadable or out of range counts as absent and leaves the
- * value of `last`, or the default; a switch without what it needs is switched off.
+ * Reads all options. No row can make it fail: an unknown, too long, unreadable or out-of-range value counts as absent and leaves the
+ * value of `last`, or the default; a switch without its requirements is turned off.
  */
 export async function readOptions(db: Queries, secrets: Secrets, last: OptionValues = defaults): Promise<StoredOptions> {
   const bounded = sql<string | null>`case when length(value) <= ${optionTextLengthMax} then value end`

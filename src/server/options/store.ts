@@ -81,12 +81,12 @@ function parse({ key, option }: FoundOption, text: string | undefined): unknown 
   return fail('option_invalid', { key, reason: decoded.reason })
 }
 
-/** An option and its new value, which has passed the schema of its key. */
+/** An option and its new value, validated by the schema of its key. */
 type Edit = readonly [FoundOption, unknown]
 
 /**
- * Writes values, made from those that there are, each with its audit row, in one transaction that other writers of options wait for.
- * Answers whether any is a new one.
+ * Writes values computed from the current ones, each with its audit row, in one transaction that other writers of options wait for.
+ * Returns whether any value is new.
  */
 function change(
   parts: Parts,

@@ -240,7 +240,7 @@ describe('the public price of a model', () => {
     expect(() => priceOf('o3')).toThrow('has no price')
   })
 
-  it('is none for models sold by another unit than tokens, which it names', () => {
+  it('has none for models sold by another unit than tokens, and names the unit', () => {
     const { priceOf, catalog } = catalogOf({}, served)
     expect(() => priceOf('gemini-embedding-2')).toThrow('has no price')
     expect(catalog.uncovered('gemini-embedding-2')).toBe('unit')

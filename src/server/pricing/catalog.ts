@@ -9,9 +9,9 @@ import { type PublicModel, publicPrices, type Vendors } from './public-prices.ts
 import type { Price } from './quote.ts'
 
 /**
- * The price of each model in each group: by the current options, else by the public price data for the vendors of the channels that
- * serve it. `quote.ts` turns such a price and a usage into units, and `wallet/` charges them. Which channel serves a call does not
- * matter.
+ * The price of each model in each group: by the current options, otherwise by the public price data for the vendors of the channels
+ * that serve it. `quote.ts` computes units from such a price and a usage, and `wallet/` charges them. The channel that serves a call
+ * does not matter.
  */
 export interface Catalog {
   /**
@@ -29,7 +29,7 @@ export interface Catalog {
 /** Ratio of models without a price, as dear as the dearest models: 75 dollars per million tokens. */
 export const fallbackModelRatio = 37.5
 
-/** `data` and `vendors` answer another object whenever the price data, or a channel, has changed. */
+/** `data` and `vendors` return a new object whenever the price data, or a channel, has changed. */
 export function openCatalog(
   { options, now }: Pick<Core, 'options' | 'now'>,
   { data, vendors }: { readonly data: () => PriceData; readonly vendors: () => Vendors },
@@ -79,7 +79,7 @@ export function openCatalog(
 
 const dayMs = 86_400_000
 
-/** What public prices are made from. */
+/** The inputs of public prices. */
 interface Sources {
   readonly own: OwnPrices
   readonly data: PriceData

@@ -101,7 +101,7 @@ it('covers every step that a prompt within its bound can reach, and affords no o
     const limit = affordableOutput(stepped, plain, { textTokens: 1000, completions: 1, units })
     expect(greatestCost(stepped, plain, { textTokens: 1000, outputTokens: limit })).toBeLessThanOrEqual(units)
   }
-  // Where output is cheaper for long prompts, the price of short ones has to be covered.
+  // If output is cheaper for long prompts, the price of short ones has to be covered.
   const odd = price({ steps: [{ above: 10, price: price({ completionRatio: 0.5 }) }] })
   expect(greatestCost(odd, plain, tokens)).toBe(1400)
 })

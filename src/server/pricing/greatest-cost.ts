@@ -45,7 +45,7 @@ export function greatestCost(
 }
 
 /**
- * How many output tokens each of `completions` answers can have for at most `units`, of which the prompt is paid first. Infinite where
+ * The number of output tokens that each of `completions` answers can have for at most `units`, after the prompt is paid. Infinite if
  * output costs nothing; negative when the prompt alone costs more.
  */
 export function affordableOutput(
@@ -63,7 +63,7 @@ export function affordableOutput(
   return Math.min(...each)
 }
 
-/** The prices that the call can have by the length of its prompt, which may turn out shorter than its bound. */
+/** The possible prices of the call by the length of its prompt, which may be shorter than its bound. */
 function reachable(price: Price, { imageTokens, audioTokens }: TokenKinds, textTokens: number): readonly Price[] {
   if (!price.steps) return [price]
   const longest = textTokens + imageTokens + audioTokens

@@ -8,7 +8,7 @@ export function groupRatio(options: GroupOptions, group: string): number {
   return options.GroupRatio[group] ?? 1
 }
 
-/** The groups that a user may choose for a token: those that the site offers to everybody, and the user's own. */
+/** The groups that a user may choose for a token: those offered to everybody, and the user's own. */
 export function usableGroups(options: GroupOptions, userGroup: string): Record<string, { ratio: number; desc: string }> {
   const offered = new Map(Object.entries(options.UserUsableGroups))
   if (!offered.has(userGroup)) offered.set(userGroup, '用户分组')

@@ -18,7 +18,7 @@ const vendor = (id: string, models: ModelInfo[], fallbacks: string[] = []): Prov
 })
 const read = (vendors: readonly Provider[]) => ({ vendors, data: prices.read(vendors) })
 
-/** The merged data as it is kept in the database. */
+/** The merged data as stored in the database. */
 async function merged(before: readonly Provider[], after: readonly Provider[], models: VendorModel[]) {
   const vendors = await mergePrices({ before: read(before), after: read(after) }, models)
   return read(keepReadable(JSON.parse(JSON.stringify(vendors)), prices))
@@ -39,7 +39,7 @@ it('changes the prices of the chosen models, as the newer data has them, and of 
   expect(left.map(({ vendor_id, model }) => `${vendor_id} ${model}`)).toEqual(['two a', 'one b'])
 })
 
-it('changes one name where a pattern fits many, and keeps what was chosen when more is chosen later', async () => {
+it('changes one name if a pattern matches many, and keeps earlier choices when more is chosen later', async () => {
   const before = [vendor('one', [entry('m', 1, { starts_with: 'm' })])]
   const after = [vendor('one', [entry('m', 2, { starts_with: 'm' })])]
   const first = await merged(before, after, [{ vendor: 'one', model: 'm-1' }])

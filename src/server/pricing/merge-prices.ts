@@ -4,20 +4,20 @@ import { keyOf, lookupsPerTurn, type ReadPair, type VendorModel } from './price-
 import type { PriceVendors } from './price-data.ts'
 
 /**
- * The vendors of the data in use with the newer prices of these models: every other name costs what it did. Each model becomes an entry of
- * its own in front of the vendor's list, which fits that name alone. Takes turns with other work.
+ * The vendors of the data in use with the newer prices of these models: every other name keeps its price. Each model becomes a
+ * separate entry at the start of the vendor's list, which matches only that name. Yields to the event loop.
  */
 export async function mergePrices({ before, after }: ReadPair, models: readonly VendorModel[]): Promise<PriceVendors> {
   const chosen = new Set(models.map(keyOf))
   const entries = new Map<string, ModelInfo[]>()
   const put = ({ vendor, model }: VendorModel, found: ModelInfo | undefined) =>
-    // Without prices it is a model that has none, whatever patterns would fit its name.
+    // Without prices the model has none, whatever patterns would match its name.
     entries.set(vendor, [...(entries.get(vendor) ?? []), { id: model, match: { equals: model }, prices: found?.prices ?? {} }])
 
   for (const [index, { vendor, model }] of models.entries()) {
     if (index % lookupsPerTurn === 0) await yieldToEventLoop()
     put({ vendor, model }, after.data.entryOf(vendor, model))
-    // The list of this vendor is that of others too, which nobody has chosen.
+    // Other vendors also use the list of this vendor, and they were not chosen.
     for (const { id, fallback_model_providers: fallbacks = [] } of before.vendors)
       if (fallbacks.includes(vendor) && !chosen.has(keyOf({ vendor: id, model })))
         put({ vendor: id, model }, before.data.entryOf(id, model))
@@ -29,7 +29,7 @@ export async function mergePrices({ before, after }: ReadPair, models: readonly 
   return [...before.vendors, ...added].map((vendor) => inFront(entries.get(vendor.id) ?? [], vendor))
 }
 
-/** In place of entries for the same names that came in this way before. */
+/** Replaces entries that were added for the same names before. */
 function inFront(entries: readonly ModelInfo[], vendor: PriceVendors[number]): PriceVendors[number] {
   if (entries.length === 0) return vendor
   const names = new Set(entries.map(({ id }) => id.toLowerCase()))

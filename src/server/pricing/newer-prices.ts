@@ -20,7 +20,7 @@ import { readPublished } from './published-data.ts'
 type Parts = Core & { readonly priceBook: PriceBook }
 
 export interface NewerPrices {
-  /** SHA-256 of the vendors as they are kept. What is applied or dismissed is named by it. */
+  /** SHA-256 of the stored vendors. It identifies the data that is applied or dismissed. */
   readonly hash: string
   /** The day of its newest price. */
   readonly date: string
@@ -31,7 +31,10 @@ export interface NewerPrices {
   readonly changes: PriceChange[]
 }
 
-/** The proposal, where it still changes a price of the data in use and is not older; nobody has decided on it. `served`: names that calls use. */
+/**
+ * The proposal, if it still changes a price of the data in use and is not older, and has not been decided on. `served`: names used by
+ * calls.
+ */
 export async function readNewerPrices(parts: Parts, served: readonly VendorModel[]): Promise<NewerPrices | undefined> {
   const { db, priceBook, now } = parts
   const row = await db
@@ -50,7 +53,7 @@ export async function readNewerPrices(parts: Parts, served: readonly VendorModel
 }
 
 /**
- * `same`: it changes no price. `older`: none of its prices is as new as those in use, as in a copy that nobody keeps up. `dismissed`: it is
+ * `same`: it changes no price. `older`: none of its prices is as new as those in use, as in an unmaintained copy. `dismissed`: it is
  * the data that was dismissed last.
  */
 export type Found = 'newer' | 'same' | 'older' | 'dismissed'
@@ -99,7 +102,7 @@ async function isDismissed(db: Parts['db'], hash: string): Promise<boolean> {
   return row?.hash === hash && row.dismissed === 1
 }
 
-/** The same at the request of a person, who is proposed again what was dismissed; the audit has the outcome. */
+/** The same at the request of an admin, to whom dismissed data is proposed again; the audit log records the outcome. */
 export async function checkPrices(
   parts: Fetching,
   { served, caller }: { served: readonly VendorModel[]; caller: Caller },
@@ -136,13 +139,13 @@ function hashOf(vendors: string): string {
 }
 
 interface Seen {
-  /** `NewerPrices.hash` of what the caller has seen. */
+  /** `NewerPrices.hash` of the data that the caller has seen. */
   readonly hash: string
 }
 
 /**
- * Charges by the newer data of this hash from now on, on every node: by all of it, or by its prices of `models` alone; the others stay a
- * proposal. Throws `price_data_changed` where it is not the proposal any more, or the data in use has changed meanwhile.
+ * Charges by the newer data of this hash from now on, on every node: by all of it, or only by its prices of `models`; the others stay
+ * a proposal. Throws `price_data_changed` if it is no longer the proposal, or the data in use has changed meanwhile.
  */
 export async function applyPrices(
   parts: Parts,
@@ -182,7 +185,7 @@ async function merge(parts: Parts, hash: string, models: readonly VendorModel[])
   return { onto: before.hash, hash: hashOf(vendors), vendors }
 }
 
-/** Proposes the newer data of this hash no more. Throws `price_data_changed` where it is not the proposal. */
+/** Dismisses the newer data of this hash. Throws `price_data_changed` if it is not the proposal. */
 export function dismissPrices(parts: Parts, caller: Caller, { hash }: Seen): Promise<void> {
   return decide(parts, { caller, action: 'price-data.dismiss' }, async (within) => {
     const { slot } = await lockProposal(within, hash)
@@ -200,7 +203,7 @@ export function restorePrices(parts: Parts, caller: Caller): Promise<void> {
   })
 }
 
-/** The proposal, which nobody else decides on before the end of the transaction. */
+/** The proposal, locked against other decisions until the end of the transaction. */
 async function lockProposal(within: Within, hash: string): Promise<Row<'price_data'>> {
   const found = await within
     .updateTable('price_data')

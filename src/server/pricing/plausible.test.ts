@@ -24,7 +24,7 @@ function randomOf(seed: number): () => number {
 }
 
 describe('a plausible usage', () => {
-  it('is left as it is, up to the bound', () => {
+  it('is unchanged up to the bound', () => {
     const usage = usageOf({ input: 60, cacheRead: 40, output: 50, reasoning: 30 })
     expect(plausibleUsage(usage, bound)).toEqual({ usage, isImplausible: false })
     expect(plausibleUsage(usage, undefined).usage).toBe(usage)

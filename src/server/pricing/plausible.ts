@@ -32,8 +32,8 @@ const promptBuckets: readonly PromptBucket[] = [
 const outputBuckets: readonly OutputBucket[] = ['videoOutput', 'audioOutput', 'imageOutput', 'output']
 
 /**
- * The usage within the bound. The excess is cut from the dearest bucket of its side first, until the side fits; the other buckets stay
- * as they are. So the charge is the least that the report and the bound leave possible, and never more than the report. Without a
+ * The usage within the bound. The excess is removed from the most expensive bucket of its side first, until the side fits; the other
+ * buckets stay unchanged. The charge is the lowest that the report and the bound allow, and never more than the report. Without a
  * bound, only a report that contradicts itself is implausible.
  */
 export function plausibleUsage(usage: Usage, bound: UsageBound | undefined): { usage: Usage; isImplausible: boolean } {

@@ -55,7 +55,7 @@ export async function openPriceBook({ db, bus, logger }: Core, prices: PricePack
   }
 }
 
-/** Data of the table `price_data`, which was checked before it was written. */
+/** Data of the table `price_data`, which was validated before it was written. */
 export function readKept(json: string, prices: PricePackage): ReadVendors {
   const vendors = keepReadable(JSON.parse(json) as PriceVendors, prices)
   return { data: prices.read(vendors), vendors }

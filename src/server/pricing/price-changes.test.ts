@@ -22,7 +22,7 @@ function compare(before: ModelInfo[], after: ModelInfo[], served: string[] = [])
   return comparePrices({ before: sold(before), after: sold(after) }, { served: names, nowMs })
 }
 
-it('lists what is added, removed and changed, and nothing of what stays', async () => {
+it('lists added, removed and changed prices, and no unchanged ones', async () => {
   const changes = await compare(
     [entry('stays', cost(1, 2)), entry('goes', cost(1, 2)), entry('rises', cost(1, 2))],
     [entry('stays', cost(1, 2)), entry('rises', cost(1.5, 2)), entry('comes', cost(3, 4))],
@@ -34,7 +34,7 @@ it('lists what is added, removed and changed, and nothing of what stays', async 
   ])
 })
 
-it('lists first what may be a mistake: a price of zero, ten times the price, one that is too high, a served model without any', async () => {
+it('lists possible errors first: a price of zero, ten times the price, one that is too high, a served model without any', async () => {
   const before = [
     entry('free', cost(1, 2)),
     entry('leaps', cost(1, 2)),

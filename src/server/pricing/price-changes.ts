@@ -21,9 +21,9 @@ export interface VendorModel {
 }
 
 /**
- * What other price data would change, for a person to judge: suspect changes first, then those of models that this site serves, then by
- * name. All models of both data are looked up as they are for a charge, and so are the `served` ones, whose names the patterns of the
- * data may lead to another model. Prices that begin on a later day are changes of their own. Takes turns with other work.
+ * The changes of other price data, for a person to judge: suspect changes first, then those of models that this site serves, then by
+ * name. All models of both data are looked up as for a charge, and so are the `served` ones, whose names the patterns of the data may
+ * match to another model. Prices that begin on a later day are separate changes. Yields to the event loop.
  */
 export async function comparePrices(
   { before, after }: ReadPair,
@@ -88,7 +88,7 @@ function shown(price: PublicPrice | undefined): PriceChange['before'] {
   return price ? { prices: price.prices, steps: [...price.steps], uncovered: price.uncovered ?? null } : null
 }
 
-/** US dollars per million tokens, which no model has cost yet. */
+/** US dollars per million tokens, above any model's price so far. */
 const highAbove = 1000
 const tenfold = 10
 

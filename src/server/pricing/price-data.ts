@@ -5,11 +5,11 @@ import type { TokenPrices } from '../../contract/routes/pricing.ts'
 import { upTo } from '../lib/cache-size.ts'
 
 /**
- * Public prices of models, out of data in the form of `@pydantic/genai-prices`: that which the package contains, or newer data that was
- * applied (`price-book.ts`). Read without I/O. Charged by `catalog.ts` and proposed by `proposals.ts`.
+ * Public prices of models, from data in the form of `@pydantic/genai-prices`: the data in the package, or newer data that was applied
+ * (`price-book.ts`). Read without I/O. Charged by `catalog.ts` and proposed by `proposals.ts`.
  */
 export interface PriceData {
-  /** The day of the newest price in the data that is in force, as `2026-09-22`: how old the data is. */
+  /** The date of the newest price in force in the data, as `2026-09-22`: the age of the data. */
   readonly date: string
   /**
    * A vendor's (`Provider.priceVendor`) price of a model at a moment. Undefined for unknown models. Takes up to a third of a
@@ -40,11 +40,11 @@ export type Uncovered = 'unit' | 'free'
 /** The vendors that price data consists of, each with its models. */
 export type PriceVendors = readonly Provider[]
 
-/** The package: its data, where newer data is published, and how such data is read. */
+/** The package: its data, the address of newer data, and its reader. */
 export interface PricePackage {
   readonly vendors: PriceVendors
   readonly updateUrl: string
-  /** Data that `published-data.ts` has accepted, or that of the package. Keeps no state but what it remembers of the given vendors. */
+  /** Reads data that `published-data.ts` has accepted, or that of the package. Its only state is a cache of the given vendors. */
   read(vendors: PriceVendors): PriceData
   /** Throws where the package cannot compute a price of this model. */
   requireReadable(model: ModelInfo): void
@@ -97,7 +97,7 @@ export function pricesIn({ prices }: ModelInfo): { readonly prices: ModelPrice; 
 
 const sellerOf = (models: ModelInfo[]): Provider => ({ id: '', name: '', api_pattern: '', models })
 
-/** A vendor by itself: the package would look for those that it falls back to in its own data. */
+/** A vendor without its fallbacks: the package would look for those in its own data. */
 function vendorOf({ id, name, models, fallback_model_providers: others = [] }: Provider, all: PriceVendors): Provider {
   const fallbacks = others.flatMap((other) => all.find((vendor) => vendor.id === other)?.models ?? [])
   return {
@@ -208,7 +208,7 @@ function priceOf(price: ModelPrice, key: string, promptTokens: number): number |
   return value.tiers.findLast(({ start }) => promptTokens > start)?.price ?? value.base
 }
 
-/** `gpt-5.4-2026-03-05` and `claude-opus-4-5-20251101` bear the day of their release. */
+/** `gpt-5.4-2026-03-05` and `claude-opus-4-5-20251101` contain their release dates. */
 const dated = /(?<!\d)(20[2-4]\d)-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])(?!\d)/g
 
 function dayIn(name: string): number | undefined {

@@ -23,7 +23,7 @@ eachDatabase('proposed prices', (fresh, kind) => {
     return { app: { ...core, catalog, priceBook }, close }
   }
 
-  it('are those that the public data has otherwise, and none for names that it does not know', async () => {
+  it('are those with another price in the public data, and none for unknown names', async () => {
     const { app, close } = await parts()
     const proposals = await proposePrices(app, ['gpt-4o', 'gpt-5', 'no-such-model-anywhere', 'gpt-5'])
     expect(proposals.map(({ model }) => model)).toEqual(['gpt-5'])
@@ -66,7 +66,7 @@ eachDatabase('proposed prices', (fresh, kind) => {
     await close()
   })
 
-  it('take the place of a price per call', async () => {
+  it('replace a price per call', async () => {
     const { app, close } = await parts()
     await app.options.save({ key: 'ModelPrice', value: JSON.stringify({ 'gpt-5': 0.5 }), caller: admin })
     expect((await proposePrices(app, ['gpt-5']))[0]).toMatchObject({ current: null, current_per_call: 0.5 })

@@ -8,12 +8,12 @@ import type { PriceBook } from './price-book.ts'
 import { ratiosOf } from './ratios-of.ts'
 
 /**
- * Proposals from the public price data: an admin sees the differences and accepts some, which become the site's own prices. A price
- * that rises with the length of the prompt is proposed as it is for the longest.
+ * Proposals from the public price data: an admin sees the differences and accepts some, which become the site's own prices. If a price
+ * rises with the length of the prompt, the price of the longest prompts is proposed.
  */
 type Parts = Pick<Core, 'options' | 'now'> & { readonly catalog: Catalog; readonly priceBook: PriceBook }
 
-/** Those of the models with another price in the price data. Models that are charged by that data already are left out. */
+/** The models with another price in the price data. Models that are charged by that data already are left out. */
 export function proposePrices({ catalog, options, priceBook, now }: Parts, models: readonly string[]): PriceProposal[] {
   const nowMs = now()
   return [...new Set(models)].sort().flatMap((model) => {

@@ -44,7 +44,7 @@ it('turns the prices of the vendor into ratios, and names it and the day of the 
   expect(find('other')).toBeUndefined()
 })
 
-it('takes the dearest of the vendors, and names those that are cheaper', () => {
+it('uses the most expensive of the vendors, and names the cheaper ones', () => {
   const offers = { a: sold('A', tokens(1, 8)), b: sold('B', tokens(2, 9)), c: sold('C', tokens(2, 9)) }
   expect(pricesOf(offers).find('m')).toMatchObject({ price: { modelRatio: 1, source: { vendor: 'B', cheaper: ['A'] } } })
 })
@@ -74,7 +74,7 @@ it("keeps an administrator's settings of the model", () => {
   })
 })
 
-it('charges sound that is written as text at the least, where nothing prices it', () => {
+it('charges audio output at least at the price of text, if it has no price', () => {
   expect(pricesOf({ a: sold('A', tokens(0.6, 12)) }).find('m')).toMatchObject({
     price: { audioRatio: 1, audioCompletionRatio: 20 },
   })

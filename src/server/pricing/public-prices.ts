@@ -5,7 +5,7 @@ import type { TokenPrices } from '../../contract/routes/pricing.ts'
 import type { PriceData, PublicPrice, Uncovered } from './price-data.ts'
 import { ratiosOf } from './ratios-of.ts'
 
-/** Which vendors sell a model through the channels of this site. Another object whenever a channel changes. */
+/** The vendors that sell a model through the channels of this site. A new object whenever a channel changes. */
 export interface Vendors {
   /** Ids in the price data, each once. Empty for a model that no channel serves. */
   vendorsOf(model: string): readonly string[]
@@ -15,8 +15,8 @@ export interface Vendors {
 export type PublicModel = { readonly price: ModelPrice } | { readonly uncovered: Uncovered }
 
 /**
- * The public prices of models by the vendors of the channels that serve them: where vendors differ the dearest counts. Each name is
- * looked up once; rebuild it when the options, the channels or the day change. Undefined for models that the data does not price.
+ * The public prices of models by the vendors of the channels that serve them: if vendors differ, the most expensive is used. Each name
+ * is looked up once; rebuild it when the options, the channels or the day change. Undefined for models without a price in the data.
  */
 export function publicPrices(
   options: OptionValues,
@@ -65,7 +65,7 @@ function factorsOf(options: PriceOptions & Pick<OptionValues, 'QuotaPerUnit'>, m
   return ratioPriceOf({ ...options, ...Object.fromEntries(maps) }, model, ModelRatio)
 }
 
-/** Audio output costs as much as text where neither the data nor the family has an audio price. */
+/** Audio output costs as much as text if neither the data nor the family has an audio price. */
 function withSound(model: string, prices: TokenPrices): TokenPrices {
   if (prices.audio_input !== null || prices.audio_output !== null || familyAudioRatio(model) !== 1) return prices
   return { ...prices, audio_output: Math.max(prices.output, prices.input * 2) }

@@ -28,7 +28,7 @@ it('is accepted as the package has it, and read to the same prices', () => {
     for (const model of models) expect(other.of(id, model.id, day), model.id).toEqual(one.of(id, model.id, day))
 })
 
-it('keeps nothing but what prices are read from', () => {
+it('keeps only members that prices are read from', () => {
   const read = readPublished(edited({ description: 'x'.repeat(1000), anything: { else: true } }), against)
   if ('reason' in read) throw new Error(read.reason.en)
   expect(JSON.stringify(read.vendors)).not.toContain('xxx')

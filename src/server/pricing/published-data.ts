@@ -4,8 +4,8 @@ import type { Text } from '../../contract/text.ts'
 import { type PricePackage, type PriceVendors, pricesIn } from './price-data.ts'
 
 /**
- * Price data as it is published, from an address that answers with whatever it likes: what passes here can be read without errors, in
- * bounded time. Whether its prices are right is for a person to judge (`price-changes.ts`).
+ * Published price data, from an untrusted address: accepted data can be read without errors, in bounded time. A person judges whether
+ * its prices are right (`price-changes.ts`).
  */
 export type Published =
   | {
@@ -15,13 +15,13 @@ export type Published =
     }
   | { readonly reason: Text }
 
-/** US dollars: a dollar for each token. What is above is a mistake. */
+/** US dollars: a dollar for each token. Higher prices are errors. */
 const priceMax = 1_000_000
 const modelsMax = 50_000
 
 /**
- * Reads published data. Answers why where it is not what it should be: another form, a price that is none, or fewer than half of the
- * models of the data `inUse`.
+ * Reads published data. Returns the reason when it is refused: another form, an invalid price, or fewer than half of the models of the
+ * data `inUse`.
  */
 export function readPublished(
   json: string,
@@ -123,7 +123,7 @@ const leaf = [
   z.object({ regex: name.refine(isPlainPattern) }),
 ] as const
 
-/** How a model is recognised, nested no deeper than this. */
+/** The patterns that identify a model, nested at most this deep. */
 function matchWithin(depth: number): z.ZodType<MatchLogic> {
   if (depth === 0) return z.union(leaf)
   const inner = z.array(matchWithin(depth - 1)).max(500)

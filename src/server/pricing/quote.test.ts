@@ -92,7 +92,7 @@ describe('the cost of a call', () => {
     expect(costOf(JSON.parse(JSON.stringify(stepped)), usage({ input: 2001, output: 10 }))).toBe(5 * 2001 + 100)
   })
 
-  it('takes a price per call as often as it is due, and web searches on top of either kind', () => {
+  it('charges a price per call for each call, and web searches in addition to either kind', () => {
     const image = price({ fixedUsd: 0.04 })
     expect(costOf(image, usage({ calls: 3 }))).toBe(60_000)
     expect(costOf(image, usage({ calls: 0.45, input: 500 }))).toBe(9000)
@@ -120,7 +120,7 @@ describe('the cost of a call', () => {
     expect(costOf(cheap, usage({ input: 2 }), [other, other, other])).toBe(2)
   })
 
-  it('takes decimals as they are written', () => {
+  it('computes with decimals as they are written', () => {
     // 0.1 × 3 is 0.30000000000000004 in binary, which would round up to 4.
     expect(costOf(price({ modelRatio: 0.1 }), usage({ input: 30 }))).toBe(3)
     expect(costOf(price({ modelRatio: 0.075, completionRatio: 4, groupRatio: 1.1 }), usage({ input: 400, output: 0 }))).toBe(33)

@@ -19,7 +19,7 @@ import { fail } from '../lib/failure.ts'
  */
 
 /**
- * A price as it stood when the request was admitted: every factor that its charge needs. It is stored in the log row, so that the
+ * A price at the time when the request was admitted: every factor that its charge needs. It is stored in the log row, so that the
  * charge can be recomputed from the row alone.
  */
 export interface Price extends PriceFactors {

@@ -43,7 +43,7 @@ it('has a ratio for every price and for no other', () => {
   expect(ratiosOf({ ...none, input: 0, output: 0 }, 500_000)).toEqual({ ModelRatio: 0 })
 })
 
-it('prices audio output where audio input has no price of its own', () => {
+it('prices audio output if audio input has no price of its own', () => {
   expect(ratiosOf({ ...none, input: 2, output: 8, audio_output: 12 }, 500_000)).toMatchObject({
     AudioRatio: 1,
     AudioCompletionRatio: 6,

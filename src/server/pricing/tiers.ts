@@ -14,8 +14,8 @@ export function unpricedMembers({ tierFactors }: Factors, asked: Tier): TierMemb
 }
 
 /**
- * The tier to charge: the one that the reply reports, unless it is dearer than the requested one. A missing or unknown report counts
- * as the requested tier. Undefined for the ordinary tier.
+ * The tier to charge: the one in the reply, unless it is more expensive than the requested one. A missing or unknown report counts as
+ * the requested tier. Undefined for the default tier.
  */
 export function chargedTier(price: Factors, asked: Tier | undefined, served: Tier | undefined): Tier | undefined {
   const members = membersOf({ ...asked, ...served })

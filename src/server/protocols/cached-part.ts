@@ -16,8 +16,9 @@ interface Cached {
 }
 
 /**
- * The part of a reported prompt that came from the cache, where cached tokens are part of the prompt. A host that counts them beside it shows
- * so by a total that has both. More than the prompt without such a total cannot be meant: it is cut off, and `cacheExcess` says how much.
+ * The part of a reported prompt that came from the cache, if cached tokens are part of the prompt. A host that counts them separately
+ * has a total that includes both. A number above the prompt without such a total is invalid: it is reduced to the prompt, and
+ * `cacheExcess` has the difference.
  */
 export function cachedPart(
   { tokens, audio = 0, image = 0 }: Cached,

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * An id of a tool call in the form that an upstream takes. One that it takes already stays; every other becomes a hash of itself, so
- * that a call and its result agree in every request of a conversation without anything being kept.
- * Source: protocols notes 3.4.
+ * An id of a tool call in the form that an upstream accepts. A valid id is kept; every other becomes a hash of itself, so that a call
+ * and its result match in every request of a conversation without stored state. Source: protocols notes 3.4.
  */
 export function callIdFor(id: string, rule: CallIdRule): string {
   const { taken, prefix, length } = rules[rule]

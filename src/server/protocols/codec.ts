@@ -4,9 +4,9 @@ import type { ReplyEvent } from './reply-events.ts'
 import type { JsonObject, PathFacts, StreamEvent } from './wire-format.ts'
 
 /**
- * How conversations of a format are read into the neutral form and written from it. Every format of an upstream writes requests and
- * reads replies; those that callers speak also read requests and write replies. N readers and M writers make all pairs; nothing knows
- * a pair. All of it is pure: no clock, no chance, no network.
+ * Reading and writing conversations of a format to and from the neutral form. Every format of an upstream writes requests and reads
+ * replies; those of callers also read requests and write replies. N readers and M writers make all pairs; no code is specific to a
+ * pair. All functions are pure: no clock, no randomness, no network.
  */
 export interface Codec {
   readonly format: Format
@@ -21,7 +21,7 @@ export interface Codec {
 }
 
 export interface Inbound {
-  /** Throws `field_invalid` for invalid members and `untranslatable` for those that no other format can carry. */
+  /** Throws `field_invalid` for invalid members and `untranslatable` for members that no other format has. */
   readRequest(body: JsonObject, path: PathFacts): Dialogue
   /** Takes a complete list of events, without `error`. */
   writeReply(events: readonly ReplyEvent[], context: WriteContext): JsonObject
@@ -52,7 +52,7 @@ export interface WrittenRequest {
 }
 
 export interface ReadContext {
-  /** A new id for a tool call that came without one: `call_` and 24 characters. */
+  /** A new id for a tool call without one: `call_` and 24 characters. */
   newCallId(): string
   readonly quirks: Quirks
   /** Reports content of the reply without a neutral form, by the upstream's name. Absent where it is not reported. */
@@ -86,7 +86,7 @@ export interface WriteContext {
 }
 
 export interface StoredAs {
-  /** The reply that it goes on from; empty for none. */
+  /** The id of the reply that it continues; empty for none. */
   readonly previousId: string
   /** It is made in the background, and was announced already. */
   readonly isBackground: boolean
@@ -106,7 +106,7 @@ export interface TranslationSettings {
   readonly claudeThinkingShare: number | undefined
   /** Threshold by safety category, with `default`. */
   readonly geminiSafety: Readonly<Record<string, string>>
-  /** Tools that the model has not are left out as long as others remain, instead of refusing the request. */
+  /** Tools that the model does not have are left out as long as others remain, instead of refusing the request. */
   readonly dropsHostedTools?: boolean
 }
 
@@ -117,7 +117,7 @@ export interface TranslationSettings {
 export interface Quirks {
   /** The reasoning text of earlier turns that the upstream requires in the history. */
   readonly replayReasoning?: 'never' | 'tool-turns' | 'always'
-  /** The placeholder for unknown reasoning, where the upstream requires it: '' or ' '. */
+  /** The placeholder for unknown reasoning, if the upstream requires it: '' or ' '. */
   readonly emptyReasoning?: string
   /** The member that limits the output. */
   readonly outputLimit?: 'max_tokens' | 'max_completion_tokens'

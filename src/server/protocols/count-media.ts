@@ -5,9 +5,9 @@ import { type MediaFound, mediaIn } from './media-parts.ts'
 import type { JsonObject, RequestFacts } from './wire-format.ts'
 
 /**
- * About how many tokens the images, recordings, films and documents of a request are for a model, by the vendors' own formulas and by
- * the headers of the files. Media by address or file id are never fetched for a count: they take a flat number. Documents that are
- * plain text are left out where `withTexts` says that they were counted as such. Pure. Source: protocols notes 5.4, read 2026-11.
+ * An estimate of the tokens of a request's images, recordings, videos and documents for a model, by the vendors' own formulas and the
+ * headers of the files. Media by URL or file id are never fetched for a count: they count a flat number. Plain-text documents are left
+ * out if `withTexts` says that they were counted as text. Pure. Source: protocols notes 5.4, read 2026-11.
  */
 export function countMedia(
   body: JsonObject,
@@ -44,7 +44,7 @@ export const unknownTokens = 1_100
 /** No vendor takes more in one piece; a header may say anything. */
 const tokensMax = 1_000_000
 
-/** How a family of models counts media. */
+/** The media formulas of a family of models. */
 interface Family {
   readonly models: RegExp
   image(size: ImageSize, detail: string): number

@@ -29,7 +29,7 @@ describe('counting tokens', () => {
     }
   })
 
-  it('[T208] leaves the process free meanwhile, however many count long texts, and however hard they are to count', async () => {
+  it('[T208] yields to the event loop, no matter how many callers count long texts, or how hard the texts are to count', async () => {
     await countTokens('The vocabulary is loaded.', 'gpt-4o')
     const random = () => String.fromCharCode(0x4e00 + Math.floor(Math.random() * 20_000))
     const hard = Array.from({ length: 700_000 }, random).join('')

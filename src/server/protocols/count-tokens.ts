@@ -70,7 +70,7 @@ const windowSize = 32 * 1024
 const runMax = 120
 /** The size counted without yielding: below a millisecond, or some ten for a text that was made to be slow. */
 const stretchSize = 1024
-/** How far back a stretch may end earlier, in front of a space, so that no word is cut. */
+/** The distance within which a stretch ends before a space, so that no word is cut. */
 const wordMax = 128
 
 type Encode = (text: string, options?: { disallowedSpecial?: Set<string> }) => number

@@ -18,7 +18,7 @@ export interface Dialogue {
   /** Whether several calls may be made in one turn; undefined when the request leaves it to the model. */
   readonly parallelTools: boolean | undefined
   readonly sampling: Sampling
-  /** Everything that the model may produce, reasoning included. */
+  /** The maximum of all output, reasoning included. */
   readonly outputTokensMax: number | undefined
   readonly stop: readonly string[]
   readonly reasoning: Reasoning | undefined
@@ -134,7 +134,7 @@ export interface Tool {
   /** A tool whose input is free text, with OpenAI's `format` as sent. */
   readonly custom: { readonly format: unknown } | undefined
   readonly cache?: CacheMark
-  /** Where the caller keeps the tool; `name` and `description` say both that and the tool. */
+  /** The caller's namespace of the tool; `name` and `description` include both namespace and tool. */
   readonly namespace?: Namespace
   /** The caller's own search for further tools, with its own kind of calls. */
   readonly isToolSearch?: true
@@ -155,7 +155,7 @@ export interface VendorOnlyTool {
   readonly name: string
   /** Why it cannot be carried. */
   readonly reason: Text
-  /** As it was sent, for a request that is rewritten in its own format. */
+  /** The tool in its original form, for a request that is rewritten in its own format. */
   readonly sent?: JsonObject
 }
 
@@ -177,7 +177,7 @@ export type Effort = 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
 export interface Reasoning {
   readonly mode: 'off' | 'auto' | { readonly effort: Effort } | { readonly budgetTokens: number }
-  /** How much of it the caller wants to see; undefined when they did not say. */
+  /** The amount of reasoning that the caller requests to see; undefined when not specified. */
   readonly show: 'none' | 'summary' | 'full' | undefined
 }
 
@@ -191,7 +191,7 @@ export type OutputForm =
       readonly strict: boolean | undefined
     }
 
-/** The vendor's own web search, where both sides have one. */
+/** The vendor's own web search, if both sides have one. */
 export interface Search {
   readonly contextSize: 'low' | 'medium' | 'high' | undefined
   readonly location: Readonly<Record<string, unknown>> | undefined

@@ -66,7 +66,7 @@ function inOneLanguage(error: AppError): Text {
   return { zh: typeof error.params.reason === 'string' ? en : error.text('zh'), en }
 }
 
-/** By these the SDK goes on with a new thread, or without one, and sends the whole conversation. */
+/** With these codes the SDK starts a new thread, or none, and sends the whole conversation. */
 function extraOf({ code, params }: AppError): ErrorExtra | undefined {
   const isUnthreaded = code === 'untranslatable' && params.field === 'thread'
   if (code !== 'thread_unknown' && !isUnthreaded) return undefined

@@ -4,7 +4,7 @@ import type { Dialect } from './format.ts'
 import type { KnownError } from './known-errors.ts'
 
 /**
- * The error in the wording of the caller's vendor, for those that clients recognise by it: Claude Code compacts at "prompt is too
+ * The error in the wording of the caller's vendor, for errors that clients recognise by it: Claude Code compacts at "prompt is too
  * long", Codex at the code `context_length_exceeded`. An error in the caller's dialect is unchanged.
  */
 export function inDialect(dialect: Dialect, error: CallerError): CallerError {

@@ -1,4 +1,4 @@
-/** A wire format that callers speak: which dialect and which call of it. */
+/** A wire format of callers: the dialect and the endpoint. */
 export type CallerFormat =
   | 'openai.chat'
   | 'openai.completions'
@@ -55,10 +55,10 @@ export type UpstreamFormat =
   | 'minimax.speech'
   | 'xai.image-edits'
 
-/** Spoken over a socket for as long as it is open, not in requests and answers. */
+/** Used over a socket for as long as it is open, not in requests and replies. */
 export type SocketFormat = 'openai.realtime'
 
-/** Orders of drawings and music, which are done later; `tasks` speaks them. */
+/** Orders of drawings and music, which run asynchronously; handled by `tasks`. */
 export type TaskFormat = 'drawing' | 'music'
 
 /** The formats in which a channel can be called. */

@@ -7,7 +7,7 @@ const other = { ...tideTool, name: 'other' }
 const names = (tools: ReturnType<typeof functionTools>) => tools.offered.map(({ name }) => name)
 
 describe('tools as functions', () => {
-  it('are narrowed to those that may be called', () => {
+  it('are narrowed to the allowed ones', () => {
     const tools = [tideTool, other]
     expect(names(functionTools(dialogueOf({ tools }), rule))).toEqual(['get_tide', 'other'])
     const chosen = functionTools(dialogueOf({ tools, toolChoice: { kind: 'tool', name: 'other' } }), rule)

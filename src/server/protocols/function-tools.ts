@@ -22,8 +22,8 @@ export interface FunctionTool {
 }
 
 /**
- * Tools as functions: a free-text tool becomes one with the text `input`, a choice of one tool leaves only that one, which then must be
- * called. A later tool of the same name is left out. Source: protocols notes 3.3.
+ * Tools as functions: a free-text tool becomes a function with the text `input`, and a choice of one tool leaves only that tool, which
+ * is then forced. A later tool of the same name is left out. Source: protocols notes 3.3.
  */
 export function functionTools({ tools, toolChoice, turns }: Dialogue, rule: ToolNameRule = openAiNames): FunctionTools {
   const called = turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'tool-call' ? [part.name] : [])))

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { chatTools, geminiTools, messagesTools, responsesTools } from './hosted-tools.ts'
 
 describe('the tools that a vendor runs', () => {
-  it("are distinguished from the caller's tools and from those that only cost tokens", () => {
+  it("are distinguished from the caller's tools and from tools that only cost tokens", () => {
     const types = ['function', 'custom', 'namespace', 'mcp', 'file_search', 'computer_use_preview', 'web_search_2025_08_26']
     expect(responsesTools({ tools: types.map((type) => ({ type })) })).toEqual({
       hostedTools: ['file_search', 'web_search'],

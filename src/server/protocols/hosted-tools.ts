@@ -10,7 +10,7 @@ import { arrayAt, isObject, type JsonObject, objectAt, type RequestFacts, textAt
  */
 export type VendorTools = Pick<RequestFacts, 'hostedTools' | 'freeTools' | 'otherModels'>
 
-/** Tools of Chat: search models, members that turn a search on, and tools of a type that is neither a function nor custom. */
+/** Tools of Chat: search models, members that enable a search, and tools of a type that is neither a function nor custom. */
 export function chatTools(body: JsonObject): VendorTools {
   const names = arrayAt(body, 'tools').flatMap((tool) => {
     const type = isObject(tool) ? textAt(tool, 'type') : ''
@@ -38,7 +38,7 @@ export function responsesTools(body: JsonObject): VendorTools {
   )
 }
 
-/** Tools of a Messages request, those that its messages add too, and the models that advise or step in. */
+/** Tools of a Messages request, including those added by its messages, and adviser and fallback models. */
 export function messagesTools(body: JsonObject): VendorTools {
   const tools = definedTools(body).filter(isObject)
   const types = tools.map((tool) => textAt(tool, 'type')).filter((type) => type !== '' && type !== 'custom')
@@ -74,7 +74,7 @@ const readers: Readonly<Partial<Record<Format, (body: JsonObject) => VendorTools
   'gemini.generate': geminiTools,
 }
 
-/** Whether the name is one that searches of the web are billed under. */
+/** Whether web searches are billed under this name. */
 export function isWebSearch(name: string): boolean {
   return webSearches.has(name)
 }

@@ -83,7 +83,7 @@ export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
 
 export { directConversions } from './direct/conversions.ts'
 
-/** Of those that callers speak: how their requests are read and answered. */
+/** Readers of requests and writers of replies, for the formats of callers. */
 export const inbounds: Readonly<Partial<Record<ChannelFormat, Inbound>>> = {
   'openai.chat': openAiChatCodec.inbound,
   'openai.completions': completionsInbound,

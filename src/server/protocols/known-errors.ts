@@ -2,19 +2,19 @@ import type { Dialect } from './format.ts'
 import { isObject, type UpstreamErrorFacts } from './wire-format.ts'
 
 /**
- * Errors of any vendor that callers act upon: agents shorten their conversation when it is too long, and stop asking for a model that there
- * is not. Each vendor says them in its own way; `error-dialect.ts` says them as the caller's vendor does.
- * Sources: the vendors' error references, their servers' sources and reports of their users, read 2026-11.
+ * Errors of any vendor that callers act upon: agents shorten their conversation when it is too long, and stop asking for a model that
+ * does not exist. Each vendor words them differently; `error-dialect.ts` words them like the caller's vendor. Sources: the vendors'
+ * error references, their servers' sources and reports of their users, read 2026-11.
  */
 export interface KnownError {
   readonly kind: ErrorKind
-  /** The dialect in whose own words the error came; undefined for words that no dialect has. */
+  /** The dialect whose wording the error has; undefined if no dialect has it. */
   readonly dialect?: Dialect
-  /** The size of the request, with the requested output, where that counts; undefined where it is not given. In tokens. */
+  /** The size of the request, including the requested output if that counts; undefined if it is not given. In tokens. */
   readonly tokens?: number
   /** The most that the model takes. In tokens. */
   readonly limit?: number
-  /** How far the request is beyond the limit. In tokens. */
+  /** The excess of the request over the limit. In tokens. */
   readonly excess?: number
 }
 

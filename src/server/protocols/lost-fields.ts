@@ -33,7 +33,7 @@ export type Field =
  * where no tool remains, and a forced call without tools.
  */
 export function loseAllBut(dialogue: Dialogue, context: RequestContext, carried: readonly Field[]): void {
-  // Where no tool can be carried none remains.
+  // If the format has no tools, none remain.
   const toolless = carried.includes('tools') ? dialogue : { ...dialogue, tools: [] }
   searchUnless(carried.includes('search') ? undefined : noSearch, toolless, context)
   if (!carried.includes('tools')) requireOtherTools({ ...toolless, search: undefined })
@@ -57,8 +57,8 @@ export function loseUnread({ from, reasoning, unread = [] }: Dialogue, context: 
 const showsAsAsked: ReadonlySet<Format> = new Set<Format>(['openai.responses', 'gemini.generate'])
 
 /**
- * Leaves out the tools that only the caller's vendor has, and names them: clients offer them with every request. Throws `untranslatable`
- * where no other tool remains, where one of them has to be called, and where nothing may be left out. See
+ * Leaves out the tools that only the caller's vendor has, and reports them: clients offer them with every request. Throws
+ * `untranslatable` if no other tool remains, if one of them is forced, and if nothing may be left out. See
  * docs/decisions/0027-hosted-tools-that-a-model-lacks.md.
  */
 export function leaveOutVendorTools(dialogue: Dialogue, context: RequestContext): void {

@@ -8,9 +8,9 @@ export interface MediaFound {
   readonly data: string | undefined
   /** As declared; '' when it was not. */
   readonly mediaType: string
-  /** How closely the model is to look. */
+  /** The level of detail of the image. */
   readonly detail: string
-  /** A document that came as plain text. */
+  /** The document is plain text. */
   readonly isText?: true
 }
 
@@ -37,7 +37,7 @@ export function textsBesideMedia(body: JsonObject): { texts: string[]; listedNum
 
 type Texts = { texts: string[]; listedNumbers: number }
 
-/** `data` is that of the medium around, which is no text. */
+/** `data` is the `data` member of the enclosing medium, which is not text. */
 function collectTexts(value: unknown, found: Texts, around: { depth: number; data: string | undefined }): void {
   if (typeof value === 'string') {
     if (around.data === undefined || !value.endsWith(around.data)) found.texts.push(value)
@@ -111,7 +111,7 @@ function readTyped(part: JsonObject): MediaFound | undefined {
   }
 }
 
-/** A block of Messages. A document may be a text, which is as long as it is. */
+/** A block of Messages. The length of a text document is that of its text. */
 function readBlock(media: 'image' | 'document', source: JsonObject): MediaFound {
   if (source.type === 'text' || source.type === 'content') {
     const text = source.type === 'text' ? textAt(source, 'data') : JSON.stringify(source.content ?? '')

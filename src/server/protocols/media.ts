@@ -2,9 +2,9 @@ import { fail } from '../lib/failure.ts'
 import type { MediaSource } from './dialogue.ts'
 
 /**
- * Where the bytes of an image, document or recording are, out of the one text that a caller wrote: a data URL of any form becomes
- * bytes, an address (`https:`, `gs:`) stays one, and base64 without any prefix is taken as bytes. `declared` is the type given beside
- * it. Throws `field_invalid` for anything else. Source: protocols notes 3.2.
+ * The source of an image, document or recording, from the single text of the caller: a data URL of any form becomes bytes, a URL
+ * (`https:`, `gs:`) is kept, and base64 without a prefix is taken as bytes. `declared` is the type given with it. Throws
+ * `field_invalid` for anything else. Source: protocols notes 3.2.
  */
 export function readMediaUrl(url: string, declared?: string): MediaSource {
   const [, head, data] = dataUrl.exec(url) ?? []

@@ -60,7 +60,7 @@ describe('an output limit in a native body', () => {
     expect(readOutputLimit('openai.chat', both, { model: 'm', quirks: {} })).toBe(6000)
   })
 
-  it('keeps the member of the body, and each host gets the one that it knows', () => {
+  it('keeps the member of the body, and each host gets the one that it supports', () => {
     expect(write('openai.chat', { max_completion_tokens: 5000 }, 900)).toEqual({ max_completion_tokens: 900 })
     expect(write('openai.chat', {}, 900, 'gpt-5', plainHost)).toEqual({ max_tokens: 900 })
 
@@ -97,7 +97,7 @@ describe('an output limit in a native body', () => {
     ).toBe(900)
   })
 
-  it('leaves all other bytes of the body as they are', () => {
+  it('leaves all other bytes of the body unchanged', () => {
     const body = Buffer.from(
       '{ "model":"gpt-4o",\n "seed": 9007199254740993, "max_tokens":  5000 , "messages":[{"role":"user","content":"é"}]}',
     )

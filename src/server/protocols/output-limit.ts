@@ -14,11 +14,10 @@ export interface LimitedModel {
 }
 
 /**
- * The members that bound the output of one answer to at most `tokens`, in a body of an upstream's format, native or translated:
- * top-level members to set. A lower limit that the body has already stays, and `{}` means that nothing has to change. The limit is
- * never written below `leastOutputLimit`, which the vendor would refuse, and is not compared with the model's maximum. Call it last,
- * on the final body: adjustments of the provider and overrides of the channel may write a limit too. Undefined for formats without a
- * limit.
+ * The members that limit the output of one answer to at most `tokens`, in a body of an upstream's format, native or translated:
+ * top-level members to set. A lower limit already in the body is kept, and `{}` means that no change is needed. The limit is never
+ * written below `leastOutputLimit`, which the vendor would refuse, and is not compared with the model's maximum. Call it last, on the
+ * final body: adjustments of the provider and overrides of the channel may write a limit too. Undefined for formats without a limit.
  */
 export function writeOutputLimit(
   format: Format,
@@ -57,7 +56,7 @@ export function leastOutputLimit(format: Format, body: JsonObject, of: LimitedMo
 type Place = readonly [string, ...string[]]
 
 interface LimitRule {
-  /** The members that may hold a limit. All that are present are lowered; without any, the first is written. */
+  /** The members that may contain a limit. All present ones are lowered; if none is present, the first is written. */
   places(body: JsonObject, of: LimitedModel): readonly Place[]
   least(body: JsonObject, of: LimitedModel): number
   /** A limit of 0 asks for no output. Everywhere else it is read as no limit. */

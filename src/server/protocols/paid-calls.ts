@@ -7,7 +7,7 @@ export interface PaidCall {
   readonly id: string
 }
 
-/** How often each tool is due. */
+/** The number of charged calls of each tool. */
 export function countCalls(calls: readonly PaidCall[]): Pick<Usage, 'searches' | 'toolCalls'> {
   const idsOf = new Map<string, Set<string>>()
   for (const { tool, id } of calls) idsOf.set(tool, (idsOf.get(tool) ?? new Set()).add(id))

@@ -13,7 +13,7 @@ export type PlainMessage =
   | { readonly role: 'tool'; readonly callId: string; readonly name: string; readonly text: string }
 
 export interface PlainRule {
-  /** Where instructions are valid: anywhere, only at the head, or nowhere, so that they become user text. */
+  /** The valid positions of instructions: anywhere, only at the head, or none, so that they become user text. */
   readonly system: 'anywhere' | 'head' | 'never'
   /** Whether tool calls and results have their own members; otherwise they become text. */
   readonly tools: boolean

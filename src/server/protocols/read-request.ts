@@ -27,7 +27,7 @@ export function readCount(body: JsonObject, field: string, bounds: { min: number
   return value
 }
 
-/** The refusal when two of these members, which name one limit, have different values: hosts differ on which one counts. */
+/** The refusal when two of these members, which name one limit, have different values: hosts differ in which one they use. */
 export function limitConflict(limits: Readonly<Record<string, unknown>>): AppError | undefined {
   const [first, ...others] = Object.entries(limits).filter(([, value]) => value !== undefined && value !== null)
   const other = others.find(([, value]) => value !== first?.[1])

@@ -1,6 +1,6 @@
 import type { Effort, Reasoning } from './dialogue.ts'
 
-/** How much to think, for vendors that know three levels. The cut points of budgets are those of protocols notes 3.7. */
+/** The amount of reasoning for vendors with three levels. The thresholds of budgets are those of protocols notes 3.7. */
 export function levelOf(mode: Exclude<Reasoning['mode'], 'off' | 'auto'>): 'low' | 'medium' | 'high' {
   if ('effort' in mode) return levels[mode.effort]
   if (mode.budgetTokens <= 4096) return 'low'

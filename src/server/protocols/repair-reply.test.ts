@@ -27,7 +27,7 @@ describe('undoing changes of a written request', () => {
     expect(events[1]).toMatchObject({ name: 'mcp__server.tool/x y' })
   })
 
-  it('[112] is undone in the input of a free-text tool, however its JSON was cut', () => {
+  it('[112] is undone in the input of a free-text tool, however its JSON was split', () => {
     const json = JSON.stringify({ input: 'line one\n"two" 😀' })
     for (let cut = 1; cut < json.length; cut++) {
       const events = repaired({ customTools: new Set(['patch']) }, call('patch', [json.slice(0, cut), json.slice(cut)]))
@@ -37,7 +37,7 @@ describe('undoing changes of a written request', () => {
     }
   })
 
-  it('[185] is undone in an answer that stood as the input of a tool', () => {
+  it('[185] is undone in an answer that was the input of a tool', () => {
     const events = repaired({ answerTool: 'json_response' }, call('json_response', ['{"a":', '1}']))
     expect(events[1]).toEqual({ type: 'open', index: 0, block: 'text' })
     expect(events.filter((event) => event.type === 'finish')).toEqual([{ type: 'finish', reason: 'stop' }])

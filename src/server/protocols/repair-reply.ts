@@ -97,7 +97,7 @@ export function needsRepair({ toolNames, answerTool, customTools }: WrittenReque
   return (toolNames?.size ?? 0) > 0 || answerTool !== undefined || (customTools?.size ?? 0) > 0
 }
 
-/** The member `input` of a tool call's JSON, which may have broken off; the JSON itself when it has none. */
+/** The member `input` of a tool call's JSON, which may be truncated; the JSON itself when it has none. */
 function freeText(json: string): string {
   const { input } = json === '' ? { input: '' } : cutInputObject(json)
   return typeof input === 'string' ? input : json

@@ -18,7 +18,7 @@ export class ReplyBuilder {
   #calls = 0
   #open: { readonly index: number; readonly block: SaidBlock } | undefined
   readonly #openCalls = new Map<string, number>()
-  /** Sources that came while no text was open. */
+  /** Sources received while no text was open. */
   #citations: Citation[] = []
   #finish: { readonly reason: FinishReason | 'untold'; readonly explanation?: string; readonly stopSequence?: string } | undefined
 
@@ -36,7 +36,7 @@ export class ReplyBuilder {
     return this.#hasAnswer
   }
 
-  /** Whether more of this would go on with the block that is open. */
+  /** Whether more content of this kind would continue the open block. */
   isSaying(block: SaidBlock): boolean {
     return this.#open?.block === block
   }
@@ -120,7 +120,7 @@ export class ReplyBuilder {
     this.#add({ type: 'close', index, ...(isCut ? { isCut } : {}) })
   }
 
-  /** A call that came whole. */
+  /** A complete call. */
   call(call: { readonly callId: string; readonly name: string; readonly input: string }): void {
     const { callId, name, input } = call
     const key = `whole ${this.#calls}`
@@ -146,7 +146,7 @@ export class ReplyBuilder {
     this.#isOver = true
   }
 
-  /** The upstream has said that the reply is over. Without a reason that is known it is an error when nothing was said. */
+  /** The upstream has ended the reply. Without a known finish reason an empty reply is an error. */
   end(): void {
     if (this.#isOver) return
     if (this.#finish && isUnclear(this.#finish.reason) && !this.hasOutput) {

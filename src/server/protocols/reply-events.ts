@@ -14,7 +14,10 @@ import type { UpstreamErrorFacts } from './wire-format.ts'
 export type ReplyEvent =
   | { readonly type: 'start' }
   | OpenEvent
-  /** More of a block: text; JSON of a tool call's input as it is written; base64 of an image or audio, whole triples of bytes. */
+  /**
+   * A further part of a block: text; JSON of a tool call's input as it is generated; base64 of an image or audio, in whole triples of
+   * bytes.
+   */
   | { readonly type: 'delta'; readonly index: number; readonly text: string }
   | { readonly type: 'opaque'; readonly index: number; readonly opaque: Opaque }
   | { readonly type: 'cite'; readonly index: number; readonly citation: Citation }
@@ -45,8 +48,8 @@ export interface Citation {
 }
 
 /**
- * `content-filter`: refused by a classifier. `pause`: the vendor wants to go on in another request. `other`: for a reason that is not known
- * here. Of these only `stop`, `stop-sequence` and `tool-calls` end a complete answer.
+ * `content-filter`: refused by a classifier. `pause`: the vendor wants to continue in another request. `other`: an unknown reason. Of
+ * these only `stop`, `stop-sequence` and `tool-calls` end a complete answer.
  */
 export type FinishReason =
   | 'stop'

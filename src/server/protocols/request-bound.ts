@@ -29,7 +29,7 @@ export interface RequestBound {
   /** The kind that the vendor may bill the prompt's text as, and the one of the answer. */
   readonly textAs: readonly PromptBucket[]
   readonly outputAs: readonly OutputBucket[]
-  /** The longest lifetime that cache writes of the request can have, where that is beyond five minutes. */
+  /** The longest possible lifetime of the request's cache writes, if it exceeds five minutes. */
   readonly cacheLifetime: LongCacheLifetime | undefined
   /** Tokens that the request reserves for reasoning: an output limit must be above them. */
   readonly thinkingBudget: number
@@ -143,7 +143,7 @@ function unboundedMembers({
   return [...new Set(named)]
 }
 
-/** Top-level members by which a vendor adds its own texts to the prompt; so does `prompt` with a stored template. */
+/** Top-level members with which a vendor adds its own texts to the prompt; `prompt` with a stored template does the same. */
 const unboundedNames = [
   'mcp_servers',
   'web_search_options',

@@ -39,7 +39,7 @@ export interface SeenEvents {
   readonly wantsUsage: boolean
 }
 
-/** The texts at these members of an object, as far as they are there. */
+/** The texts of these members of an object, if they are present. */
 export function slotsAt(
   value: unknown,
   path: Path,

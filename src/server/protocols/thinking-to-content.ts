@@ -1,14 +1,14 @@
 import type { ReplyEvent } from './reply-events.ts'
 
 /**
- * Turns reasoning into a part of the text, between `<think>` tags, for clients that show nothing but text. A model that did not think
- * leaves no tags. One function for each reply; it keeps the grammar of `ReplyEvent`.
+ * Converts reasoning to a part of the text, between `<think>` tags, for clients that display only text. A reply without reasoning has
+ * no tags. One function for each reply; it keeps the grammar of `ReplyEvent`.
  */
 export function thinkingToContent() {
   /** Block of the reply to block that is written. */
   const written = new Map<number, number>()
   const thoughts = new Set<number>()
-  /** Thoughts of which something came. */
+  /** Reasoning blocks that are not empty. */
   const opening = new Set<number>()
   let next = 0
   let text: number | undefined

@@ -12,7 +12,7 @@ export function tierAsked(body: JsonObject): { requestedTier?: Tier } {
   return asked({ service_tier: openAiWord(textAt(body, 'service_tier')) })
 }
 
-/** How an OpenAI reply was served. */
+/** The tier that served an OpenAI reply. */
 export function tierServed(reply: JsonObject): { tier?: Tier } {
   return served({ service_tier: openAiWord(textAt(reply, 'service_tier')) })
 }
@@ -33,7 +33,7 @@ export function geminiTierAsked(body: JsonObject): { requestedTier?: Tier } {
   return asked({ service_tier: textAt(body, 'serviceTier') || textAt(body, 'service_tier') })
 }
 
-/** How a Gemini reply was served: the Gemini API and Vertex AI have a word each. */
+/** The tier that served a Gemini reply: the Gemini API and Vertex AI name it differently. */
 export function geminiTierServed(reply: JsonObject): { tier?: Tier } {
   const usage = objectAt(reply, 'usageMetadata') ?? {}
   return served({ service_tier: textAt(usage, 'serviceTier') || (trafficTiers[textAt(usage, 'trafficType')] ?? '') })
@@ -54,7 +54,7 @@ function openAiWord(value: string): string {
   return value.toLowerCase() === 'fast' ? 'priority' : value
 }
 
-/** Whether a tier is one of Anthropic, Groq or Google, which OpenAI refuses. */
+/** Whether a tier belongs to Anthropic, Groq or Google, which OpenAI refuses. */
 export function isForeignTier(value: unknown): boolean {
   return foreignTiers.has(value)
 }

@@ -20,7 +20,7 @@ export interface CallerCount {
   writeReply(tokens: number): JsonObject
 }
 
-/** How a vendor counts the prompt of a request in one of its formats. Source: protocols notes 1.12, 1.13, 2.6, 2.7 and 5.2. */
+/** Counting the prompt of a request at a vendor, in one of its formats. Source: protocols notes 1.12, 1.13, 2.6, 2.7 and 5.2. */
 export interface UpstreamCount {
   readonly format: Format
   readonly of: Format
@@ -93,7 +93,7 @@ export const upstreamCounts: readonly UpstreamCount[] = [
   },
 ]
 
-/** Requests for an answer need a limit, which is not counted. */
+/** The requests require an output limit, which does not affect the count. */
 const outputTokens = 1024
 
 function withoutAnswer(request: JsonObject): JsonObject {

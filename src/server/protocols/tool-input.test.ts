@@ -23,7 +23,7 @@ describe('the input of a tool call', () => {
     ['[71]', '"{}"', '"{}"'],
     ['[72]', '{"a":', '{"a":'],
     ['nothing', undefined, '{}'],
-  ])('%s becomes text as it came', (_, value, text) => {
+  ])('%s becomes text unchanged', (_, value, text) => {
     expect(inputText(value)).toBe(text)
   })
 })

@@ -47,7 +47,7 @@ describe('names of tools', () => {
     expect([toUpstream('1st'), toUpstream('_x'), toUpstream('')]).toEqual(['_1st', '_x', '_'])
   })
 
-  it('of any characters, in any number, come back', () => {
+  it('of any characters, in any number, are restored', () => {
     const names = Array.from({ length: 500 }, (_, at) => '.'.repeat(at % 70) + (at % 7) + '工具'.repeat(at % 40))
     const { toUpstream, toCaller } = nameTools(names, chat)
     for (const name of names) {

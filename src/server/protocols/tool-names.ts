@@ -9,17 +9,17 @@ export interface ToolNameRule {
 }
 
 export interface ToolNames {
-  /** The name for the upstream. Names that were not announced are named too, as they come. */
+  /** The name for the upstream. Unannounced names are converted too, when they occur. */
   toUpstream(name: string): string
   /** The caller's name by each name that had to be another. */
   readonly toCaller: ReadonlyMap<string, string>
 }
 
 /**
- * Names of tools in the form that an upstream takes, each another and reversible. A name that fits stays. Of others the bad
- * characters become `_`; one that is too long, or would be equal to another, ends in a hash of itself. So a name depends as little as
- * possible on those beside it, and prompt caches hold. `names` are all of a request: of tools, choices and history.
- * Source: protocols notes 3.3.
+ * Tool names in the form that an upstream accepts, unique and reversible. A valid name is kept. In others the invalid characters
+ * become `_`; a name that is too long, or would be equal to another, ends in a hash of itself. A name depends as little as possible on
+ * the others, so that prompt caches remain valid. `names` are all of a request: of tools, choices and history. Source: protocols notes
+ * 3.3.
  */
 export function nameTools(names: readonly string[], rule: ToolNameRule): ToolNames {
   const toCaller = new Map<string, string>()
@@ -45,7 +45,7 @@ export function nameTools(names: readonly string[], rule: ToolNameRule): ToolNam
 const hashLength = 6
 
 function plainName(name: string, { allowed, lengthMax, startsWithLetter }: ToolNameRule): string {
-  // A flag such as `g` would make the expression remember where it stood.
+  // A flag such as `g` would make the expression stateful.
   const isAllowed = new RegExp(allowed.source)
   const replaced = [...name].map((character) => (isAllowed.test(character) ? character : '_')).join('')
   const begun = replaced === '' || (startsWithLetter && !/^[a-zA-Z_]/.test(replaced)) ? `_${replaced}` : replaced

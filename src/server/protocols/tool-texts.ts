@@ -1,7 +1,7 @@
 import type { TextPart } from './dialogue.ts'
 import { isObject } from './wire-format.ts'
 
-/** A tool call as text, where it cannot be written as a call. `input` is JSON or free text. */
+/** A tool call as text, for upstreams without such calls. `input` is JSON or free text. */
 export function toolCallAsText(name: string, input: string): string {
   return `[Called the tool ${name} with ${input || '{}'}]`
 }
@@ -36,7 +36,7 @@ export function hostedUseAsText({ name, input, answer, isError }: HostedToolUse,
 /** The instruction for a paused model, so that the conversation does not end with its own turn. */
 export const continueText: TextPart = { kind: 'text', text: 'Continue.' }
 
-/** A text as it is, a list line by line, an object that only holds one text as that text, and everything else as JSON. */
+/** A text unchanged, a list line by line, an object with only one text as that text, and everything else as JSON. */
 function readable(value: unknown, lose: (member: string) => void): string {
   if (typeof value === 'string') return value
   if (value === undefined || value === null) return ''

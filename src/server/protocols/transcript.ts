@@ -13,7 +13,7 @@ export function transcript(messages: readonly PlainMessage[]): string {
   return messages.map((message) => `${labels[message.role]}: ${textOf(message)}`).join('\n\n')
 }
 
-/** For upstreams without tools: one that must be called cannot be left out. Throws `untranslatable`. */
+/** For upstreams without tools: a forced tool cannot be left out. Throws `untranslatable`. */
 export function refuseForcedTools({ from, tools, toolChoice }: Dialogue): void {
   const isForced =
     toolChoice?.kind === 'required' || toolChoice?.kind === 'tool' || (toolChoice?.kind === 'allowed' && toolChoice.isRequired)

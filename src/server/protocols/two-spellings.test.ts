@@ -73,7 +73,7 @@ describe('two names of one limit in one body', () => {
     expect(text).toContain(other)
   })
 
-  it('are taken where they agree in Chat, where one is unset, and where the caller names the members', () => {
+  it('are accepted if they agree in Chat, if one is unset, and if the caller lists the members', () => {
     const taken: readonly [Format, JsonObject][] = [
       chat({ max_tokens: 7, max_completion_tokens: 7 }),
       chat({ max_tokens: null, max_completion_tokens: 7 }),

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from './wire-format.ts'
  */
 export type Known = ReadonlyMap<string, Inner | null>
 
-/** The members read of an object, or of each object of a list; undefined for one that is read or refused as a whole. */
+/** The members read of an object, or of each object of a list; undefined for one that is read or refused entirely. */
 export type Inner = Known | ((value: JsonObject) => Known | undefined)
 
 /** `names`, in one line, are read as a whole; `inner` are members of which the members inside are declared. */
@@ -15,8 +15,8 @@ export function known(names: string, inner: Readonly<Record<string, Inner>> = {}
 }
 
 /**
- * Collects nested members of a request that its reader does not read, by the names under which it is reported as dropped:
- * `tools.input_examples`. Members without effect (null, false, an empty list) are ignored. Where everything is read, nothing is
+ * Collects nested members of a request that its reader does not read, by the names under which they are reported as dropped:
+ * `tools.input_examples`. Members without effect (null, false, an empty list) are ignored. If everything is read, nothing is
  * allocated.
  */
 export class UnreadMembers {
@@ -73,7 +73,7 @@ export class UnreadMembers {
 
 /** More names than this are never shown. */
 const namesMax = 200
-/** Results of tools hold blocks, which hold documents, which hold blocks. */
+/** Tool results contain blocks, which contain documents, which contain blocks. */
 const depthMax = 12
 
 /** Whether a member of a request is more than a way to say nothing. */

@@ -14,7 +14,7 @@ export interface WireFormat {
   readRequest(body: JsonObject, path?: PathFacts, files?: readonly UploadedFile[]): RequestFacts
   /** All text of the request that the model reads, for estimates and counts. */
   promptText(body: JsonObject): string[]
-  /** What a request may continue: an earlier response, or a thread of the vendor; absent for formats without either. */
+  /** The kind of state that a request may continue: an earlier response, or a thread of the vendor; absent for formats without either. */
   readonly continues?: 'response' | 'thread'
   /** The list at the top of every whole reply; without it a body is no reply. */
   readonly answerIn: string
@@ -24,9 +24,9 @@ export interface WireFormat {
   readonly answersWithout?: string
   /** For replies that need no list: whether this is one. */
   answersWith?(reply: JsonObject): boolean
-  /** The member of a whole reply that names the model, where it is not `model`. */
+  /** The member of a whole reply that names the model, if it is not `model`. */
   readonly replyModelIn?: string
-  /** The form of the reply, where it is not JSON: a short text, or bytes that pass through unchanged. */
+  /** The form of the reply, if it is not JSON: a short text, or bytes that pass through unchanged. */
   repliesIn?(body: JsonObject): 'json' | 'text' | 'bytes'
   /**
    * Repairs a whole reply where the upstream ignored part of the request; undefined when nothing has to change. `asked` is the body of
@@ -53,7 +53,7 @@ export interface UploadedFile {
   readonly bytes: Buffer
 }
 
-/** Facts in the URL of the call, where the format has them there. */
+/** Facts in the URL of the call, for formats that have them there. */
 export interface PathFacts {
   readonly model?: string
   readonly stream?: boolean
@@ -64,33 +64,33 @@ export interface RequestFacts {
   readonly stream: boolean
   /** Upper bound of the output that the request declares, over all its choices; undefined when it declares none. */
   readonly outputTokensMax: number | undefined
-  /** How many answers are written: choices, and prompts of a list; 1 when absent. */
+  /** The number of completions: choices, and prompts of a list; 1 when absent. */
   readonly completions?: number
-  /** The most that the call can count as, where the request alone decides it. */
+  /** The maximum usage of the call, if the request alone determines it. */
   readonly most?: Usage
   /** Parts that are not text (images, audio, files): each counts a flat number of input tokens in the estimate. */
   readonly mediaParts: number
   readonly reasoningEffort: string | undefined
   /** The request asks for usage at the end of the stream itself. */
   readonly wantsUsage: boolean
-  /** The usage of the call when the upstream reports none, where that is not its text. */
+  /** The usage of the call when the upstream reports none, if it is not that of its text. */
   readonly uncounted?: Usage
   /** The greatest number of prices per call, and the weight of each image of the reply. */
   readonly callsMax?: number
   readonly callWeight?: number
-  /** The tier that the request asks for, where that is not the ordinary one. */
+  /** The requested tier, if it is not the default. */
   readonly requestedTier?: Tier
   /** The tools that the vendor runs for the call and may bill by the piece, by the names that `ToolPrice` has for them. */
   readonly hostedTools?: readonly string[]
   /** Tools that the vendor runs for free, but whose results may exceed the input of the request. */
   readonly freeTools?: readonly string[]
-  /** Models that may work for the call besides the one that is asked for. */
+  /** Models that may work for the call in addition to the requested one. */
   readonly otherModels?: readonly string[]
   /** `stream_options` as sent, kept when usage must be asked for on the caller's behalf. */
   readonly streamOptions: JsonObject | undefined
 }
 
-/** How to read and end an event stream of a format. `data` is the parsed JSON of one event. */
+/** Reading and ending an event stream of a format. `data` is the parsed JSON of one event. */
 export interface StreamFormat {
   /** Matches where an event may end the stream, carry usage or report an error; only those events are parsed. With the flag `g`. */
   readonly marks: RegExp
@@ -118,7 +118,7 @@ export interface StreamFormat {
   begins?(data: JsonObject): boolean
   /** An error that the upstream sent inside of the stream. */
   readError(data: JsonObject): UpstreamErrorFacts | undefined
-  /** An error as the last event, where the form of the dialect's other streams does not do. */
+  /** An error as the last event, if the form of the dialect's other streams does not apply. */
   errorEvent?(error: UpstreamErrorFacts): string
   /** A whole reply as the events of a stream, the terminal event left out, for an upstream that does not stream. */
   replay(reply: JsonObject): readonly JsonObject[]
@@ -192,7 +192,7 @@ export function countAt(value: JsonObject | undefined, key: string): number {
   return isCount(member) ? Math.floor(member) : 0
 }
 
-/** Whether these members, as far as they are there, are token counts. Else none of the numbers beside them are to be trusted. */
+/** Whether these members, if present, are token counts. Otherwise none of the numbers with them are trusted. */
 export function areCounts(value: JsonObject, keys: readonly string[]): boolean {
   return keys.every((key) => value[key] === undefined || value[key] === null || isCount(value[key]))
 }

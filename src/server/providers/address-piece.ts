@@ -1,8 +1,8 @@
 import { fail } from '../lib/failure.ts'
 
 /**
- * A name, such as that of a model, as one piece of an address's path. Throws `field_invalid` for dots alone: however they are written,
- * they would lead to another path.
+ * A name, such as that of a model, as one segment of a URL path. Throws `field_invalid` for names of dots alone: in any encoding, they
+ * would lead to another path.
  */
 export function addressPiece(name: string): string {
   if (name === '.' || name === '..') fail('field_invalid', { field: 'model', reason: dotsAlone })

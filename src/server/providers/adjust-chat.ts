@@ -8,8 +8,8 @@ import { adjustResponses } from './responses.ts'
 type Changes = Record<string, unknown>
 
 /**
- * The members of a provider for a host of Chat with quirks, for translated requests and for those that pass through. `more` has
- * changes beyond the quirks; it gets the body after all others.
+ * The members of a provider for a Chat host with quirks, for translated requests and for those that pass through. `more` has changes
+ * beyond the quirks; it gets the body after all others.
  */
 export function chatHost(
   quirks: Quirks,
@@ -31,7 +31,7 @@ export const plainHost: Quirks = { outputLimit: 'max_tokens', systemRole: 'syste
 
 /**
  * Changes to a Chat request that passes through: the members to set or (undefined) to remove. Translated requests already fit and stay
- * unchanged. The quirks say what the host would refuse. Source: protocols notes 2.2.
+ * unchanged. The quirks describe the host's refusals. Source: protocols notes 2.2.
  */
 export function adjustChat(body: JsonObject, model: string, quirks: Quirks): Changes {
   const output = adjustOutput(body, quirks)
@@ -95,7 +95,7 @@ function adjustOutput(body: JsonObject, { jsonSchema }: Quirks): { changes: Chan
   return isTold ? { changes } : { changes, instruction: jsonInstruction({ kind: 'json' }) }
 }
 
-/** Undefined when they all stay as they are, so that their bytes do too. */
+/** Undefined when all stay unchanged, so that their bytes are kept. */
 function adjustMessages(body: JsonObject, model: string, quirks: Quirks, instruction?: string): unknown[] | undefined {
   const before = arrayAt(body, 'messages')
   const rule = reasoningRule(body, model, quirks)
@@ -130,7 +130,7 @@ function reasoningRule(body: JsonObject, model: string, { replayReasoning, empty
   }
 }
 
-/** The first reasoner of DeepSeek, wherever it is hosted, answers 400 when its reasoning is sent back. */
+/** The first reasoning model of DeepSeek, on any host, answers 400 when its reasoning is sent back. */
 const refusesReasoning = /deepseek[-_/]?r1(?![0-9])/i
 
 function withoutReasoning(message: JsonObject): JsonObject {
@@ -153,7 +153,7 @@ function withCallIds(message: JsonObject, rule: NonNullable<Quirks['callIds']>):
   }
 }
 
-/** Behind the instructions that are there. */
+/** Appended to the existing instructions. */
 function withInstruction(messages: readonly unknown[], content: string): unknown[] {
   const at = messages.findIndex((message) => !isObject(message) || (message.role !== 'system' && message.role !== 'developer'))
   return messages.toSpliced(at < 0 ? messages.length : at, 0, { role: 'system', content })

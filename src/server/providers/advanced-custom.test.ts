@@ -64,7 +64,7 @@ describe('an advanced custom channel', () => {
     expect(provider.headers(keyless, 'openai.chat', {})).toEqual({})
   })
 
-  it('sends the headers that it names, and those that Messages want', () => {
+  it('sends the headers that it names, and those that Messages requires', () => {
     const { given, provider } = configured({ speaks: { 'anthropic.messages': '/m' }, headers: { 'x-team': 'blue' } })
     expect(provider.headers(given, 'anthropic.messages', { 'anthropic-version': '2026-10-21' })).toEqual({
       'anthropic-version': '2026-10-21',

@@ -8,8 +8,8 @@ import { passedHeaders } from './passed-headers.ts'
 import type { CallerHeaders, Provider, Upstream } from './provider.ts'
 
 /**
- * Any upstream, described by JSON in the channel itself: which formats it speaks and at which path each, which calls are converted to
- * which of them, and how it is authorised. Every path is one behind the address of the channel, so that its key goes nowhere else.
+ * Any upstream, described by JSON in the channel itself: its formats with the path of each, the conversions between them, and its
+ * authorization. Every path is relative to the channel's address, so that its key is sent nowhere else.
  *
  *   { "speaks": { "anthropic.messages": "/llm/{model}/messages", "openai.embeddings": "/embed" },
  *     "converters": { "openai.chat": "anthropic.messages" },
@@ -132,7 +132,7 @@ const path = z
   .max(500)
   .regex(/^\/(?!\/)[^\s\\#]*$/)
   .refine((text) => !text.split(/[/?]/).includes('..'), said('不能含有 ..', 'must not hold ..'))
-/** Those that the relay sets, and those that belong to one connection, are not to be set by hand. */
+/** Headers set by the relay, and connection headers, cannot be set here. */
 const reserved =
   /^(host|connection|content-length|content-type|accept|accept-encoding|transfer-encoding|upgrade|te|trailer|expect|proxy-.*)$/
 const headerName = z

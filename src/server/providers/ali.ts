@@ -19,9 +19,9 @@ const speaks = {
 }
 
 /**
- * The compatible interface serves nearly every model and passes callers of Chat through; only models that it does not know are asked
- * in Alibaba's own form. Outside of China the address is `https://dashscope-intl.aliyuncs.com`.
- * Source: Model Studio's interface reference and protocols notes 2.2 and 2.14, read 2026-11.
+ * The compatible interface serves nearly every model and passes callers of Chat through; only models that it does not have are
+ * requested in Alibaba's own format. Outside of China the address is `https://dashscope-intl.aliyuncs.com`. Source: Model Studio's
+ * interface reference and protocols notes 2.2 and 2.14, read 2026-11.
  */
 export const ali = defineProvider({
   id: 17,

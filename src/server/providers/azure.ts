@@ -8,12 +8,12 @@ import { prefersResponses } from './responses.ts'
 
 /** Used when the channel has no version of its own. */
 const defaultApiVersion = '2024-12-01-preview'
-/** Responses came later, and names the deployment in the body. */
+/** Responses was added later, and names the deployment in the body. */
 const responsesApiVersion = '2025-04-01-preview'
 
 /**
- * Azure serves deployments, not models: the deployment bears the name of the (mapped) model. Azure writes `gpt-35-turbo`.
- * An address that ends in `/openai/v1` is the newer interface without an API version.
+ * Azure serves deployments, not models: the deployment has the name of the (mapped) model. Azure writes `gpt-35-turbo`. An address
+ * that ends in `/openai/v1` is the newer interface without an API version.
  */
 export const azure: Provider = defineProvider({
   id: 3,

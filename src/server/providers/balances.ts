@@ -8,7 +8,7 @@ import type { BalanceStep, Provider, Upstream } from './provider.ts'
  */
 type Balance = NonNullable<Provider['balance']>
 
-/** OpenAI's old billing pages, which resellers and compatible gateways still answer: the limit minus the usage of the period. */
+/** OpenAI's old billing pages, which resellers and compatible gateways still serve: the limit minus the usage of the period. */
 export const openAiBilling: Balance = (channel, replies, nowMs) => {
   const [subscription, usage] = replies
   if (subscription === undefined) return ask(channel, '/v1/dashboard/billing/subscription')

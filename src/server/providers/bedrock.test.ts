@@ -80,7 +80,7 @@ describe('the address of a call to Bedrock', () => {
   )
 })
 
-describe('which format a model on Bedrock is asked in', () => {
+describe('the format of requests to a model on Bedrock', () => {
   it.each([
     ['claude-3-opus-20240229', true],
     ['anthropic.claude-v2:1', true],
@@ -218,7 +218,7 @@ describe('a signature for AWS', () => {
     )
   })
 
-  it('is not there for an API key of Bedrock, which is a bearer', async () => {
+  it('is absent for an API key of Bedrock, which is a bearer token', async () => {
     const given = channel('bedrock-api-key-YWJj=|us-east-1')
     const request = { method: 'POST' as const, url: new URL('https://h/'), headers: {}, body: Buffer.alloc(0) }
     expect(await bedrock.sign?.(given, request, nowMs)).toEqual({})

@@ -87,7 +87,7 @@ const taken: ReadonlySet<string> = new Set([
   'metadata',
 ])
 
-/** The accustomed names of Claude models; every other name, with a region before it or as an ARN, is sent as it is. */
+/** The usual names of Claude models; every other name, with a region before it or as an ARN, is sent unchanged. */
 const modelIds: ReadonlyMap<string, string> = new Map([
   ['claude-instant-1.2', 'anthropic.claude-instant-v1'],
   ['claude-2.0', 'anthropic.claude-v2'],

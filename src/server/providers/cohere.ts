@@ -2,8 +2,8 @@ import { models } from './models.ts'
 import { defineProvider, same } from './openai-compatible.ts'
 
 /**
- * Conversations are asked in Cohere's own form, which knows plans, thinking and JSON schemas; its compatible interface has none of
- * them. An address of old channels, `api.cohere.ai`, still answers. Source: Cohere's interface reference, read 2026-11.
+ * Conversations use Cohere's own format, which has plans, thinking and JSON schemas; its compatible interface has none of them. The
+ * address of old channels, `api.cohere.ai`, still works. Source: Cohere's interface reference, read 2026-11.
  */
 export const cohere = defineProvider({
   id: 34,

@@ -20,7 +20,7 @@ export function requestFloats({ encoding_format }: JsonObject): Changes {
   return encoding_format === undefined || encoding_format === 'float' ? {} : { encoding_format: 'float' }
 }
 
-/** Documents for a host that only takes texts, as far as they are texts. Source: protocols notes 1.8, edge case 229. */
+/** Documents for a host that accepts only texts, as far as they are texts. Source: protocols notes 1.8, edge case 229. */
 export function documentsAsTexts(body: JsonObject): Changes {
   const texts = plainDocuments(body)
   const isPlain = Array.isArray(body.documents) && body.documents.every((document) => typeof document === 'string')

@@ -30,8 +30,8 @@ export function readGoogleAccount(key: string): GoogleAccount {
 }
 
 /**
- * How an access token is got for a service account: a JWT that the account has signed, exchanged at Google's own token host.
- * Source: Google Identity, "Using OAuth 2.0 for Server to Server Applications", and protocols notes 2.6.
+ * Obtains an access token for a service account: a JWT signed by the account, exchanged at Google's own token host. Source: Google
+ * Identity, "Using OAuth 2.0 for Server to Server Applications", and protocols notes 2.6.
  */
 export function googleTokenExchange(account: GoogleAccount, nowMs: number): TokenExchange {
   return {

@@ -89,7 +89,7 @@ describe('reasoning in the history', () => {
     ])
   })
 
-  it('[158] is there on every turn of DeepSeek beside tools, empty where it is lost', () => {
+  it('[158] is present on every turn of DeepSeek with tools, empty if it is lost', () => {
     const messages = [
       user,
       called(),
@@ -146,14 +146,14 @@ describe('reasoning in the history', () => {
   })
 })
 
-describe('words that a host does not know', () => {
+describe('values that a host does not support', () => {
   it('[268] become the older word for the limit of the output', () => {
     for (const type of [17, 25, 26, 27, 35, 40, 42, 43, 45] as const) {
       expect(passed(type, { messages: [user], max_completion_tokens: 9 })).toEqual({ messages: [user], max_tokens: 9 })
     }
   })
 
-  it('are left out for Mistral, or rewritten where it has another', () => {
+  it('are left out for Mistral, or rewritten if it has an equivalent', () => {
     const body = { messages: [user], seed: 7, logprobs: true, user: 'u', tools: [], tool_choice: 'auto', temperature: 2 }
     expect(passed(mistral, body)).toEqual({ messages: [user], random_seed: 7, temperature: 1.5 })
     expect(passed(mistral, { messages: [user], tools, tool_choice: 'required' })).toMatchObject({ tools, tool_choice: 'any' })

@@ -11,8 +11,8 @@ const speaks = {
 }
 
 /**
- * Reasoning is in the text between tags and must be sent back there. Refusals have status 200 and `base_resp`. The address before this
- * one, which channels may still name, has Chat at another path. Outside of China it is `https://api.minimax.io`. Source: MiniMax's
+ * Reasoning is in the text between tags and must be sent back there. Refusals have status 200 and `base_resp`. The previous address,
+ * which channels may still have, has Chat at another path. Outside of China it is `https://api.minimax.io`. Source: MiniMax's
  * interface reference and protocols notes 2.2, read 2026-11.
  */
 export const minimax = defineProvider({

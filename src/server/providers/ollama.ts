@@ -8,8 +8,8 @@ import type { Provider, Upstream } from './provider.ts'
 
 /**
  * Callers of Chat pass through to Ollama's compatible interface. All others are translated to its own, which has thinking and `top_k`;
- * so are images by address, which Ollama does not fetch, and channels that set a context length, which the compatible interface has no
- * member for. Embeddings always use its own. Source: Ollama's interface reference, read 2026-11.
+ * so are images by URL, which Ollama does not fetch, and channels that set a context length, for which the compatible interface has no
+ * member. Embeddings always use its own. Source: Ollama's interface reference, read 2026-11.
  */
 export const ollama = defineProvider({
   id: 4,

@@ -9,7 +9,7 @@ export const openaiPaths = {
   'openai.embeddings': '/v1/embeddings',
 } as const satisfies Provider['speaks']
 
-/** The same with Responses, which only few speak besides their maker. */
+/** The same with Responses, which few vendors other than OpenAI support. */
 export const responsesPaths = { ...openaiPaths, 'openai.responses': '/v1/responses' } as const satisfies Provider['speaks']
 
 /** Endpoints other than conversations and embeddings. */
@@ -23,7 +23,7 @@ export const mediaPaths = {
   'openai.translations': '/v1/audio/translations',
 } as const satisfies Provider['speaks']
 
-/** All that OpenAI itself has. */
+/** All paths of OpenAI itself. */
 export const allPaths = {
   ...responsesPaths,
   ...mediaPaths,

@@ -21,7 +21,7 @@ import { adjustResponses, prefersResponses } from './responses.ts'
 /** Behind this gateway the address already says which vendor and version is meant. */
 const cloudflareGateway = 'https://gateway.ai.cloudflare.com'
 
-/** Not OpenAI's, but of many a server that is reached by this type. */
+/** Not OpenAI's, but common among servers that are reached by this type. */
 const ownPaths = { ...allPaths, rerank: '/v1/rerank' }
 
 export const openai = defineProvider({

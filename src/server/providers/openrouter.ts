@@ -4,8 +4,8 @@ import { openrouterBalance } from './balances.ts'
 import { bearer, defineProvider, messagesHeaders, same } from './openai-compatible.ts'
 
 /**
- * Many vendors behind one interface: each gets back its reasoning as it came, in a list whose entries are typed and signed.
- * Source: OpenRouter's interface reference and protocols notes 2.2, read 2026-11.
+ * Many vendors behind one interface: each gets back its reasoning unchanged, in a list whose entries are typed and signed. Source:
+ * OpenRouter's interface reference and protocols notes 2.2, read 2026-11.
  */
 export const openrouter = defineProvider({
   id: 20,

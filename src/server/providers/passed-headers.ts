@@ -29,7 +29,7 @@ const families = {
 const always = ['openai-beta', 'idempotency-key', 'x-client-request-id'] as const
 
 /**
- * The caller headers that the vendor reads. Those that decide on billing at the vendor itself only pass when the channel lists them;
+ * The caller headers that the vendor reads. Headers that decide on billing at the vendor itself pass only when the channel lists them;
  * all others pass unless the channel lists some.
  */
 export function passedHeaders(family: keyof typeof families, upstream: Upstream, caller: CallerHeaders): Record<string, string> {

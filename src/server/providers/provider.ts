@@ -6,8 +6,8 @@ import type { Quirks } from '../protocols/codec.ts'
 import type { CallerFormat, Format, TaskFormat } from '../protocols/format.ts'
 
 /**
- * A provider is a kind of upstream: its label, address, models, native wire formats, authorisation and quirks. One file per provider
- * with code of its own, tables for the rest, gathered in `index.ts`. Nothing outside of this folder knows a provider's name. Providers
+ * A provider is a kind of upstream: its label, address, models, native wire formats, authorization and quirks. One file per provider
+ * with its own code, tables for the rest, collected in `index.ts`. Nothing outside of this folder knows a provider's name. Providers
  * compute; they open no connection and read no database.
  */
 export interface Provider {
@@ -16,20 +16,20 @@ export interface Provider {
   readonly key: string
   readonly label: Text
   readonly color: ChannelColor
-  /** Where the vendor describes its interface; '' when there is no such page. */
+  /** The URL of the vendor's interface documentation; '' when there is none. */
   readonly docs: string
   /** The vendor's own address; '' when each channel has to name one or the protocol fixes it. */
   readonly baseUrl: string
   /** Whether a channel requires its own address. */
   readonly needsBaseUrl: boolean
   readonly models: readonly string[]
-  /** The newest model of each family, which the form puts into a new channel; all `models` where it is absent. */
+  /** The newest model of each family, which the form puts into a new channel; all `models` if absent. */
   readonly newest?: readonly string[]
   /** The vendor in the public price data for this kind of channel; absent for kinds that cover many vendors or none. */
   readonly priceVendor?: string
   /** Whether the console offers it for new channels. */
   readonly offered: boolean
-  /** How a key looks, as the hint of the form says. */
+  /** The format of a key, as the form shows it. */
   readonly keyFormat: Text
   /** Whether the whole text is one key. Otherwise each line is a key, and a new channel is made for each. */
   readonly keyHasLines: boolean
@@ -45,7 +45,7 @@ export interface Provider {
   forChannel?(channel: Upstream): Provider
   /** Wire formats spoken natively and the path of each behind the base URL. */
   readonly speaks: Readonly<Partial<Record<Format, string>>>
-  /** Whether it speaks the format for this model, where that depends on the model. */
+  /** Whether it supports the format for this model, if that depends on the model. */
   speaksWith?(format: Format, model: string): boolean
   /** It only answers in streams, or answers well only so: whole answers are gathered from one. */
   readonly alwaysStreams?: boolean
@@ -53,21 +53,21 @@ export interface Provider {
   url(channel: Upstream, format: Format, model: string, stream: boolean): string
   /** It takes orders that are done later, and nothing else. */
   readonly tasks?: TaskFormat
-  /** For a vendor whose replies may be tasks: where one is asked about. */
+  /** For a vendor whose replies may be tasks: the URL of a task's status. */
   taskUrl?(channel: Upstream, taskId: string): string
   /**
-   * Headers that authorise a call, and those that the provider always wants. Everything else that goes upstream is made by the
-   * relay; of the caller's headers only those that a provider picks out here ever pass. Names are lower case.
+   * Headers that authorize a call, and those that the provider always requires. The relay sets all other headers of upstream requests;
+   * of the caller's headers only those selected here pass. Names are lower case.
    */
   headers(channel: Upstream, format: Format, caller: CallerHeaders): Record<string, string>
   /**
-   * For an upstream that wants a short-lived token instead of the key: how one is got. It takes the place of the key in `headers`.
-   * Undefined for a key that is sent as it is.
+   * For an upstream that requires a short-lived token instead of the key: the exchange that obtains one. The token replaces the key in
+   * `headers`. Undefined for a key that is sent unchanged.
    */
   accessToken?(channel: Upstream, nowMs: number): TokenExchange | undefined
   /** For an upstream that requires signed requests: the headers of the signature, or a signed URL. */
   sign?(channel: Upstream, request: SignedRequest, nowMs: number): Promise<Signature> | Signature
-  /** How a reply of the format is framed; by default as server-sent events. */
+  /** The framing of a reply in the format; by default server-sent events. */
   framing?(format: Format, stream: boolean): Framing
   /** Another format that the model wants for this request, although the provider speaks the caller's. */
   prefers?(format: CallerFormat, model: string, body: Readonly<Record<string, unknown>>): Format | undefined

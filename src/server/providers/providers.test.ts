@@ -13,7 +13,7 @@ const messages = 'anthropic.messages'
 const generate = 'gemini.generate'
 const responses = 'openai.responses'
 
-/** Where a call goes; undefined for a name that is refused. */
+/** The URL of a call; undefined for a refused name. */
 function addressOf(upstream: Upstream, format: Format, model: string): URL | undefined {
   try {
     return new URL(provider(upstream.type).url(upstream, format, model, false))
@@ -469,7 +469,7 @@ describe('requests in Responses', () => {
     })
   })
 
-  it('[113] take the place of Chat for the models that refuse tools there, or Chat altogether', () => {
+  it('[113] replace Chat for the models that refuse tools there, or Chat altogether', () => {
     const prefers = (model: string, body: Record<string, unknown>, format: typeof chat | typeof responses = chat) =>
       provider(1).prefers?.(format, model, body)
     const tools = [{ type: 'function', function: { name: 'f' } }]
@@ -528,7 +528,7 @@ describe('calls that are no conversation', () => {
     })
   })
 
-  it('[229] documents are texts for hosts that take nothing else, as far as they are texts', () => {
+  it('[229] documents are texts for hosts that accept nothing else, as far as they are texts', () => {
     for (const type of [26, 40, 46, 47]) {
       expect(adjust(type, 'rerank', { documents: [{ text: 'a' }, 'b'] })).toEqual({ documents: ['a', 'b'] })
       expect(adjust(type, 'rerank', { documents: ['a'] })).toEqual({})

@@ -13,7 +13,7 @@ const vendorDomains = [
   '.cognitiveservices.azure.com',
 ]
 
-/** Whether a base URL is an address of a vendor: one that a provider has by default. '' is the address that the protocol fixes. */
+/** Whether a base URL is a vendor's: the default address of a provider. '' is the fixed address of the protocol. */
 export function isVendorAddress(baseUrl: string): boolean {
   if (baseUrl === '') return true
   const url = parseUrl(baseUrl)

@@ -109,7 +109,7 @@ describe('the address of a call to Vertex', () => {
   })
 })
 
-describe('which format a model on Vertex is asked in', () => {
+describe('the format of requests to a model on Vertex', () => {
   it.each([
     ['gemini-2.0-flash', gemini],
     ['google/gemini-2.0-flash', gemini],

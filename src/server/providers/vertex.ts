@@ -22,8 +22,8 @@ const speaks = {
 
 /**
  * Vertex AI. Each publisher's models have one format of their own: Gemini's, Anthropic's, and OpenAI's for all others. The key is the
- * JSON of a service account, or an API key of the express mode, which reaches Google's models only and names no project.
- * Source: protocols notes 2.6.
+ * JSON of a service account, or an API key of the express mode, which serves only Google's models and names no project. Source:
+ * protocols notes 2.6.
  */
 export const vertex = defineProvider({
   id: 41,
@@ -146,7 +146,7 @@ function parseObject(text: string): JsonObject {
   return isObject(value) ? value : fail('json_text_invalid', { field: place })
 }
 
-/** Claude models bear their date behind `@` here. `…-thinking` asks for thinking in the body; upstream it is the same model. */
+/** Claude models have their date after `@` here. `…-thinking` requests thinking in the body; upstream it is the same model. */
 function modelIdOf(model: string): string {
   const name = model.replace(/^(publishers\/\w+\/models|google|anthropic)\//, '')
   if (!isClaude(name)) return name
@@ -159,7 +159,7 @@ function isAccount(key: string): boolean {
   return key.trimStart().startsWith('{')
 }
 
-/** How API keys of Google begin; everything else is an access token. */
+/** The prefix of Google's API keys; everything else is an access token. */
 function isApiKey(key: string): boolean {
   return /^(AIza|AQ\.)/.test(key)
 }

@@ -16,7 +16,7 @@ const shared = {
   modelsPath: '/api/paas/v4/models',
 }
 
-/** The console's key of the form `id.secret` is accepted as a bearer key as it is. */
+/** The console's key of the form `id.secret` is accepted unchanged as a bearer key. */
 export const zhipu = defineProvider({
   ...shared,
   id: 26,
@@ -36,8 +36,8 @@ export const zhipu = defineProvider({
 })
 
 /**
- * The third interface was shut: old channels are asked in the fourth, which is Chat. They keep their way of being authorised, a token
- * that is made from the key. Source: protocols notes 2.18.
+ * The third interface was shut down: old channels use the fourth, which is Chat. They keep their authorization, a token created from
+ * the key. Source: protocols notes 2.18.
  */
 export const zhipuClassic = defineProvider({
   ...shared,
@@ -62,7 +62,7 @@ function adjust({ top_p, tool_choice, temperature }: JsonObject): Record<string,
   }
 }
 
-/** A key that is no pair is sent as it is. */
+/** A key that is not a pair is sent unchanged. */
 function signWithToken({ key }: Upstream, _request: SignedRequest, nowMs: number): Signature {
   const [id, secret] = key.split('.')
   if (!id || !secret) return {}

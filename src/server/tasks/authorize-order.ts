@@ -9,7 +9,7 @@ import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { Order } from './order.ts'
 import { ownTask } from './task-table.ts'
 
-/** An authorized order. `home` is set for one that continues a task: only its channel and key know that task. */
+/** An authorized order. `home` is set for an order that continues a task: only its channel and key know that task. */
 export interface AuthorizedOrder {
   readonly group: string
   readonly model: string
@@ -17,8 +17,8 @@ export interface AuthorizedOrder {
 }
 
 /**
- * Authorizes an order: its group and, for one that continues a task, its channel. Throws `task_unknown` and `task_not_done` for the task
- * that it continues, `channel_disabled` when that one's channel is out of service, and what `authorizeModel` throws.
+ * Authorizes an order: its group and, if it continues a task, its channel. Throws `task_unknown` and `task_not_done` for the continued
+ * task, `channel_disabled` when that task's channel is out of service, and what `authorizeModel` throws.
  */
 export async function authorizeOrder(
   app: Core & Pick<RelayParts, 'catalog' | 'channels'>,

@@ -63,7 +63,7 @@ async function askOnce(
   return isObject(said) ? said : new UpstreamFailure('bad-reply', { facts: { message: 'the answer is not a JSON object' } })
 }
 
-/** As `callUpstream`, for a reply that is a list, bare or as `data`. Items that are no objects are left out. */
+/** Like `callUpstream`, for a reply that is a list, bare or as `data`. Items that are not objects are left out. */
 export async function callUpstreamList(
   agents: UpstreamAgents,
   channel: RunningChannel,

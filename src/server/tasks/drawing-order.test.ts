@@ -42,7 +42,7 @@ describe('an order of a drawing', () => {
     ])
   })
 
-  it('leaves the switches of modes out where the site says so, of prompts of any length', () => {
+  it('removes the speed switches if the site says so, from prompts of any length', () => {
     const cleared = (prompt: string) =>
       readDrawingOrder({ act: 'imagine', mode: '' }, { prompt }, { ...options, MjModeClearEnabled: true }).prompt
     expect(cleared(' a cat  --fast --ar 1:1 --RELAX')).toBe('a cat --ar 1:1')

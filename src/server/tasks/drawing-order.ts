@@ -84,7 +84,7 @@ function simpleChange(content: string): { action: string; parentId: string } {
   return action ? { action, parentId } : fail('task_action_invalid', { action: content.slice(0, 50) })
 }
 
-/** Names of the buttons below a drawing, longer names before those that they contain. */
+/** Names of the buttons below a drawing, longer names before names that they contain. */
 const buttons: readonly (readonly [RegExp, string])[] = [
   [/upsample/i, 'UPSCALE'],
   [/low_variation/i, 'LOW_VARIATION'],

@@ -41,7 +41,7 @@ export function readDrawingVerdict(answer: JsonObject, action: string): Verdict 
   }
 }
 
-/** Pictures are there as soon as they are taken: the answer is their addresses. */
+/** Images are stored when they are accepted: the answer is their URLs. */
 function uploaded(answer: JsonObject, told: JsonObject, details: { code: number; description: string }): Verdict {
   const addresses = (Array.isArray(answer.result) ? answer.result : [answer.result]).map(webAddress).filter((each) => each !== '')
   return {

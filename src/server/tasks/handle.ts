@@ -9,9 +9,9 @@ import { handleNotice } from './notify.ts'
 import { submitOrder } from './submit.ts'
 
 /**
- * Drawings by proxies for Midjourney and music by Suno: ordered now, done later. An order is charged once when the upstream has
- * accepted it (`submit.ts`), its state only goes forward (`states.ts`, `advance.ts`), and a failed task is refunded with the update
- * that reports it. The router of the relay hands over every call that is about them.
+ * Drawings by proxies for Midjourney and music by Suno: asynchronous tasks. An order is charged once when the upstream has accepted it
+ * (`submit.ts`), its state only moves forward (`states.ts`, `advance.ts`), and a failed task is refunded with the update that reports
+ * it. The relay's router passes all such calls to this function.
  */
 export function handleTask(app: RelayParts, asks: TaskCall, call: ClientExchange): Promise<void> {
   switch (asks.does) {

@@ -25,7 +25,7 @@ export function imagePath(core: Pick<Core, 'secrets'>, { id, upstreamId }: { id:
   return `/mj/image/${encodeURIComponent(upstreamId)}?key=${linkKey(core, 'drawing-image', id)}`
 }
 
-/** The address to which the upstream may report on a drawing; '' while this site has no address of its own. */
+/** The URL to which the upstream may report on a drawing; '' while this site has no server address. */
 export function noticeUrl({ secrets, options }: Pick<Core, 'secrets' | 'options'>, id: number): string {
   const { ServerAddress } = options.current
   return ServerAddress === '' ? '' : `${ServerAddress}/mj/notify?key=${linkKey({ secrets }, 'drawing-notice', id)}`

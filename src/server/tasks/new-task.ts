@@ -13,11 +13,11 @@ export interface NewTask {
   readonly requestId: string
 }
 
-/** An upstream has a minute to answer an order; a row that is without its answer for longer was left by a process that is gone. */
+/** An upstream has a minute to answer an order; a row without an answer after this time was left by a dead process. */
 const unansweredSeconds = 150
 const firstAskSeconds = 10
 
-/** Stores an order before it is sent, so that one that is charged but never accepted is found. Resolves when it is durable. */
+/** Stores an order before it is sent, so that a charged but never accepted order is found. Resolves when it is durable. */
 export async function openTask(
   app: Pick<RelayParts, 'db' | 'now'>,
   { order, caller, requestId, charged }: { order: Order; caller: RelayCaller; requestId: string; charged: TaskRow['charged'] },

@@ -4,7 +4,7 @@ import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { Refused } from './order.ts'
 import { cleanText } from './text.ts'
 
-/** The reply of an upstream to an order, without anything that names the channel. */
+/** The reply of an upstream to an order, without any reference to the channel. */
 export function orderAnswer(answer: JsonObject, channel: RunningChannel): JsonObject {
   const properties = objectAt(answer, 'properties')
   const said = Object.keys(answer).filter((key) => key === 'description' || key === 'message')

@@ -15,7 +15,7 @@ export interface Order {
   /** The names that it may have a price under, the first with one counts. */
   readonly prices: readonly string[]
   readonly prompt: string
-  /** The task of the caller that it goes on from; then it goes to the channel and key of that one. */
+  /** The caller's task that it continues; it is then sent to the channel and key of that task. */
   readonly parent: { readonly id: string; readonly mustBeDone: boolean } | undefined
   /** Columns of the new row. */
   readonly details: Details
@@ -25,7 +25,7 @@ export interface Order {
 }
 
 export interface QuestionFacts {
-  /** Where the upstream may report to; '' for nowhere. */
+  /** The URL to which the upstream may report; '' for none. */
   readonly hook: string
   /** The name that the price was found under. */
   readonly priced: string
@@ -55,7 +55,7 @@ export interface Refused {
   readonly isOutOfAccounts: boolean
   readonly code: string
   readonly reason: string
-  /** The upstream's reply, passed to the caller as it is; undefined for an error in the caller's dialect. */
+  /** The upstream's reply, passed to the caller unchanged; undefined for an error in the caller's dialect. */
   readonly answer: JsonObject | undefined
   readonly details: Details
 }

@@ -26,7 +26,7 @@ export interface Placing {
   readonly caller: RelayCaller
   readonly order: Order
   readonly admitted: AuthorizedOrder
-  /** Where the upstream may report to; '' for nowhere. */
+  /** The URL to which the upstream may report; '' for none. */
   readonly hook: string
   /** The name that the price was found under. */
   readonly priced: string

@@ -10,7 +10,7 @@ import { isBeingPlaced } from './submit.ts'
 import { eitherOf, readTask, selectTasks, type TaskRow, type TaskTable } from './task-table.ts'
 import { updatesById } from './task-update.ts'
 
-/** How the two kinds are asked for, and how long anybody waits for one. */
+/** The polling request and time limit of the two kinds. */
 const ways = {
   midjourneys: { format: 'drawing', path: '/mj/task/list-by-condition', togetherMax: 50, agesSecondsMax: 3600 },
   tasks: { format: 'music', path: '/suno/fetch', togetherMax: 20, agesSecondsMax: 3 * 3600 },
@@ -90,7 +90,7 @@ async function pollChannel(
   try {
     const [first] = tasks
     const channel = first && (await findUsedKey(app, first))
-    // One that was made another kind of channel gets no question that it does not know, and none of its tasks is lost by a slip.
+    // If the channel's type was changed, it gets no request that it does not support, and none of its tasks is lost by mistake.
     if (channel && channel.provider.tasks !== ways[table].format) await closeOld(app, table, tasks)
     else if (channel) await askFor(app, table, channel, tasks, signal)
     else for (const task of tasks) await failTask(app, table, task, '渠道已被删除 / The channel was removed')
@@ -146,7 +146,7 @@ async function closeOld(
   }
 }
 
-/** Tasks that have ended in the meantime are not polled any more. */
+/** Tasks that have ended in the meantime are no longer polled. */
 async function askLater(
   app: Pick<RelayParts, 'db' | 'now'>,
   table: TaskTable,

@@ -42,7 +42,7 @@ export function presentMusic(row: Row<'tasks'>) {
   }
 }
 
-/** Where the picture is: by way of this site, unless the operator shows the addresses of the upstreams. */
+/** The URL of the image: through this site, unless the operator exposes the upstreams' URLs. */
 export function imageUrl(core: Core, row: Row<'midjourneys'>): string {
   const { MjForwardUrlEnabled, ServerAddress } = core.options.current
   if (row.image_url === '' || !MjForwardUrlEnabled) return row.image_url

@@ -26,7 +26,7 @@ async function removeBefore({ db }: Core, table: TaskTable, before: number, sign
       .selectFrom(eitherOf(table))
       .select('id')
       .where('submit_time', '<', timeIn(table, before * 1000))
-      // 0 when it is not polled any more: it has ended.
+      // 0 when it is no longer polled: it has ended.
       .where('ask_at', '=', 0)
       .orderBy('submit_time')
       .limit(removedAtOnce)

@@ -32,7 +32,7 @@ export function isEnd(status: string): boolean {
   return rankOf(status) === endRank
 }
 
-/** The states that a task may be in for it to go on to this one. */
+/** The states from which a task may change to this one. */
 export function statesBefore(status: string): string[] {
   return [...ranks.keys()].filter((each) => rankOf(each) !== endRank && rankOf(each) <= rankOf(status))
 }

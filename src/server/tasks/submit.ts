@@ -32,9 +32,9 @@ export function isBeingPlaced(requestId: string): boolean {
 }
 
 /**
- * The straight line of an order: authenticate, read, admit, price, hold, write the row, call the upstream, settle, store the
- * upstream's id, answer. The charge precedes the id: a process that dies between the two leaves a charged row without an id, which
- * `poll.ts` finds and refunds, and never an unpaid task.
+ * The steps of an order: authenticate, read, admit, price, hold, write the row, call the upstream, settle, store the upstream's id,
+ * answer. The charge precedes the id: a process that dies between the two leaves a charged row without an id, which `poll.ts` finds
+ * and refunds, and never an unpaid task.
  */
 export async function submitOrder(app: RelayParts, call: ClientExchange, read: (body: JsonObject) => Order): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
@@ -155,7 +155,7 @@ async function settle(app: Pick<RelayParts, 'ledger' | 'logger'>, hold: Hold, ch
 
 /** The row is not abandoned while its charge may still be committed: that would be a charge without a refund. */
 async function keepPlacing(app: Pick<RelayParts, 'ledger'>, hold: Hold, charge: Charge): Promise<void> {
-  // After `submit` has let go of it.
+  // After `submit` has released it.
   await new Promise((resolve) => setImmediate(resolve))
   placing.add(hold.requestId)
   for (;;) {

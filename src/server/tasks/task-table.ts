@@ -44,7 +44,7 @@ export function eitherOf(table: TaskTable): 'midjourneys' {
 
 /** The column with the upstream's name of a task. */
 export function idColumn(table: TaskTable): 'mj_id' {
-  // As above: each stands for the column of its own table.
+  // As above: each is the column of its own table.
   return (table === 'midjourneys' ? 'mj_id' : 'task_id') as 'mj_id'
 }
 
@@ -77,7 +77,7 @@ export function readTask(table: TaskTable, row: Stored): TaskRow {
   }
 }
 
-/** A user's newest task of that name: one that goes on after a question has the name of the task before it. */
+/** A user's newest task with that id: a task that continues after a question has the same id as the task before it. */
 export async function ownTask(core: Core, table: TaskTable, { userId, id }: { userId: number; id: string }) {
   if (id === '') return undefined
   const row = await selectTasks(core, table)

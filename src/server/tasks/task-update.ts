@@ -15,7 +15,7 @@ export interface TaskUpdate {
 
 const musicBytesMax = 512 * 1024
 
-/** Reads one entry of a list of tasks, or a notification. Members of a wrong type are as if they were not there. Pure. */
+/** Reads one entry of a list of tasks, or a notification. Members of a wrong type are treated as absent. Pure. */
 export function readTaskUpdate(table: TaskTable, item: JsonObject, channel: RunningChannel | undefined): TaskUpdate {
   return table === 'midjourneys' ? readDrawing(item, channel) : readMusic(item, channel)
 }

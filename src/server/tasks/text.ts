@@ -8,12 +8,12 @@ export function cleanText(text: string, channel: RunningChannel | undefined, len
   return storable(safe).slice(0, lengthMax)
 }
 
-/** Without NUL and halves of characters, which PostgreSQL does not take. */
+/** Without NUL and lone surrogates, which PostgreSQL refuses. */
 export function storable(text: string): string {
   return text.replace(/[\0\p{Cs}]/gu, '')
 }
 
-/** A web address as it came, or '' for everything else. */
+/** A web URL unchanged, or '' for everything else. */
 export function webAddress(value: unknown): string {
   if (typeof value !== 'string' || value.length > 2000) return ''
   return /^https?:$/.test(parseUrl(value)?.protocol ?? '') ? storable(value) : ''

@@ -14,8 +14,8 @@ const gatherMs = 5_000
 const rowsPerUpdateMax = 1_000
 
 /**
- * Writes `accessed_time` of the tokens that were used, some seconds later and all in one statement. The time is information for the
- * owner only: a row that is being changed is left out, and a killed process loses the last seconds.
+ * Writes `accessed_time` of the used tokens, some seconds later and all in one statement. The time is information for the owner only:
+ * a locked row is left out, and a killed process loses the last seconds.
  */
 export function openAccessTimes(core: Core): AccessTimes {
   const used = new Set<number>()

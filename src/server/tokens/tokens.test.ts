@@ -188,13 +188,13 @@ eachDatabase('tokens', (fresh) => {
     expect((await make({ model_limits_enabled: false, model_limits: '' })).model_limits).toBe('')
   })
 
-  it('has its own limits, none by default, and refuses those that no counter could hold', async () => {
+  it('has its own limits, none by default, and refuses limits that no counter could hold', async () => {
     expect(await make()).toMatchObject({ limit_seconds: 60, limit_requests: 0, limit_tokens: 0, limit_concurrency: 0 })
     const limits = { limit_seconds: 3600, limit_requests: 100, limit_tokens: 200_000, limit_concurrency: 3 }
     const { id } = await make(limits)
     expect(await findToken(core, { userId: ada, id })).toMatchObject(limits)
     expect(await edit(id, { ...limits, limit_tokens: 0 })).toMatchObject({ ...limits, limit_tokens: 0 })
-    // A console that does not know them leaves them out, and must not lift them.
+    // A console that does not know them omits them, and must not lift them.
     expect(await edit(id, { name: 'other' })).toMatchObject({ ...limits, limit_tokens: 0, name: 'other' })
     const strict = await make({ strict_translation: true, refuse_hosted_tools: true })
     expect(await edit(strict.id, {})).toMatchObject({ strict_translation: true, refuse_hosted_tools: true })

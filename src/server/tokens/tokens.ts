@@ -142,7 +142,7 @@ export interface TokenEdit {
   readonly id: number
   /** All fields: absent ones get their default, except limits and strictness, which stay unchanged. */
   readonly input: TokenInput
-  /** Undefined leaves the status as it is. */
+  /** Undefined leaves the status unchanged. */
   readonly status: number | undefined
   readonly mayUse: GroupCheck
 }
@@ -250,7 +250,7 @@ async function changeToken(
   return presentToken(core, row)
 }
 
-/** The status to store. Keeping a token enabled while its quota is set to 0 is fine; enabling one that cannot be used is not. */
+/** The status to store. Keeping a token enabled while its quota is set to 0 is allowed; enabling an unusable one is not. */
 function statusAfter(core: Core, before: TokenRow, after: TokenRow, wanted: number | undefined): number {
   const now = seconds(core.now())
   const spendable = !isExpired(after, now) && !isExhausted(after)

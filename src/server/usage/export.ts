@@ -13,7 +13,7 @@ import { daysOf, isLocated, newestLogs } from './rows.ts'
 export interface Export {
   readonly filter: LogFilter
   readonly format: 'csv' | 'jsonl'
-  /** An IANA name; times carry its offset, and columns its name. One that is not known is UTC. */
+  /** An IANA name; times include its offset, and columns its name. Unknown names mean UTC. */
   readonly timeZone: string
   /** Whose rows, as their owner sees them; undefined for those of everybody as admins see them. */
   readonly ownerId?: number
@@ -126,7 +126,8 @@ function jsonOf({ id, other, ...log }: Log, timeText: Shown['timeText'], isOwner
 function readOther(text: string): Other {
   try {
     const value: unknown = JSON.parse(text)
-    // Written by `relay/charge/charge-row.ts`; rows of other origin have members of their own, which are read as absent or shown as they are.
+    // Written by `relay/charge/charge-row.ts`; rows of other origin have members of their own, which are read as absent or shown
+    // unchanged.
     return typeof value === 'object' && value !== null ? (value as Other) : {}
   } catch {
     return {}

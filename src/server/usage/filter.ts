@@ -23,7 +23,7 @@ export interface LogFilter {
   readonly site_cost?: string
 }
 
-/** A filter whose names are those that are stored, and whose times are as narrow as can be known. */
+/** A filter with stored names instead of typed ones, and with the narrowest known time range. */
 export type ResolvedFilter = Omit<LogFilter, 'username' | 'model_name'> & { readonly models?: readonly string[] }
 
 /**
@@ -54,7 +54,7 @@ export function matching(filter: ResolvedFilter) {
     eb.and([...comparisons('logs', columnsOfLog, filter), ...(filter.type ? [ofType(eb, filter.type)] : [])])
 }
 
-/** The same for the roll-up, as far as it knows: it has neither tokens nor requests, and times are those of whole hours. */
+/** The same for the roll-up, which has neither tokens nor requests, and only whole hours. */
 export function matchingHours(filter: ResolvedFilter) {
   return (eb: ExpressionBuilder<Tables, 'quota_data'>): Expression<SqlBool> =>
     eb.and(comparisons('quota_data', columnsOfBoth, filter))
@@ -116,8 +116,9 @@ const daySeconds = 86_400
 const chargeSlackSeconds = 60
 
 /**
- * The charge of a request names its user and its moment. A row without a charge is looked for by the id, which begins with the UTC time
- * of arrival (`lib/ids`): a day on either side covers clocks that differ and long requests. Ids of another form are looked for everywhere.
+ * The charge of a request names its user and its time. A row without a charge is looked up by the id, which begins with the UTC time
+ * of arrival (`lib/ids`): a day on either side covers clocks that differ and long requests. Ids of another form are looked up without
+ * a time range.
  */
 async function aroundRequest(db: Queries, filter: ResolvedFilter, requestId: string): Promise<ResolvedFilter | undefined> {
   const charge = await db

@@ -124,7 +124,7 @@ eachDatabase('logs', (fresh, kind) => {
     expect(await found("' or 1=1 --%")).toEqual([])
   })
 
-  it('finds a request by its id, whenever it was written', async () => {
+  it('finds a request by its id, regardless of its time', async () => {
     const request_id = newRequestId(nowSeconds * 1000)
     const id = await add({ request_id, created_at: nowSeconds + 3_000 })
     await add({ request_id: newRequestId(nowSeconds * 1000) })
@@ -133,7 +133,7 @@ eachDatabase('logs', (fresh, kind) => {
     expect(await ids({ request_id: '99999999999999999abcdefghijkl' })).toEqual([])
   })
 
-  it('names the channel for admins, and says so when it is gone', async () => {
+  it('names the channel for admins, and marks a deleted one', async () => {
     const { id } = await core.db
       .insertInto('channels')
       .values({ type: 1, key_sealed: '', name: 'main', created_time: 0 })
@@ -174,7 +174,7 @@ eachDatabase('logs', (fresh, kind) => {
     })
   })
 
-  it('goes by the user id for owners, not by a name that was another’s before', async () => {
+  it('uses the user id for owners, not a name that belonged to another user before', async () => {
     await add({ user_id: ada, username: 'old name', content: 'hers' })
     await add({ user_id: bob, username: 'ada' })
     expect((await listOwnLogs(core, { userId: ada, filter: {}, page })).items.map(({ content }) => content)).toEqual(['hers'])
@@ -265,7 +265,7 @@ eachDatabase('logs', (fresh, kind) => {
     await expect(purgeLogs(core, { before: 0 })).rejects.toMatchObject({ code: 'log_time_required' })
   })
 
-  it('[T162] purges in the background with progress, one at a time, goes on after a restart, and can be stopped', async () => {
+  it('[T162] purges in the background with progress, one at a time, continues after a restart, and can be stopped', async () => {
     const before = nowSeconds
     for (let day = 1; day <= 3; day++) await add({ created_at: nowSeconds - day * 86_400 })
     await rollUp(core, { user_id: ada, created_at: nowSeconds, type: 2, quota: 7 })
@@ -339,7 +339,7 @@ eachDatabase('logs', (fresh, kind) => {
     }
   })
 
-  it('goes on from where a page ended, at any depth, while rows are written', async () => {
+  it('continues at the end of a page, at any depth, while rows are written', async () => {
     for (let index = 0; index < 7; index++) await add({ created_at: nowSeconds - Math.floor(index / 3), content: String(index) })
     const seen: string[] = []
     for (let before = ''; ; ) {

@@ -28,7 +28,7 @@ interface Listed {
   readonly items: Log[]
   /** Exact up to 10,000 rows behind the page's beginning, and that bound beyond; pages that are asked for by place count nothing. */
   readonly total: number
-  /** Where the next page begins; '' at the end. Such pages cost the same at any depth. */
+  /** The cursor of the next page; '' at the end. Such pages cost the same at any depth. */
   readonly next: string
 }
 
@@ -53,7 +53,10 @@ export async function listOwnLogs(core: Core, { userId, filter, ...asked }: LogQ
   return { ...listed, items: forOwner(listed.items) }
 }
 
-/** The newest 100 rows whose content begins with `keyword`, or whose type is that number. A word that is seldom is looked for day by day, so that others come between. */
+/**
+ * The newest 100 rows whose content begins with `keyword`, or whose type is that number. A rare word is searched day by day, so that
+ * other queries run in between.
+ */
 export async function searchLogs(core: Core, { keyword, userId }: { keyword: string; userId?: number }): Promise<Log[]> {
   const mine = userId === undefined ? {} : { userId }
   const type = /^[1-9]$/.test(keyword) ? Number(keyword) : 0
@@ -132,6 +135,6 @@ function readPlace(text: string): Cursor | undefined {
 function placeAfter(rows: readonly LogRow[], from: Cursor | undefined): string {
   const at = rows.at(-1)?.created_at ?? 0
   const sameSecond = rows.filter(({ created_at }) => created_at === at).length
-  // A second with more rows than a page goes on where the page before had come to.
+  // A second with more rows than a page continues at the end of the previous page.
   return `${at}-${sameSecond + (from?.at === at ? from.skip : 0)}`
 }

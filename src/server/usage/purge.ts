@@ -110,7 +110,7 @@ interface Removal {
   onBatch(removed: number, reached: number): Promise<boolean>
 }
 
-/** Rows that stay are passed over once: each batch goes on where the one before ended, and days without a charge are leapt over. */
+/** Rows that stay are passed once: each batch continues at the end of the previous one, and days without a charge are skipped. */
 async function removeBefore(core: Core, { from, before, onBatch }: Removal): Promise<number> {
   let removed = 0
   let position = from

@@ -31,7 +31,7 @@ export const dimensionColumns = { model: 'model_name', user: 'user_id', channel:
 const rowsAtOnce = 48
 const pieceSeconds = 4 * hourSeconds
 
-/** Where the rollup ends: the first hour, in unix seconds, that is not rolled up yet; 0 while none is. */
+/** The end of the rollup: the first hour, in unix seconds, that is not rolled up yet; 0 while none is. */
 export async function rollupEnd(db: Queries): Promise<number> {
   const last = await db
     .selectFrom('usage_hours')
@@ -81,7 +81,7 @@ export async function sumHours(db: Queries, filter: ResolvedFilter): Promise<Sum
   return sum
 }
 
-/** Gives each key with its sum, which is the same object every time: a month has hundreds of thousands. */
+/** Passes each key with its sum, which is the same object every time: a month has hundreds of thousands. */
 export function eachSum(sums: Sums, take: (key: Key, sum: Readonly<Sum>) => void): void {
   const sum = { quota: 0, count: 0, token_used: 0 }
   for (let index = 0; index + 3 < sums.length; index += 4) {
@@ -105,7 +105,7 @@ export function add(sum: Sum, { quota, count, token_used }: Readonly<Sum>): void
 
 function dimensionsNamed({ models, userId, channel, group }: ResolvedFilter): SumsBy[] {
   const named = { model: models, user: userId, channel, group }
-  // The keys are those that are written a line above.
+  // The keys are those written one line above.
   return (Object.keys(named) as SumsBy[]).filter((side) => named[side])
 }
 
@@ -146,7 +146,7 @@ function keysOf(filter: ResolvedFilter, by: SumsBy): ReadonlySet<Key> | undefine
   return key ? new Set([key]) : undefined
 }
 
-/** Some hours at a time: neither a connection nor the event loop is kept from others for long, however many users an hour has. */
+/** Reads some hours at a time: neither a connection nor the event loop is blocked for long, however many users an hour has. */
 async function* bucketSums(db: Queries, filter: ResolvedFilter, { by, span }: Part): AsyncGenerator<HourSums[]> {
   const ends = await endsOf(db, filter, span)
   if (!ends) return

@@ -8,17 +8,17 @@ import { hourSeconds, type Span } from './hours.ts'
 import { rollupEnd } from './rollup.ts'
 
 /**
- * How rows of a log of any length are found: along an index from the newest on. Filters that no index of `logs` knows are looked up in
- * the hour buckets first.
+ * Finding rows of a log of any length: along an index from the newest row. Filters without an index of `logs` are looked up in the
+ * hour buckets first.
  */
 
-/** `channel_name` is null when the channel is gone. */
+/** `channel_name` is null for a deleted channel. */
 export type LogRow = Row<'logs'> & { channel_name: string | null }
 
 /** From which end a log is read. */
 export type Order = 'newest' | 'oldest'
 
-/** Where a page begins: this many rows behind the first that is not before `at` in its order; 0 is the first of all. */
+/** The start of a page: this many rows after the first that is not before `at` in its order; 0 is the first of all. */
 export interface Cursor {
   readonly at: number
   readonly skip: number
@@ -107,8 +107,8 @@ function endingWith(filter: ResolvedFilter, hour: number, order: Order): Resolve
 }
 
 /**
- * How many rows match: exact up to some bound beyond `offset`, and that bound beyond. Where the roll-up knows it counts charges, also
- * those of times when no rows were kept.
+ * The number of matching rows: exact up to some bound beyond `offset`, otherwise that bound. If the roll-up covers the filter, it
+ * counts charges, including those without a log row.
  */
 export async function countRows(db: Queries, filter: ResolvedFilter, offset: number): Promise<number> {
   const limit = offset + logsCountedAhead
@@ -212,7 +212,7 @@ async function readBuckets(
   }
 }
 
-/** The rows of all buckets that match; the order of the join is the one that it is written in. */
+/** The rows of all matching buckets; the join is executed in the order in which it is written. */
 async function locatedRows(db: Queries, filter: ResolvedFilter) {
   const mark = filter.token_name ? await rollupEnd(db) : 0
   return db

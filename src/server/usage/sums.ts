@@ -10,7 +10,7 @@ export interface SumsQuery {
   readonly filter: LogFilter
   readonly by: SumsBy
   readonly grain: Grain
-  /** Minutes east of Greenwich: where days and weeks begin. */
+  /** Minutes east of Greenwich, which determine the start of days and weeks. */
   readonly offsetMinutes: number
 }
 
@@ -43,7 +43,7 @@ export async function readSums(core: Core, { filter, by, ...asked }: SumsQuery):
   return present(buckets, (keys) => namesOf(core.db, by, keys))
 }
 
-/** The beginning of the hour, day or week that an hour lies in, where the asker lives. */
+/** The start of the hour, day or week that contains an hour, in the caller's time zone. */
 function bucketsOf({ grain, offsetMinutes }: Pick<SumsQuery, 'grain' | 'offsetMinutes'>): (hour: number) => number {
   const size = grainSeconds[grain]
   const shift = (grain === 'hour' ? 0 : offsetMinutes * 60) + (grain === 'week' ? weekShiftSeconds : 0)

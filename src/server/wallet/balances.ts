@@ -16,7 +16,7 @@ interface Account {
 export interface Spent {
   readonly hold: Hold
   readonly amount: number
-  /** Its ledger row was there before this batch. */
+  /** Its ledger row existed before this batch. */
   readonly known: boolean
 }
 
@@ -56,7 +56,7 @@ export class Balances {
     }
   }
 
-  /** A hold ended: `freed` units are free again, and `charged` units are gone, to be written later. */
+  /** Ends a hold: `freed` units are available again, and `charged` units are spent, to be written later. */
   end({ userId, tokenId }: Hold, { freed, charged }: { freed: number; charged: number }): void {
     this.#users.end(userId, freed, charged)
     if (tokenId !== 0) this.#tokens.end(tokenId, freed, charged)
@@ -153,7 +153,7 @@ class Accounts {
     }
   }
 
-  /** For a charge without a hold, which must be noted even when the row cannot be read. */
+  /** For a charge without a hold, which must be recorded even when the row cannot be read. */
   #opened(id: number): Account {
     try {
       return this.get(id)

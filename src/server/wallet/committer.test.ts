@@ -57,7 +57,7 @@ it('writes the rest of a batch when one piece is refused, and that piece once it
   expect(written).toEqual(['a', 'b', 'bad'])
 })
 
-it('tries no more of an owner whose piece was refused until later', async () => {
+it('defers further work of an owner whose entry was refused', async () => {
   let refusals = 0
   const { batches, write } = committerOf((batch) =>
     batch.some(({ owner }) => owner === 1) && refusals++ < 2 ? 'refused' : undefined,

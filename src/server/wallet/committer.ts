@@ -2,7 +2,7 @@ import { activeMs } from '../lib/active-time.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import type { Logger } from '../lib/logger.ts'
 
-/** How a committer writes. */
+/** The database operations of a committer. */
 export interface Writer<Work> {
   /** Writes all of the batch or none of it. Work that was written before, by an attempt of unknown outcome, must change nothing. */
   write(batch: readonly Work[]): Promise<void>
@@ -12,7 +12,7 @@ export interface Writer<Work> {
   owner(work: Work): number
   /** Removes optional parts of an entry that was refused by itself. Returns whether there were any. */
   lighten(work: Work, error: unknown): boolean
-  /** How the log names an entry that cannot be written. */
+  /** The name of an entry in the log, when it cannot be written. */
   describe(work: Work): object
 }
 
@@ -48,8 +48,8 @@ const closingRefusalsMax = 5
 
 /**
  * Groups work into batches without a timer: a batch is everything that queued during the previous write. Entries that the database
- * cannot take now stay in the queue in order and are retried until they are durable; waiters get an error after five seconds. A batch
- * that the database refuses is written entry by entry, so that a bad one delays only itself.
+ * cannot write now stay in the queue in order and are retried until they are durable; waiters get an error after five seconds. A batch
+ * that the database refuses is written entry by entry, so that a faulty one delays only itself.
  */
 export class Committer<Work> {
   readonly #writer: Writer<Work>

@@ -58,7 +58,7 @@ export function goodsName(amount: number): string {
   return `TUC${amount}`
 }
 
-/** The amount of the goods of this name; 0, which no order has, for a name that we never gave. */
+/** The amount of the product of this name; 0, which no order has, for an unknown name. */
 export function amountOfGoods(name: string): number {
   const amount = Number(/\d{1,15}$/.exec(name)?.[0] ?? 0)
   return name === goodsName(amount) ? amount : 0
@@ -90,7 +90,7 @@ export function readReport(merchant: Merchant, query: Readonly<Record<string, un
   }
 }
 
-/** Where a gateway is asked for an order. It holds the merchant's key, as the protocol has it: never log it. */
+/** The URL of an order's status at a gateway. It contains the merchant's key, as the protocol requires: never log it. */
 export function orderUrl({ address, id, key }: Merchant, tradeNo: string): string {
   return `${address}/api.php?${new URLSearchParams({ act: 'order', pid: id, key, out_trade_no: tradeNo })}`
 }

@@ -8,7 +8,7 @@ import type { Charge, Credit, Hold, Ledger } from './ledger.ts'
 import { type Entry, type Expired, requireUnits, type Store } from './store.ts'
 import { UnloggedCharges } from './unlogged-charges.ts'
 
-/** Charges that may wait for the database before no more requests are admitted. */
+/** Charges that may wait for the database before new requests are refused. */
 const queueMax = 10_000
 const closeMs = 10_000
 const renewalMs = 15_000
@@ -147,7 +147,7 @@ export class GroupedLedger implements Ledger {
     }
   }
 
-  /** Queues the charge of a request, or joins the one that is queued. */
+  /** Queues the charge of a request, or joins a queued one. */
   #charge(hold: Hold, charge: Charge, hasRow: boolean): Promise<void> {
     const queued = this.#charges.get(hold.requestId)
     if (queued) return this.#committer.wait(queued)
@@ -193,7 +193,7 @@ export class GroupedLedger implements Ledger {
     }
   }
 
-  /** Requests that hold quota here, or whose charge waits to be written. */
+  /** Requests with a hold on this node, or whose charge waits to be written. */
   #inUse(): string[] {
     return [...this.#open.keys(), ...this.#charges.keys()]
   }

@@ -23,7 +23,7 @@ import { orderTopUp } from './top-ups.ts'
 const root = { id: 1, username: 'root', role: 100, group: 'default', address: '127.0.0.1' }
 const settings = { ServerAddress: 'https://sluice.example', StripeWebhookSecret: webhookSecret, StripeApiSecret: apiSecret }
 
-/** One node with a Stripe beside it, where a buyer has ordered 12 dollars of quota. */
+/** One node with a Stripe server, and a user's order of 12 dollars of quota. */
 async function shop(node: TestLedger) {
   for (const [key, value] of Object.entries(settings)) await node.core.options.save({ key, value, caller: root })
   const stripe = await startStripe()
@@ -60,7 +60,7 @@ const charge = (session: FakeSession, amount_refunded: number) => ({
 })
 
 eachDatabase('payments with Stripe', (fresh) => {
-  it('credits a paid session once, however often and however late it is reported', async () => {
+  it('credits a paid session once, no matter how often and how late it is reported', async () => {
     const node = await ledgerOf(await fresh())
     const { take, session, quota, order, stripe, tradeNo } = await shop(node)
     expect(stripe.asked[0]?.headers).toMatchObject({ 'idempotency-key': tradeNo, 'stripe-version': '2024-06-20' })

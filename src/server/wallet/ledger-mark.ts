@@ -8,7 +8,7 @@ import type { Core } from '../options/core.ts'
  * no sum in it reveals the missing rows; this mark does.
  */
 interface Mark {
-  /** The identity of the database: one that was created again has no past. */
+  /** The identity of the database: a database that was created again has no past. */
   readonly database: string
   readonly id: number
   readonly reference: string
@@ -16,7 +16,7 @@ interface Mark {
   readonly at: number
 }
 
-/** Charges and credits of this time are in no ledger any more. Unix seconds. */
+/** Charges and credits of this time are missing from the ledger. Unix seconds. */
 export interface LedgerGap {
   readonly from: number
   readonly to: number
@@ -30,7 +30,7 @@ export async function findLedgerGap(core: Core): Promise<LedgerGap | undefined> 
   if (!mark || mark.database !== (await nameOf(core))) return undefined
   const row = await core.db.selectFrom('ledger').select('reference').where('id', '=', mark.id).executeTakeFirst()
   if (row?.reference === mark.reference) return undefined
-  // New rows have the ids of the lost ones: rows from before the mark, by time, are the part of the past that is left.
+  // New rows have the ids of the lost ones: rows from before the mark, by time, are the remaining past.
   const before = await lastRow(core, mark.at)
   return { from: before?.created_at ?? 0, to: mark.at }
 }

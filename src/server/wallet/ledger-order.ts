@@ -11,12 +11,12 @@ import type { LedgerKind, Tables } from '../db/schema.ts'
  */
 export interface Wanted {
   readonly userId: number
-  /** Only rows of this kind; '' or one that there is not for all. */
+  /** Only rows of this kind; all for '' and unknown kinds. */
   readonly kind: string
   readonly sort: SortBy<LedgerSort>
 }
 
-/** Where to begin: behind the row with this id (0: at the first), and so many rows further. */
+/** The start of a page: after the row with this id (0: at the first), skipping so many rows. */
 export interface From {
   readonly after: number
   readonly skip?: number

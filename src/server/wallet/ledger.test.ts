@@ -63,7 +63,7 @@ eachDatabase('ledger', (fresh) => {
       expect(await outcome(() => ledger.hold(aHold(poor, fullToken, 50)))).toBe('ok')
     })
 
-    it('refuses only what does not fit, regardless of the queue before it', async () => {
+    it('refuses only amounts that do not fit, regardless of the queue before them', async () => {
       const { ledger, user, token } = await ledgerOf(await fresh())
       const userId = await user(1000)
       const tokenId = await token(userId, 600)
@@ -89,7 +89,7 @@ eachDatabase('ledger', (fresh) => {
       })
     })
 
-    it('that takes everything is refused, with the available amount, where anything would be left beside it', async () => {
+    it('that reserves everything is refused, with the available amount, if anything would remain', async () => {
       const { ledger, user, token } = await ledgerOf(await fresh())
       const userId = await user(5000)
       const tokenId = await token(userId, 600)
@@ -165,7 +165,7 @@ eachDatabase('ledger', (fresh) => {
       expect(await core.db.selectFrom('holds').selectAll().execute()).toEqual([])
     })
 
-    it('charges a request once, however often and however parallel it is settled', async () => {
+    it('charges a request once, no matter how often and how concurrently it is settled', async () => {
       const { core, ledger, user, token, userRow, tokenRow } = await ledgerOf(await fresh())
       const userId = await user(1000)
       const tokenId = await token(userId, 1000)
@@ -183,7 +183,7 @@ eachDatabase('ledger', (fresh) => {
       expect(await outcome(() => ledger.hold(aHold(userId, tokenId, 920)))).toBe('ok')
     })
 
-    it('writes new charges of a batch that also holds one that was charged before', async () => {
+    it('writes the new charges of a batch that also contains one charged before', async () => {
       const { ledger, user, userRow } = await ledgerOf(await fresh())
       const userId = await user(1000)
       const holds = Array.from({ length: 20 }, () => aHold(userId, 0, 10))

@@ -18,9 +18,9 @@ export interface Ledger {
   hold(wanted: Hold): Promise<void> | void
   /**
    * Charges and ends the hold. Resolves when the charge is durable: ledger row (unique by request id), user quota, used quota and
-   * count, token remain and used, channel used, log row, site cost and roll-up, in one transaction. Repeating it changes nothing.
-   * Rejects with `database_unavailable` when it could not be committed; the charge stays queued and is retried until it is. Never wait
-   * for it inside of a transaction, which may lock the same rows.
+   * count, token remain and used, channel used, log row, site cost and roll-up, in one transaction. Idempotent. Rejects with
+   * `database_unavailable` when it could not be committed; the charge stays queued and is retried until it is. Never wait for it
+   * inside of a transaction, which may lock the same rows.
    */
   settle(hold: Hold, charge: Charge): Promise<void>
   /**
@@ -44,8 +44,8 @@ export interface Ledger {
    */
   refresh(account: { userId?: number; tokenId?: number }): void
   /**
-   * Settles or releases the holds of nodes that are gone, and answers how many. For the start, and for a job that runs more often than
-   * every minute. Not more than 1,000 at a time.
+   * Settles or releases the holds of dead nodes, and returns the counts. For the start, and for a job that runs more often than every
+   * minute. At most 1,000 at a time.
    */
   expire(): Promise<{ settled: number; released: number }>
   /** The users whose charges this node has written since the last call: theirs are the balances that went down. */
@@ -64,11 +64,11 @@ export interface Hold {
   readonly amount: number
   /** Quota that must be free before the amount is taken; at least the amount. */
   readonly needs?: number
-  /** The amount was all that was free: the hold is refused when more is free by then, so that nothing is left beside it. */
+  /** The amount was the whole available quota: the hold is refused if more is available by then, so that nothing remains. */
   readonly takesAll?: boolean
 }
 
-/** A refused hold, with the units that it needed and those that were free; more than needed only where it was to take all. */
+/** A refused hold, with the units that it needed and those that were available; more than needed only if it was to reserve everything. */
 export type QuotaRefusal = AppError & { readonly params: { readonly need: number; readonly have: number } }
 
 export function isQuotaRefusal(error: unknown): error is QuotaRefusal {

@@ -89,7 +89,7 @@ export function unexpired(now: number) {
   return (eb: Expressions) => eb.or([eb('redemptions.expired_time', '=', 0), eb('redemptions.expired_time', '>', now)])
 }
 
-/** Sealed to the hash instead of the id, which a row has only after its insert: a hundred codes are one statement. */
+/** Encrypted with the hash instead of the id, which a row has only after its insert: a hundred codes are one statement. */
 export function keyPlace(keyHash: string) {
   return { table: 'redemptions', column: 'key_sealed', row: keyHash }
 }

@@ -44,8 +44,8 @@ export async function checkTopUp(core: Payments, { id, caller }: { id: number; c
 }
 
 /**
- * Credits an order on an admin's word, as when the money came another way. Throws `not_found`, or `top_up_credited` when it is credited
- * already, and `quota_unchanged` or `quota_change_unclear` when the connection is lost during the commit.
+ * Credits an order manually, for example when the money arrived another way. Throws `not_found`, or `top_up_credited` when it is
+ * credited already, and `quota_unchanged` or `quota_change_unclear` when the connection is lost during the commit.
  */
 export async function completeTopUp(
   core: Payments,

@@ -26,7 +26,8 @@ const conflictsMs = 800
 
 /**
  * Reserves on PostgreSQL, in groups: everything that queued while the last statement ran. No caller waits longer than two seconds:
- * with the database away, the whole queue is refused at once. A reservation whose outcome stays unknown ends with its lease.
+ * while the database is unreachable, the whole queue is refused immediately. A reservation whose outcome stays unknown ends with its
+ * lease.
  */
 export class HoldQueue {
   readonly #pool: pg.Pool
@@ -112,7 +113,7 @@ export class HoldQueue {
 
 /**
  * Resolves granted reservations, and those refused for lack of quota. A reservation refused only because of a larger amount before it
- * in the batch, which was then not granted itself, is tried again.
+ * in the batch, which was then not granted either, is tried again.
  */
 function decide(batch: readonly Waiting[], rows: readonly Decided[]): Waiting[] {
   const userSpent = new Map<number, number>()

@@ -7,8 +7,9 @@ import { logColumns, siteCostColumns, type Value } from './rows.ts'
  */
 
 /**
- * Reserves what fits, in the order given: each amount ($4) whose need ($7) is free beside those before it, and one that takes all ($8)
- * only where nothing is left beside it. Returns `granted` and the free quota of user and token; a null `token_free` is no limit.
+ * Reserves the amounts that fit, in the order given: each amount ($4) whose need ($7) is available after those before it, and one that
+ * reserves everything ($8) only if nothing remains. Returns `granted` and the available quota of user and token; a null `token_free`
+ * is no limit.
  */
 export const holdStatement = `
 with wanted as materialized (
@@ -177,7 +178,7 @@ export const keepStatement = `
 update holds set lease_until = extract(epoch from now())::bigint + $2::bigint
 where request_id in (select request_id from holds where request_id = any($1::text[]) for update skip locked)`
 
-/** Takes over holds whose lease has passed. A node that dies over them leaves them to the next. */
+/** Takes over holds whose lease has expired. If a node dies while it handles them, the next node takes them over. */
 export const takeOverStatement = `
 update holds set node = $1, lease_until = extract(epoch from now())::bigint + $2::bigint
 where request_id in (

@@ -94,7 +94,7 @@ eachDatabase('redemption codes', (fresh) => {
       expect(await refusal(move)).toBe('not_found')
   })
 
-  it('are not made, nor changed, to expire in the past', async () => {
+  it('are not created with, nor changed to, an expiry in the past', async () => {
     const { core } = await ledgerOf(await fresh())
     const input = { name: 'a', quota: 1, expired_time: 1_000_000_000 }
     expect(await refusal(() => createRedemptions(core, { input, count: 1, caller: admin }))).toBe('field_invalid')

@@ -67,14 +67,14 @@ export async function setRedemptionStatus(
   return findRedemption(core, id)
 }
 
-/** Takes a code off the list, whatever its status; it cannot be redeemed any more. Throws `not_found`, also when it is repeated. */
+/** Deletes a code, whatever its status; it can no longer be redeemed. Throws `not_found`, also when it is repeated. */
 export async function deleteRedemption(core: Core, { id, caller }: { id: number; caller: Caller }): Promise<void> {
   await changeRedemption(core, { id, caller, action: 'redemption.delete' }, () => ({ deleted_at: seconds(core.now()) }))
 }
 
 /**
- * Enables, disables or deletes several codes in one transaction, and answers how many changed. Used ones can only be deleted; those
- * that are gone or already so are passed over.
+ * Enables, disables or deletes several codes in one transaction, and returns the number of changed codes. Used ones can only be
+ * deleted; missing and unchanged ones are skipped.
  */
 export function changeRedemptions(
   core: Core,

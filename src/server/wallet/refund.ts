@@ -22,8 +22,8 @@ export interface Refunded {
 /**
  * Refunds the whole charge of a request inside the caller's transaction: to its user and its token, from the used quota of both and of
  * the channel, and from the sums of the hour of the refund, as the ledger has it. Undefined when nothing was charged. The reference is
- * unique: a second refund of the same request throws the database's unique violation. Call `ledger.refresh` and tell the bus of the
- * token after the commit.
+ * unique: a second refund of the same request throws the database's unique violation. Call `ledger.refresh` and publish topic `token`
+ * after the commit.
  */
 export async function refundCharge(
   ledger: Ledger,

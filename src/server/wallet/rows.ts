@@ -1,7 +1,7 @@
 import type { NewRow } from '../db/schema.ts'
 import type { Charge, Hold, SiteCost } from './ledger.ts'
 
-/** A value that both databases store as it is. */
+/** A value that both databases store unchanged. */
 export type Value = number | string
 
 /** The columns of `logs` that a charge writes, in the order of `logValues`. */

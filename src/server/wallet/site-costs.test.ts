@@ -46,7 +46,7 @@ eachDatabase('site costs', (fresh) => {
     expect(await reconcile(core)).toEqual([])
   })
 
-  it('are written once however often the charge is repeated, and only when the charge is new', async () => {
+  it('are written once, no matter how often the charge is repeated, and only when the charge is new', async () => {
     const database = await fresh()
     const first = await ledgerOf(database, 'first')
     const userId = await first.user(1000)
@@ -66,7 +66,7 @@ eachDatabase('site costs', (fresh) => {
     expect(await second.userRow(userId)).toMatchObject({ quota: 980, request_count: 2 })
   })
 
-  it('come from the checkpoint of a node that is gone', async () => {
+  it('are taken from the checkpoint of a dead node', async () => {
     const database = await fresh()
     const gone = await ledgerOf(database, 'gone')
     const userId = await gone.user(1000)

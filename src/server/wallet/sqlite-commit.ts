@@ -1,7 +1,7 @@
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import { hourOf, logColumns, siteCostColumns, type Value } from './rows.ts'
 
-/** A batch as rows without names, which a worker thread takes over cheaply. */
+/** A batch as rows without column names, which is cheap to pass to a worker thread. */
 export interface Batch {
   readonly charges: readonly ChargeRow[]
   /** Rows of `logValues`. */

@@ -22,8 +22,8 @@ type Balanced = OwnRow & { readonly balance: number | null }
 
 /**
  * A user's ledger rows, newest first by default, each with the balance after it, unless rows between are left out. `next` is the
- * `before` of the following page, 0 when there is none. By time the rows of a page cost the same at any depth; the balance costs the
- * sum of the skipped rows.
+ * `before` of the following page, 0 when there is none. Sorted by time, the rows of a page cost the same at any depth; the balance
+ * costs the sum of the skipped rows.
  */
 export async function listLedgerRows(db: Queries, asked: AskedPage): Promise<{ items: LedgerRow[]; next: number }> {
   const { before, page } = asked
@@ -46,7 +46,7 @@ const columns: readonly CsvColumn<Balanced>[] = [
 
 /**
  * A user's ledger rows as CSV, oldest first by default, with the balance after each unless rows between are left out. Amounts are
- * units. Rows are read with back-pressure; some that are written meanwhile may be included.
+ * units. Rows are read with back-pressure; some rows written meanwhile may be included.
  */
 export function statementCsv(db: Queries, { timeZone = '', ...asked }: Asked & { readonly timeZone?: string }) {
   const wanted = wantedOf(asked, { by: 'id', descending: false })

@@ -21,7 +21,7 @@ export interface Store {
   /** Renews the leases of holds that are in use on this node. */
   keep(requestIds: readonly string[]): Promise<void>
   /**
-   * Ends the holds of nodes that are gone, with the charge of their last checkpoint or with none. `inUse` are the requests of this node;
+   * Ends the holds of dead nodes, with the charge of their last checkpoint or with none. `inUse` are the requests of this node;
    * `finish` writes the end of one hold through the queue.
    */
   expire(parts: { inUse: readonly string[]; finish(hold: Hold, charge: Charge | null): Promise<void> }): Promise<Expired>
@@ -54,7 +54,7 @@ export function requireUnits(value: number, field: string): void {
   if (!Number.isSafeInteger(value) || value < 0) fail('amount_out_of_range', { field }, { detail: { value } })
 }
 
-/** A row of `holds` whose node is gone. */
+/** A row of `holds` whose node is dead. */
 export type Orphan = Pick<Row<'holds'>, 'request_id' | 'user_id' | 'token_id' | 'amount' | 'checkpoint'>
 
 /** Ends orphaned holds, each with the charge of its last checkpoint, or with none. */

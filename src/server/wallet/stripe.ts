@@ -24,7 +24,7 @@ export interface CheckoutOrder {
   readonly name: string
   readonly moneyMinor: number
   readonly currency: string
-  /** Where the page leads back to, paid or not. */
+  /** The URL to which the payment page returns, paid or not. */
   readonly returnUrl: string
 }
 

@@ -31,9 +31,9 @@ export interface Paid {
 export type WithLedger = Core & { readonly ledger: Ledger }
 
 /**
- * Credits the order that was paid exactly as it was made, however late. True means that it is credited, now or before, durably. Another
- * payment than the ordered one flags the order, and so does one that was refunded before it arrived here. Throws when the database
- * cannot be asked, and then nothing is credited.
+ * Credits the order if the payment matches it exactly, no matter how late. True means that it is credited, now or before, durably. A
+ * payment that differs from the order flags the order, and so does one that was refunded before it was reported. Throws when the
+ * database does not answer, and then nothing is credited.
  */
 export async function takePayment(core: WithLedger, paid: Paid): Promise<boolean> {
   const credited = await core.db.transaction().execute(async (within) => {
@@ -68,7 +68,7 @@ export function creditedColumns({ now }: Core) {
   return { status: topUpStatus.success, completed_time: seconds(now()) }
 }
 
-/** Authentic, but not what was ordered: an admin has to look. An exact report still credits the order. */
+/** Authentic, but different from the order: an admin has to look at it. An exact report still credits the order. */
 async function flagOrder(core: Core, within: Within, paid: Paid): Promise<void> {
   const { tradeNo, method, moneyMinor: money_minor, currency, goods } = paid
   const flagged = await openOrder(within, paid)

@@ -30,9 +30,9 @@ type Settings = Pick<
 >
 
 /**
- * Prices an amount, which is US dollars where quota is shown in currency and units where it is not. Exact, rounded half up once, to
- * the minor unit. Groups without a ratio pay the price itself; the discount is that of the largest listed amount that is reached.
- * Throws `top_up_below_minimum`, `amount_out_of_range`, or `top_up_too_small` when the price rounds to nothing.
+ * Prices an amount, which is US dollars if quota is shown as currency and units otherwise. Exact, rounded half up once, to the minor
+ * unit. Groups without a ratio pay the normal price; the discount is that of the largest listed amount reached. Throws
+ * `top_up_below_minimum`, `amount_out_of_range`, or `top_up_too_small` when the price rounds to zero.
  */
 export function topUpPrice(
   settings: Settings,

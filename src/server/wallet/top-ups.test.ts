@@ -158,7 +158,7 @@ eachDatabase('online top-up', (fresh, kind) => {
     expect(await reconcile(a.core)).toEqual([])
   })
 
-  it('[T175] leaves a credited order as it is, whatever the gateway reports afterwards', async () => {
+  it('[T175] leaves a credited order unchanged, whatever the gateway reports afterwards', async () => {
     const node = await ledgerOf(await fresh())
     const { userId, order, take, orders } = await shop(node)
     const { fields } = await order()

@@ -50,7 +50,7 @@ export interface Order extends PaymentForm {
 }
 
 /**
- * Creates an order and returns how to pay it: the form to post, or the page to open when it has no fields. Throws
+ * Creates an order and returns the payment: the form to post, or the page to open when it has no fields. Throws
  * `payment_provider_failed`, and what `priceTopUp` throws.
  */
 export async function orderTopUp(core: WithStripe, { method, ...ordered }: Ordered & { method: string }): Promise<Order> {

@@ -25,7 +25,7 @@ export interface VerifiedCharges {
   /** Charges of the ledger without a log row: logging was off, or the rows were removed. */
   readonly withoutRow: number
   readonly differences: readonly ChargeDifference[]
-  /** How many differ in all; `differences` has the first 100. */
+  /** The total number of differences; `differences` has the first 100. */
   readonly differing: number
 }
 
@@ -33,8 +33,8 @@ const pageSize = 1000
 const differencesMax = 100
 
 /**
- * Compares every charge of the log with the ledger, and with the amount that its own factors give. Reads the whole log in pages; rows that
- * are written meanwhile are left to the next run. `onProgress` gets the rows so far and their number in all.
+ * Compares every charge of the log with the ledger, and with the amount computed from its own factors. Reads the whole log in pages;
+ * rows written meanwhile are left to the next run. `onProgress` gets the rows so far and their total.
  */
 export async function verifyCharges(
   db: Queries,

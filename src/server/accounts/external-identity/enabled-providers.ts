@@ -28,7 +28,7 @@ export const identityColumns = {
   oidc: 'oidc_id',
 } as const satisfies Record<IdentityProvider, IdentityColumn>
 
-/** Whether the site offers a provider: switched on, and with all that it needs. */
+/** Whether the site offers a provider: enabled and completely configured. */
 export function isProviderEnabled(options: OptionValues, provider: IdentityProvider): boolean {
   return options[switches[provider]] && needed[provider].every((key) => options[key] !== '')
 }

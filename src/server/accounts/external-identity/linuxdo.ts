@@ -2,7 +2,7 @@ import { fail } from '../../lib/failure.ts'
 import { authorizationQuery, codeForm, type OAuthFlow, withQuery } from './oauth-provider.ts'
 import { basicAuth, numericId, requireText, textOf } from './read-profile.ts'
 
-/** Matched by the numeric id. Accounts that the forum has closed are no proof of anybody. */
+/** Matched by the numeric id. Accounts that the forum has closed are refused. */
 export const linuxdo: OAuthFlow = {
   async authorizeUrl({ options, identity }, request) {
     return withQuery(identity.providers.endpoints.linuxdo.authorize, authorizationQuery(options.current.LinuxDOClientId, request))

@@ -71,8 +71,8 @@ export interface OAuthCallback extends LoginClient {
 }
 
 /**
- * Handles the callback: signs in, signs up, or binds when OAuth was started for that. Throws `outside_off`, `outside_state_invalid`,
- * `outside_failed` and what `enterByOutside` and `bindOutside` throw.
+ * Handles the callback: signs in, signs up, or binds, depending on the purpose for which OAuth was started. Throws `outside_off`,
+ * `outside_state_invalid`, `outside_failed` and what `enterByOutside` and `bindOutside` throw.
  */
 export async function handleCallback(accounts: IdentityAccounts, given: OAuthCallback): Promise<SignedIn | 'bound'> {
   const { provider, code } = given

@@ -11,7 +11,7 @@ export interface OidcDiscovery {
   readonly authorize: string
   readonly token: string
   readonly keys: string
-  /** Whether the secret goes into the form; else it goes into the header, which is the default of the standard. */
+  /** Whether the secret is sent in the form; otherwise it is sent in the header, which is the default of the standard. */
   readonly secretInForm: boolean
 }
 
@@ -72,7 +72,7 @@ export class OidcKeys {
       if (!isFor(claims, clientId)) throw new Error('The identity was made for another client')
       return claims
     } catch (error) {
-      // The error itself carries the claims, which must not be logged.
+      // The error itself contains the claims, which must not be logged.
       return fail('outside_failed', {}, { detail: error instanceof Error ? error.message : 'unreadable' })
     }
   }

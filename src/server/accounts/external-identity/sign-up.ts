@@ -20,7 +20,7 @@ export interface ExternalLogin extends LoginClient {
   readonly language: Language
 }
 
-/** Telegram's data prove little, so that a Telegram account has to be bound before it lets anybody in. */
+/** Telegram's data are weak evidence, so a Telegram account must be bound before it can log in. */
 const mayRegister: readonly IdentityProvider[] = ['github', 'linuxdo', 'wechat', 'oidc']
 const triesMax = 5
 

@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
 /**
- * Several keys in one channel. The key of each channel becomes the first of its keys; it is bound to its channel, so that it opens as it
- * is. `channels.key_sealed` stays for nodes of the version before, and goes in a later release.
+ * Several keys in one channel. The key of each channel becomes the first of its keys; it is bound to its channel, so that it can be
+ * decrypted unchanged. `channels.key_sealed` stays for nodes of the previous version, and is dropped in a later release.
  */
 export async function channelKeys(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { id, integer, text, required, zero, one, empty } = columnsOf(dialect)

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
-/** Responses that this server keeps for channels that keep none, and the streams of those that were made in the background. */
+/** Responses that this server stores for channels that store none, and the streams of background responses. */
 export async function localResponses(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { integer, text, required, zero, empty } = columnsOf(dialect)
   await db.schema

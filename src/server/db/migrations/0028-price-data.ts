@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { columnsOf, type Dialect } from '../columns.ts'
 
-/** Published price data: what is in use in place of the data of the package, and what newer data there is. */
+/** Published price data: the data used instead of the package's, and the newer data found. */
 export async function priceData(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { integer, text, required, zero, empty } = columnsOf(dialect)
   await db.schema

@@ -28,8 +28,8 @@ import { priceData } from './0028-price-data.ts'
 import { imports } from './0029-imports.ts'
 
 /**
- * All migrations, in the order of their numbers, which is the order in which they run. Forward only: a landed one is never edited.
- * How numbers are taken, and why some are missing: docs/how-to/add-a-migration.md.
+ * All migrations, in the order of their numbers, in which they run. Forward only: a landed one is never edited. How numbers are
+ * assigned, and why some are missing: docs/how-to/add-a-migration.md.
  */
 export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dialect: Dialect) => Promise<void> }[] = [
   { name: '0001-start', up: start },

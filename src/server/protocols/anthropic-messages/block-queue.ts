@@ -13,7 +13,7 @@ interface Waiting {
 }
 
 /**
- * The blocks of a reply as events of Messages, strictly one after another: pieces of a block wait while another is open. Thinking is
+ * The blocks of a reply as events of Messages, strictly one after another: parts of a block wait while another is open. Thinking is
  * written as soon as it is known whether it has a text or is only encrypted; empty blocks are left out, except calls.
  */
 export class BlockQueue {

@@ -96,7 +96,7 @@ function addDelta(block: Record<string, unknown>, delta: JsonObject): void {
   if (delta.citation) block.citations = [...arrayAt(block, 'citations'), delta.citation]
 }
 
-/** An input that broke off at the limit is read as far as it came. */
+/** An input truncated by the limit is read up to its end. */
 function closedBlock({ partial_json, ...block }: JsonObject, isCut: boolean): JsonObject {
   if (typeof partial_json !== 'string' || partial_json === '') return block
   return { ...block, input: isCut ? cutInputObject(partial_json) : inputObject(partial_json) }

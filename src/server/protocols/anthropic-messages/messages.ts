@@ -78,7 +78,7 @@ export const anthropicMessages: WireFormat = {
   },
 }
 
-/** Searches, and the container that code runs in, however often. */
+/** Web searches, and the container that runs code, however often it is used. */
 function paidCallOf(block: JsonObject): PaidCall | undefined {
   if (block.type !== 'server_tool_use') return undefined
   const name = textAt(block, 'name')
@@ -86,7 +86,10 @@ function paidCallOf(block: JsonObject): PaidCall | undefined {
   return name.endsWith('code_execution') ? { tool: 'code_execution', id: 'container' } : undefined
 }
 
-/** `{"type":"error","error":{"type","message"}}`. A cloud that hosts Messages has types of its own; the frames of its stream name a status. */
+/**
+ * `{"type":"error","error":{"type","message"}}`. Clouds that host Messages have error types of their own; the frames of their streams
+ * contain a status.
+ */
 export function readAnthropicError(body: JsonObject): UpstreamErrorFacts {
   const error = objectAt(body, 'error') ?? body
   const type = textAt(error, 'type')

@@ -8,11 +8,11 @@ import type { Effort } from '../dialogue.ts'
 export interface ModelRules {
   /** Most tokens of one reply; undefined when that is not known. */
   readonly outputTokensMax: number | undefined
-  /** A Claude model that the table does not know: it is written to as the newest are. */
+  /** A Claude model that the table does not contain: requests are written as for the newest models. */
   readonly isUnknown?: true
-  /** How thinking is asked for: a budget of tokens, the model's own judgement, or either. */
+  /** The kind of thinking that the model supports: a budget of tokens, its own judgement, or either. */
   readonly thinking: 'none' | 'budget' | 'adaptive' | 'either'
-  /** How thinking is turned off, or as far down as it goes: no member, `disabled`, `between_tools`, or low effort. */
+  /** The way to turn thinking off or to its minimum: no member, `disabled`, `between_tools`, or low effort. */
   readonly thinkingOff: 'absent' | 'disabled' | 'between-tools' | 'low-effort'
   /** The values of `output_config.effort`, rising; empty when the model refuses the member. */
   readonly efforts: readonly Effort[]
@@ -24,7 +24,7 @@ export interface ModelRules {
   readonly takesPrefill: boolean
   /** Whether messages may have the role `system`. */
   readonly takesSystemTurns: boolean
-  /** How JSON of a schema is asked for: by `output_config.format`, by a tool that must be called, or only in words. */
+  /** The way to request JSON of a schema: `output_config.format`, a forced tool, or an instruction. */
   readonly jsonSchema: 'native' | 'tool' | 'words'
   readonly takesStrictTools: boolean
   /** The dated type of the vendor's own web search; undefined when there is none. */

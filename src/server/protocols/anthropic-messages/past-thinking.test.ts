@@ -67,7 +67,7 @@ describe('thoughts of earlier turns, on the way to the vendor of Messages', () =
     })
   })
 
-  it('does think when its own thoughts are left, or the calls are over', () => {
+  it('does think when its own thoughts remain, or the calls are over', () => {
     const own = { messages: [user('a'), assistant(foreign, signed, call), user([result])], thinking: enabled }
     expect(changesOf(own)?.changes).not.toHaveProperty('thinking')
     const over = { messages: [user('a'), assistant(unsigned, call), user([result]), assistant(text('b')), user('c')] }
@@ -105,7 +105,7 @@ describe('thoughts of earlier turns, on the way to the vendor of Messages', () =
     })
   })
 
-  it('every other byte stays as it was sent', () => {
+  it('keeps every other byte unchanged', () => {
     const raw = `{ "model":"x","messages" : [ {"role":"user","content":"a"} ,{"role": "assistant","content":[ {"type":"thinking","thinking":"so","signature":""}, {"type":"tool_use","id":"t","name":"n","input":{"big": 12345678901234567890}} ]}, {"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"\\u00e9"}]} ],"max_tokens":5 }`
     const { bytes } = withoutForeignThoughts({ json: JSON.parse(raw), bytes: Buffer.from(raw) }, claude) ?? {}
     expect(bytes?.toString()).toBe(

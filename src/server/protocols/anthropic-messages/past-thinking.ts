@@ -15,7 +15,7 @@ interface Cleaned extends Sent {
   readonly dropped: readonly string[]
 }
 
-/** As `thoughtChanges`, in the caller's bytes: everything that does not change keeps its own. */
+/** Like `thoughtChanges`, in the caller's bytes: all unchanged parts keep their bytes. */
 export function withoutForeignThoughts(sent: Sent, model: string, asked: { readonly all?: boolean } = {}): Cleaned | undefined {
   const changed = thoughtChanges(sent.json, model, asked)
   if (!changed) return undefined
@@ -79,7 +79,7 @@ function isForeign(thought: JsonObject, model: string): boolean {
   return (seal === '' && isClaude(model)) || openSeal(seal).family !== 'anthropic'
 }
 
-/** Whether the request may make the model think: it says so, or says nothing to a model that thinks by itself. */
+/** Whether the request may make the model think: it enables thinking, or leaves it to a model that thinks by default. */
 function mayThink({ thinking }: JsonObject, model: string, { thinking: kind, thinkingOff }: ModelRules): boolean {
   if (isObject(thinking)) return thinking.type !== 'disabled'
   return isClaude(model) && kind !== 'none' && thinkingOff !== 'absent'

@@ -42,7 +42,7 @@ export function readBlock(block: unknown, field: string, unread: UnreadMembers):
     case 'container_upload':
       unread.add(`messages.content.${type}`)
       return []
-    // The model that stepped in, and searches for tools, which are among those of the request.
+    // Markers of a fallback model, and searches for tools, which are among the request's tools.
     case 'fallback':
     case 'tool_search_tool_result':
       return []
@@ -98,7 +98,7 @@ function readResult(block: JsonObject, field: string): ToolResultPart {
 
 function readResultBlock(block: unknown, field: string): (TextPart | MediaPart)[] {
   if (!isObject(block)) return invalid(field, { zh: '必须是对象', en: 'must be an object' })
-  // One that was found is among the tools of the request.
+  // A found tool is among the tools of the request.
   if (block.type === 'tool_reference') return [{ kind: 'text', text: `The tool ${textAt(block, 'tool_name')} is available.` }]
   return readShown(block, field)
 }
@@ -139,7 +139,7 @@ function readDocument(block: JsonObject, field: string): (TextPart | MediaPart)[
   return [...before, document]
 }
 
-/** A document that came in pieces: its texts and images, under its title. */
+/** A document in parts: its texts and images, under its title. */
 function readPieces(
   source: JsonObject,
   title: string,

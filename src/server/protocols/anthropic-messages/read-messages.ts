@@ -21,7 +21,7 @@ export function readMessages(messages: readonly unknown[], unread: UnreadMembers
   return { head: leading.flatMap(({ parts }) => parts.filter(isText)), turns: all.slice(leading.length) }
 }
 
-/** The instructions at the head, without the billing line of one client, which changes with each request. */
+/** The leading instructions, without the billing line of one client, which changes with each request. */
 export function readSystem(system: unknown): TextPart[] {
   if (typeof system === 'string') return system === '' ? [] : [{ kind: 'text', text: system }]
   if (system === undefined || system === null) return []

@@ -72,7 +72,7 @@ function readTool(tool: JsonObject, field: string): Tool {
   }
 }
 
-/** Which pages may be read is part of the question. */
+/** The allowed sites are part of the question. */
 function limitOfSites(tool: JsonObject): string | undefined {
   return ['allowed_domains', 'blocked_domains'].find((limit) => arrayAt(tool, limit).length > 0)
 }

@@ -41,7 +41,7 @@ export class ReplyBlocks {
     const events = this.stop(key)
     switch (content.type) {
       case 'tool_use':
-        // A call of no tool means nothing to anybody.
+        // A call without a tool name has no meaning.
         if (textAt(content, 'name') === '') break
         return [...events, ...this.#startCall(key, content)]
       case 'text': {
@@ -104,7 +104,7 @@ export class ReplyBlocks {
     return [...this.#told.keys()].flatMap((key) => this.stop(key))
   }
 
-  /** Sources that no text came for, in one that says nothing. */
+  /** Writes sources without text into an empty text block. */
   citeRest(): ReplyEvent[] {
     const cites = citationsOf(this.#citations, 0)
     if (cites.length === 0) return []

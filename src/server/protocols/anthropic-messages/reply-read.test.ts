@@ -127,7 +127,7 @@ describe('a stream of Messages', () => {
     expect(summary(events).blocks).toMatchObject([{ text: '{"a":1}' }])
   })
 
-  it('[67] names a call that came without an id once', () => {
+  it('[67] creates one id for a call without an id', () => {
     const events = streamed(begin(), open({ type: 'tool_use', id: '', name: 'f', input: {} }), close(), stop('tool_use'), end)
     expect(summary(events).blocks).toMatchObject([{ callId: 'call_made_1' }])
   })
@@ -143,7 +143,7 @@ describe('a stream of Messages', () => {
     expect(summary(streamed(begin(), stop('something_new'), end)).finish).toBe('other')
   })
 
-  it('is an error when a second message begins in it, whatever is open', () => {
+  it('is an error when a second message begins in it, whichever block is open', () => {
     const call = open({ type: 'tool_use', id: 't', name: 'f', input: {} })
     expect(summary(streamed(begin(), call, begin(), stop('end_turn'), end)).error).toMatchObject({ status: 502 })
   })
@@ -240,7 +240,7 @@ describe('a stream of Messages', () => {
     expect(readSse(codec, '')).toEqual([])
   })
 
-  it('[117] begins once, however often the upstream begins', () => {
+  it('[117] begins once, no matter how often the upstream begins', () => {
     expect(types(streamed(begin(), begin(), stop('end_turn'), end)).filter((type) => type === 'start')).toHaveLength(1)
   })
 

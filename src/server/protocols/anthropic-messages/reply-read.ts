@@ -124,7 +124,7 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['compaction', 'pause'],
 ])
 
-/** Undefined while the reply goes on. */
+/** Undefined while the reply continues. */
 function readFinish(delta: JsonObject): { reason: FinishReason; stopSequence?: string; explanation?: string } | undefined {
   const told = textAt(delta, 'stop_reason')
   if (told === '') return undefined

@@ -49,7 +49,7 @@ class MessageWriter {
     this.#context = context
   }
 
-  /** The first event waits for the next one, which may have the input count. */
+  /** The first event waits for the next one, which may contain the input count. */
   write(event: ReplyEvent): JsonObject[] {
     switch (event.type) {
       case 'start':

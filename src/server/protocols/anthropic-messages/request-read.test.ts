@@ -110,7 +110,7 @@ describe('a Messages request', () => {
     ])
   })
 
-  it('reads images and documents from wherever they are', () => {
+  it('reads images and documents from all kinds of sources', () => {
     const document = (source: object, more: object = {}) => said([{ type: 'document', source, ...more }])
     expect(said([{ type: 'image', source: { type: 'url', url: 'https://a.test/i.png' } }])).toMatchObject([
       { source: { kind: 'url' } },
@@ -190,7 +190,7 @@ describe('a Messages request', () => {
     expect(request.unread).toEqual(['messages.content.content.encrypted_content'])
   })
 
-  it('asks a turn that was paused at a tool of the vendor to go on, and no other', () => {
+  it('asks to continue a turn that was paused at a tool of the vendor, and no other', () => {
     const used = { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'q' } }
     const turns = (...content: object[]) =>
       read({
@@ -301,7 +301,7 @@ describe('a Messages request', () => {
     expect(() => read({ output_config: { format: { type: 'xml' } } })).toThrow('output_config.format')
   })
 
-  it('is written again as it was', () => {
+  it('is written again unchanged', () => {
     const body = {
       model: 'claude-opus-4-8',
       max_tokens: 4096,

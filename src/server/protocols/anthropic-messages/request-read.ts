@@ -41,7 +41,7 @@ export const readRequest: Inbound['readRequest'] = (body) => {
   }
 }
 
-/** Members that are read; of the others everything that is set is kept for the vendor's own family. */
+/** Members that are read; all other members that are set are kept for the vendor's own family. */
 const readMembers: ReadonlySet<string> = new Set([
   'model',
   'max_tokens',
@@ -69,7 +69,7 @@ function readExtra(body: JsonObject): JsonObject {
   )
 }
 
-/** State and services on the vendor's side. Context management only shortens the input, and is left to `extra`. */
+/** Refuses state and services on the vendor's side. Context management only shortens the input, and is left to `extra`. */
 function refuseServerState(body: JsonObject): void {
   const region = textAt(body, 'inference_geo')
   const asked: Readonly<Record<string, boolean>> = {

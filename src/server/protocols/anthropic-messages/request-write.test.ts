@@ -59,7 +59,7 @@ describe('messages for Claude', () => {
     ])
   })
 
-  it('[82] puts a result first that stood behind a text', () => {
+  it('[82] puts a result before the text that preceded it', () => {
     const turns = [userTurn('Hi'), { role: 'assistant' as const, parts: [call('a')] }, user(text('and'), result('a', '1'))]
     expect(messagesOf(turns)).toMatchObject([{}, {}, { content: [{ type: 'tool_result' }, { type: 'text', text: 'and' }] }])
   })
@@ -94,7 +94,7 @@ describe('messages for Claude', () => {
     ])
   })
 
-  it('[90] [91] gives call and result the same id that the vendor takes, and leaves one that it takes', () => {
+  it('[90] [91] gives call and result the same id that the vendor accepts, and leaves valid ids unchanged', () => {
     for (const id of ['functions.get_tide:0|x', 'x'.repeat(120)]) {
       const turns = [userTurn('Hi'), { role: 'assistant' as const, parts: [call(id)] }, user(result(id, '1'))]
       const [, asked, answered] = messagesOf(turns) as { content: { id?: string; tool_use_id?: string }[] }[]
@@ -323,7 +323,7 @@ describe('tools for Claude', () => {
     expect(bodyOf({ tools, parallelTools: true })).not.toHaveProperty('tool_choice')
   })
 
-  it('[107] lets the model choose where thinking forbids to force it, and says so', () => {
+  it('[107] lets the model choose when thinking forbids a forced tool, and reports it', () => {
     const reasoning = { mode: { effort: 'high' }, show: undefined } as const
     const forced = { tools, toolChoice: { kind: 'required' } } as const
     expect(write({ ...forced, reasoning })).toMatchObject({ body: { tool_choice: { type: 'auto' } }, lost: ['tool_choice'] })
@@ -348,7 +348,7 @@ describe('tools for Claude', () => {
     expect(toolOf({ strict: true, schema: { type: 'object', properties: optional } }).tool).not.toHaveProperty('strict')
   })
 
-  it("searches the web by the vendor's own tool, where there is one", () => {
+  it("searches the web with the vendor's own tool, if it has one", () => {
     const search = { contextSize: 'medium', location: { city: 'Rye', country: 'GB' } } as const
     expect(bodyOf({ search, tools }, 'claude-opus-5').tools).toMatchObject([
       { name: 'get_tide' },
@@ -467,7 +467,7 @@ describe('thinking of Claude', () => {
   const think = (mode: NonNullable<Dialogue['reasoning']>['mode'], model: string, more: Partial<Dialogue> = {}) =>
     write({ reasoning: { mode, show: undefined }, ...more }, model)
 
-  it('gives budgets to models that take them, and efforts to those that judge themselves', () => {
+  it('gives budgets to models with budgets, and efforts to those with adaptive thinking', () => {
     expect(think({ effort: 'high' }, 'claude-sonnet-4-5').body).toMatchObject({
       thinking: { type: 'enabled', budget_tokens: 38_400 },
       max_tokens: 46_592,
@@ -561,7 +561,7 @@ describe('thinking of Claude', () => {
     ).toHaveProperty('thinking')
   })
 
-  it('[153] [155] gives sealed thoughts back where they stood, byte for byte, and none of another family', () => {
+  it('[153] [155] returns sealed thoughts to their place, byte for byte, and none of another family', () => {
     const parts: Part[] = [
       thought('EqQBfixture=='),
       { kind: 'reasoning', text: '', opaque: { family: 'anthropic', kind: 'redacted', value: 'EmwKAhgBfixture' } },

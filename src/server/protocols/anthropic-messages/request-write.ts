@@ -57,7 +57,7 @@ function joinedSystem(system: readonly Block[]): string | readonly Block[] {
   return system.some((block) => block.cache_control !== undefined) ? system : system.map((block) => block.text).join('\n\n')
 }
 
-/** The vendor refuses sequences of nothing but white space. */
+/** The vendor refuses sequences of only white space. */
 function writeStop(dialogue: Dialogue, context: RequestContext): string[] {
   const stop = dialogue.stop.filter((sequence) => sequence.trim() !== '')
   if (dialogue.stop.some((sequence) => sequence !== '' && sequence.trim() === '')) lose(dialogue, context, 'stop')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { countOptional, strictSchema, toolSchema } from './schema.ts'
 
 describe('the schema of a tool', () => {
-  it('[95] [96] is an object at its root, and is left as it is below', () => {
+  it('[95] [96] is an object at its root, and unchanged below', () => {
     const inner = { properties: { a: { oneOf: [{ type: 'string' }], pattern: '^x' } }, additionalProperties: true }
     expect(toolSchema(undefined)).toEqual({ type: 'object', properties: {} })
     expect(toolSchema(inner)).toEqual({ ...inner, type: 'object' })
@@ -76,7 +76,7 @@ describe('a schema that the model is held to', () => {
     expect(strictSchema({ type: 'string', not: { const: 'x' } })).toMatchObject({ description: '(not: {"const":"x"})' })
   })
 
-  it('[102] keeps references, and cuts those that never end', () => {
+  it('[102] keeps references, and cuts recursive ones', () => {
     const tree = { type: 'object', properties: { next: { $ref: '#/$defs/node' } } }
     const leaf = { type: 'object', properties: { name: { type: 'string' } } }
     const schema = {

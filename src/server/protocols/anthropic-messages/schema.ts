@@ -1,8 +1,8 @@
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
 /**
- * The input schema of a tool: an object at its root, and nothing there that offers several forms, which the vendor refuses. Everything
- * below the root is taken as it is. Source: protocols notes 3.5.
+ * The input schema of a tool: an object at its root, without alternatives there, which the vendor refuses. Everything below the root
+ * is unchanged. Source: protocols notes 3.5.
  */
 export function toolSchema(schema: JsonObject | undefined): JsonObject {
   const { anyOf, oneOf, allOf, ...root } = schema ?? {}
@@ -17,8 +17,8 @@ export function toolSchema(schema: JsonObject | undefined): JsonObject {
 }
 
 /**
- * A schema that the vendor enforces, in `output_config.format` or for a strict tool. Unsupported keywords are removed; where that
- * changes the valid values, the description explains it. Source: protocols notes 3.5.
+ * A schema that the vendor enforces, in `output_config.format` or for a strict tool. Unsupported keywords are removed; if that changes
+ * the valid values, the description explains it. Source: protocols notes 3.5.
  */
 export function strictSchema(schema: JsonObject): JsonObject {
   return strictNode(schema, { recursive: recursiveRefs(schema), depth: 0 })
@@ -35,12 +35,12 @@ export function countOptional(schema: unknown, depth = 0): number {
 const depthMax = 64
 
 interface Walk {
-  /** References that lead back to themselves, which the vendor refuses. */
+  /** Recursive references, which the vendor refuses. */
   readonly recursive: ReadonlySet<string>
   readonly depth: number
 }
 
-/** Taken as they are. */
+/** Keywords that are kept unchanged. */
 const kept = ['type', 'title', 'enum', 'const', '$ref']
 /** Moved into the description. */
 const told = [

@@ -18,9 +18,9 @@ export interface Thinking {
 }
 
 /**
- * The caller's wish for reasoning in the model's own terms, with the limit of output that goes with it: a budget always leaves room
- * for an answer. With a budget the vendor wants the thoughts before a pending call back; where they are lost, thinking is off.
- * Source: protocols notes 3.6 and 3.7.
+ * The requested reasoning in the model's own terms, with the output limit that belongs to it: a budget always leaves room for an
+ * answer. With a budget the vendor requires the thoughts before a pending call; if they are lost, thinking is turned off. Source:
+ * protocols notes 3.6 and 3.7.
  */
 export function writeThinking(
   dialogue: Dialogue,
@@ -156,7 +156,7 @@ function acceptedEffort(effort: Effort, { efforts }: ModelRules): Effort | undef
   return efforts.findLast((known) => rising.indexOf(known) <= reach) ?? efforts[0]
 }
 
-/** Whether the conversation waits on calls of the model whose sealed thoughts are not there. */
+/** Whether the conversation waits for results of the model's calls whose sealed thoughts are missing. */
 function hasLostThoughts(turns: readonly Turn[]): boolean {
   const at = turns.findLastIndex((turn) => turn.role === 'assistant')
   const last = turns[at]

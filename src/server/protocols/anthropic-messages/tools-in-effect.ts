@@ -9,7 +9,7 @@ export interface PlacedTool {
   readonly addedBy?: JsonObject
 }
 
-/** Every tool that a request defines: those at its top, and those that system messages bring along. */
+/** Every tool that a request defines: at its top, and in system messages. */
 export function definedTools(body: JsonObject): readonly unknown[] {
   const declared = arrayAt(body, 'tools')
   const added = arrayAt(body, 'messages').filter((message) => isObject(message) && message.role === 'system')
@@ -19,9 +19,9 @@ export function definedTools(body: JsonObject): readonly unknown[] {
 }
 
 /**
- * The tools that the model may call at the end of a conversation in which system messages add and withdraw some. Deferred ones count once
- * they were added or found; all of them do where the search for them is the vendor's, which no other model has. Throws `field_invalid` for
- * a change of a tool that nothing defines.
+ * The tools that the model may call at the end of a conversation in which system messages add and withdraw some. Deferred tools are
+ * included once they were added or found; all of them are if the search for them is the vendor's, which no other model has. Throws
+ * `field_invalid` for a change of an undefined tool.
  */
 export function toolsInEffect(body: JsonObject): PlacedTool[] {
   const declared = arrayAt(body, 'tools')
@@ -38,7 +38,7 @@ export function toolsInEffect(body: JsonObject): PlacedTool[] {
 }
 
 class Tools {
-  /** Two of one name are left to the writers. */
+  /** Writers handle two tools of one name. */
   readonly #all: { readonly placed: PlacedTool; readonly name: string; readonly isOffered: boolean }[] = []
   readonly #names = new Set<string>()
   /** The last change of each name: whether it is offered, by which block, and the place of the first tool that it still refers to. */
@@ -62,7 +62,7 @@ class Tools {
     this.#all.push({ placed, name, isOffered })
   }
 
-  /** Takes the place of tools of the same name. */
+  /** Replaces tools of the same name. */
   define(placed: PlacedTool, addedBy: JsonObject): void {
     this.#changes.set(nameOf(placed.tool), { isOffered: true, addedBy, from: this.#all.length })
     this.declare(placed, true)
@@ -87,7 +87,7 @@ function change(all: Tools, block: JsonObject, field: string): void {
     if (!isAddition || !isObject(definition)) refuse(`${field}.tool`, { zh: '缺少工具定义', en: 'defines no tool' })
     all.define({ tool: definition, field: `${field}.tool.definition` }, block)
   }
-  // Tools of a server that only the vendor calls are left out with it.
+  // Tools of a server that only the vendor calls are left out together with it.
   if (changed.type !== 'tool_reference') return
   const name = textAt(changed, 'name')
   if (!all.has(name)) refuse(`${field}.tool.name`, { zh: '没有定义该工具', en: 'no tool has this name' })

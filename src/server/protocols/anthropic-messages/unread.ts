@@ -21,7 +21,7 @@ const toolChoice = known('type name disable_parallel_tool_use')
 const metadata = known('user_id')
 const mark = { cache_control: known('type ttl') }
 
-/** How soon the input of a tool is streamed changes nothing in it. */
+/** Eager input streaming does not change the input of a tool. */
 const customTool = known('type name description input_schema strict defer_loading eager_input_streaming', mark)
 const searchTool = known('type name max_uses allowed_domains blocked_domains defer_loading', {
   user_location: known('type city country region timezone'),

@@ -16,8 +16,8 @@ import { messagesTierServed } from '../tiers.ts'
 import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
 /**
- * Usage as a Messages reply reports it: the input without cache reads and writes. The split of cache writes is in the last event as
- * well, where the vendor has it only in the first, so that a stream through two gateways keeps it.
+ * Usage as a Messages reply reports it: the input without cache reads and writes. The split of cache writes is also in the last event,
+ * although the vendor has it only in the first, so that a stream through two gateways keeps it.
  */
 export function writeUsage(usage: Usage): JsonObject {
   const { input, audioInput, imageInput, reasoning, searches } = usage
@@ -43,7 +43,7 @@ function writesOf(usage: Usage): [member: string, tokens: number][] {
 /**
  * Usage of Messages in disjoint buckets. In a stream `message_start` reports the input and `message_delta` overrides it at the end,
  * running totals both; a null field keeps the earlier number. A report with an invalid number is ignored, as is a first one without
- * the input. `told` is a message, or an event that changes one.
+ * the input. `told` is a message, or an event that updates one.
  */
 export function readMessagesUsage(told: JsonObject, before: Usage | undefined): Usage | undefined {
   const usage = objectAt(told, 'usage')
@@ -88,10 +88,9 @@ function containersOf(told: JsonObject, before: Usage | undefined): Pick<Usage, 
 }
 
 /**
- * Usage of one reply with all its iterations. The totals leave out some of it, such as the summary that shortens a conversation, while
- * `iterations` lists every part: where these are more together, they count. Usage of an adviser or a fallback model goes to
- * `byOthers`; with a fallback the totals may be its own, so that only the parts count. Source: types of the official SDK 1.10,
- * 2026-11.
+ * Usage of one reply with all its iterations. The totals omit parts of it, such as the summary that shortens a conversation, while
+ * `iterations` lists every part: if the parts sum to more, they are used. Usage of an adviser or a fallback model goes to `byOthers`;
+ * with a fallback the totals may be its own, so that only the parts are used. Source: types of the official SDK 1.10, 2026-11.
  */
 function withIterations(usage: Usage, reported: JsonObject): Usage {
   const parts = arrayAt(reported, 'iterations').filter(isObject)
@@ -114,7 +113,7 @@ function byModel(parts: readonly JsonObject[]): OtherUsage[] {
   const models = [...new Set(parts.map((part) => textAt(part, 'model')))]
   return models.map((model) => {
     const ofModel = parts.filter((part) => textAt(part, 'model') === model)
-    // An adviser runs at its ordinary speed, however fast the model runs that it advises.
+    // An adviser runs at standard speed, independent of the speed of the model that it advises.
     const tier = ofModel.every(({ type }) => type === 'advisor_message') ? { tier: { speed: 'standard' } } : {}
     return { model, usage: { ...noUsage, ...sumOf(ofModel), calls: ofModel.length, ...tier } }
   })

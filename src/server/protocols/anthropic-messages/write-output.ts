@@ -7,7 +7,7 @@ import type { ModelRules } from './models.ts'
 import { strictSchema, toolSchema } from './schema.ts'
 import type { Thinking } from './thinking.ts'
 
-/** How a JSON answer is requested: by a format, by a tool that represents the answer, or by instruction. */
+/** The way a JSON answer is requested: by a format, by a tool that represents the answer, or by instruction. */
 export interface AnswerForm {
   readonly format?: JsonObject
   readonly answerTool?: { readonly name: string; readonly input_schema: JsonObject }
@@ -17,7 +17,7 @@ export interface AnswerForm {
 
 /**
  * The form of the answer. Models before 4.5 have no format for it: there a tool is forced whose input is the answer, which is not
- * possible while thinking, nor for other types than objects. Source: protocols notes 3.8.
+ * possible while thinking, nor for types other than objects. Source: protocols notes 3.8.
  */
 export function writeOutput(dialogue: Dialogue, context: RequestContext, rules: ModelRules, { isOn }: Thinking): AnswerForm {
   const { output, toolChoice, tools } = dialogue

@@ -6,15 +6,15 @@ import type { ModelRules } from './models.ts'
 import type { Thinking } from './thinking.ts'
 
 /**
- * What steers sampling, as far as the model takes it: nothing on the newest, one of temperature and nucleus on those before, and next
- * to nothing while thinking. A value that is the default anyway is not missed. Source: protocols notes 2.4 and 3.6.
+ * The sampling parameters that the model accepts: none on the newest, either temperature or top-p on those before, and almost none
+ * while thinking. Omitting a default value is not reported. Source: protocols notes 2.4 and 3.6.
  */
 export function writeSampling(dialogue: Dialogue, context: RequestContext, rules: ModelRules, { isOn }: Thinking): JsonObject {
   const { temperature: asked, topP, topK, presencePenalty, frequencyPenalty, seed } = dialogue.sampling
   const isRefused = rules.sampling === 'refused'
   const temperature = asked === undefined ? undefined : Math.min(Math.max(asked, 0), context.quirks.temperatureMax ?? 1)
   const isWarm = temperature !== undefined && !isRefused && (!isOn || temperature === 1)
-  // Where only one of both is taken, the one that says something stays.
+  // If the model accepts only one of both, the one that differs from its default is kept.
   const onlyOne = rules.sampling === 'one' && isWarm && (temperature !== 1 || topP === undefined)
   const isNarrowed = topP !== undefined && !isRefused && !onlyOne && (!isOn || topP >= nucleusMin)
   const isTop = topK !== undefined && !isRefused && !isOn

@@ -1,7 +1,7 @@
 import type { Dialogue } from '../dialogue.ts'
 import { type Block, cacheControl } from './cache-marks.ts'
 
-/** The instructions at the head, in order, with those that the request itself needs behind them. Blank ones would be refused. */
+/** The leading instructions, in order, followed by those that the request itself needs. Blank ones would be refused. */
 export function writeSystem({ system }: Dialogue, instruction: string | undefined): Block[] {
   const blocks: Block[] = system
     .filter(({ text }) => text.trim() !== '')

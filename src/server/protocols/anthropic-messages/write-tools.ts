@@ -144,7 +144,7 @@ function writeSearch({ contextSize, location }: Search, { searchTool }: ModelRul
   }
 }
 
-/** How often the model may search in one reply; the vendor has no word for how much of a page is read. */
+/** The maximum number of searches in one reply; the vendor has no setting for the size of the results. */
 export const usesBySize = { low: 1, medium: 5, high: 10 } as const
 
 function writeChoice(

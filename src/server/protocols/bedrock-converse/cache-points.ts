@@ -9,8 +9,8 @@ export function cachePoint(cache: CacheMark | undefined, rules: ConverseRules): 
 }
 
 /**
- * Leaves the last four cache points of a request, which is as many as Bedrock takes, and none of an hour behind one of five minutes.
- * The lists are given in the order in which the model reads them. Source: Amazon Bedrock User Guide, "Prompt caching".
+ * Leaves the last four cache points of a request, which is Bedrock's maximum, and none of an hour after one of five minutes. The lists
+ * are given in the order in which the model reads them. Source: Amazon Bedrock User Guide, "Prompt caching".
  */
 export function limitCachePoints(lists: readonly (readonly JsonObject[])[]): JsonObject[][] {
   const points = lists.flat().filter((block) => block.cachePoint !== undefined)

@@ -174,7 +174,7 @@ describe('a stream of Converse', () => {
     expect(summary(read).blocks).toMatchObject([{ text: 'YWJj' }])
   })
 
-  it('keeps the grammar for anything that may come', () => {
+  it('keeps the grammar of events for any input', () => {
     const names = ['converse_text', 'converse_tool_reasoning', 'converse_exception']
     const samples = names.flatMap((name) => eventsIn(Buffer.from(fixture(name)).toString('latin1')))
     expect(readerFaults(bedrockConverse, samples)).toEqual([])

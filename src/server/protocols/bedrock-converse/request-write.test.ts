@@ -168,7 +168,7 @@ describe('reasoning for Converse', () => {
     ],
   }
 
-  it('[155] of earlier turns goes back to Claude where it stood, as far as Claude sealed it', () => {
+  it('[155] of earlier turns returns to Claude in its place, if Claude sealed it', () => {
     expect(messages([userTurn('a'), thought, userTurn('b')], claude)).toMatchObject([
       {},
       {
@@ -226,7 +226,7 @@ describe('tools for Converse', () => {
 
   it('[90][91] have ids that Bedrock takes, the same for call and result', () => {
     const long = `call:${'x'.repeat(120)}`
-    // The messages are those that the writer has just made.
+    // The messages that the writer has just produced.
     const [, call, result] = messages([userTurn('a'), ...toolTurns('high', long)]) as JsonObject[]
     const used = JSON.stringify(call).match(/"toolUseId":"([^"]+)"/)?.[1]
     expect(used).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
@@ -440,7 +440,7 @@ describe('media for Converse', () => {
     const documents = titles.map((title) =>
       media({ media: 'document', source: base64('application/pdf'), ...(title ? { title } : {}) }),
     )
-    // The messages are those that the writer has just made.
+    // The messages that the writer has just produced.
     const [message] = messages([user(...documents)]) as { content: JsonObject[] }[]
     const names = message?.content.map(({ document }) => (isObject(document) ? document.name : 'text'))
     expect(names).toEqual(['Q1 report (final)', 'Q1 report (final) 2', 'Document', 'Document 2', 'a b [c]-d', 'text'])
@@ -531,7 +531,7 @@ describe('any conversation for Converse', () => {
   /** Requests to which Bedrock would answer 400. */
   function faultsOf(body: JsonObject): string[] {
     const faults: string[] = []
-    // The messages are those that the writer has just made.
+    // The messages that the writer has just produced.
     const told = (Array.isArray(body.messages) ? body.messages : []) as { role: string; content: JsonObject[] }[]
     const ids = (message: (typeof told)[number] | undefined, kind: 'toolUse' | 'toolResult') =>
       (message?.content ?? []).flatMap((block) => (isObject(block[kind]) ? [String(block[kind].toolUseId)] : []))

@@ -97,7 +97,7 @@ function topKOf(topK: number | undefined, rules: ConverseRules): JsonObject {
   return rules.topK === 'inferenceConfig.topK' ? { inferenceConfig: { topK } } : { [rules.topK]: topK }
 }
 
-/** With high effort, Nova refuses everything that steers sampling or length. Source: Amazon Nova 2 User Guide, "Extended thinking". */
+/** With high effort, Nova refuses all parameters of sampling and length. Source: Amazon Nova 2 User Guide, "Extended thinking". */
 function reasoningOf(
   dialogue: Dialogue,
   context: RequestContext,

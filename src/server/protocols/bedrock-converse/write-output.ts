@@ -6,7 +6,7 @@ import { lose } from '../lost-fields.ts'
 import type { JsonObject } from '../wire-format.ts'
 import type { ConverseRules } from './models.ts'
 
-/** How a JSON answer is requested: by a format, by a tool that represents the answer, or by instruction. */
+/** The way a JSON answer is requested: by a format, by a tool that represents the answer, or by instruction. */
 export interface AnswerForm {
   /** `outputConfig.textFormat`. */
   readonly textFormat?: JsonObject

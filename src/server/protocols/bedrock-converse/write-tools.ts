@@ -29,8 +29,8 @@ export interface ToolFacts {
 }
 
 /**
- * The tools and the choice among them. Converse has no choice `none`: without calls in the history the tools are left out, else they
- * stay and the model is instructed not to call them. Calls in the history need their tools even when the caller has left them out.
+ * The tools and the choice among them. Converse has no choice `none`: without calls in the history the tools are left out, otherwise
+ * they stay and the model is instructed not to call them. Calls in the history need their tools even if the caller has left them out.
  * Throws `untranslatable` for models without tools. Source: protocols notes 2.7 and 3.3, edge case 108.
  */
 export function writeTools(dialogue: Dialogue, context: RequestContext, facts: ToolFacts): WrittenTools {
@@ -75,8 +75,8 @@ function calledNames({ turns }: Dialogue): string[] {
 }
 
 /**
- * The declared tools, each name once and narrowed to the choice: that also replaces the choice of one tool, where there is no such
- * choice. Without any, tools for the calls of the history.
+ * The declared tools, each name once and narrowed to the choice: that also replaces the choice of one tool for models without it. If
+ * none are declared, tools for the calls of the history.
  */
 function declaredTools(dialogue: Dialogue, called: readonly string[], rules: ConverseRules): Tool[] {
   const byName = new Map<string, Tool>()

@@ -100,7 +100,7 @@ describe('a reply of Cohere', () => {
     expect(summary(readSse(cohereChat, end('NEW'))).error).toBeDefined()
   })
 
-  it('keeps the grammar for anything that may come', () => {
+  it('keeps the grammar of events for any input', () => {
     const samples = ['text', 'tool_call'].flatMap((name) => eventsIn(fixture(name)))
     expect(readerFaults(cohereChat, samples)).toEqual([])
   })
@@ -150,7 +150,7 @@ describe('a request to Cohere', () => {
     ])
   })
 
-  it('must call the one tool that was chosen, where the model can be made to', () => {
+  it('must call the one chosen tool, if the model supports it', () => {
     const given: Partial<Dialogue> = { tools: [tideTool, { ...tideTool, name: 'b' }], toolChoice: { kind: 'tool', name: 'b' } }
     const { body, lost } = written(cohereChat, given, { model: 'command-a-03-2025' })
     expect(body).toMatchObject({ tools: [{ function: { name: 'b' } }], tool_choice: 'REQUIRED' })
@@ -159,7 +159,7 @@ describe('a request to Cohere', () => {
     expect(written(cohereChat, given, { model: 'command-r-08-2024' }).body).not.toHaveProperty('tool_choice')
   })
 
-  it('is instructed to answer in JSON instead of by a format beside tools, which Cohere refuses', () => {
+  it('is instructed to answer in JSON instead of by a format together with tools, which Cohere refuses', () => {
     const output = { kind: 'schema', name: 'x', description: undefined, schema: { type: 'object' }, strict: true } as const
     expect(written(cohereChat, { output }).body.response_format).toEqual({ type: 'json_object', json_schema: { type: 'object' } })
     const beside = written(cohereChat, { output, tools: [tideTool] })

@@ -3,7 +3,10 @@ export function canThink(model: string): boolean {
   return /command-a-reasoning/.test(model)
 }
 
-/** The parameter came with Command R7B; older models answer 400 to it. Source: Cohere's reference of `tool_choice`, read 2026-11. */
+/**
+ * The parameter was introduced with Command R7B; older models answer it with 400. Source: Cohere's reference of `tool_choice`, read
+ * 2026-11.
+ */
 export function takesToolChoice(model: string): boolean {
   return !/^(command$|command-nightly|command-light|command-r$|command-r-0|command-r-plus|c4ai-aya-(23|expanse))/.test(model)
 }

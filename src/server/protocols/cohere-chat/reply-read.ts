@@ -24,7 +24,7 @@ export function readReply(reply: JsonObject, { newCallId }: ReadContext): ReplyE
 }
 
 export function readStreamEvents({ newCallId }: ReadContext): EventReader {
-  /** Input that came so far of calls that are open, as far as it says nothing yet. */
+  /** Input received so far of open calls, as long as it is empty. */
   const empty = new Set<string>()
 
   return readerOf((builder, data, event) => {

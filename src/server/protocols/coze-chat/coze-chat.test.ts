@@ -56,7 +56,7 @@ describe('a reply of Coze', () => {
     },
   )
 
-  it('takes the whole message when no piece of it came', () => {
+  it('takes the whole message if no deltas arrived', () => {
     expect(summary(readSse(cozeChat, completed('answer', 'At once.') + end)).blocks).toEqual([
       { block: 'text', text: 'At once.' },
     ])
@@ -85,7 +85,7 @@ describe('a reply of Coze', () => {
     expect(summary(readSse(cozeChat, stream)).isComplete).toBe(false)
   })
 
-  it('keeps the grammar for anything that may come', () => {
+  it('keeps the grammar of events for any input', () => {
     const failed = event('conversation.chat.failed', { last_error: { code: 5000, msg: 'm' } })
     expect(readerFaults(cozeChat, eventsIn(stream + end + failed))).toEqual([])
   })

@@ -53,7 +53,7 @@ function readError(error: JsonObject): UpstreamErrorFacts {
   })
 }
 
-/** Codes that say whose fault it is. Source: Coze's table of error codes, read 2026-11. */
+/** The HTTP status of error codes. Source: Coze's table of error codes, read 2026-11. */
 const statuses: ReadonlyMap<number, number> = new Map([
   [4000, 400],
   [4013, 429],

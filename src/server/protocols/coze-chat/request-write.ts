@@ -15,8 +15,8 @@ import { refuseForcedTools } from '../transcript.ts'
 import type { JsonObject } from '../wire-format.ts'
 
 /**
- * A conversation as messages for a bot, which has its own instructions, tools and sampling: the caller's instructions are text of the
- * user. Throws `untranslatable` for tools that must be called and for files that have no address.
+ * A conversation as messages for a bot, which has its own instructions, tools and sampling: the caller's instructions become text of
+ * the user. Throws `untranslatable` for forced tools and for files without a URL.
  */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   refuseForcedTools(dialogue)

@@ -25,7 +25,7 @@ const stream =
 const read = (reply: object) => summary(dashScopeChat.readReply({ ...reply }, readContext()))
 
 describe('a reply of DashScope', () => {
-  it('[246] goes on while its finish reason is the word null', () => {
+  it('[246] continues while its finish reason is the word null', () => {
     expect(summary(readSse(dashScopeChat, stream))).toMatchObject({
       blocks: [
         { block: 'reasoning', text: 'Hm.' },
@@ -73,7 +73,7 @@ describe('a reply of DashScope', () => {
     expect(summary(readSse(dashScopeChat, broken)).error).toMatchObject({ status })
   })
 
-  it('keeps the grammar for anything that may come', () => {
+  it('keeps the grammar of events for any input', () => {
     const more = event({ tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: '{}' } }] }, 'tool_calls')
     expect(readerFaults(dashScopeChat, eventsIn(`${stream}${more}data:{"code":"x","message":"m"}\n\n`))).toEqual([])
   })

@@ -53,7 +53,7 @@ function readError(reply: JsonObject): JsonObject {
   }
 }
 
-/** Codes that say whose fault it is. Source: Model Studio's table of error codes, read 2026-11. */
+/** The HTTP status of error codes. Source: Model Studio's table of error codes, read 2026-11. */
 const statuses: readonly (readonly [RegExp, number])[] = [
   [/^Throttling/, 429],
   [/^InvalidApiKey/, 401],

@@ -98,7 +98,7 @@ describe('a reply of Dify', () => {
     expect(summary(readSse(difyChat, said('The'))).isComplete).toBe(false)
   })
 
-  it('keeps the grammar for anything that may come', () => {
+  it('keeps the grammar of events for any input', () => {
     const more = [
       event({ event: 'message_file', type: 'image', url: 'https://a.example/b' }),
       event({ event: 'message_replace', answer: 'x' }),

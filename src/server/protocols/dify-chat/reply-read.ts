@@ -57,7 +57,10 @@ function readEnd(builder: ReplyBuilder, end: JsonObject): void {
   builder.end()
 }
 
-/** In a chatflow the message goes on behind this, so that it is no end. A workflow that streamed no text answers with its outputs. */
+/**
+ * In a chatflow the message continues after this event, so it is not the end. A workflow without streamed text answers with its
+ * outputs.
+ */
 function readWorkflow(builder: ReplyBuilder, run: JsonObject): void {
   const status = textAt(run, 'status')
   if (status === 'failed' || status === 'stopped') {

@@ -2,9 +2,9 @@ import { secondsOfMp3 } from './audio-mp3.ts'
 import { secondsOfWebm } from './audio-webm.ts'
 
 /**
- * How long a recording is, by the headers of its file: WAV, FLAC, MP3, AAC, Ogg, MP4 and WebM. An unreadable file counts as speech at
- * 32 kbit/s, a low rate, so that long recordings are not billed as short ones. Nothing is decoded; the work is bounded by the length
- * of the file.
+ * The duration of a recording in seconds, by the headers of its file: WAV, FLAC, MP3, AAC, Ogg, MP4 and WebM. An unreadable file
+ * counts as speech at 32 kbit/s, a low rate, so that long recordings are not billed as short ones. Nothing is decoded; the work is
+ * bounded by the length of the file.
  */
 export function secondsOfAudio(bytes: Buffer): number {
   const seconds = secondsByHeader(bytes)
@@ -29,7 +29,7 @@ function secondsOfWav(bytes: Buffer): number | undefined {
     const name = bytes.toString('latin1', at, at + 4)
     const size = bytes.readUInt32LE(at + 4)
     if (name === 'fmt ' && at + 24 <= bytes.length) bytesPerSecond = rateOfWav(bytes, at + 8)
-    // A recording that was written as it came names no size, or one that is too large.
+    // A recording that was streamed to a file has no size, or one that is too large.
     if (name === 'data') return bytesPerSecond === 0 ? undefined : Math.min(size, bytes.length - at - 8) / bytesPerSecond
     at += 8 + size + (size % 2)
   }

@@ -1,5 +1,5 @@
 /**
- * Seconds of a WebM or Matroska file: as its head says, else, as browsers record without knowing the end, where its last block begins.
+ * Seconds of a WebM or Matroska file: the duration in its header, or, for browser recordings without one, the start of its last block.
  * Undefined when neither can be read. Source: RFC 9559 for the elements, RFC 8794 for their sizes.
  */
 export function secondsOfWebm(bytes: Buffer): number | undefined {

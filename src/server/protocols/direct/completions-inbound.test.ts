@@ -145,7 +145,7 @@ describe('legacy Completions as a conversation', () => {
 })
 
 describe('the readers of callers', () => {
-  it('are there for both forms of OpenAI', () => {
+  it('are supported in both formats of OpenAI', () => {
     expect(inbounds['openai.completions']).toBe(completionsInbound)
     expect(inbounds['openai.chat']).toBe(openAiChatCodec.inbound)
   })

@@ -3,13 +3,13 @@ import type { CallerFormat, Format } from '../format.ts'
 import type { JsonObject, UploadedFile, UpstreamErrorFacts } from '../wire-format.ts'
 
 /**
- * How a call that is no conversation is made in another vendor's form, and its answer given in the caller's. One file each, gathered in
- * `conversions.ts`; the first that fits is taken. All of it is pure: no clock, no chance, no network.
+ * The conversion of a call that is not a conversation to another vendor's format, and of its reply to the caller's. One file each,
+ * collected in `conversions.ts`; the first match is used. All functions are pure: no clock, no randomness, no network.
  */
 export interface DirectConversion {
   readonly from: CallerFormat
   readonly to: Format
-  /** Whether it is the way for this request, where the vendor has several ways. */
+  /** Whether it applies to this request, if the vendor has several conversions. */
   fits?(body: JsonObject): boolean
   /** Addresses of files that have to be fetched before, because the vendor only takes bytes. */
   addressesIn?(body: JsonObject): readonly string[]
@@ -25,7 +25,7 @@ export interface CallerRequest {
   readonly model: string
   /** The upstream's name of the model. */
   readonly upstreamModel: string
-  /** Unix seconds, for answers that bear a time. */
+  /** Unix seconds, for replies with a timestamp. */
   readonly createdAt: number
   readonly stream: boolean
   /** The contents of the addresses that the conversion named. */
@@ -44,15 +44,15 @@ export interface FetchedFile {
 export interface DirectPlan {
   /** One request, or several that only together make the answer. */
   readonly requests: readonly DirectRequest[]
-  /** An answer is also made of some of the replies, when others fail: of images, not of vectors. */
+  /** A reply is also made of some of the upstream's replies when others fail: of images, not of vectors. */
   readonly takesSome?: true
   /** The task that a reply only promises; undefined for a reply that is final. */
   pendingTask?(reply: JsonObject): string | undefined
   /** The replies are in the order of the requests. */
   read(replies: readonly JsonObject[]): DirectAnswer
-  /** Members with the usage to charge, where the upstream reported none. */
+  /** Members with the usage to charge, if the upstream reported none. */
   writeUsage?(billed: Usage): JsonObject
-  /** The images of the answer are wanted as bytes: those that have an address are fetched. */
+  /** The images of the reply are required as bytes: those with a URL are fetched. */
   readonly inlinesImages?: true
 }
 

@@ -21,7 +21,7 @@ import { rerankByCohere, rerankByDashScope, rerankByVoyage } from './rerank-conv
 import { speechByGemini } from './speech-gemini.ts'
 import { transcriptionsByGemini, translationsByGemini } from './transcriptions-gemini.ts'
 
-/** Every conversion of calls that are no conversation. Of those that fit, the first is taken. A new one is its file and one line here. */
+/** Every conversion of calls that are not conversations. The first match is used. A new conversion is its file and one line here. */
 export const directConversions: readonly DirectConversion[] = [
   ...embeddingConversions(
     [openAiEmbeddingCaller, geminiEmbedCaller, geminiBatchEmbedCaller],

@@ -40,7 +40,7 @@ export interface EmbeddingHost {
   readonly to: Format
   /** Accepts only lists. */
   readonly listsOnly?: true
-  /** Throws `untranslatable`, for one on dimensions that the model does not know. */
+  /** Throws `untranslatable`, for example for unsupported dimensions. */
   write(ask: EmbeddingRequest, asked: CallerRequest): JsonObject[]
   /** Undefined when there is a reply that is none. */
   read(replies: readonly JsonObject[]): EmbeddingAnswer | undefined

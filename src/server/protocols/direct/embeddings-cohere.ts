@@ -11,7 +11,7 @@ export const cohereHost: EmbeddingHost = {
   read: readCohere,
 }
 
-/** The same models on Bedrock, which names them in the address. */
+/** The same models on Bedrock, which has the model in the URL. */
 export const bedrockCohereHost: EmbeddingHost = {
   to: 'bedrock.cohere-embed',
   write: (ask, { upstreamModel }) => bodiesOf(ask, upstreamModel).map((body) => ({ ...body, embedding_types: ['float'] })),

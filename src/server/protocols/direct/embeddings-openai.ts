@@ -2,7 +2,7 @@ import { arrayAt, isObject, objectAt } from '../wire-format.ts'
 import { type EmbeddingHost, reportedCount, sumOfTokens } from './embedding-forms.ts'
 import { readVector } from './vectors.ts'
 
-/** OpenAI and all that follow it, for callers of another form. It knows no purpose. Source: protocols notes 1.4. */
+/** OpenAI and compatible hosts, for callers of another format. It has no purpose parameter. Source: protocols notes 1.4. */
 export const openAiEmbeddingHost: EmbeddingHost = {
   to: 'openai.embeddings',
 

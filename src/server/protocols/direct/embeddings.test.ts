@@ -72,7 +72,7 @@ describe('an answer with embeddings', () => {
     expect(mend(base64, asked({ dimensions: 3, encoding_format: 'base64' }))).toBeUndefined()
   })
 
-  it('is left alone where the caller speaks of bits and bytes, or where it holds no vectors', () => {
+  it('is unchanged if the caller requests bits or bytes, or if it has no vectors', () => {
     expect(mend(base64, asked({ embedding_type: 'binary' }))).toBeUndefined()
     expect(mend(base64, asked({ output_dtype: 'int8' }))).toBeUndefined()
     for (const odd of ['{"data":[]}', '{"error":{"message":"no"}}', '{"data":7}', '[]', '{"data":[1'])
@@ -213,7 +213,7 @@ describe('embeddings by another vendor', () => {
         })
   })
 
-  it('[228] dimensions that a model does not know are refused, and so are vectors of another length', () => {
+  it('[228] dimensions that a model does not support are refused, and so are vectors of another length', () => {
     const models = { 'cohere.embed': 'embed-english-v3.0', 'bedrock.titan-embed': 'amazon.titan-embed-text-v1' } as const
     for (const to of ['cohere.embed', 'bedrock.titan-embed'] as const)
       expect(
@@ -278,7 +278,7 @@ describe('Gemini embeddings by a host of another dialect', () => {
     })
   })
 
-  it('purposes and titles reach those that know them', () => {
+  it('purposes and titles are sent to vendors that support them', () => {
     const body = {
       requests: [
         request('one', { taskType: 'RETRIEVAL_DOCUMENT', title: 'T' }),

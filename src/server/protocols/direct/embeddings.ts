@@ -6,7 +6,7 @@ import { type JsonObject, objectAt, type WireFormat } from '../wire-format.ts'
 import { promptTexts } from './completions.ts'
 import { repairEmbeddings } from './repair-embeddings.ts'
 
-/** OpenAI Embeddings: nothing is produced, so nothing but the input is charged. Source: SDK 7.55 types, 2026-11. */
+/** OpenAI Embeddings: there is no output, so only the input is charged. Source: SDK 7.55 types, 2026-11. */
 export const openAiEmbeddings: WireFormat = {
   format: 'openai.embeddings',
   dialect: 'openai',

@@ -6,8 +6,8 @@ import { directFacts } from './direct-facts.ts'
 import { imagesWithoutTokens } from './images.ts'
 
 /**
- * Images by Imagen, as Google's own clients ask for them. A price per call is due for each that came; those that were filtered have a
- * reason in their place. Source: reference of the Gemini API and protocols notes 2.5, read 2026-11.
+ * Images by Imagen, as Google's own clients request them. A price per call is charged for each returned image; filtered images have a
+ * reason instead. Source: reference of the Gemini API and protocols notes 2.5, read 2026-11.
  */
 export const geminiPredict: WireFormat = {
   format: 'gemini.predict',

@@ -7,10 +7,10 @@ import { type CallerRequest, type FetchedFile, loseAllBut } from './conversion.t
 export interface ImageRequest {
   readonly prompt: string
   readonly count: number
-  /** Undefined for one that the model is to choose. */
+  /** Undefined if the model chooses it. */
   readonly size: ImageSize | undefined
   readonly wantsBytes: boolean
-  /** Those that are to be changed or combined. */
+  /** The images to change or combine. */
   readonly images: readonly ImageSource[]
 }
 
@@ -63,7 +63,7 @@ export function urlOf(source: ImageSource): string {
   return 'url' in source ? source.url : `data:${source.mediaType};base64,${source.data}`
 }
 
-/** The ratio among those that a vendor knows that is nearest to a size; `isExact` within a hundredth. */
+/** The supported aspect ratio nearest to a size; `isExact` within a hundredth. */
 export function nearestRatio({ width, height }: ImageSize, known: readonly string[]): { ratio: string; isExact: boolean } {
   const wanted = Math.log(width / height)
   const ratios = known.map((ratio) => {

@@ -7,8 +7,8 @@ import { type CallerRequest, type DirectAnswer, type DirectConversion, refused }
 import { bytesOf, type ImageRequest, imageAddresses, nearestRatio, readImageRequest, writeImages } from './image-forms.ts'
 
 /**
- * Images by Gemini's models, which make one for each call and take others to work from. They give bytes and never an address.
- * Source: protocols notes 2.5, edge case 236.
+ * Images by Gemini's models, which produce one per call and accept input images. They return bytes and never a URL. Source: protocols
+ * notes 2.5, edge case 236.
  */
 const byGemini = (from: CallerFormat): DirectConversion => ({
   from,

@@ -4,8 +4,8 @@ import { type DirectConversion, refused } from './conversion.ts'
 import { readImageRequest, urlOf, writeImages } from './image-forms.ts'
 
 /**
- * Images by SiliconFlow: its own members for size and number, which only one model takes. Input images are separate members. Its URLs
- * last an hour. Source: reference of its interface, read 2026-11.
+ * Images by SiliconFlow: its own members for size and number, which only one model supports. Input images are separate members. Its
+ * URLs expire after an hour. Source: reference of its interface, read 2026-11.
  */
 const bySiliconFlow = (from: CallerFormat): DirectConversion => ({
   from,

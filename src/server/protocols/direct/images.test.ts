@@ -33,12 +33,12 @@ describe('the cost of images', () => {
     expect(told(done(), done())).toEqual({ ...noUsage, input: 2500, calls: 2 })
   })
 
-  it('in the place of one that failed nothing is charged', () => {
+  it('a failed image is not charged', () => {
     const data = [{ url: 'x' }, { error: { code: 'x' } }]
     expect(openAiImages.readUsage({ data }, facts({ n: 2 }))?.calls).toBe(1)
   })
 
-  it('those that report tokens are charged by them', () => {
+  it('images that report tokens are charged by them', () => {
     const reply = JSON.parse(fixture('openai-other/images.json').toString())
     expect(openAiImages.readUsage(reply, facts())).toEqual({ ...noUsage, input: 12, imageOutput: 272 })
   })
@@ -79,7 +79,7 @@ describe('images by Gemini', () => {
     })
   })
 
-  it('[237] a URL becomes bytes where the vendor has none, which is reported', () => {
+  it('[237] an image is returned as bytes if the vendor gives no URL, which is reported', () => {
     const { lost } = convertOfTest(
       'openai.images',
       'gemini.generate',
@@ -191,7 +191,7 @@ describe('images by Alibaba', () => {
     expect(read(task('SUCCEEDED', { results }))).toEqual({ created: 1_700_000_000, data: [{ url: 'https://x/1.png' }] })
   })
 
-  it('a task that failed says why, and whose mistake it was', () => {
+  it('a failed task reports its reason, and whether the caller or the upstream caused it', () => {
     const { answer } = convertOfTest('openai.images', 'dashscope.images', asked())
     const failed = (code: string) => ({ output: { task_id: 't', task_status: 'FAILED', code, message: 'because' } })
     expect(answer(failed('DataInspectionFailed'))).toMatchObject({ error: { status: 400, message: 'because' } })

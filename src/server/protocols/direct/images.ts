@@ -137,7 +137,7 @@ function mostImages(body: JsonObject, { count, weight, files }: { count: number;
 
 const templateTokens = 64
 
-/** How many images may come: some hosts have members of their own for making several. */
+/** The maximum number of returned images: some hosts have members of their own for several. */
 function imagesReturned(body: JsonObject, count: number): number {
   const series = objectAt(body, 'sequential_image_generation_options')
   const others = [body.batch_size, body.num_images, body.num_outputs, series?.max_images].map(Number).filter(Number.isInteger)
@@ -154,7 +154,7 @@ function withImage(before: Usage | undefined, tokens: Usage | undefined): Usage 
   return tokens ? { ...tokens, calls } : imagesWithoutTokens(calls)
 }
 
-/** In the place of one that failed some hosts say why. */
+/** Some hosts return a reason in place of a failed image. */
 function isImage(entry: unknown): boolean {
   return isObject(entry) && !entry.error
 }

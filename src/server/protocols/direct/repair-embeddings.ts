@@ -5,9 +5,9 @@ import { readVector, vectorToBase64 } from './vectors.ts'
 
 /**
  * Repairs an embeddings reply: every vector in the requested encoding, in the order of the inputs. The official SDKs request base64 by
- * default, and would misread the numbers of hosts that ignore it. Undefined when nothing has to change, which is decided without
- * parsing the numbers. Throws `untranslatable` when the host ignored the number of dimensions. Source: protocols notes 1.4, edge cases
- * 221 to 224 and 228.
+ * default, and would misread the numbers of hosts that ignore it. Undefined when no change is needed, which is decided without parsing
+ * the numbers. Throws `untranslatable` when the host ignored the number of dimensions. Source: protocols notes 1.4, edge cases 221 to
+ * 224 and 228.
  */
 export function repairEmbeddings(reply: Buffer, asked: JsonObject): Buffer | undefined {
   // Vectors of bits or bytes are a matter between the caller and the vendor.

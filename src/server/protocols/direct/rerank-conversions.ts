@@ -5,7 +5,7 @@ import { type JsonObject, objectAt } from '../wire-format.ts'
 import { type CallerRequest, type DirectConversion, loseAllBut, refused } from './conversion.ts'
 import { plainDocuments, topOf, writeRanking } from './rerank-results.ts'
 
-/** Cohere's second version: texts alone, and documents never come back. Source: protocols notes 1.8, edge case 230. */
+/** Cohere's second version: texts only, and documents are not returned. Source: protocols notes 1.8, edge case 230. */
 export const rerankByCohere = rerankBy('cohere.rerank', {
   carried: ['max_tokens_per_doc'],
   write: ({ documents, top, asked: { body, upstreamModel } }) => ({
@@ -47,7 +47,7 @@ export const rerankByVoyage = rerankBy('voyage.rerank', {
 })
 
 interface Host {
-  /** Members besides those that all know. */
+  /** Members in addition to those that all vendors have. */
   readonly carried: readonly string[]
   write(ask: { documents: readonly string[]; top: number | undefined; asked: CallerRequest }): JsonObject
   /** The reply with its ranking at the top. */

@@ -32,7 +32,7 @@ export function writeRanking(reply: JsonObject, asked: JsonObject): JsonObject |
   return { ...others, results, ...(Array.isArray(data) ? { object: undefined } : {}), ...usageOf(reply) }
 }
 
-/** How many the caller wants; `top_k` is the same to Voyage and vLLM. */
+/** The requested number of results; `top_k` has the same meaning for Voyage and vLLM. */
 export function topOf({ top_n, top_k }: JsonObject): number | undefined {
   const top = top_n ?? top_k
   return typeof top === 'number' && Number.isInteger(top) && top > 0 ? top : undefined
@@ -49,7 +49,7 @@ function asObject(document: unknown): unknown {
   return typeof document === 'string' ? { text: document } : document
 }
 
-/** Each way of telling it from the other, where only one is there. */
+/** Derives each count from the other if only one is reported. */
 function usageOf(reply: JsonObject): JsonObject {
   const usage = objectAt(reply, 'usage')
   const meta = objectAt(reply, 'meta')

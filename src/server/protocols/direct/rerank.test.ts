@@ -64,7 +64,7 @@ describe('a ranking', () => {
     expect(mend({ results, meta: units }, asked())).toBeUndefined()
   })
 
-  it('is left as it is when it is none', () => {
+  it('is unchanged when it is not a reply', () => {
     for (const odd of [{ error: { message: 'no' } }, { results: 'x' }, {}, []]) expect(mend(odd, asked())).toBeUndefined()
   })
 

@@ -34,7 +34,7 @@ function mostRead(body: JsonObject): Usage {
 
 const templateTokens = 16
 
-/** The documents of a request as texts; one that is an image has none. */
+/** The documents of a request as texts; an image has none. */
 export function documentTexts(body: JsonObject): string[] {
   const documents = Array.isArray(body.documents) ? body.documents : []
   return documents.map((document) =>

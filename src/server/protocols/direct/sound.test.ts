@@ -232,7 +232,7 @@ describe('recordings written down by Cloudflare', () => {
     })
   })
 
-  it('subtitles are there in one form', () => {
+  it('subtitles have one format', () => {
     const vtt = convertOfTest(
       'openai.transcriptions',
       'cloudflare.run',

@@ -7,8 +7,8 @@ import { type DirectAnswer, type DirectConversion, loseAllBut, refused } from '.
 import { wavOf } from './wav.ts'
 
 /**
- * Speech by Gemini's models. They give plain samples: as such, or as a WAV file, which is also the default; other formats would have
- * to be encoded. Source: protocols notes 2.5.
+ * Speech by Gemini's models. They return raw samples, which are passed on as such or as a WAV file, the default; other formats would
+ * have to be encoded. Source: protocols notes 2.5.
  */
 export const speechByGemini: DirectConversion = {
   from: 'openai.speech',
@@ -78,7 +78,7 @@ function answerOf(reply: JsonObject, format: 'wav' | 'pcm', stream: boolean): Di
 
 const usualRate = 24_000
 
-/** All that it gives is sound, whether the details say so or not. */
+/** All of its output is audio, even if the details do not say so. */
 function soundOf(usage: Usage | undefined): Usage | undefined {
   if (!usage) return undefined
   const output = usage.output + usage.audioOutput - usage.reasoning

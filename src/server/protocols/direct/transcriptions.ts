@@ -78,7 +78,7 @@ function mostHeard(model: string, spoken: number, prompt: string): Usage {
   return { ...noUsage, input: input + Buffer.byteLength(prompt), audioInput: tokens, output: tokens }
 }
 
-/** Usage of a reply or an event that is a transcript: in tokens, or in seconds, which are counted as tokens. */
+/** Usage of a transcript, from a reply or an event: in tokens, or in seconds, which are counted as tokens. */
 export function readSoundUsage(reply: JsonObject): Usage | undefined {
   const usage = objectAt(reply, 'usage')
   const seconds = Number(usage?.seconds ?? reply.duration)

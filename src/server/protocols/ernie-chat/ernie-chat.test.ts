@@ -72,7 +72,7 @@ describe('a reply of Baidu', () => {
     expect(summary(readSse(ernieChat, event({ result: 'The', is_end: false }))).isComplete).toBe(false)
   })
 
-  it('keeps the grammar for anything that may come', () => {
+  it('keeps the grammar of events for any input', () => {
     const more = event({ is_end: true, function_call: call }) + event({ error_code: 18, error_msg: 'm' })
     expect(readerFaults(ernieChat, eventsIn(stream + more))).toEqual([])
   })

@@ -49,7 +49,7 @@ function readError(reply: JsonObject): UpstreamErrorFacts {
   return errorFacts(textAt(reply, 'error_msg') || `error ${code}`, { code: name, status })
 }
 
-/** Codes that say whose fault it is. Source: Baidu's table of error codes and protocols notes 2.13, read 2026-11. */
+/** The HTTP status of error codes. Source: Baidu's table of error codes and protocols notes 2.13, read 2026-11. */
 const meanings: ReadonlyMap<number, readonly [status: number, code: string]> = new Map([
   [4, [429, 'rate_limit_exceeded']],
   [6, [403, 'permission_denied']],

@@ -1,9 +1,9 @@
 import type { FinishReason } from '../reply-events.ts'
 
-/** How a reply ended, by Gemini's word for it. Source: protocols notes 3.10. */
+/** The result of a reply, from Gemini's finish reason. Source: protocols notes 3.10. */
 export type Outcome = FinishReason | 'broken'
 
-/** `broken`: the model made no valid answer. Undefined while it goes on. */
+/** `broken`: the model produced no valid answer. Undefined while the reply continues. */
 export function readFinishReason(reason: unknown): Outcome | undefined {
   if (typeof reason !== 'string' || reason === '' || reason === 'FINISH_REASON_UNSPECIFIED') return undefined
   return outcomes.get(reason) ?? (reason.startsWith('IMAGE_') ? 'content-filter' : 'other')

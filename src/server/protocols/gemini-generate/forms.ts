@@ -1,7 +1,7 @@
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { PartialArgs } from './partial-args.ts'
 
-/** One reply from the chunks of a stream: each is a reply of its own, whose parts continue the earlier ones. */
+/** One reply from the chunks of a stream: each is a complete reply, whose parts continue the earlier ones. */
 export function gatherGenerate(chunks: readonly JsonObject[]): JsonObject {
   const candidates = new Map<number, { candidate: JsonObject; parts: JsonObject[] }>()
   let whole: JsonObject = {}

@@ -27,7 +27,7 @@ export function toolGroups(body: JsonObject): JsonObject[] {
   return single ? [single] : eitherList(body, 'tools').filter(isObject)
 }
 
-/** The name in camel case, whichever case it came in. */
+/** The name in camel case, from either case. */
 export function camelCase(key: string): string {
   return key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -7,7 +7,7 @@ import { knownModelLimits } from '../../../contract/model-limits.ts'
 export interface GeminiModel {
   readonly outputTokensMax: number
   readonly thinking: Thinking
-  /** A call of the history must bear the signature that it came with. */
+  /** A call in the history must include its original signature. */
   readonly needsSignatures: boolean
   /** A JSON answer may be asked for beside tools. */
   readonly jsonWithTools: boolean
@@ -18,7 +18,7 @@ export interface GeminiModel {
   readonly billsQueries: boolean
   /** Only knows schemas in the form of OpenAPI, and no mode VALIDATED. */
   readonly isOld: boolean
-  /** The model's output modalities, where that is not text alone. */
+  /** The model's output modalities, if they are not text alone. */
   readonly answersWith: readonly string[] | undefined
 }
 

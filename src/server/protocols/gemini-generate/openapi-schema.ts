@@ -4,8 +4,8 @@ import { changingRules } from './schema.ts'
 import { describedRules, knownRequired, listOf, mergeAllOf, type Place, placeAt, resolve } from './schema-nodes.ts'
 
 /**
- * A JSON schema in the form of OpenAPI that `parameters` and `responseSchema` take: types in capitals, no references, one type each.
- * Undefined when nothing is left, as an object without members is refused there. Source: protocols notes 3.5.
+ * A JSON schema in the OpenAPI form of `parameters` and `responseSchema`: types in capitals, no references, one type each. Undefined
+ * when nothing remains, because Gemini refuses an object without members. Source: protocols notes 3.5.
  */
 export function writeOpenApiSchema(schema: JsonObject): JsonObject | undefined {
   const place = placeAt(schema)

@@ -123,7 +123,7 @@ export class PartWriter {
 interface Block {
   readonly event: OpenEvent
   content: string
-  /** Where its text begins in the text of the reply. */
+  /** The offset of its text in the text of the reply. */
   readonly textStart: number
   signature?: string
 }

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../wire-format.ts'
 
 /**
- * The arguments of a call that Gemini streams as values with their places (`$.port`), which come in any order: only together do they make
- * JSON. Places that cannot be meant are passed over. Source: types of the official SDK 2.32, `PartialArg`.
+ * The arguments of a call that Gemini streams as values with their paths (`$.port`), in any order: only together are they valid JSON.
+ * Invalid paths are ignored. Source: types of the official SDK 2.32, `PartialArg`.
  */
 export class PartialArgs {
   readonly #root: Record<string, unknown>

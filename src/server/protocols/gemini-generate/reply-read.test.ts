@@ -130,7 +130,7 @@ describe('a stream of Gemini', () => {
     expect(finish).toBe('tool-calls')
   })
 
-  it('[77] makes ids for calls without one, and for those that share one', () => {
+  it('[77] creates ids for calls without one, and for calls that share one', () => {
     expect(summary(stream('function_call_no_id.sse')).blocks.map(({ callId }) => callId)).toEqual(['call_made_1', 'call_made_2'])
     const call = { functionCall: { id: 'a', name: 'f', args: {} } }
     const ids = summary(whole(chunk([call, call], { finishReason: 'STOP' }))).blocks.map(({ callId }) => callId)

@@ -9,7 +9,7 @@ export function readGenerateReply(reply: JsonObject, context: ReadContext): Repl
   return [...reader.take(reply), ...reader.finish()]
 }
 
-/** A stream: each of its events is a reply of its own, whose parts continue the earlier ones. It ends with the body. */
+/** A stream: each event is a complete reply, whose parts continue the earlier ones. It ends with the body. */
 export function readGenerateEvents(context: ReadContext): EventReader {
   const reader = new ReplyReader(context, { isWhole: false })
   return {

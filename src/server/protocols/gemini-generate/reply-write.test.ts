@@ -127,7 +127,7 @@ describe('a reply to a client of Gemini', () => {
     ])
   })
 
-  it('[73] leaves out a call that the limit cut off, and keeps one that is only badly written', () => {
+  it('[73] leaves out a call that the limit truncated, and keeps a malformed one', () => {
     const inner = [call(0), delta(0, '{"a":'), close(0)]
     expect(told(reply('length', ...inner)).flatMap(partsOf)).toEqual([{ text: '' }])
     expect(writeReply(reply('length', ...inner), context)).toMatchObject({ candidates: [{ finishReason: 'MAX_TOKENS' }] })
@@ -187,7 +187,7 @@ describe('a reply to a client of Gemini', () => {
     expect(stream([{ type: 'error', error: { ...error, status: 0 } }])).toContain('"code":502')
   })
 
-  it('round-trips through a reader of its own format', () => {
+  it('round-trips through a reader of the same format', () => {
     for (let seed = 1; seed <= 200; seed++) {
       const events = anyReply(seed)
       const again = summary(codec.readReply(writeReply(events, context), readContext()))
@@ -231,7 +231,7 @@ describe('the official client', () => {
     parts.flatMap(({ text, thought }) => (thought ? [] : [text ?? ''])).join('')
   const clientParts = (chunk: GenerateContentResponse) => chunk.candidates?.[0]?.content?.parts ?? []
 
-  it('[168] reads every reply that there can be, however its bytes are cut', async () => {
+  it('[168] reads every possible reply, however its bytes are split', async () => {
     for (let seed = 1; seed <= 60; seed++) {
       const events = anyReply(seed)
       const chunks = await streamed(stream(events), seed % 3 === 0 ? 7 : 0)
@@ -258,7 +258,7 @@ describe('the official client', () => {
     expect(chat.getHistory(true).map(({ role }) => role)).toEqual(['user', 'model', 'model', 'model'])
   })
 
-  it('[25] throws at an error in the stream, and reads all that came before', async () => {
+  it('[25] throws at an error in the stream, and reads everything before it', async () => {
     const error = { message: 'busy', type: '', code: '', param: null, status: 503 }
     const broken = stream([start, open(0, 'text'), delta(0, 'The har'), { type: 'error', error }])
     await expect(streamed(broken)).rejects.toThrow(/busy/)
@@ -278,7 +278,7 @@ describe('a stream as one JSON array', () => {
   const bytes = (text: string) => Buffer.from(text).toString('latin1')
   const text = bytes(stream(reply('stop', open(0, 'text'), delta(0, 'Hi 🌊'), delta(0, '!'), close(0))))
 
-  it('[30] is framed as Gemini frames it, wherever the bytes are cut', () => {
+  it('[30] is framed as Gemini frames it, wherever the bytes are split', () => {
     const whole = framed([text])
     expect(whole.startsWith('[{')).toBe(true)
     expect(whole.endsWith('}\n]')).toBe(true)
@@ -288,7 +288,7 @@ describe('a stream as one JSON array', () => {
     expect(framed([...text])).toBe(whole)
   })
 
-  it('[30] is valid when an error ends it, and when nothing came at all', () => {
+  it('[30] is valid when an error ends it, and when no events arrived', () => {
     const error = 'data: {"error":{"code":503,"message":"x","status":"UNAVAILABLE"}}\r\n\r\n'
     expect(JSON.parse(framed([error]))).toEqual([{ error: { code: 503, message: 'x', status: 'UNAVAILABLE' } }])
     const first = text.slice(0, text.indexOf('\r\n\r\n') + 4)

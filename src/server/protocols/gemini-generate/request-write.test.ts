@@ -114,7 +114,7 @@ describe('calls and results for Gemini', () => {
     ])
   })
 
-  it('[77] puts ids on calls that came without one', () => {
+  it('[77] adds ids to calls without one', () => {
     const turns = [
       userTurn('tides'),
       { role: 'assistant' as const, parts: [call(''), call('')] },
@@ -167,7 +167,7 @@ describe('calls and results for Gemini', () => {
     expect(response('', { parts })).toMatchObject({ functionResponse: { response: { result: 'a\nb' } } })
   })
 
-  it('[88] writes an object as it is, unless it contains a reference', () => {
+  it('[88] writes an object unchanged, unless it contains a reference', () => {
     expect(response('{"level":3.2}')).toMatchObject({ functionResponse: { response: { level: 3.2 } } })
     expect(response('[1]')).toMatchObject({ functionResponse: { response: { result: '[1]' } } })
     expect(response('{not json')).toMatchObject({ functionResponse: { response: { result: '{not json' } } })
@@ -203,7 +203,7 @@ describe('signatures', () => {
   const modelParts = (parts: readonly Part[], model = flash3) =>
     contentsOf({ turns: [userTurn('t'), { role: 'assistant', parts }] }, model)[1]?.parts
 
-  it('[150] has the sentinel on the first call of each turn of the model, where none is known', () => {
+  it('[150] puts the sentinel on the first call of each model turn without a signature', () => {
     const turns = [userTurn('t'), ...toolTurns(), ...toolTurns('low', 'call_2')]
     const signed = contentsOf({ turns }).filter(({ role }) => role === 'model')
     expect(signed.map(({ parts }) => parts[0]?.thoughtSignature)).toEqual(Array(2).fill('skip_thought_signature_validator'))
@@ -215,7 +215,7 @@ describe('signatures', () => {
     expect(modelParts([call('a', { opaque: seal }), call('b')])?.[1]).not.toHaveProperty('thoughtSignature')
   })
 
-  it('[152] puts a signature back on text, and one that came with a thought on the part behind it', () => {
+  it('[152] returns a signature to its text, and the signature of a thought to the part after it', () => {
     expect(modelParts([{ kind: 'text', text: 'Hi', opaque: seal }, call('a')])).toMatchObject([
       { text: 'Hi', thoughtSignature: 'c2ln' },
       { thoughtSignature: 'skip_thought_signature_validator' },
@@ -489,7 +489,7 @@ describe('JSON answers of Gemini', () => {
     expect(configOf({ output: { kind: 'json' } })).toEqual({ responseMimeType: 'application/json' })
   })
 
-  it('[186] are asked for in words beside tools of a model that refuses both together, which is named as lost', () => {
+  it('[186] are requested by instruction if the model refuses them together with tools, which is reported as lost', () => {
     const { body, lost } = written({ output, tools: [tideTool] }, flash2)
     expect(body).not.toHaveProperty('generationConfig')
     expect(JSON.stringify(body.systemInstruction)).toContain('level')

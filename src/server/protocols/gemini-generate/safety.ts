@@ -9,7 +9,7 @@ export function writeSafety(thresholds: Readonly<Record<string, string>>): JsonO
   })
 }
 
-/** Those that can be set for text. Source: types of the official SDK 2.32, `HarmCategory`. */
+/** The categories for text. Source: types of the official SDK 2.32, `HarmCategory`. */
 const categories = [
   'HARM_CATEGORY_HARASSMENT',
   'HARM_CATEGORY_HATE_SPEECH',

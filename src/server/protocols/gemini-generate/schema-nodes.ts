@@ -37,7 +37,7 @@ export function lookUp(root: JsonObject, ref: string): JsonObject | undefined {
   return isObject(at) ? at : undefined
 }
 
-/** The node with everything that its `allOf` adds. Of repeated members the first is kept. */
+/** The node with all members of its `allOf`. Of repeated members the first is kept. */
 export function mergeAllOf(node: JsonObject, place: Place): { node: JsonObject; place: Place } {
   if (!Array.isArray(node.allOf)) return { node, place }
   const { allOf, ...own } = node

@@ -29,7 +29,7 @@ const awkward: JsonObject = {
 }
 
 describe('a schema for parametersJsonSchema', () => {
-  it('[97] has nothing that Gemini does not know, and means the same as far as it can', () => {
+  it('[97] has only keywords that Gemini supports, and keeps its meaning where possible', () => {
     expect(writeJsonSchema(awkward)).toEqual({
       type: 'object',
       properties: {
@@ -63,7 +63,7 @@ describe('a schema for parametersJsonSchema', () => {
     expect(inJson({ type: 'array', items: [{ type: 'string' }] })).toEqual({ type: 'array', prefixItems: [{ type: 'string' }] })
   })
 
-  it('[101] requires nothing that is not there', () => {
+  it('[101] requires only existing members', () => {
     expect(writeJsonSchema({ type: 'object', properties: {}, required: ['a'] })).toEqual({ type: 'object', properties: {} })
     expect(writeJsonSchema({ type: 'object', required: ['a'] })).toEqual({ type: 'object' })
   })
@@ -111,7 +111,7 @@ describe('a schema for parametersJsonSchema', () => {
 })
 
 describe('a schema in the older form', () => {
-  it('[97] has nothing that Gemini does not know, and means the same as far as it can', () => {
+  it('[97] has only keywords that Gemini supports, and keeps its meaning where possible', () => {
     expect(writeOpenApiSchema(awkward)).toEqual({
       type: 'OBJECT',
       properties: {
@@ -151,7 +151,7 @@ describe('a schema in the older form', () => {
     expect(inOpenApi(true)).toEqual({ type: 'STRING' })
   })
 
-  it('[101] requires nothing that is not there', () => {
+  it('[101] requires only existing members', () => {
     expect(writeOpenApiSchema({ type: 'object', properties: { a: {} }, required: ['a', 'b'] })).toMatchObject({ required: ['a'] })
   })
 
@@ -186,7 +186,7 @@ describe('a schema in the older form', () => {
     }
   })
 
-  it('is left out when it says nothing', () => {
+  it('is left out when it is empty', () => {
     expect(writeOpenApiSchema({ type: 'object', properties: {} })).toBeUndefined()
     expect(writeOpenApiSchema({})).toBeUndefined()
   })

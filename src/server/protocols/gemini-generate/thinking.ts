@@ -57,7 +57,7 @@ function budgetFor(
   return Math.max(Math.floor(wanted), min)
 }
 
-/** So that something is left to be said. */
+/** Leaves part of the limit to the answer. */
 const shareOfOutput = 0.9
 
 const shares: Readonly<Record<Exclude<Effort, 'minimal'>, number>> = { low: 0.1, medium: 0.3, high: 0.6, xhigh: 1, max: 1 }

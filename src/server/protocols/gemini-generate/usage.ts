@@ -5,10 +5,10 @@ import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textA
 import { geminiModel } from './models.ts'
 
 /**
- * Usage of a Gemini reply, or of an event of its stream, in disjoint buckets: cached tokens are part of `promptTokenCount`, input of
- * its own tools is beside it, thinking beside `candidatesTokenCount`. Each report is complete, and the last one counts; only grounding
- * is reported once. `before` when nothing is reported or a number is invalid, so that tokens are counted here instead. Source:
- * protocols notes 3.12.
+ * Usage of a Gemini reply, or of an event of its stream, in disjoint buckets: cached tokens are part of `promptTokenCount`, the input
+ * of its own tools is separate from it, and thinking from `candidatesTokenCount`. Each report is complete and replaces the earlier
+ * one; only grounding is reported once. `before` when nothing is reported or a number is invalid, so that tokens are counted here
+ * instead. Source: protocols notes 3.12.
  */
 export function readGeminiUsage(reply: JsonObject, before?: Usage): Usage | undefined {
   const grounded = groundingOf(reply, before)

@@ -47,8 +47,8 @@ function isSaid(part: Part): boolean {
 }
 
 /**
- * Gemini signs calls and text, and wants no thoughts back: a signature that came with a thought, as other formats carry it, belongs to
- * the part behind it.
+ * Gemini signs calls and text, and requires no thoughts in the history: the signature of a thought, as other formats have it, belongs
+ * to the part after it.
  */
 function modelParts(parts: readonly Part[], { model, toUpstream }: Facts): JsonObject[] {
   const written: JsonObject[] = []
@@ -114,7 +114,7 @@ function writeResult(result: ToolResultPart, dialogue: Dialogue, context: Reques
   return { response, behind: isInside ? [] : media }
 }
 
-/** An object is written as it is; a `$ref` in it would be taken for one of Google's own references. */
+/** An object is written unchanged; Gemini would resolve a `$ref` in it as one of its own references. */
 function writeOutcome(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text }
   if (!text.trimStart().startsWith('{')) return { result: text }

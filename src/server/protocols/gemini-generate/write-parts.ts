@@ -13,7 +13,7 @@ export function callArgs({ input, isCustom }: ToolCallPart): JsonObject {
   return isObject(args) ? (wellFormed(args) as JsonObject) : {}
 }
 
-/** The same value with halves of characters replaced, which cannot be sent as UTF-8. */
+/** The same value with lone surrogates replaced, which cannot be encoded as UTF-8. */
 export function wellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed()
   if (Array.isArray(value)) return value.map(wellFormed)

@@ -22,9 +22,9 @@ export function nameAllTools({ tools, toolChoice, turns }: Dialogue): ToolNames 
 }
 
 /**
- * The functions in one tool, or the search, and which of them may be called. Gemini refuses both together, or answers in parts that no
- * other format has: the search is left out. Throws `untranslatable` where it is required, and for a choice of an undeclared tool.
- * Source: protocols notes 3.3 and 3.9.
+ * The functions in one tool, or the search, and the allowed ones. Gemini refuses both together, or answers in parts that no other
+ * format has: the search is left out. Throws `untranslatable` if it is required, and for a choice of an undeclared tool. Source:
+ * protocols notes 3.3 and 3.9.
  */
 export function writeTools(dialogue: Dialogue, context: RequestContext, { model, isOpenApi, names }: Facts) {
   const offered = offeredTools(dialogue, model)
@@ -47,7 +47,7 @@ export function writeTools(dialogue: Dialogue, context: RequestContext, { model,
   }
 }
 
-/** Later tools of the same name go, and for the oldest models those that a soft choice leaves out. */
+/** Later tools of the same name are removed, and for the oldest models those that a soft choice excludes. */
 function offeredTools({ tools, toolChoice }: Dialogue, { isOld }: GeminiModel): Tool[] {
   const isNarrowed = isOld && toolChoice?.kind === 'allowed' && !toolChoice.isRequired
   const seen = new Set<string>()

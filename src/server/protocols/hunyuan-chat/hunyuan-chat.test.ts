@@ -76,7 +76,7 @@ describe('a reply of Hunyuan', () => {
     expect(summary(readSse(hunyuanChat, event({ Content: 'The' }, 'sensitive'))).finish).toBe('content-filter')
   })
 
-  it('keeps the grammar for anything that may come', () => {
+  it('keeps the grammar of events for any input', () => {
     const more = event({ ToolCalls: [{ Index: 0, Id: 'c', Function: { Name: 'f', Arguments: '{}' } }] }, 'tool_calls')
     const samples = eventsIn(`${stream}${more}data: {"ErrorMsg":{"Msg":"m"}}\n\ndata: {"Response":{"Error":{"Code":"c"}}}\n\n`)
     expect(readerFaults(hunyuanChat, samples)).toEqual([])

@@ -47,7 +47,7 @@ function readError(error: JsonObject): JsonObject {
   }
 }
 
-/** Codes that say whose fault it is. Source: Tencent Cloud's common and Hunyuan's own error codes, read 2026-11. */
+/** The HTTP status of error codes. Source: Tencent Cloud's common and Hunyuan's own error codes, read 2026-11. */
 const statuses: readonly (readonly [RegExp, number])[] = [
   [/^AuthFailure/, 401],
   [/^UnauthorizedOperation/, 403],

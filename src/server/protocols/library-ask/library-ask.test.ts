@@ -32,7 +32,7 @@ describe('an answer of a knowledge base', () => {
   })
 })
 
-it('a question is asked as it is, and a conversation with its roles', () => {
+it('a single question is sent unchanged, and a conversation with its roles', () => {
   expect(written(libraryAsk, {}, { model: 'm' }).body).toEqual({ model: 'm', query: 'Hello', stream: false })
   const turns = [userTurn('Hi'), assistantTurn('Hello.'), userTurn('Tide?')]
   expect(written(libraryAsk, { turns }).body.query).toBe('User: Hi\n\nAssistant: Hello.\n\nUser: Tide?')

@@ -6,8 +6,8 @@ import { mediaOf, plainMessages, refuseMedia } from '../plain-messages.ts'
 import { refuseForcedTools, transcript } from '../transcript.ts'
 
 /**
- * A conversation as one query: a single question as it is, earlier turns with their roles before it. Throws `untranslatable` for media and
- * for tools that must be called.
+ * A conversation as one query: a single question unchanged, earlier turns with their roles before it. Throws `untranslatable` for
+ * media and for forced tools.
  */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   refuseForcedTools(dialogue)

@@ -9,7 +9,7 @@ export function canThink(model: string): boolean {
   return thinkers.test(nameOf(model))
 }
 
-/** Those that take a level where the others only take yes or no. */
+/** Models that accept a level; the others accept only a boolean. */
 export function thinksInLevels(model: string): boolean {
   return nameOf(model).startsWith('gpt-oss')
 }

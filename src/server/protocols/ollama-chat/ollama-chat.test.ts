@@ -76,7 +76,7 @@ describe('a reply of Ollama', () => {
     expect(ollamaChat.readReply({ message: { content: 'Hi' } }, readContext()).at(-1)?.type).toBe('error')
   })
 
-  it('keeps the grammar for anything that may come', () => {
+  it('keeps the grammar of events for any input', () => {
     const samples = ['text', 'tools_thinking', 'error_midstream'].flatMap(lines).map((data) => ({ name: '', data }))
     expect(readerFaults(ollamaChat, samples)).toEqual([])
   })

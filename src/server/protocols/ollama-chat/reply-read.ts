@@ -34,7 +34,7 @@ function readEnd(reply: ReplyBuilder, line: JsonObject): void {
   // The model was only loaded into memory, or thrown out of it, before it could answer.
   if (reason === 'load' || reason === 'unload') reply.fail(errorFacts(`the model gave no answer: ${reason}`))
 
-  // The count of the prompt is left out when it was still in memory: then it is counted here instead.
+  // Ollama omits the count of a prompt that was still in memory: then it is counted here instead.
   if (line.prompt_eval_count !== undefined && line.eval_count !== undefined) {
     reply.usage({ ...noUsage, input: countAt(line, 'prompt_eval_count'), output: countAt(line, 'eval_count') })
   }

@@ -168,7 +168,7 @@ export class ChatReply {
     if (Array.isArray(content)) for (const part of content) this.#part(part)
   }
 
-  /** Text with Google's mark: a thought in tags, and the answer behind it when there is one. `isWhole`: it is all that the reply says. */
+  /** Text with Google's mark: a thought in tags, and the answer after it, if any. `isWhole`: it is the whole reply. */
   #thinkMarked(content: string, isWhole: boolean): void {
     const [thought = '', ...rest] = content.replace(/^<thought>/, '').split('</thought>')
     const answer = rest.join('</thought>')

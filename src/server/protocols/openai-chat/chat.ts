@@ -152,7 +152,7 @@ export function partsOf(tokens: number, details: JsonObject | undefined): { text
   return { text: tokens - audio - image, audio, image }
 }
 
-/** Usage wherever a vendor puts it, with the tier beside it. */
+/** Usage at any place where vendors report it, with the tier. */
 export function readReportedUsage(data: JsonObject): Usage | undefined {
   const usage = readChatUsage(reportedUsage(data))
   return usage && { ...usage, ...tierServed(data) }

@@ -28,7 +28,7 @@ export function readOpenAiError(body: unknown): UpstreamErrorFacts {
   }
 }
 
-/** Whose form an error has: of each dialect it is read here, before anybody knows the format of the body. */
+/** The dialect of an error's form: every dialect is read here, before the format of the body is known. */
 function dialectOf(outer: JsonObject, error: JsonObject): ErrorExtra['dialect'] {
   if (outer.type === 'error' && !('code' in error)) return 'anthropic'
   return typeof error.status === 'string' && typeof error.code === 'number' ? 'gemini' : 'openai'

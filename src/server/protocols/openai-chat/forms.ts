@@ -97,7 +97,7 @@ function numberOr(value: unknown, otherwise: number): number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : otherwise
 }
 
-/** Where vendors put the usage into a reply or a piece of one: at the top, in Groq's member, or in a choice, as Moonshot's older form does. */
+/** The places of the usage in a reply or a chunk: at the top, in Groq's member, or in a choice, as in Moonshot's older format. */
 export function reportedUsage(data: JsonObject): JsonObject | undefined {
   const inChoice = () =>
     arrayAt(data, 'choices')

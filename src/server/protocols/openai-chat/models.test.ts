@@ -25,7 +25,7 @@ describe("parameters that OpenAI's models refuse", () => {
     expect(adjustForModel(body, 'llama-4')).toEqual({})
   })
 
-  it('refuses less once a model is told not to reason', () => {
+  it("refuses fewer parameters when a model's reasoning is turned off", () => {
     const body = { temperature: 1, logit_bias: {}, reasoning_effort: 'none' }
     expect(adjustForModel(body, 'gpt-5.1')).toEqual({ logit_bias: undefined })
     expect(adjustForModel({ temperature: 1 }, 'gpt-5.1')).toEqual({ temperature: undefined })
@@ -41,7 +41,7 @@ describe("parameters that OpenAI's models refuse", () => {
     expect(adjustForModel({ tools: [], reasoning_effort: 'high' }, 'gpt-5.6')).toEqual({})
   })
 
-  it('[170] is the effort on those that do not reason', () => {
+  it('[170] is the effort of models that do not reason', () => {
     for (const model of ['gpt-4o', 'gpt-4.1-mini', 'gpt-5-chat-latest', 'chatgpt-4o-latest', 'o1-mini', 'gpt-3.5-turbo']) {
       expect(adjustForModel({ reasoning_effort: 'high' }, model)).toHaveProperty('reasoning_effort', undefined)
     }

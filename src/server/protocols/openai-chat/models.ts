@@ -28,7 +28,7 @@ export interface ModelRules {
   /** Has its own web search. */
   readonly searches?: boolean
   readonly jsonSchema?: 'object' | 'none'
-  /** The word that switches `thinking` on, where it is not `enabled`. */
+  /** The value that turns `thinking` on, if it is not `enabled`. */
   readonly thinkingOn?: 'adaptive'
   /** Thinking cannot be turned off; its efforts replace a switch. */
   readonly alwaysThinks?: boolean
@@ -44,7 +44,10 @@ export function rulesOf(model: string): Omit<ModelRules, 'model'> {
   return families.find((family) => family.model.test(name)) ?? {}
 }
 
-/** The member that limits the output of a Chat request: the host's only one, else the model's, else the one that every host takes. */
+/**
+ * The member that limits the output of a Chat request: the host's only one, otherwise the model's, otherwise the one that every host
+ * accepts.
+ */
 export function outputLimitMember(model: string, quirks: Quirks): 'max_tokens' | 'max_completion_tokens' {
   return quirks.outputLimit ?? rulesOf(splitEffort(model).model).outputLimit ?? 'max_tokens'
 }
@@ -126,7 +129,7 @@ const reasoningModel = {
   systemRole: 'developer',
   refuses: [...sampling, ...choosing],
 } as const satisfies Partial<ModelRules>
-/** These accept sampling again once they are told not to reason. */
+/** These accept sampling parameters again when reasoning is turned off. */
 const switchable = { ...reasoningModel, refuses: choosing, refusesReasoning: sampling, takesCustomTools: true } as const
 const everyTier = ['flex', 'priority']
 const newestEfforts: readonly EffortWord[] = ['none', 'low', 'medium', 'high', 'xhigh', 'max']

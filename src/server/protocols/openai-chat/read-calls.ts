@@ -11,16 +11,16 @@ interface Call {
   id: string
   name: string
   input: string
-  /** How much of the input was passed on. */
+  /** The length of the input passed on. */
   sent: number
   isOpen: boolean
   opaque: Opaque | undefined
 }
 
 /**
- * Assembles tool calls from their deltas, which hosts cut and number in many ways: without indices, with one index for several calls,
- * with ids and names in every piece or none at all. A call is opened once its name is complete, which its first input shows. Source:
- * protocols notes 3.3 and edge cases 61 to 73.
+ * Assembles tool calls from their deltas, which hosts split and number in many ways: without indices, with one index for several
+ * calls, with ids and names in every chunk or in none. A call is opened once its name is complete, which its first input shows.
+ * Source: protocols notes 3.3 and edge cases 61 to 73.
  */
 export class ChatCalls {
   readonly #reply: ReplyBuilder
@@ -57,7 +57,7 @@ export class ChatCalls {
     if (first) first.opaque ??= opaque
   }
 
-  /** Ends all calls. One that has no input has an empty one, unless the reply was cut off; one that never had a name is none. */
+  /** Ends all calls. A call without input has an empty one, unless the reply was truncated; a call that never had a name is dropped. */
   close(isCut: boolean): void {
     for (const call of this.#calls) {
       if (call.name === '') continue

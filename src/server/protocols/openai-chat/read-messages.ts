@@ -7,7 +7,7 @@ import { readPastReasoning, thoughtSignature } from './read-past-reasoning.ts'
 import { toolMemberOf } from './tool-member.ts'
 
 /**
- * The messages of a Chat request: instructions at the head apart, the rest as turns. Consecutive tool results are parts of one user
+ * The messages of a Chat request: leading instructions separately, the rest as turns. Consecutive tool results are parts of one user
  * turn. Empty messages are left out; throws `field_invalid` when none remains. Source: protocols notes 3.1.
  */
 export function readMessages(messages: readonly unknown[]): { system: TextPart[]; turns: Turn[] } {

@@ -17,7 +17,7 @@ export function readParts(content: unknown, field: string): Part[] {
   return content.flatMap((part, at) => readPart(part, `${field}[${at}]`))
 }
 
-/** Half a surrogate pair, which no UTF-8 can hold, becomes U+FFFD. */
+/** A lone surrogate, which UTF-8 cannot encode, becomes U+FFFD. */
 export function textPart(text: string): TextPart {
   return { kind: 'text', text: text.toWellFormed() }
 }
@@ -100,7 +100,7 @@ function readSource(data: string, field: string, declared?: string): MediaSource
     if (declared === undefined || /^\s*data:/i.test(data)) return readMediaUrl(data, declared)
     return data === '' ? readMediaUrl('') : base64Source(data, declared)
   } catch (error) {
-    // The helper does not know the position of the text.
+    // The called function does not know the path of the text.
     if (error instanceof AppError) fail('field_invalid', { ...error.params, field })
     throw error
   }

@@ -12,7 +12,7 @@ export const reasoningMembers = [
   'chat_template_kwargs',
 ] as const
 
-/** How much the caller wants the model to reason; undefined when they did not say. Throws `field_invalid` for an unknown effort. */
+/** The requested reasoning; undefined when not specified. Throws `field_invalid` for an unknown effort. */
 export function readReasoning(body: JsonObject): Reasoning | undefined {
   const mode = readEffort(body.reasoning_effort) ?? readReasoningObject(objectAt(body, 'reasoning')) ?? readSwitches(body)
   if (mode === undefined) return undefined

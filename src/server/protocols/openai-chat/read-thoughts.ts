@@ -48,7 +48,7 @@ export class ChatThoughts {
     this.#reply.endSaid()
   }
 
-  /** State that came since; undefined when there is none. */
+  /** State received since then; undefined when there is none. */
   unsettled(): Opaque | undefined {
     const state = this.#hasNewDetails ? sealedDetails(this.#details) : undefined
     if (state) this.#hasNewDetails = false

@@ -4,7 +4,7 @@ import type { CacheMark, Dialogue, Tool, ToolChoice, VendorOnlyTool } from '../d
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { toolMemberOf } from './tool-member.ts'
 
-/** The tools of a Chat request, those of the older `functions` too, and those that only their vendor has. Throws when one has no name. */
+/** The tools of a Chat request, including the older `functions`, and those that only their vendor has. Throws for a tool without a name. */
 export function readTools(body: JsonObject): Pick<Dialogue, 'tools' | 'vendorOnly'> {
   const tools: Tool[] = []
   const vendorOnly: VendorOnlyTool[] = []

@@ -91,7 +91,7 @@ describe('a stream of Chat', () => {
     expect(stream(chunk({ content: 'a' }))).toMatchObject({ isComplete: false, finish: undefined, blocks: [{ text: 'a' }] })
   })
 
-  it('[13] is no reply when nothing came', () => {
+  it('[13] is not a reply when no data arrived', () => {
     expect(events([])).toEqual([])
     expect(events([done])).toEqual([])
     expect(stream(chunk({ role: 'assistant', content: '' }), done).error?.message).toContain('no answer')
@@ -228,7 +228,7 @@ describe('reasoning in a stream of Chat', () => {
     expect(summary(readSse(codec, fixture('mistral/text.sse')))).toMatchObject({ isComplete: true })
   })
 
-  it('[160] between tags is reasoning, wherever they are cut', () => {
+  it('[160] between tags is reasoning, wherever the tags are split', () => {
     const text = ' <think>\nfirst < second</think>\n\nThe <think> answer'
     const expected = ['reasoning:first < second', 'text:The <think> answer']
     for (let cut = 1; cut < text.length; cut++) {
@@ -366,7 +366,7 @@ describe('calls in a stream of Chat', () => {
     ['[70] an object', { a: 1 }, '{"a":1}'],
     ['[71] JSON in JSON', '"{\\"a\\":1}"', '"{\\"a\\":1}"'],
     ['[72] no JSON', '{"a":', '{"a":'],
-  ])('with %s as input have it as it is', (_, args, input) => {
+  ])('with %s as input keep it unchanged', (_, args, input) => {
     expect(said(calls(fn(0, 'a', 'f', args)))).toEqual([`f(${input})`])
     expect(shortly(whole({ tool_calls: [fn(undefined, 'a', 'f', args)] }))).toEqual([`f(${input})`])
   })

@@ -121,7 +121,7 @@ describe('a stream to a client of Chat', () => {
     ])
   })
 
-  it('[61] [66] [76] counts calls by themselves, id and name once, their pieces as they come', () => {
+  it('[61] [66] [76] numbers calls separately, with id and name once, and passes their deltas on', () => {
     const events = [
       ...block(0, 'Hi'),
       call(1),
@@ -147,7 +147,7 @@ describe('a stream to a client of Chat', () => {
     })
   })
 
-  it('[112] gives free text as it is', () => {
+  it('[112] passes free text on unchanged', () => {
     const custom: ReplyEvent = { type: 'open', index: 0, block: 'custom-tool-call', callId: 'c', name: 'sh' }
     expect(deltas([custom, delta(0, 'ls'), close(0), finish('tool-calls')], quiet)).toEqual([
       { tool_calls: [{ index: 0, id: 'c', type: 'custom', custom: { name: 'sh', input: '' } }] },
@@ -378,7 +378,7 @@ describe('any reply', () => {
 
       const whole = codec.readReply(writeReply(complete, context()), readContext())
       expect(grammarFaults(whole)).toEqual([])
-      // A whole message has all reasoning as one text: where only some was signed, the order of its pieces is lost.
+      // A whole message has all reasoning as one text: if only parts were signed, their order is lost.
       const [said, again] = [sayable(complete), sayable(whole)].map((reply) => ({
         ...reply,
         reasoning: lettersOf(reply.reasoning),

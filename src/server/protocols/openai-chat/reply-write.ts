@@ -119,7 +119,7 @@ function joined(before: JsonObject, more: JsonObject): JsonObject {
   return { ...before, ...more, ...Object.fromEntries(inputs.map((key) => [key, textAt(before, key) + textAt(more, key)])) }
 }
 
-/** The words of the speech, where there are any, are the text beside it. */
+/** The transcript of the audio, if any, is the text next to it. */
 function addAudio(message: Message, data: string, context: WriteContext): void {
   const audio = objectAt(message, 'audio')
   const started = { id: context.newId('audio_'), expires_at: context.createdAt, transcript: '' }

@@ -219,7 +219,7 @@ describe('the messages of a written Chat request', () => {
     expect(messages({ turns, from: 'openai.responses' }).at(-1)).toEqual({ role: 'assistant', content: '{' })
   })
 
-  it('[182] are one text where there is nothing but text', () => {
+  it('[182] are one text when all parts are text', () => {
     expect(messages({ turns: [user(text('a'), text('b'))] })).toEqual([{ role: 'user', content: 'a\n\nb' }])
     expect(messages({ turns: [user(text('a'), image())] })).toEqual([
       { role: 'user', content: [{ type: 'text', text: 'a' }, shown] },
@@ -387,7 +387,7 @@ describe('reasoning of earlier turns', () => {
 })
 
 describe('tools of a written Chat request', () => {
-  it('[95] [96] [110] are there with a schema that is taken, or not at all', () => {
+  it('[95] [96] [110] have a valid schema, or are left out', () => {
     const declared = (schema: Dialogue['tools'][number]['schema']) =>
       written({ tools: [{ ...tideTool, description: undefined, schema }] }).body.tools
     expect(declared(undefined)).toEqual([{ type: 'function', function: { name: 'get_tide' } }])
@@ -429,7 +429,7 @@ describe('tools of a written Chat request', () => {
     expect(written({ tools: [tideTool], toolChoice: { kind: 'required' } }, { quirks }).body.tool_choice).toBe('any')
   })
 
-  it('are narrowed to those that are allowed, in the model’s own way where it has one', () => {
+  it('are narrowed to the allowed ones, in the model’s own way if it has one', () => {
     const dialogue: Partial<Dialogue> = {
       tools: [tideTool, { ...tideTool, name: 'other' }],
       toolChoice: { kind: 'allowed', names: ['other'], isRequired: true },
@@ -563,7 +563,7 @@ describe('further members of a written Chat request', () => {
     expect(body({ search }, { model: 'sonar-pro' })).toHaveProperty('web_search_options')
   })
 
-  it('round-trips for a caller of its own format', () => {
+  it('round-trips for a caller of the same format', () => {
     const asked = {
       model: 'm',
       messages: [

@@ -14,8 +14,8 @@ import { beginWriting, type Writing } from './writing.ts'
 
 /**
  * A Chat request from the neutral form, for OpenAI, Azure and every compatible host. Members that the model or the host would refuse
- * are left out and reported. Throws `untranslatable` where that would change the meaning: a prefilled answer, a search that the model
- * cannot make, media that Chat has no part for. Source: protocols notes 1.1, 2.2 and 3.1 to 3.9.
+ * are left out and reported. Throws `untranslatable` if that would change the meaning: a prefilled answer, a search that the model
+ * does not support, media without a Chat part. Source: protocols notes 1.1, 2.2 and 3.1 to 3.9.
  */
 export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
   const writing = beginWriting(dialogue, context)

@@ -84,7 +84,7 @@ const openTags = ['<think>', '<thought>']
 const closeTags = ['</think>', '</thought>']
 const closeTag = /<\/(?:think|thought)>/
 
-/** How much of the end of a text may be the beginning of a closing tag. */
+/** The length of the end of a text that may be the start of a closing tag. */
 function beginningLength(text: string): number {
   const at = text.lastIndexOf('<')
   if (at < 0) return 0

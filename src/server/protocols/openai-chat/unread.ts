@@ -31,7 +31,7 @@ const functionMembers = known('name description parameters strict')
 const functionTool = known('type custom', { function: functionMembers, ...cacheMarks })
 const customTool = known('type function', { custom: known('name description format'), ...cacheMarks })
 
-/** A tool of another type is left out or refused as a whole. */
+/** A tool of another type is left out or refused entirely. */
 function membersOfTool(tool: JsonObject): Known | undefined {
   const { called, isCustom } = toolMemberOf(tool)
   if (!called) return undefined

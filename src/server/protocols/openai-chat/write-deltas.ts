@@ -6,11 +6,11 @@ import { writeThinkingBlock } from './write-assistant.ts'
 /** The content of a block so far. */
 interface Block {
   readonly open: OpenEvent
-  /** Among the calls, which Chat counts by themselves. */
+  /** The index among the calls, which Chat numbers separately. */
   readonly call: number
-  /** Where a text begins in the whole text. */
+  /** The offset of a text in the whole text. */
   readonly start: number
-  /** Of images and reasoning, which are also written whole. */
+  /** Of images and reasoning, which are also written as a whole. */
   text: string
   isEmpty: boolean
   /** Of reasoning: written at its end, when the signed text is complete. */
@@ -112,7 +112,7 @@ export class ChatDeltas {
   #state(block: Block, opaque: Opaque): JsonObject | undefined {
     const { open, call } = block
     if (open.block === 'reasoning') {
-      // A later signature is over the whole text, and takes the place of one before it.
+      // A later signature covers the whole text, and replaces an earlier one.
       const redacted = block.seals.filter(({ kind }) => kind === 'redacted')
       const signed = block.seals.filter(({ kind }) => kind !== 'redacted')
       if (opaque.family === 'anthropic')

@@ -26,7 +26,7 @@ function schemaMembers({ dialogue: { output, from }, lose }: Writing): JsonObjec
   if (output?.kind !== 'schema') return {}
   const { name, description, schema, strict } = output
   const isOpenAis = from.startsWith('openai.')
-  // Formats without the word mean a schema that is kept. OpenAI refuses one that it cannot keep.
+  // In formats without the member, a schema is enforced. OpenAI refuses a schema that it cannot enforce.
   const isStrict = isOpenAis ? strict : (strict ?? true) && fitsStrict(schema)
   if (strict === true && !isStrict) lose('strict')
   const declared = {

@@ -67,7 +67,7 @@ function writeEnabled(writing: Writing): JsonObject {
   return { enable_thinking: mode !== 'off', thinking_budget: budget }
 }
 
-/** OpenRouter, which finds the nearest step of each model itself. */
+/** OpenRouter, which maps the effort to each model's levels itself. */
 function writeReasoningObject({ dialogue: { reasoning } }: Writing): JsonObject {
   if (!reasoning) return {}
   const { mode, show } = reasoning

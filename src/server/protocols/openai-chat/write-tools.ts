@@ -9,7 +9,7 @@ export interface WrittenTools {
   readonly members: JsonObject
   /** Whether the model takes tools whose input is free text. */
   readonly keepsCustom: boolean
-  /** Names of those that became functions instead. */
+  /** Names of the tools that were converted to functions. */
   readonly customTools: ReadonlySet<string>
 }
 
@@ -64,7 +64,7 @@ function nestedFormat(format: unknown): unknown {
   return { type: 'grammar', grammar }
 }
 
-/** Not every host knows the member, and OpenAI refuses a schema that does not keep its rules. */
+/** Not every host supports the member, and OpenAI refuses a schema that violates its rules. */
 function isStrict({ strict, schema }: Tool, { dialogue, quirks, lose }: Writing): boolean {
   if (strict !== true) return false
   const fits = dialogue.from.startsWith('openai.') || (schema !== undefined && fitsStrict(schema))

@@ -13,7 +13,7 @@ export interface Writing {
   readonly names: ToolNames
   /** Whether the caller speaks Chat as well: their members are valid unchanged. */
   readonly isOwn: boolean
-  /** How breakpoints of prompt caches are written; undefined when they cannot be. */
+  /** The member for breakpoints of prompt caches; undefined when the host has none. */
   readonly cacheMember: 'cache_control' | 'prompt_cache_breakpoint' | undefined
   /** Names a neutral field that is lost, by the caller's word. */
   loseField(field: Field): void

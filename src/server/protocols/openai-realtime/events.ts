@@ -3,8 +3,8 @@ import { limitConflict } from '../read-request.ts'
 import { isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
 
 /**
- * Events of a realtime session, as far as a gateway has to know them; all others pass as they came. Both names of an event are read: those
- * of the published interface and those of its beta. Source: types of the official SDK 7.51, protocols notes 1.11, read 2026-11.
+ * Events of a realtime session, as far as a gateway reads them; all others pass unchanged. Both names of an event are read: those of
+ * the published interface and those of its beta. Source: types of the official SDK 7.51, protocols notes 1.11, read 2026-11.
  */
 export function readEvent(text: string): JsonObject | undefined {
   try {
@@ -51,13 +51,13 @@ export function limitConflictIn(event: JsonObject): AppError | undefined {
   return limitsOf('session') ?? limitsOf('response')
 }
 
-/** The same event, with this name for the model of its session, where it names one. */
+/** The same event with this name as the model of its session, if it has one. */
 export function withSessionModel(event: JsonObject, model: string): JsonObject {
   const session = objectAt(event, 'session')
   return session && 'model' in session ? { ...event, session: { ...session, model } } : event
 }
 
-/** How long a piece of sound is. Without a known format it is taken as 16 bits at 24 kHz. */
+/** The duration of an audio chunk. An unknown format counts as 16 bits at 24 kHz. */
 export function secondsIn(base64: string, format: string): number {
   const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0
   const bytes = Math.max(0, Math.floor((base64.length * 3) / 4) - padding)

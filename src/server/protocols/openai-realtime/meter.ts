@@ -81,7 +81,7 @@ export class SessionMeter {
     return { ...noUsage, input: text, audioInput: audio, output: Math.ceil(said.text), audioOutput: Math.ceil(said.audio) }
   }
 
-  /** A response is over, with the upstream's report if there is one: its output is input of the next one. */
+  /** Records the end of a response, with the upstream's report if there is one: its output is input of the next response. */
   ended(responseId: string, usage: Usage): void {
     this.#running.delete(responseId)
     this.#known = {

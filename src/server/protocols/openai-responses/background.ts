@@ -3,7 +3,7 @@ import { type JsonObject, textAt } from '../wire-format.ts'
 import { replayResponse, terminalType } from './forms.ts'
 import { newResponse } from './response-object.ts'
 
-/** A response that waits for its turn, and the events with which its stream begins. The writer of its stream goes on behind them. */
+/** A queued response, and the first events of its stream. The writer of its stream continues after them. */
 export function beginBackground(context: WriteContext): {
   readonly response: JsonObject
   readonly events: readonly JsonObject[]

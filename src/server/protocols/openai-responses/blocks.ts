@@ -16,7 +16,7 @@ export class Blocks {
   #next = 0
   /** The open block that is no call, and whether it has said something. */
   #single: { readonly key: string; readonly index: number; says: boolean } | undefined
-  /** Sources that came before their text. */
+  /** Sources received before their text. */
   #citations: Citation[] = []
   readonly #calls = new Map<string, number>()
   #waiting: (() => void)[] = []

@@ -6,8 +6,8 @@ import { mustBeObject, refuseInvalid, refuseType } from './refusals.ts'
 type ContentPart = TextPart | RefusalPart | MediaPart
 
 /**
- * The content of a message or the output of a tool: a text, or parts. Throws `untranslatable` for a part of an unknown type, so that nothing
- * goes missing unseen, and `field_invalid` for one that cannot be meant. Source: protocols notes 1.3 and 3.2.
+ * The content of a message or the output of a tool: a text, or parts. Throws `untranslatable` for a part of an unknown type, so that
+ * no content is lost silently, and `field_invalid` for an invalid one. Source: protocols notes 1.3 and 3.2.
  */
 export function readContent(content: unknown, field: string): ContentPart[] {
   if (typeof content === 'string') return [{ kind: 'text', text: content }]
@@ -74,7 +74,7 @@ function readCacheMark(part: JsonObject): Pick<TextPart, 'cache'> {
   return mark ? { cache: { ttl: mark.ttl === '12h' || mark.ttl === '1h' ? '1h' : '5m' } } : {}
 }
 
-/** The type by the name of a file, where its first bytes are unknown. */
+/** The type by the extension of a file name, if its first bytes are unknown. */
 function typeOfName(name: string): string {
   const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase()
   return typeOfEnding.get(ending) ?? ''

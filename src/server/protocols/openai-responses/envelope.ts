@@ -15,7 +15,7 @@ export interface Sealed {
 const prefix = 'sluice:'
 const here: Sealed['place'] = 'here'
 
-/** State of the vendor itself stays as it is; all other state, and none at all, is put into an envelope. */
+/** State of the vendor itself is unchanged; all other state, including none, is put into an envelope. */
 export function writeSealed({ opaque, place }: Sealed): string {
   if (opaque === undefined) return prefix
   if (place === 'here' && opaque.family === 'openai' && opaque.kind === 'encrypted') return opaque.value
@@ -32,7 +32,7 @@ export function readSealed(content: string): Sealed {
   return { opaque: { family, kind, value }, place: placeOf(where) }
 }
 
-/** Whether an input item is reasoning with another family's state, or ours, which its vendor never wrote. */
+/** Whether an input item is reasoning with another family's state, or with our envelope, which its vendor never wrote. */
 export function isEnvelope(item: unknown): item is JsonObject {
   return isObject(item) && typeof item.encrypted_content === 'string' && item.encrypted_content.startsWith(prefix)
 }

@@ -2,8 +2,8 @@ import { readOpenAiError } from '../openai-chat/errors.ts'
 import { type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
 
 /**
- * An error inside of a stream: the event `error`, flat as it is published or nested as it is sent; the event `response.failed`; or a bare
- * error object, as other OpenAI streams have it. Source: types of the official SDK 7.51.
+ * An error in a stream: the event `error`, flat as it is published or nested as it is sent; the event `response.failed`; or a bare
+ * error object, as in other OpenAI streams. Source: types of the official SDK 7.51.
  */
 export function readResponsesError(data: JsonObject): UpstreamErrorFacts | undefined {
   if (data.type === 'response.failed') return readFailedResponse(objectAt(data, 'response') ?? {})

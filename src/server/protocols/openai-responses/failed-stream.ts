@@ -4,8 +4,8 @@ import { writeEvents } from './reply-write.ts'
 import { readRequest } from './request-read.ts'
 
 /**
- * The stream of a response that failed before anything came of it. Codex knows a conversation that is too long by the code of
- * `response.failed` alone: a status of 400 ends its turn instead.
+ * The stream of a response that failed before its first output. Codex recognizes a conversation that is too long only by the code of
+ * `response.failed`: a status of 400 ends its turn instead.
  */
 export function failedStream(body: JsonObject, error: UpstreamErrorFacts, context: Omit<WriteContext, 'dialogue'>): string {
   const { model, instructions, metadata } = body

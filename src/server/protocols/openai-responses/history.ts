@@ -20,7 +20,7 @@ export function referencesIn(items: readonly unknown[]): string[] {
   return [...new Set(items.filter(isReference).map((item) => textAt(item, 'id')))]
 }
 
-/** The items with those that are known in place of the references to them. */
+/** The items with known references replaced by the referenced items. */
 export function withReferred(items: readonly unknown[], known: ReadonlyMap<string, readonly unknown[]>): readonly unknown[] {
   return known.size === 0
     ? items

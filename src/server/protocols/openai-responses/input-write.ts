@@ -17,9 +17,9 @@ export interface InputRule {
 }
 
 /**
- * Head and turns as instructions and input items. Ids of items are left out, because only their vendor knows them; calls and results
- * match. Throws `untranslatable` for media that the format has no part for, and for a prefilled answer. Source: protocols notes 3.1 to
- * 3.4 and 3.7.
+ * Instructions and turns as instructions and input items. Ids of items are left out, because only their vendor knows them; calls and
+ * results match. Throws `untranslatable` for media without a part in the format, and for a prefilled answer. Source: protocols notes
+ * 3.1 to 3.4 and 3.7.
  */
 export function writeInput(writing: Writing, rule: InputRule): { instructions: string | undefined; input: JsonObject[] } {
   const { dialogue, quirks, rules } = writing

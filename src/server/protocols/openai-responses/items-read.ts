@@ -8,13 +8,13 @@ import { readSealed } from './envelope.ts'
 interface Item {
   readonly key: string
   type: string
-  /** How much text of each part has gone on, by part. */
+  /** The length of the text passed on, by part. */
   readonly told: Map<string, number>
-  /** How many citations of each part. */
+  /** The number of citations, by part. */
   readonly cited: Map<string, number>
   /** The last part of the reasoning: between two there is a blank line. */
   lastPart: string
-  /** Input of a call that came before its name. */
+  /** Input of a call received before its name. */
   early: string
   isCallOpen: boolean
   isDone: boolean
@@ -29,7 +29,7 @@ const reasoningBlock: BlockKind = { block: 'reasoning' }
  * out either.
  */
 export class Items {
-  /** How many tools are called. */
+  /** The number of tool calls. */
   calls = 0
   readonly #blocks: Blocks
   readonly #context: ReadContext

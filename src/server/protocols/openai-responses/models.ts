@@ -1,8 +1,8 @@
 import { type ModelRules as ChatRules, rulesOf as chatRulesOf, type EffortWord } from '../openai-chat/models.ts'
 
 /**
- * Requirements and refusals of OpenAI's models on Responses: as on Chat, and those that are not on Chat. Sources: OpenAI model pages,
- * parameter table of `@ai-sdk/openai` 4.0.118, protocols notes 2.2; read 2026-11.
+ * Requirements and refusals of OpenAI's models on Responses: those of Chat, and those that Chat does not have. Sources: OpenAI model
+ * pages, parameter table of `@ai-sdk/openai` 4.0.118, protocols notes 2.2; read 2026-11.
  */
 export type ModelRules = Omit<ChatRules, 'model'>
 

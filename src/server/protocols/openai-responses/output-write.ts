@@ -24,9 +24,9 @@ interface Begun {
 }
 
 /**
- * Writes blocks as output items: consecutive texts are parts of one message, everything else is a separate item. Items are closed
+ * Writes blocks as output items: consecutive texts are parts of one message, every other block is a separate item. Items are closed
  * late, when the next one begins or the reply is finished, because only then is it known whether the last one was truncated. State
- * that a caller has to send back follows in a reasoning item, where it cannot be in the item itself.
+ * that a caller must send back follows in a reasoning item, if it cannot be in the item itself.
  */
 export class OutputWriter {
   readonly #context: WriteContext
@@ -45,7 +45,7 @@ export class OutputWriter {
     this.#add = add
   }
 
-  /** All items so far, those that are not finished as far as they are known. */
+  /** All items so far; unfinished ones with their current content. */
   get items(): JsonObject[] {
     const running = [...this.#calls, ...(this.#message ? [this.#message] : [])]
     const all = [...this.#items]
@@ -229,7 +229,7 @@ export class OutputWriter {
     const isCustom = event.block === 'custom-tool-call'
     const input = isCustom || isCut ? text : text || '{}'
     const item = { ...newItem(event, this.#context, place.item_id), [isCustom ? 'input' : 'arguments']: input }
-    // A call without arguments gets one delta, which some clients wait for.
+    // A call without arguments gets one delta, because some clients wait for it.
     if (text === '' && !isCustom && !isCut) this.#add({ type: 'response.function_call_arguments.delta', ...place, delta: input })
     const kind = isCustom ? 'response.custom_tool_call_input' : 'response.function_call_arguments'
     this.#add({ type: `${kind}.done`, ...place, [isCustom ? 'input' : 'arguments']: input })
@@ -295,7 +295,7 @@ function newItem(event: OpenEvent, context: WriteContext, id?: unknown): JsonObj
   }
 }
 
-/** A tool of a namespace bears its name in there. */
+/** The name of a tool within its namespace. */
 function calledName(name: string, context: WriteContext): JsonObject {
   const namespace = toolOf(name, context)?.namespace
   return namespace ? { name: namespace.tool.name, namespace: namespace.name } : { name }

@@ -53,13 +53,13 @@ const silent: ReadonlySet<string> = new Set([
   ...answerMembers,
 ])
 
-/** The only member, where there are no others. */
+/** The only member, if there is exactly one. */
 function onlyIn(said: JsonObject): unknown {
   const [only, ...more] = Object.values(said)
   return more.length === 0 ? only : said
 }
 
-/** The answer with a note in place of each picture. An address may be one that only the vendor reads unless the caller wrote it. */
+/** The answer with a note in place of each image. Only the vendor may be able to read a URL unless the caller wrote it. */
 function withoutPictures(
   answer: unknown,
   role: PastTool['role'],

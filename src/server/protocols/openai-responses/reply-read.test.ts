@@ -217,7 +217,7 @@ describe('a stream in Responses', () => {
     expect(summary(events).blocks).toEqual([{ block: 'tool-call', name: 'f', callId: 'call_made_1', text: '{"a":1}' }])
   })
 
-  it('keeps the grammar for anything that may come', () => {
+  it('keeps the grammar of events for any input', () => {
     expect(readerFaults(responsesCodec, streams.flatMap(eventsOf))).toEqual([])
   })
 })
@@ -242,7 +242,7 @@ describe('a whole reply in Responses', () => {
     }
   })
 
-  it('is an error when it is none, failed, or is not there yet', () => {
+  it('is an error when it is invalid, failed, or not finished', () => {
     const error = (reply: JsonObject) => responsesCodec.readReply(reply, readContext()).at(-1)
     expect(error({})).toMatchObject({ type: 'error' })
     expect(error({ output: [], status: 'queued' })).toMatchObject({ error: { message: 'the response is queued' } })

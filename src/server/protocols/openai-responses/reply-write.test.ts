@@ -235,7 +235,7 @@ describe('a stream for callers of Responses', () => {
     expect(types.find(({ type }) => type.endsWith('arguments.done'))).toMatchObject({ arguments: '{}' })
   })
 
-  it('[112] keeps the text of a free-text tool as it is', () => {
+  it('[112] keeps the text of a free-text tool unchanged', () => {
     const events = told(reply([call(0, 'custom-tool-call'), delta(0, '*** Begin'), close(0)], 'tool-calls'))
     expect(outputOf(events)).toMatchObject([{ id: 'ctc_1', type: 'custom_tool_call', call_id: 'call_0', input: '*** Begin' }])
   })
@@ -267,7 +267,7 @@ describe('a stream for callers of Responses', () => {
     })
   })
 
-  it('[73] marks the call that was cut short, and only that', () => {
+  it('[73] marks only the truncated call', () => {
     const inner = [call(0), delta(0, '{}'), close(0), call(1), delta(1, '{"po'), close(1)]
     expect(told(reply(inner, 'length')).at(-1)).toMatchObject({
       response: { output: [{ status: 'completed' }, { status: 'incomplete', arguments: '{"po' }] },
@@ -310,7 +310,7 @@ describe('a stream for callers of Responses', () => {
     ])
   })
 
-  it('sends sealed state of calls and of text in items that come back', () => {
+  it('sends encrypted state of calls and of text in items that the caller returns', () => {
     const opaque = { family: 'google', kind: 'signature', value: 'dGhv:x' } as const
     const inner: ReplyEvent[] = [
       open(0, 'text'),
@@ -331,7 +331,7 @@ describe('a stream for callers of Responses', () => {
     ])
   })
 
-  it('sends sealed reasoning of the vendor itself as it is', () => {
+  it('sends encrypted reasoning of the vendor itself unchanged', () => {
     const opaque = { family: 'openai', kind: 'encrypted', value: 'gAAA' } as const
     const events = told(reply([open(0, 'reasoning'), { type: 'opaque', index: 0, opaque }, close(0), ...text(1, 'Hi')]))
     expect(outputOf(events)).toMatchObject([{ type: 'reasoning', encrypted_content: 'gAAA' }, {}])

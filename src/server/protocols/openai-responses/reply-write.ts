@@ -49,7 +49,7 @@ class ResponseWriter {
     this.#output = new OutputWriter(context, (event) => this.#add(event))
   }
 
-  /** As far as it is known. */
+  /** The response with its current content. */
   get response(): JsonObject {
     return this.#response
   }
@@ -112,7 +112,7 @@ class ResponseWriter {
   }
 }
 
-/** Why a reply is incomplete, in the words that the vendor has over HTTP; those that are complete have no row. Source: protocols notes 3.10. */
+/** The reason of an incomplete reply, in the vendor's HTTP terms; complete replies have no entry. Source: protocols notes 3.10. */
 const reasons: Readonly<Partial<Record<FinishReason, string>>> = {
   length: 'max_output_tokens',
   'context-full': 'max_output_tokens',

@@ -10,9 +10,9 @@ import { readToolChoice, readTools } from './tools-read.ts'
 import { unreadIn } from './unread.ts'
 
 /**
- * A request in Responses in the neutral form. Features that the vendor stores between calls, runs itself or compacts are refused,
- * because dropping them would lose the conversation; `store` is ignored, since nothing is stored. Throws `field_invalid` for invalid
- * members, `untranslatable` for those that no other format can carry. Source: protocols notes 1.3 and 3.15.
+ * A Responses request in the neutral form. Features that the vendor stores between calls, runs itself or compacts are refused, because
+ * dropping them would lose the conversation; `store` is ignored, since nothing is stored. Throws `field_invalid` for invalid members,
+ * `untranslatable` for members that no other format has. Source: protocols notes 1.3 and 3.15.
  */
 export const readRequest: Inbound['readRequest'] = (body) => {
   refuseKeptElsewhere(body)

@@ -199,7 +199,7 @@ describe('a request for Responses', () => {
     expect(emulated.customTools).toEqual(new Set(['patch']))
   })
 
-  it('says that a tool is not strict, which here is the default, unless it was asked for', () => {
+  it('reports a tool as not strict, which is the default here, unless strict was requested', () => {
     const strictOf = (tool: Partial<Dialogue['tools'][number]>, from: Dialogue['from'] = 'openai.chat') =>
       (bodyOf({ from, tools: [{ ...tideTool, ...tool }] }).tools as JsonObject[])[0]?.strict
     expect(strictOf({})).toBe(false)
@@ -364,7 +364,7 @@ describe('a request for Responses', () => {
     expect(refusalOf({ turns: [userTurn('')] })).toEqual({ code: 'untranslatable', field: 'messages' })
   })
 
-  it('refuses a prefilled answer, except from callers for whom it is another message', () => {
+  it('refuses a prefilled answer, except from callers for which it is an ordinary message', () => {
     const turns = [userTurn('Hi'), assistantTurn('The answer is')]
     expect(refusalOf({ from: 'anthropic.messages', turns })).toEqual({ code: 'untranslatable', field: 'messages' })
     expect(refusalOf({ turns })).toBeUndefined()

@@ -14,9 +14,9 @@ import { writeTools } from './tools-write.ts'
 import { beginWriting, type Writing } from './writing.ts'
 
 /**
- * A request in Responses from the neutral form. Nothing is stored upstream, so that reasoning is encrypted and sent back so. Members
- * that the model would refuse are left out and reported. Throws `untranslatable` where that would change the meaning. Source:
- * protocols notes 1.3, 2.2 and 3.1 to 3.9.
+ * A Responses request from the neutral form. Nothing is stored upstream, so reasoning is encrypted and returned that way. Members that
+ * the model would refuse are left out and reported. Throws `untranslatable` if that would change the meaning. Source: protocols notes
+ * 1.3, 2.2 and 3.1 to 3.9.
  */
 export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
   const writing = beginWriting(dialogue, context)
@@ -87,7 +87,7 @@ const shared = [
   'safety_identifier',
   'truncation',
 ]
-/** Those that are written elsewhere, by Chat's word where it has one. `store` means nothing when nothing is stored. */
+/** Members that are written elsewhere, by Chat's name if it has one. `store` has no effect when nothing is stored. */
 const placed = ['include', 'reasoning.context', 'reasoning.mode', 'service_tier', 'store', 'verbosity']
 const known = new Set([...shared, ...placed])
 
@@ -100,7 +100,7 @@ function shareExtra({ from, extra }: Dialogue): { members: Dialogue['extra']; ex
   }
 }
 
-/** Instructions, tools, calls and their results have no place for a breakpoint, nor has any part for models that take none. */
+/** Instructions, tools, calls and their results cannot have a breakpoint, nor can any part for models without breakpoints. */
 function losesCacheMarks({ dialogue, rules }: Writing): boolean {
   if (!rules.takesCacheBreakpoints) return hasCacheMarks(dialogue)
   const turns = dialogue.turns.map(({ role, parts }) => ({
@@ -122,7 +122,7 @@ function platformMembers({ rules, lose }: Writing, members: Dialogue['extra']): 
 /** The default for unknown hosts. */
 const usualEfforts: readonly EffortWord[] = ['low', 'medium', 'high']
 
-/** Undefined when it is left to the model, or when the model has no word for it. */
+/** Undefined when the model decides, or has no such effort. */
 function effortFor({ dialogue: { reasoning, search }, quirks, rules, loseField }: Writing): EffortWord | undefined {
   const wanted = reasoning && effortOf(reasoning)
   if (wanted === undefined) return undefined

@@ -96,7 +96,7 @@ function requireInput({ input, previous_response_id, conversation, prompt }: Jso
   if (!input.every(isObject)) fail('field_invalid', { field: 'input', reason: 'every item must be an object' })
 }
 
-/** Everything that the model reads. Sealed state is not text, and a picture that an earlier turn made is media. */
+/** The whole input of the model. Encrypted state is not text, and an image of an earlier turn is media. */
 function readPrompt(body: JsonObject): { texts: string[]; media: number } {
   const found = { texts: [] as string[], media: 0 }
   const { input } = body

@@ -7,7 +7,7 @@ export function isRunning(response: JsonObject): boolean {
   return running.has(textAt(response, 'status'))
 }
 
-/** How a response ended; undefined while it runs. `usage` is undefined when none is reported. */
+/** The end state of a response; undefined while it runs. `usage` is undefined when none is reported. */
 export function readEnd(response: JsonObject): { readonly state: string; readonly usage: Usage | undefined } | undefined {
   const told = textAt(response, 'status')
   const state = told === 'complete' ? 'completed' : told

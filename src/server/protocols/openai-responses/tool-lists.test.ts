@@ -105,7 +105,7 @@ describe('flat names of tools in namespaces', () => {
     expect(flatBytes({ tools: [{ type: 'function', name: 'f' }] })).toBe(0)
   })
 
-  it('are the same for a call in the history as for its tool, and as for a tool that is gone', () => {
+  it('are the same for a call in the history as for its tool, even if that tool was removed', () => {
     const call = { type: 'function_call', namespace: 'harbour', name: 'tide', call_id: 'c', arguments: '{}' }
     expect(flatNames({ ...requestOf([['harbour', 'tide']]), input: [call] }).of('harbour', 'tide')).toBe('harbour__tide')
     expect(flatNames({ input: [call] }).of('harbour', 'tide')).toBe('harbour__tide')

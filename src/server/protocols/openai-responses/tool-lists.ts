@@ -7,7 +7,7 @@ export interface ToolList {
   readonly field: string
 }
 
-/** The lists of tools of a request in their order: the one at the top, then those that items of the input bring along. */
+/** The lists of tools of a request in their order: the one at the top, then those in input items. */
 export function toolLists(body: JsonObject): ToolList[] {
   const inItems = arrayAt(body, 'input').flatMap((item, at) =>
     isObject(item) && carriers.has(textAt(item, 'type')) ? [{ tools: arrayAt(item, 'tools'), field: `input[${at}].tools` }] : [],
@@ -18,7 +18,7 @@ export function toolLists(body: JsonObject): ToolList[] {
 /** Items that bring further tools along. */
 const carriers: ReadonlySet<string> = new Set(['additional_tools', 'tool_search_output'])
 
-/** Whether a tool is the search for further tools that the caller runs, which the model calls like a function. */
+/** Whether a tool is a search for further tools that the caller runs, which the model calls like a function. */
 export function isClientSearch(tool: JsonObject): boolean {
   return tool.type === 'tool_search' && tool.execution === 'client'
 }
@@ -67,8 +67,7 @@ export function namesIn(tools: readonly unknown[], names: FlatNames): string[] {
 }
 
 /**
- * How many bytes longer the names of a request's tools become by standing in one list: each bears its namespace, which the request names
- * once.
+ * The bytes by which the names of a request's tools grow in one flat list: each includes its namespace, which the request names once.
  */
 export function flatBytes(body: JsonObject): number {
   const all = toolLists(body).flatMap(({ tools }) => tools.filter(isObject))

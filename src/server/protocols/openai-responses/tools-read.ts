@@ -5,8 +5,8 @@ import { mustBeObject, refuseInvalid, refuseType, unknownValue, vendorOnlyTool }
 import { type FlatNames, isClientSearch, type ToolList, toolLists } from './tool-lists.ts'
 
 /**
- * The tools of a request, those in its input items included: functions and free-text tools, by flat names if they have a namespace,
- * and web search, which other vendors have too; every other tool is its vendor's own. Throws `field_invalid` for one without a name.
+ * The tools of a request, including those in its input items: functions and free-text tools, by flat names if they have a namespace,
+ * and web search, which other vendors also have; every other tool is its vendor's own. Throws `field_invalid` for one without a name.
  */
 export function readTools(body: JsonObject, names: FlatNames): Pick<Dialogue, 'tools' | 'search' | 'vendorOnly'> {
   const reader = new ToolsReader(names)
@@ -51,7 +51,7 @@ class ToolsReader {
     this.#names = names
   }
 
-  /** Of tools at the top all stay: which of two with one name counts is left to the writers. */
+  /** All tools at the top are kept: writers choose between two of the same name. */
   take(list: ToolList): void {
     for (const tool of this.#readAll(list)) {
       if (!this.#places.has(tool.name)) this.#places.set(tool.name, this.tools.length)
@@ -115,7 +115,7 @@ class ToolsReader {
 const noSites: Text = { zh: '无法限制搜索的网站', en: 'the sites of a search cannot be limited' }
 const searchType = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/
 
-/** Which of the tools is to be called. A tool that the vendor runs cannot be demanded: throws `untranslatable`. */
+/** The forced tool. A tool that the vendor runs cannot be forced: throws `untranslatable`. */
 export function readToolChoice(choice: unknown, tools: readonly Tool[]): ToolChoice | undefined {
   if (choice === undefined || choice === null) return undefined
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { kind: choice }

@@ -7,7 +7,7 @@ export interface WrittenTools {
   readonly members: JsonObject
   /** Whether the model takes tools whose input is free text. */
   readonly keepsCustom: boolean
-  /** Names of those that became functions instead. */
+  /** Names of the tools that were converted to functions. */
   readonly customTools: ReadonlySet<string>
 }
 

@@ -158,7 +158,7 @@ function isSearch(item: JsonObject): boolean {
   return action === '' || action === 'search'
 }
 
-/** The price of an image depends on its quality, where the reply has it. */
+/** The price of an image depends on its quality, if the reply has it. */
 function pictureName(item: JsonObject): string {
   const quality = textAt(item, 'quality')
   return quality === '' || quality === 'auto' ? 'image_generation' : `image_generation_${quality}`

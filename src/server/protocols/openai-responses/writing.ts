@@ -28,7 +28,7 @@ export function beginWriting(dialogue: Dialogue, context: RequestContext): Writi
   }
 }
 
-/** Compatible hosts accept no more than this, regardless of the vendor's later additions. */
+/** Compatible hosts accept only these names, regardless of the vendor's later additions. */
 const toolNameRule = { allowed: /[a-zA-Z0-9_-]/, lengthMax: 64 }
 
 function toolNamesIn({ tools, turns }: Dialogue): string[] {

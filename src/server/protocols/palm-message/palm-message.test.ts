@@ -15,14 +15,14 @@ describe('a reply of PaLM', () => {
     })
   })
 
-  it('that was filtered out says so, and an error is one', () => {
+  it('a filtered answer has its reason, and an error is reported', () => {
     expect(read({ filters: [{ reason: 'SAFETY' }] })).toMatchObject({ blocks: [], finish: 'content-filter' })
     const error = { code: 429, message: 'slow down', status: 'RESOURCE_EXHAUSTED' }
     expect(read({ error }).error).toMatchObject({ status: 429, code: 'RESOURCE_EXHAUSTED', message: 'slow down' })
     expect(read({}).error).toMatchObject({ message: 'the upstream gave no candidate' })
   })
 
-  it('keeps the grammar for anything that may come', () => {
+  it('keeps the grammar of events for any input', () => {
     expect(readerFaults(palmMessage, [{ name: '', data: JSON.stringify(reply) }])).toEqual([])
   })
 })

@@ -13,7 +13,7 @@ export function readStreamEvents(): EventReader {
   return readerOf(readMessage)
 }
 
-/** The first candidate. Where every candidate was filtered out, only the filters say so. */
+/** The first candidate. If every candidate was filtered, only the filters report it. */
 function readMessage(builder: ReplyBuilder, reply: JsonObject): void {
   if (isObject(reply.error)) {
     builder.fail(readGeminiError(reply))

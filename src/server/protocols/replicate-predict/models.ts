@@ -65,7 +65,7 @@ export function inputNamesOf(model: string): InputNames {
   return Object.hasOwn(byOwner, owner) ? (byOwner[owner] ?? usual) : usual
 }
 
-/** The version of a community model, which is asked for at another path; undefined for an official one. */
+/** The version of a community model, which has another path; undefined for an official one. */
 export function versionOf(model: string): string | undefined {
   const colon = model.indexOf(':')
   return colon < 0 ? undefined : model.slice(colon + 1)

@@ -40,7 +40,7 @@ describe('a prediction of Replicate', () => {
     expect(read(reply).error).toMatchObject({ message, status })
   })
 
-  it('keeps the grammar for anything that may come', () => {
+  it('keeps the grammar of events for any input', () => {
     const samples = [prediction, { status: 'failed', error: 'x' }].map((data) => ({ name: '', data: JSON.stringify(data) }))
     expect(readerFaults(replicatePredict, samples)).toEqual([])
   })

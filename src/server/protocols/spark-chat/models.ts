@@ -28,8 +28,8 @@ const versions: readonly SparkVersion[] = [
 ]
 
 /**
- * The version behind a model's name: a domain itself (`4.0Ultra`), a number behind a dash (`SparkDesk-v3.5`), or else the one that the
- * channel names; without any, the oldest.
+ * The version of a model name: a domain itself (`4.0Ultra`), a number after a dash (`SparkDesk-v3.5`), otherwise the channel's
+ * version; by default the oldest.
  */
 export function sparkVersionOf(model: string, fallback = ''): SparkVersion {
   const [first] = versions

@@ -53,7 +53,7 @@ function readError(header: JsonObject): UpstreamErrorFacts {
   return errorFacts(textAt(header, 'message') || `error ${code}`, { code: name, status })
 }
 
-/** Codes that say whose fault it is. Source: iFlytek's table of error codes and protocols notes 2.16, read 2026-11. */
+/** The HTTP status of error codes. Source: iFlytek's table of error codes and protocols notes 2.16, read 2026-11. */
 const meanings: ReadonlyMap<number, readonly [status: number, code: string]> = new Map([
   [10005, [401, 'invalid_api_key']],
   [10007, [429, 'rate_limit_exceeded']],

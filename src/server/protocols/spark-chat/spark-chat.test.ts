@@ -43,7 +43,7 @@ describe('a reply of Spark', () => {
     })
   })
 
-  it('stops for a call, which gets an id', () => {
+  it('stops for a call, which is given an id', () => {
     const called = frame(2, {
       content: '',
       content_type: 'text',
@@ -71,7 +71,7 @@ describe('a reply of Spark', () => {
     expect(summary(readFrames(sparkChat, frames.slice(0, 2))).isComplete).toBe(false)
   })
 
-  it('keeps the grammar for anything that may come', () => {
+  it('keeps the grammar of events for any input', () => {
     const more = [...frames, '{"header":{"code":10013,"message":"m"}}', frame(1, { function_call: { name: 'f', arguments: '' } })]
     expect(
       readerFaults(

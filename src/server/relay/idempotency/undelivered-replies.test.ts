@@ -30,7 +30,7 @@ eachDatabase('undelivered replies', (fresh) => {
     return entry && (await replies.charge(entry))
   }
 
-  it('beyond the limit of memory are sealed on disk, and come back as they were', async () => {
+  it('beyond the limit of memory are encrypted on disk, and restored unchanged', async () => {
     const { replies, keep, files } = await staged()
     await keep('a', 900)
     const { body } = await keep('b', 500)
@@ -56,7 +56,7 @@ eachDatabase('undelivered replies', (fresh) => {
     expect(await chargedAmount(node.core.db, hold.requestId)).toBe(0)
   })
 
-  it('whose file is gone are written off and not delivered', async () => {
+  it('without their file are written off and not delivered', async () => {
     const { node, replies, keep, files } = await staged()
     await keep('a', 900)
     const { hold } = await keep('b', 500)

@@ -7,7 +7,7 @@ import { StreamInterceptor } from './sse-interceptor.ts'
 const fixtures = new URL('../../protocols/gemini-generate/fixtures/', import.meta.url)
 const fixture = (name: string) => readFileSync(new URL(name, fixtures), 'latin1')
 
-/** What passes while a stream comes, and what waits for its charge. */
+/** The output sent while a stream arrives, and the part that waits for its charge. */
 function pass(text: string, size = text.length, renameTo?: string) {
   const { stream } = wireFormats['gemini.generate']
   if (!stream) throw new Error('Gemini streams')
@@ -49,7 +49,7 @@ describe('the end of a stream that only its body ends', () => {
     })
   })
 
-  it('is not there yet when more of the answer comes, as from models that finish with each event', () => {
+  it('is not final when more of the answer follows, as from models that finish with each event', () => {
     const events = [said('a', stop), said('b', stop), said('c', stop)]
     expect(pass(events.join(''))).toMatchObject({ passed: events.slice(0, 2).join(''), held: events[2], text: 'abc' })
     const candidates = said('a', stop) + said('b', { index: 1 }) + said('c', { index: 1, ...stop })
@@ -60,7 +60,7 @@ describe('the end of a stream that only its body ends', () => {
     expect(pass(fixture('prompt_blocked.sse'))).toMatchObject({ passed: '', isComplete: true, usage: { input: 21 } })
   })
 
-  it('is missing when the upstream gave no reason, and not told when it ended in an error', () => {
+  it('is missing when the upstream gave no reason, and absent when the stream ended in an error', () => {
     expect(pass(said('a'))).toMatchObject({ passed: said('a'), held: '', isComplete: false })
     const broken = pass(fixture('error_midstream.sse'))
     expect(broken).toMatchObject({ error: { status: 503 }, isComplete: false })
@@ -77,7 +77,7 @@ describe('the end of a stream that only its body ends', () => {
     expect(pass(text).held).toBe(`${said('b', stop).trimEnd()}\n\n`)
   })
 
-  it('bears the model that was asked for, where it names one', () => {
+  it('has the requested model, if it names one', () => {
     const { passed, held } = pass(fixture('text.sse'), 7, 'asked')
     expect(passed + held).toBe(fixture('text.sse').replaceAll('gemini-3.7-flash', 'asked'))
     expect(pass(said('a'), 7, 'asked').passed).toBe(said('a'))

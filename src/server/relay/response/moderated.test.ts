@@ -23,7 +23,7 @@ const delta = (index: number, more: object, finish: string | null = null) =>
 const dataOf = (text: string) => eventsIn(text).map(({ data }) => JSON.parse(data))
 
 describe('a stream of Chat', () => {
-  it('keeps its events in order: what comes behind a text that waits, waits', () => {
+  it('keeps its events in order: events after a waiting text wait too', () => {
     const { events } = checking('openai.chat', ['badword'])
     expect(events.take(delta(0, { content: 'a bad' }))).toBe('')
     expect(events.take(`: a comment\n\n${event({ id: 'c', choices: [] })}`)).toBe('')
@@ -48,7 +48,7 @@ describe('a stream of Chat', () => {
     expect(events.flush()).toBe('')
   })
 
-  it('passes bytes that it need not change as they came', () => {
+  it('passes bytes through unchanged if they need no change', () => {
     const { events, found } = checking('openai.chat', ['badword'])
     const odd = 'data:  {"choices" : [ {"index":0, "delta":{"content":"caf\\u00e9 \xc3\xa9"}} ],"x":1e3}\r\n\r\n'
     expect(events.take(odd)).toBe(odd)
@@ -62,7 +62,7 @@ describe('a stream of Chat', () => {
     expect(dataOf(events.flush())[0].choices[0].delta.content).toBe('so bad')
   })
 
-  it('gives each of its choices what a check of its whole text gives, however they are mixed and cut', () => {
+  it('checks each of its choices like a whole text, however they are mixed and split', () => {
     let seed = 5
     const random = (below: number) => {
       seed = (seed * 48_271) % 2_147_483_647
@@ -93,7 +93,7 @@ describe('a stream of Chat', () => {
     }
   })
 
-  it('that is stopped ends once, without what other choices kept back', () => {
+  it('that is stopped ends once, without the held-back text of other choices', () => {
     const { events, found } = checking('openai.chat', ['badword'], { stops: true })
     const out = events.take(
       delta(1, { content: 'other bad' }) + delta(0, { content: 'a badword' }, 'stop') + delta(0, { content: 'x' }),

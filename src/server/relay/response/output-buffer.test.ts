@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { OutputBuffer, withUnkept } from './sse-interceptor.ts'
 
-it('[T126] keeps the beginning of what is said, knows how much more there was, and a count grows with it', () => {
+it('[T126] keeps the beginning of the output and counts the rest, and an estimate grows with it', () => {
   const said = new OutputBuffer()
   for (let count = 0; count < 10_000; count++) said.push('four ')
   expect([said.kept, said.unkept]).toEqual(['four '.repeat(10_000), 0])

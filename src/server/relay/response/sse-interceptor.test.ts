@@ -86,7 +86,7 @@ describe('passing a stream through', () => {
     expect(pass(chat, [bytes.subarray(0, bytes.indexOf('"finish_reason":"stop"'))]).isComplete).toBe(false)
   })
 
-  it('gathers the text of a stream longer than what it keeps as bytes', () => {
+  it('collects the text of a stream longer than its byte buffer', () => {
     const event = (text: string) => Buffer.from(`data: {"choices":[{"index":0,"delta":{"content":${JSON.stringify(text)}}}]}\n\n`)
     const read = pass(
       chat,
