@@ -61,7 +61,7 @@ function clientPages() {
 
 function clientPart({ name, dialect, documentation, tried, extraModels = [], hint, steps }, setup) {
   const state = tried
-    ? `Run with version ${tried.version} on ${tried.date}.`
+    ? `Tested with version ${tried.version} on ${tried.date}.`
     : 'From the documentation of the client; not run yet.'
   const parts = steps(setup).map((step) => {
     if ('text' in step) return `${step.place.en}:\n\n\`\`\`${step.language}\n${step.text}\`\`\`\n`

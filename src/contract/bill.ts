@@ -24,7 +24,7 @@ interface Total {
   readonly groupRatio: number
   /** Units before rounding. */
   readonly exact: Decimal
-  /** What should have been charged. */
+  /** The units that should have been charged. */
   readonly units: number
   /** It equals the charged amount. */
   readonly agrees: boolean
@@ -39,7 +39,7 @@ export interface TokenBill extends Total {
 export interface FixedBill extends Total {
   readonly kind: 'fixed'
   readonly usd: number
-  /** How often it was due. */
+  /** The number of calls charged. */
   readonly calls: number
 }
 

@@ -3,7 +3,7 @@
  * asterisk matches any text. Used by the options of tool prices and tier factors.
  */
 
-/** What such a map says for one model, by name: of several patterns that fit, the longest counts. */
+/** The entries of such a map for one model, by name. If several patterns match, the longest is used. */
 export function entriesFor(map: Readonly<Record<string, number>>, model: string): Readonly<Record<string, number>> {
   const found = new Map<string, { readonly value: number; readonly length: number }>()
   for (const [key, value] of Object.entries(map)) {

@@ -40,7 +40,7 @@ function text(z: Zod, faultOf: (text: string) => Text | undefined) {
   })
 }
 
-/** Well-known pages: those that a new site begins with. */
+/** Well-known chat pages; the defaults of a new site. */
 export const knownChats: Record<string, string>[] = [
   { NextChat: 'https://app.nextchat.dev/#/?settings={"key":"{key}","url":"{address}"}' },
   {

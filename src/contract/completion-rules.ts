@@ -1,6 +1,6 @@
 /**
- * What output tokens cost relative to input tokens, by family of models, where the administrator's CompletionRatio says nothing.
- * The first pattern that matches counts; without a match output costs as much as input. Public price lists as of April 2025.
+ * Price ratio of output to input tokens by model family, for models without an entry in the administrator's CompletionRatio. The first
+ * matching pattern is used; without a match the ratio is 1. Public price lists as of April 2025.
  */
 const rules: readonly (readonly [pattern: RegExp, ratio: number])[] = [
   // Names of several models; only the administrator knows their price.
@@ -37,7 +37,7 @@ export function familyCompletionRatio(model: string): number {
   return rules.find(([pattern]) => pattern.test(model))?.[1] ?? 1
 }
 
-/** What audio that is read costs relative to text that is read. Source: OpenAI's price list, April 2025. */
+/** Price ratio of audio input to text input. Source: OpenAI's price list, April 2025. */
 const audioRules: readonly (readonly [pattern: RegExp, ratio: number])[] = [
   [/^gpt-4o-mini.*realtime/, 16.67],
   [/^gpt-4o.*realtime-preview(-2024-12-17)?$/, 8],

@@ -8,7 +8,7 @@ export interface Decimal {
   readonly places: number
 }
 
-/** The shortest decimal that names this number, which is how it was written in the options: 0.1 is a tenth. */
+/** The shortest decimal that represents this number, as it was written in the options: 0.1 is a tenth. */
 export function decimalOf(value: number): Decimal {
   const [mantissa = '', exponent = '0'] = String(value).split('e')
   const [whole = '', fraction = ''] = mantissa.split('.')

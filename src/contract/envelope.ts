@@ -18,7 +18,10 @@ const lenientInt = (fallback: number, min: number, max: number) =>
     return Math.min(max, Math.max(min, Math.trunc(number)))
   }, z.int())
 
-/** Text of a query; the literals that careless clients send for "nothing" are nothing, and NUL, which no database takes, is left out. */
+/**
+ * Text of a query. The literals that some clients send for "nothing" are treated as absent, and NUL, which no database stores, is
+ * removed.
+ */
 export const queryText = z
   .string()
   .optional()
@@ -26,7 +29,7 @@ export const queryText = z
     value === undefined || value === 'null' || value === 'undefined' || value === 'NaN' ? '' : value.replaceAll('\0', '').trim(),
   )
 
-/** An address of a query. Clients that do not escape it send a plus sign, which arrives as a space; no address has a space. */
+/** An email address of a query. Clients that do not escape it send a plus sign, which arrives as a space; no address contains a space. */
 export const queryEmail = queryText.transform((text) => text.replaceAll(' ', '+'))
 
 export const queryInt = lenientInt(0, 0, Number.MAX_SAFE_INTEGER)
@@ -52,7 +55,7 @@ const pageSizeUsual = 10
 const pageSizeUpTo = (max: number) =>
   lenientInt(pageSizeUsual, Number.MIN_SAFE_INTEGER, max).transform((size) => (size < 1 ? pageSizeUsual : size))
 
-/** For lists of admins, which scripts read whole. */
+/** For lists of admins that scripts read whole. */
 export const longPageSize = pageSizeUpTo(1000)
 
 /** Lists that count pages from 0 and answer a bare array unless `paged=true`, with the number of all rows in `X-Total-Count`. */

@@ -1,8 +1,8 @@
 import type { Text } from './text.ts'
 
 /**
- * Every failure that a caller may get. `status` is the true HTTP status, used by the relay surfaces; the console answers business
- * failures with 200 and `success: false`, and keeps the status only where `onConsole` says so.
+ * Every failure that a caller can receive. `status` is the HTTP status on the relay; the console answers business failures with 200
+ * and `success: false`, and uses the status only if `onConsole` is set.
  */
 export interface ErrorKind {
   readonly status: number

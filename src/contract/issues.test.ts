@@ -8,7 +8,7 @@ const reasonFor = (schema: z.ZodType, value: unknown, context = {}) => {
   return error && explain(error).en
 }
 
-it('names the place of the fault in the form that was meant, where a value may have several', () => {
+it('names the path of the fault in the variant that was meant, if a value may have several variants', () => {
   const rules = (...param_override: unknown[]) => reasonFor(channelSetting, { param_override })
   expect(rules({ set: 'a' })).toBe('param_override.0.to has an invalid form')
   expect(rules({ set: 'a', to: 1 }, { rename: 'a' })).toBe('param_override.1.to must be a string')
@@ -34,7 +34,7 @@ it('names types as people do, in both languages', () => {
   expect(told(z.date(), 1)).toEqual({ zh: '类型须为 date', en: 'must be of type date' })
 })
 
-it('explains the failures of its own rules in both languages', () => {
+it('explains failures of custom rules in both languages', () => {
   const { error } = channelSetting.safeParse({ param_override: [{ remove: 'a b' }] })
   expect(error && explain(error)).toEqual({
     zh: 'param_override.0.remove 不是有效的路径',

@@ -64,7 +64,7 @@ const types: Readonly<Record<string, Text>> = {
   record: object,
 }
 
-/** Decided by the value itself, which an issue only has when its reader has requested it (`reportInput`). */
+/** Decided by the value itself, which an issue has only if its reader requested it (`reportInput`). */
 function isAbsent(issue: z.core.$ZodIssue): boolean {
   return 'input' in issue && issue.input === undefined
 }

@@ -65,7 +65,7 @@ const kinds: Readonly<Record<keyof LogOther, 'number' | 'string' | 'boolean' | '
   admin_info: 'object',
 }
 
-/** What is not of its kind is taken as absent. */
+/** Members of the wrong type are treated as absent. */
 export function readFactors(other: string): Factors {
   const expected: Readonly<Record<string, string>> = kinds
   return Object.fromEntries(
@@ -106,7 +106,7 @@ function numbersIn(value: unknown): [string, number][] {
   return entries.filter((entry): entry is [string, number] => typeof entry[1] === 'number')
 }
 
-/** What other models did for the call. */
+/** Other models' usage for the call. */
 export function iterationsOf({ iterations }: Factors): readonly LogIteration[] {
   return Array.isArray(iterations) ? iterations.filter((line) => typeof line === 'object' && line !== null) : []
 }

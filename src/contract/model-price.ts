@@ -40,7 +40,10 @@ export interface PriceFactors {
 export interface ModelPrice extends PriceFactors {
   /** The source of the price; absent for unpriced models. */
   readonly source?: PriceSource
-  /** The prices of longer prompts, which hold for the whole call; in ascending order. Absent where the length does not matter. */
+  /**
+   * The prices of longer prompts, which apply to the whole call; in ascending order. Absent if the prompt length does not affect the
+   * price.
+   */
   readonly steps?: readonly PriceStep<PriceFactors>[]
 }
 
@@ -86,7 +89,7 @@ const createCacheRatioDefault = 1.25
 /** Audio that a model writes costs twice as much as audio that it reads, with every vendor that sold both in April 2025. */
 const audioCompletionRatioDefault = 2
 
-/** Undefined when neither a price nor a ratio is set. A fixed price comes before a ratio. */
+/** Undefined when neither a price nor a ratio is set. A fixed price takes precedence over a ratio. */
 export function modelPriceOf(options: PriceOptions, name: string): PriceFactors | undefined {
   const fixedUsd = options.ModelPrice[name]
   const modelRatio = options.ModelRatio[name]

@@ -1,6 +1,6 @@
 import type { Text } from './text.ts'
 
-/** Currencies that quota can be bought with: how many decimals their minor unit has, and their names. */
+/** Currencies in which quota is sold: the decimals of their minor unit, and their names. */
 export const currencies = {
   CNY: { places: 2, label: { zh: '人民币 CNY', en: 'CNY, Chinese yuan' } },
   USD: { places: 2, label: { zh: '美元 USD', en: 'USD, US dollar' } },
@@ -15,7 +15,7 @@ export const currencies = {
 
 export type Currency = keyof typeof currencies
 
-/** Decimals of a currency's minor unit; two for one that is not known. */
+/** Decimals of a currency's minor unit; two for unknown currencies. */
 export function placesOf(currency: string): number {
   return Object.hasOwn(currencies, currency) ? currencies[currency as Currency].places : 2
 }

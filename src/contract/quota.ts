@@ -17,7 +17,7 @@ export function tidy(value: number): number {
   return Number(value.toPrecision(12))
 }
 
-/** How a site shows quota: in dollars, or in units. */
+/** The display of quota on a site: in dollars, or in units. */
 export interface QuotaDisplay {
   readonly inCurrency: boolean
   /** Units of one US dollar. */

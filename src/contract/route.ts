@@ -6,7 +6,7 @@ export type Access = 'public' | 'user' | 'admin' | 'root'
 /**
  * One console call. Its key is the line itself (`'POST /api/token/'`), which names it everywhere: handler table, web `call`, OpenAPI,
  * logs, tests. `extra` are fields beside `data` in the envelope. `limit` names a declared request limit. `writes` marks a GET that
- * changes something, kept for compatible clients beside its POST twin; other methods always write.
+ * changes state, kept for compatible clients in addition to its POST equivalent; other methods always write.
  */
 export interface Route {
   readonly access: Access
@@ -18,7 +18,7 @@ export interface Route {
   readonly extra?: z.ZodObject
   readonly limit?: 'login' | 'critical' | 'money'
   readonly writes?: true
-  /** The body is passed as raw text, whatever its content type: other servers sign it, or send forms. Up to 512 KB. */
+  /** The body is passed as raw text, whatever its content type: other servers sign it, or send forms. At most 512 KB. */
   readonly bodyAs?: 'text'
   /**
    * The answer is text of this type and no envelope, sent as its pieces come; a `fileName` makes it a download. `refusal` is the whole

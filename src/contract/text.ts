@@ -8,7 +8,7 @@ export type Language = keyof Text
 
 export type TextParams = Readonly<Record<string, string | number | Text>>
 
-/** Puts params into `{name}` places, a `Text` in the given language; a place without a param stays as it is. */
+/** Replaces `{name}` placeholders by params, a `Text` by its text in the given language; a placeholder without a param stays unchanged. */
 export function fill(text: string, params: TextParams = {}, language: Language = 'en'): string {
   return text.replace(/\{(\w+)\}/g, (place, name: string) => {
     const param = Object.hasOwn(params, name) ? params[name] : undefined

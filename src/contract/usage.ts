@@ -58,8 +58,8 @@ export function cacheWritesOf(total: number, countOf?: (lifetime: LongCacheLifet
 const noWrites = { cacheWrite: 0, cacheWrite30m: 0, cacheWrite1h: 0, cacheWrite12h: 0 }
 
 /**
- * What one finished call used, as disjoint buckets of tokens: the sum of the input buckets is everything the model read, the sum of the
- * output buckets everything it produced. `reasoning` is the part of `output` that was reasoning, for information only. Every reader of a
+ * The usage of one finished call, as disjoint buckets of tokens: the sum of the input buckets is the whole input, the sum of the output
+ * buckets the whole output. `reasoning` is the part of `output` that was reasoning, for information only. Every reader of a
  * wire format gives `{ ...noUsage, … }`, with a source for each number beside it.
  *
  * | bucket        | OpenAI Chat                                             | Anthropic Messages                                   |
@@ -80,7 +80,7 @@ const noWrites = { cacheWrite: 0, cacheWrite30m: 0, cacheWrite1h: 0, cacheWrite1
  */
 export interface Usage extends Readonly<Record<Bucket, number>> {
   readonly reasoning: number
-  /** How often a price per call is due: images, weighted by size and quality. A decimal; token prices ignore it. */
+  /** The number of times a price per call is charged: images, weighted by size and quality. A decimal; token prices ignore it. */
   readonly calls: number
   /** Web searches that the vendor made for the call and bills apart. */
   readonly searches: number
@@ -140,7 +140,7 @@ export function completionTokens(usage: Usage): number {
   return outputBuckets.reduce((sum, bucket) => sum + usage[bucket], 0)
 }
 
-/** Everything that was read from a cache, as vendors report it in one number. */
+/** All cached input, as vendors report it in one number. */
 export function cachedTokens(usage: Usage): number {
   return usage.cacheRead + usage.cachedAudio + usage.cachedImage
 }

@@ -28,7 +28,7 @@ function routeOf(screen: Screen) {
   }
   if (!screen.also) return createRoute({ ...content, path: screen.path })
 
-  // The screen is drawn by what its addresses have in common, so going from one to another leaves it in place.
+  // The screen is mounted under the common part of its addresses, so it stays mounted when the address changes between them.
   const shared = createRoute({ ...content, id: screen.path })
   return shared.addChildren([screen.path, ...screen.also].map((path) => createRoute({ getParentRoute: () => shared, path })))
 }

@@ -75,7 +75,7 @@ export const screens: readonly Screen[] = [
   {
     path: '/user/reset',
     access: 'public',
-    label: { zh: '密码重置确认', en: 'Confirm the reset' },
+    label: { zh: '密码重置确认', en: 'Confirm password reset' },
     icon: IconLockQuestion,
     load: () => import('./screens/login/confirm-reset.tsx'),
   },
@@ -83,7 +83,7 @@ export const screens: readonly Screen[] = [
     path: '/oauth/github',
     also: ['/oauth/linuxdo', '/oauth/oidc', '/oauth/telegram'],
     access: 'public',
-    label: { zh: '第三方登录', en: 'Outside login' },
+    label: { zh: '第三方登录', en: 'Third-party login' },
     icon: IconLogin2,
     load: () => import('./screens/login/oauth-callback.tsx'),
   },
@@ -218,7 +218,7 @@ export const screens: readonly Screen[] = [
   },
 ]
 
-/** The single link of older settings stands for the whole list. */
+/** The single link of older settings replaces the whole list. */
 function chatPages({ chats, chat_link }: Status): readonly Part[] {
   if (chat_link !== '') return []
   return chats.flatMap(Object.keys).map((name, place) => ({ name, path: `/chat/${place}` }))

@@ -59,30 +59,30 @@ const words = {
     copied: '密码已重置，新密码已复制到剪贴板',
   },
   en: {
-    email: 'E-mail',
+    email: 'Email',
     getCode: 'Get code',
     code: 'Verification code',
-    codeSent: 'Code sent, check your mailbox',
+    codeSent: 'Code sent. Check your inbox.',
     again: /Resend \(\d+\)/,
     name: 'Username',
     password: 'Password',
-    repeat: 'Repeat the password',
+    repeat: 'Confirm password',
     register: 'Register',
     short: 'Password length must not be less than 8',
     differ: 'The two passwords do not match',
     wrongCode: 'The verification code is wrong or has expired',
-    registered: 'Registration succeeded',
+    registered: 'Account created',
     playgroundGroup: 'Group',
     playgroundModel: 'Model',
     settings: 'Settings',
     input: 'Message',
     send: 'Send',
-    reset: 'Send the link',
-    resetSent: 'Reset mail sent, check your mailbox',
+    reset: 'Send link',
+    resetSent: 'Email sent. Check your inbox.',
     retry: /Retry \(\d+\)/,
-    confirmReset: 'Reset the password',
+    confirmReset: 'Reset password',
     newPassword: 'New password',
-    copied: 'The password was reset, and the new one copied',
+    copied: 'Password reset. The new password is copied to the clipboard.',
   },
 } as const
 
@@ -150,7 +150,7 @@ it('a user who forgot the password sets a new one by a mailed link, once', { tim
   const { page, problems } = await stage.open('nobody', { language: 'en', scheme: 'dark' })
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await go(page, '/login')
-  await page.getByRole('link', { name: 'Forgot the password? Reset it' }).click()
+  await page.getByRole('link', { name: 'Forgot your password? Reset it' }).click()
   await page.getByRole('textbox', { name: say.email }).fill(email)
   await expectFit(page, 'en')
   await page.getByRole('button', { name: say.reset }).click()
@@ -250,7 +250,7 @@ it('a user transfers invitation bonuses, gets a webhook notice, binds an address
   await dialog.getByRole('textbox', { name: 'Amount' }).fill('1')
   await dialog.getByRole('button', { name: 'Transfer' }).click()
   await dialog.getByText('The transfer amount is at least $1.00').waitFor()
-  await dialog.getByRole('button', { name: 'Everything' }).click()
+  await dialog.getByRole('button', { name: 'Max' }).click()
   await expectFit(page, 'en')
   await dialog.getByRole('button', { name: 'Transfer' }).click()
   await readMessage(page, 'en', 'Transfer successful')
@@ -258,28 +258,28 @@ it('a user transfers invitation bonuses, gets a webhook notice, binds an address
 
   const notices = page.getByRole('region', { name: 'Notification settings' })
   await notices.getByText('Webhook', { exact: true }).click()
-  await notices.getByRole('textbox', { name: 'Webhook address' }).fill('http://plain.test')
+  await notices.getByRole('textbox', { name: 'Webhook URL' }).fill('http://plain.test')
   await notices.getByRole('button', { name: 'Save settings' }).click()
-  await notices.getByText('The webhook address must begin with https://').waitFor()
-  await notices.getByRole('textbox', { name: 'Webhook address' }).fill('https://hook.test/path')
+  await notices.getByText('The webhook URL must begin with https://').waitFor()
+  await notices.getByRole('textbox', { name: 'Webhook URL' }).fill('https://hook.test/path')
   await notices.getByRole('button', { name: '$10.00' }).click()
   await notices.getByRole('button', { name: 'Save settings' }).click()
   await readMessage(page, 'en', 'Notification settings updated')
   await expectFit(page, 'en')
 
-  const email = page.getByRole('region', { name: 'E-mail' })
+  const email = page.getByRole('region', { name: 'Email' })
   await email.getByRole('button', { name: 'Change' }).click()
-  await dialog.getByRole('textbox', { name: 'E-mail address' }).fill('moved@example.com')
+  await dialog.getByRole('textbox', { name: 'Email address' }).fill('moved@example.com')
   await dialog.getByRole('button', { name: 'Get code' }).click()
-  await readMessage(page, 'en', 'Code sent, check your mailbox')
+  await readMessage(page, 'en', 'Code sent. Check your inbox.')
   await dialog.getByRole('textbox', { name: 'Verification code' }).fill(codeIn((await smtp.mailTo('moved@example.com')).text))
-  await dialog.getByRole('button', { name: 'Bind', exact: true }).click()
-  await readMessage(page, 'en', 'E-mail address bound')
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click()
+  await readMessage(page, 'en', 'Email address saved')
   await email.getByText('moved@example.com').waitFor()
 
-  await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
-  await dialog.getByRole('button', { name: 'Sign out everywhere else' }).click()
-  await readMessage(page, 'en', 'Signed out everywhere else')
+  await page.getByRole('button', { name: 'Log out all other sessions' }).click()
+  await dialog.getByRole('button', { name: 'Log out all other sessions' }).click()
+  await readMessage(page, 'en', 'All other sessions logged out')
   await page.getByText('Firefox · Windows').waitFor({ state: 'detached' })
 
   // Some time later the password is asked for once more.
@@ -292,7 +292,7 @@ it('a user transfers invitation bonuses, gets a webhook notice, binds an address
   await dialog.getByText('Enter your account name to confirm deletion').waitFor()
   await typed.fill('leaver')
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
-  const proof = page.getByRole('dialog', { name: 'Enter your password first' })
+  const proof = page.getByRole('dialog', { name: 'Confirm your password' })
   await proof.getByRole('textbox', { name: 'Current password' }).fill(userPassword)
   await proof.getByRole('button', { name: 'Verify' }).click()
   await readMessage(page, 'en', 'Account deleted')
@@ -333,7 +333,7 @@ it('[T024] the human check precedes a public form, and each solution is sent onc
   })
 
   await go(page, '/login')
-  await page.getByRole('textbox', { name: 'Username or e-mail' }).fill('ada')
+  await page.getByRole('textbox', { name: 'Username or email' }).fill('ada')
   await page.getByRole('textbox', { name: 'Password' }).fill('a good pass 9')
   const submit = page.getByRole('main').getByRole('button', { name: 'Log in', exact: true })
   for (const token of ['login-1', 'login-2']) {

@@ -27,9 +27,9 @@ const words = {
   en: {
     chat: 'Chat',
     uses: 'Uses the token “the first”',
-    program: 'Open the program',
-    broken: 'The chat link is not configured rightly, contact the admin',
-    none: 'There is no chat link, contact the admin to configure one',
+    program: 'Open app',
+    broken: 'The chat link is misconfigured. Contact the admin.',
+    none: 'No chat link is configured. Contact the admin.',
     noToken: 'No enabled token',
   },
 } as const
@@ -101,7 +101,7 @@ it('a chat page is added as a row that shows what it opens, at the position of t
   await card.getByText('https://app.nextchat.dev/?k=sk-…').waitFor()
   await card.getByRole('button', { name: `Move up ${at}` }).click()
   await card.getByRole('button', { name: 'Save', exact: true }).click()
-  await readMessage(page, 'en', 'Save succeeded')
+  await readMessage(page, 'en', 'Saved')
   const { chats } = await stage.server.call<{ chats: Record<string, string>[] }>('GET /api/status')
   expect(chats.slice(4)).toEqual([
     { Ours: 'https://app.nextchat.dev/?k={key}' },

@@ -16,8 +16,8 @@ it('a new token leads to the settings of a client, and its first call to a row o
   const { page, problems } = await stage.open('root', { language: 'en' })
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await go(page, '/connect')
-  await page.getByText('There is no token to use yet').waitFor()
-  await page.getByRole('link', { name: 'Create a token' }).click()
+  await page.getByText('No token available').waitFor()
+  await page.getByRole('link', { name: 'Create token' }).last().click()
   await page.waitForURL('**/token')
   await page.getByRole('button', { name: 'Create token', exact: true }).first().click()
   await page.getByRole('textbox', { name: 'Name' }).fill('laptop')
@@ -25,7 +25,7 @@ it('a new token leads to the settings of a client, and its first call to a row o
   await page.getByRole('button', { name: 'Connect a client' }).click()
   await page.waitForURL('**/connect?token=*')
 
-  const settings = page.getByRole('region', { name: 'Settings of Claude Code' })
+  const settings = page.getByRole('region', { name: 'Claude Code configuration' })
   const [{ key } = { key: '' }] = await stage.server.call<{ key: string }[]>('GET /api/token/')
   const shown = (await settings.locator('pre').first().textContent()) ?? ''
   expect(shown.split('\n')).toEqual([
@@ -48,13 +48,13 @@ it('a new token leads to the settings of a client, and its first call to a row o
   ] as const) {
     await choose(page, page.getByRole('combobox', { name: 'Client' }), client)
     await choose(page, page.getByRole('combobox', { name: 'Model' }), model)
-    await page.getByRole('region', { name: `Settings of ${client}` }).waitFor()
-    const call = page.getByRole('region', { name: 'First call' })
-    await call.getByRole('button', { name: 'Send a request' }).click()
+    await page.getByRole('region', { name: `${client} configuration` }).waitFor()
+    const call = page.getByRole('region', { name: 'First request' })
+    await call.getByRole('button', { name: 'Send request' }).click()
     await call.getByText('Say hello').waitFor()
     await call.getByText(model).waitFor()
   }
-  await page.getByRole('link', { name: 'Show in the log' }).click()
+  await page.getByRole('link', { name: 'View in log' }).click()
   await page.waitForURL('**/log?request_id=*')
   await page.getByRole('row').filter({ hasText: 'gpt-test' }).first().waitFor()
   expect(problems).toEqual([])

@@ -111,43 +111,43 @@ const catalogue: readonly Message[] = [
   },
   {
     message: 'operation done',
-    text: { zh: '操作成功完成！', en: 'Operation completed successfully' },
+    text: { zh: '操作成功完成！', en: 'Operation completed' },
     here: {
       async provoke({ page, pick, press }) {
         await go(page, '/user?keyword=admin')
         await page.getByRole('button', { name: pick('更多操作: admin', 'More actions: admin') }).click()
-        await page.getByRole('menuitem', { name: pick('退出所有登录', 'Sign out everywhere') }).click()
+        await page.getByRole('menuitem', { name: pick('退出所有登录', 'Log out all sessions') }).click()
         await page.getByRole('dialog').waitFor()
-        await press('退出所有登录', 'Sign out everywhere')
+        await press('退出所有登录', 'Log out all sessions')
       },
     },
   },
-  { message: 'login succeeded', text: { zh: '登录成功！', en: 'Login succeeded' }, journey: 'stage.ts' },
-  { message: 'registration succeeded', text: { zh: '注册成功！', en: 'Registration succeeded' }, journey: 'accounts.test.ts' },
+  { message: 'login succeeded', text: { zh: '登录成功！', en: 'Logged in' }, journey: 'stage.ts' },
+  { message: 'registration succeeded', text: { zh: '注册成功！', en: 'Account created' }, journey: 'accounts.test.ts' },
   {
     message: 'code sent (check mailbox)',
-    text: { zh: '验证码发送成功，请检查你的邮箱！', en: 'Code sent, check your mailbox' },
+    text: { zh: '验证码发送成功，请检查你的邮箱！', en: 'Code sent. Check your inbox.' },
     journey: 'accounts.test.ts',
   },
   {
     message: 'token reset and copied',
-    text: { zh: '令牌已重置并已复制到剪贴板', en: 'Token reset and copied' },
+    text: { zh: '令牌已重置并已复制到剪贴板', en: 'Token generated and copied to the clipboard' },
     here: {
       async provoke({ page, press }) {
         await page.context().grantPermissions(['clipboard-write'])
         await go(page, '/setting')
-        await press('生成系统访问令牌', 'Generate system access token')
+        await press('生成系统访问令牌', 'Generate token')
         await page.getByRole('dialog').waitFor()
         await page
           .getByRole('dialog')
-          .getByRole('button', { name: /生成系统访问令牌|Generate system access token/ })
+          .getByRole('button', { name: /生成系统访问令牌|Generate token/ })
           .click()
       },
     },
   },
   {
     message: 'invite link copied',
-    text: { zh: '邀请链接已复制到剪贴板', en: 'Invite link copied' },
+    text: { zh: '邀请链接已复制到剪贴板', en: 'Invite link copied to the clipboard' },
     here: {
       async provoke({ page, press }) {
         await page.context().grantPermissions(['clipboard-write'])
@@ -164,7 +164,7 @@ const catalogue: readonly Message[] = [
         await page.context().grantPermissions(['clipboard-write'])
         await page.route('**/api/user/token', (route) => route.fulfill({ json: { success: true, message: '', data: 'made' } }))
         await go(page, '/setting')
-        const make = page.getByRole('button', { name: pick('生成系统访问令牌', 'Generate system access token') })
+        const make = page.getByRole('button', { name: pick('生成系统访问令牌', 'Generate token') })
         await make.click()
         await page.getByRole('dialog').getByRole('button').last().click()
         await page.getByRole('button', { name: pick('复制: 系统访问令牌', 'Copy: System access token') }).click()
@@ -173,7 +173,7 @@ const catalogue: readonly Message[] = [
   },
   {
     message: 'WeChat bound',
-    text: { zh: '微信账户绑定成功！', en: 'WeChat account bound' },
+    text: { zh: '微信账户绑定成功！', en: 'WeChat account linked' },
     here: {
       async provoke({ page, pick, breakCall, fill, press }) {
         await option('WeChatServerAddress', 'https://wechat.test')
@@ -181,14 +181,14 @@ const catalogue: readonly Message[] = [
         await option('WeChatAuthEnabled', 'true')
         await breakCall('**/api/oauth/wechat/bind', { success: true, message: '', data: null })
         await go(page, '/setting')
-        await page.getByRole('button', { name: pick('绑定: 微信', 'Bind: WeChat') }).click()
+        await page.getByRole('button', { name: pick('绑定: 微信', 'Link: WeChat') }).click()
         await page.getByRole('dialog').waitFor()
         await fill('验证码', 'Verification code', '123456')
-        await press('绑定', 'Bind')
+        await press('绑定', 'Link')
       },
     },
   },
-  { message: 'email bound', text: { zh: '邮箱账户绑定成功！', en: 'E-mail address bound' }, journey: 'accounts.test.ts' },
+  { message: 'email bound', text: { zh: '邮箱账户绑定成功！', en: 'Email address saved' }, journey: 'accounts.test.ts' },
   { message: 'password changed', text: { zh: '密码修改成功！', en: 'Password changed' }, journey: 'screens.test.ts' },
   { message: 'account deleted', text: { zh: '账户已注销！', en: 'Account deleted' }, journey: 'accounts.test.ts' },
   {
@@ -196,11 +196,11 @@ const catalogue: readonly Message[] = [
     text: { zh: '通知设置已更新', en: 'Notification settings updated' },
     journey: 'accounts.test.ts',
   },
-  { message: 'save succeeded', text: { zh: '保存成功', en: 'Save succeeded' }, journey: 'messages.test.ts' },
-  { message: 'N logs cleaned', text: { zh: '已清理 2 条日志！', en: '2 logs cleaned' }, journey: 'statistics.test.ts' },
+  { message: 'save succeeded', text: { zh: '保存成功', en: 'Saved' }, journey: 'messages.test.ts' },
+  { message: 'N logs cleaned', text: { zh: '已清理 2 条日志！', en: '2 logs deleted' }, journey: 'statistics.test.ts' },
   {
     message: 'added',
-    text: { zh: '添加成功，点击“应用更改”后生效', en: 'Added; it takes effect with “Apply changes”' },
+    text: { zh: '添加成功，点击“应用更改”后生效', en: 'Model added. Click “Apply changes” to save it.' },
     here: {
       async provoke({ page, press }) {
         await go(page, '/setting?tab=prices')
@@ -227,12 +227,12 @@ const catalogue: readonly Message[] = [
 
   {
     message: 'partial save failure (retry)',
-    text: { zh: '部分保存失败，请重试', en: 'Partial save failure, please retry' },
+    text: { zh: '部分保存失败，请重试', en: 'Some changes could not be saved. Try again.' },
     here: { provoke: (ground) => saveTwo(ground, 1) },
   },
   {
     message: 'save failed (retry)',
-    text: { zh: '保存失败，请重试', en: 'Save failed, please retry' },
+    text: { zh: '保存失败，请重试', en: 'Could not save. Try again.' },
     here: { provoke: (ground) => saveTwo(ground, 2) },
   },
   {
@@ -242,7 +242,7 @@ const catalogue: readonly Message[] = [
       async provoke({ page, breakCall, press }) {
         await breakCall('**/api/log/purge')
         await go(page, '/log')
-        await press('清理日志', 'Clean the log')
+        await press('清理日志', 'Clean up logs')
         const clean = () => page.getByRole('dialog').last().getByRole('button').last().click()
         await page.getByRole('dialog').waitFor()
         await clean()
@@ -253,7 +253,7 @@ const catalogue: readonly Message[] = [
   },
   {
     message: 'check update failed',
-    text: { zh: '检查更新失败', en: 'Checking for updates failed' },
+    text: { zh: '检查更新失败', en: 'Failed to check for updates' },
     here: {
       async provoke({ page, press }) {
         await go(page, '/setting?tab=other')
@@ -261,10 +261,10 @@ const catalogue: readonly Message[] = [
       },
     },
   },
-  { message: 'check input', text: { zh: '请检查输入', en: 'Check the input' }, journey: 'messages.test.ts' },
+  { message: 'check input', text: { zh: '请检查输入', en: 'Check your input' }, journey: 'messages.test.ts' },
   {
     message: 'failed to get enabled models',
-    text: { zh: '获取已启用的模型失败', en: 'Loading the enabled models failed' },
+    text: { zh: '获取已启用的模型失败', en: 'Failed to load the enabled models' },
     here: {
       async provoke({ page, breakCall }) {
         await breakCall('**/api/pricing/models')
@@ -274,7 +274,7 @@ const catalogue: readonly Message[] = [
   },
   {
     message: 'update notification settings failed',
-    text: { zh: '更新通知设置失败', en: 'Updating the notification settings failed' },
+    text: { zh: '更新通知设置失败', en: 'Failed to update notification settings' },
     here: {
       async provoke({ page, breakCall, press }) {
         await breakCall('**/api/user/setting')
@@ -285,7 +285,7 @@ const catalogue: readonly Message[] = [
   },
   {
     message: 'token expiry format error',
-    text: { zh: '过期时间格式错误！', en: 'The expiry has a wrong format' },
+    text: { zh: '过期时间格式错误！', en: 'Invalid expiry format' },
     here: {
       async provoke({ page, fill, press }) {
         await go(page, '/token')
@@ -304,24 +304,24 @@ const catalogue: readonly Message[] = [
     message: 'duplicate submit error when models is not a list',
     text: {
       zh: '提交失败，请勿重复提交！模型不是列表，请先更正。',
-      en: 'Not submitted: models is not a list. Correct it before you submit again.',
+      en: 'Not submitted: the models are not a valid list. Correct them and submit again.',
     },
     here: {
       async provoke({ page, fill, press }) {
         await go(page, '/channel/add')
-        await fill('输入自定义模型名称，用逗号分隔', 'Custom model names, separated by commas', '{"model": "gpt-4o"}')
+        await fill('输入自定义模型名称，用逗号分隔', 'Custom model names, comma-separated', '{"model": "gpt-4o"}')
         await press('提交', 'Submit')
       },
     },
   },
   {
     message: 'chat data parse failure; chat link config error',
-    text: { zh: '聊天链接配置错误，请联系管理员', en: 'The chat link is not configured rightly, contact the admin' },
+    text: { zh: '聊天链接配置错误，请联系管理员', en: 'The chat link is misconfigured. Contact the admin.' },
     journey: 'chat.test.ts',
   },
   {
     message: 'copy failure dialog',
-    text: { zh: '无法复制到剪贴板，请手动复制', en: 'Unable to copy to clipboard, please copy manually' },
+    text: { zh: '无法复制到剪贴板，请手动复制', en: 'Could not copy to the clipboard. Copy it manually.' },
     journey: 'messages.test.ts',
   },
   {
@@ -331,7 +331,7 @@ const catalogue: readonly Message[] = [
   },
   {
     message: 'no chat link',
-    text: { zh: '无聊天链接，请联系管理员配置', en: 'There is no chat link, contact the admin to configure one' },
+    text: { zh: '无聊天链接，请联系管理员配置', en: 'No chat link is configured. Contact the admin.' },
     journey: 'chat.test.ts',
   },
   {
@@ -403,7 +403,7 @@ const catalogue: readonly Message[] = [
       async provoke({ page, language, fill }) {
         await go(page, '/login')
         await option('PasswordLoginEnabled', 'false')
-        await fill('用户名/邮箱', 'Username or e-mail', `nobody-${language}`)
+        await fill('用户名/邮箱', 'Username or email', `nobody-${language}`)
         await fill('密码', 'Password', 'plain-person-1')
         const answered = page.waitForResponse('**/api/user/login')
         await page.getByRole('main').locator('button[type=submit]').click()

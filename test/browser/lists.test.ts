@@ -174,7 +174,7 @@ it('Esc closes the calendar alone and then the time range, and the focus returns
   await go(page, '/log')
   const span = page.getByRole('search').getByRole('button', { name: 'Today' })
   await span.click()
-  const calendar = page.getByRole('button', { name: 'Open the calendar: Start time' })
+  const calendar = page.getByRole('button', { name: 'Open calendar: Start time' })
   await calendar.click()
   const hours = page.getByRole('spinbutton', { name: 'Hours' })
   await hours.waitFor()

@@ -52,8 +52,8 @@ const words = {
     file: '导出 CSV',
   },
   en: {
-    check: 'Check with the provider',
-    checked: 'The provider confirms it, and the quota is credited',
+    check: 'Check with provider',
+    checked: 'Confirmed by the provider. The quota is credited.',
     unconfirmed: 'The payment provider does not confirm that this order was paid',
   },
 } as const

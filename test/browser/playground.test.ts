@@ -217,7 +217,7 @@ describe('conversations', { timeout: 90_000 }, () => {
     // Another tab shows it as what it is, and says nothing else while it is written here.
     const other = await page.context().newPage()
     await go(other, '/playground')
-    await other.getByText('being written in another tab').waitFor()
+    await other.getByText('being generated in another tab').waitFor()
     await other.locator('article[aria-busy=true]').waitFor()
     await page.keyboard.press('Escape')
     for (const tab of [page, other]) await tab.getByText('Stopped', { exact: false }).first().waitFor()
@@ -259,12 +259,12 @@ const words = {
     model: 'Model',
     compare: 'Compare with another model',
     input: 'Message',
-    pictures: 'Pictures to send',
+    pictures: 'Images to send',
     cost: /cost \$0\.\d+/,
     tokens: /9 prompt · 7 completion tokens/,
     code: 'Copy as code',
     codeTitle: 'Send this request from code',
-    edit: 'Edit and send again',
-    retry: 'Answer again',
+    edit: 'Edit and resend',
+    retry: 'Regenerate',
   },
 } as const

@@ -23,16 +23,16 @@ const words = {
     searchPrice: '联网搜索价格',
   },
   en: {
-    compare: 'Find differences',
+    compare: 'Compare prices',
     search: 'Search by model or vendor',
-    accept: 'Charge the selected prices',
-    question: 'Charge the public prices of 1 models?',
-    accepted: 'Prices of 1 models accepted',
-    nothing: 'Nothing matches',
+    accept: 'Use selected prices',
+    question: 'Use public prices for 1 models?',
+    accepted: 'Prices of 1 models applied',
+    nothing: 'No matches',
     ratio: 'Model ratio',
-    drafts: 'Ratios above were changed and not saved. Save or undo that first.',
-    row: 'Select this row',
-    searchPrice: 'Price of a web search',
+    drafts: 'The model ratios above have unsaved changes. Save or undo them first.',
+    row: 'Select row',
+    searchPrice: 'Web search price',
   },
 } as const
 
@@ -95,11 +95,11 @@ const sources = {
     above: 'prompts over 272k: $5.00',
     unset: /Models without a price \(/,
     offer: /Anthropic: .* in/,
-    take: /Take \d+ public prices/,
-    taken: 'Public prices of 1 models accepted',
+    take: /Use \d+ public prices/,
+    taken: 'Public prices applied to 1 models',
     figure: 'Input: gpt-5.4',
-    changed: '1 models changed and not applied',
-    undo: 'Undo',
+    changed: 'Models with unapplied changes: 1',
+    undo: 'Undo changes',
   },
 } as const
 
@@ -147,14 +147,14 @@ it('saving a channel with models that have no price says so, and takes the publi
   await go(page, '/channel')
   await page.getByRole('row').filter({ hasText: 'Own address' }).getByRole('button', { name: 'Edit' }).click()
   const form = page.getByRole('dialog', { name: 'Edit channel' })
-  await form.getByRole('textbox', { name: 'Custom model names, separated by commas' }).fill('claude-sonnet-5,nobody-knows-it')
-  await form.getByRole('button', { name: 'Fill', exact: true }).click()
+  await form.getByRole('textbox', { name: 'Custom model names, comma-separated' }).fill('claude-sonnet-5,nobody-knows-it')
+  await form.getByRole('button', { name: 'Add', exact: true }).click()
   await form.getByRole('button', { name: 'Submit' }).click()
   const question = page.getByRole('dialog', { name: '2 models have no price' })
   await question.getByText('claude-sonnet-5').waitFor()
   await expectFit(page, 'en')
-  await question.getByRole('button', { name: 'Take 1 public prices' }).click()
-  await readMessage(page, 'en', 'Public prices of 1 models accepted')
+  await question.getByRole('button', { name: 'Use public prices for 1' }).click()
+  await readMessage(page, 'en', 'Public prices applied to 1 models')
   const options = await server.call<{ key: string; value: string }[]>('GET /api/option/')
   expect(JSON.parse(options.find(({ key }) => key === 'ModelRatio')?.value ?? '{}')).toHaveProperty('claude-sonnet-5')
   expect(problems).toEqual([])
@@ -181,22 +181,22 @@ const newer = {
   },
   en: {
     check: 'Check now',
-    found: 'Newer price data was found',
-    suspect: 'Changes that may be mistakes: 1. Look at them first.',
+    found: 'Newer price data is available',
+    suspect: 'Possible errors: 1. Review them first.',
     zero: 'Becomes zero',
-    view: 'Which to show',
+    view: 'Show',
     added: 'Added models',
     all: 'All changes',
-    row: 'Select this row',
-    apply: 'Apply the selected',
+    row: 'Select row',
+    apply: 'Apply selected',
     question: 'Apply the new prices of 1 models?',
-    applied: 'The new prices are in use',
+    applied: 'New prices applied',
     applyAll: 'Apply all',
     questionOfAll: /Apply the newer price data \(\d+ changes\)\?/,
     restore: 'Restore',
-    restored: 'The price data of this version is in use again',
+    restored: 'Restored the price data included in this version',
     dismiss: 'Dismiss',
-    dismissed: 'The price data was dismissed',
+    dismissed: 'Price data dismissed',
     none: 'None',
   },
 } as const

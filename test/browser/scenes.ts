@@ -98,7 +98,7 @@ const signedIn: readonly Scene[] = [
     async open(ground) {
       await go(ground.page, `/log?token_name=${tokenOfTwoAttempts}`)
       await press(ground, '展开详情', 'Show details')
-      await ground.page.getByText(pick(ground, '等于实际扣费', 'Equals the charged amount')).waitFor()
+      await ground.page.getByText(pick(ground, '等于实际扣费', 'Matches the charged amount')).waitFor()
     },
   },
   {
@@ -106,7 +106,7 @@ const signedIn: readonly Scene[] = [
     who: 'root',
     async open(ground) {
       await go(ground.page, '/channel?keyword=主力')
-      await act(ground, 'OpenAI 主力', '选择模型测试', 'Test with a model')
+      await act(ground, 'OpenAI 主力', '选择模型测试', 'Test with model')
       const dialog = dialogOf(ground)
       await dialog
         .getByRole('button', { name: new RegExp(pick(ground, '^测试', '^Test')) })
@@ -133,10 +133,10 @@ const signedIn: readonly Scene[] = [
     async open(ground) {
       await go(ground.page, `/channel/edit/${ground.ids.rewriting}`)
       await dialogOf(ground)
-        .getByText(pick(ground, '请求改写', 'Changes to requests'), { exact: true })
+        .getByText(pick(ground, '请求改写', 'Request changes'), { exact: true })
         .click()
       const path = dialogOf(ground)
-        .getByRole('textbox', { name: pick(ground, '字段路径', 'Path of the field'), exact: false })
+        .getByRole('textbox', { name: pick(ground, '字段路径', 'Field path'), exact: false })
         .first()
       await path.scrollIntoViewIfNeeded()
     },
@@ -148,7 +148,7 @@ const signedIn: readonly Scene[] = [
       await go(ground.page, '/channel?tags=true')
       await ground.page.getByRole('button', { name: `${pick(ground, '编辑标签', 'Edit tag')}: 主力` }).click()
       await dialogOf(ground)
-        .getByText(pick(ground, '添加重定向', 'Add a redirection'))
+        .getByText(pick(ground, '添加重定向', 'Add mapping'))
         .waitFor()
     },
   },
@@ -157,7 +157,7 @@ const signedIn: readonly Scene[] = [
     who: 'root',
     async open(ground) {
       await go(ground.page, '/channel?keyword=OpenAI')
-      const boxes = ground.page.getByRole('checkbox', { name: pick(ground, '选择此行', 'Select this row') })
+      const boxes = ground.page.getByRole('checkbox', { name: pick(ground, '选择此行', 'Select row') })
       for (let row = 0; row < 2; row++) await boxes.nth(row).check()
       await press(ground, '设置标签', 'Set tag')
       await dialogOf(ground).getByRole('button').last().click()
@@ -168,12 +168,12 @@ const signedIn: readonly Scene[] = [
     who: 'root',
     async open(ground) {
       await go(ground.page, '/setting?tab=prices&view=options')
-      await press(ground, '查询价格差异', 'Find differences')
-      const row = ground.page.getByRole('checkbox', { name: pick(ground, '选择此行', 'Select this row') })
+      await press(ground, '查询价格差异', 'Compare prices')
+      const row = ground.page.getByRole('checkbox', { name: pick(ground, '选择此行', 'Select row') })
       for (let nth = 0; nth < 3; nth++) await row.nth(nth).check()
       await row.first().scrollIntoViewIfNeeded()
       await ground.look(ground.page, 'price-update')
-      await press(ground, '采用所选价格', 'Charge the selected prices')
+      await press(ground, '采用所选价格', 'Use selected prices')
       await dialogOf(ground).waitFor()
     },
   },
@@ -198,9 +198,9 @@ const signedIn: readonly Scene[] = [
       const applyAll = ground.page.getByRole('button', { name: pick(ground, '全部采用', 'Apply all') })
       await applyAll.scrollIntoViewIfNeeded()
       await ground.look(ground.page, 'newer-prices-changes')
-      const row = ground.page.getByRole('checkbox', { name: pick(ground, '选择此行', 'Select this row') })
+      const row = ground.page.getByRole('checkbox', { name: pick(ground, '选择此行', 'Select row') })
       for (let nth = 0; nth < 2; nth++) await row.nth(nth).check()
-      await ground.page.getByRole('button', { name: pick(ground, '采用所选', 'Apply the selected') }).click()
+      await ground.page.getByRole('button', { name: pick(ground, '采用所选', 'Apply selected') }).click()
       await dialogOf(ground).waitFor()
       await ground.look(ground.page, 'newer-prices-question')
       await dialogOf(ground).getByRole('button').last().click()
@@ -225,7 +225,7 @@ const signedIn: readonly Scene[] = [
         .filter({ hasText: 'gpt-4o-mini' })
         .first()
         .waitFor()
-      const rows = page.getByRole('checkbox', { name: pick(ground, '选择此行', 'Select this row') })
+      const rows = page.getByRole('checkbox', { name: pick(ground, '选择此行', 'Select row') })
       for (let nth = 0; nth < 4; nth++) await rows.nth(nth).check()
       await page.getByRole('button', { name: new RegExp(pick(ground, '^批量设置', '^Set together')) }).click()
       const fields = dialogOf(ground).getByRole('textbox')
@@ -282,14 +282,14 @@ const comingIn: readonly Scene[] = [
       await dialogOf(here).getByRole('button').last().click()
       await dialogOf(here).locator('li').first().waitFor()
       await look(page, 'backup-codes')
-      await press(here, '我已保存', 'I have kept them')
+      await press(here, '我已保存', 'I have saved them')
       await page.context().clearCookies()
       await page.evaluate(() => localStorage.removeItem('user'))
       await go(page, '/login')
       await page.getByRole('textbox').first().fill(username)
       await page.getByRole('textbox').nth(1).fill(userPassword)
       await page.getByRole('main').locator('button[type=submit]').click()
-      await page.getByRole('heading', { name: pick(here, '两步验证', 'Second factor') }).waitFor()
+      await page.getByRole('heading', { name: pick(here, '两步验证', 'Two-factor authentication') }).waitFor()
       await look(page, 'second-factor')
     },
   },

@@ -103,12 +103,10 @@ describe.each(everyone)('for $who', ({ who, level, language, scheme, width }) =>
   it('an address that is no screen says so', async () => {
     const { page } = await stage.open(who, { language, scheme })
     await go(page, '/no/such/page')
-    await page.getByRole('heading', { level: 1, name: { zh: '页面不存在', en: 'This page does not exist' }[language] }).waitFor()
-    await page
-      .getByText({ zh: '请检查你的浏览器地址是否正确', en: 'Page does not exist, check your address' }[language])
-      .waitFor()
+    await page.getByRole('heading', { level: 1, name: { zh: '页面不存在', en: 'Page not found' }[language] }).waitFor()
+    await page.getByText({ zh: '请检查你的浏览器地址是否正确', en: 'Check the address in your browser' }[language]).waitFor()
     await expectFit(page, language)
-    await page.getByRole('link', { name: { zh: '返回首页', en: 'Back to the home page' }[language] }).click()
+    await page.getByRole('link', { name: { zh: '返回首页', en: 'Go to home page' }[language] }).click()
     await page.waitForURL(/\/$/)
   })
 })

@@ -100,7 +100,7 @@ export async function readMessage(page: Page, language: Language, text: string |
 
 const loginWords = {
   zh: { name: '用户名/邮箱', password: '密码', submit: '登录', done: '登录成功！' },
-  en: { name: 'Username or e-mail', password: 'Password', submit: 'Log in', done: 'Login succeeded' },
+  en: { name: 'Username or email', password: 'Password', submit: 'Log in', done: 'Logged in' },
 } as const
 
 /** Logs in through the form, as a person does. */

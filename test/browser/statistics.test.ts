@@ -56,17 +56,17 @@ const words = {
     rule: /^按量计费费用 = 分组倍率 × 模型倍率 × .*÷ 500,000/,
   },
   en: {
-    table: 'Show as a table',
+    table: 'View as table',
     byUser: 'User',
     tokens: 'Tokens',
     group: 'Group',
     export: 'Export',
-    purge: 'Clean the log',
-    title: 'Clean the log',
+    purge: 'Clean up logs',
+    title: 'Clean up logs',
     sure: 'Delete old logs?',
-    done: '2 logs cleaned',
+    done: '2 logs deleted',
     example: 'Worked example: gpt-4o',
-    rule: /^Cost by tokens = group ratio × model ratio × .*÷ 500,000/,
+    rule: /^Per-token cost = group ratio × model ratio × .*÷ 500,000/,
   },
 } as const
 

@@ -71,7 +71,7 @@ const words = {
     lyrics: '歌词',
   },
   en: {
-    picture: 'View picture',
+    picture: 'View image',
     close: 'Close',
     details: 'Details',
     id: 'Task ID',

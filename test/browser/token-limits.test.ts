@@ -20,12 +20,12 @@ const words = {
   },
   en: {
     edit: 'Edit',
-    toggle: 'Limit the rate',
+    toggle: 'Rate limit',
     requests: 'Requests per period',
-    seconds: 'Period in seconds',
+    seconds: 'Period (seconds)',
     save: 'Submit',
-    empty: 'Fill in at least one limit',
-    hostedTools: 'Refuse hosted tools that a model lacks',
+    empty: 'Set at least one limit',
+    hostedTools: 'Reject unsupported hosted tools',
   },
 } as const
 

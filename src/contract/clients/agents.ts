@@ -13,7 +13,7 @@ export const agents: readonly Client[] = [
     extraModels: [
       {
         model: 'claude-haiku-4-5',
-        use: { zh: '摘要与后台小任务', en: 'summaries and small tasks in the background' },
+        use: { zh: '摘要与后台小任务', en: 'summaries and small background tasks' },
       },
     ],
     steps: ({ address, key, model }) => {
@@ -30,7 +30,7 @@ export const agents: readonly Client[] = [
     },
     hint: {
       zh: '两种方式任选其一。ANTHROPIC_DEFAULT_HAIKU_MODEL 让后台小任务也使用所选模型。',
-      en: 'Either of the two is enough. ANTHROPIC_DEFAULT_HAIKU_MODEL makes small background tasks use the chosen model too.',
+      en: 'Either is enough. With ANTHROPIC_DEFAULT_HAIKU_MODEL, small background tasks also use the selected model.',
     },
   },
   {
@@ -66,8 +66,8 @@ export const agents: readonly Client[] = [
     documentation: 'https://geminicli.com/docs/reference/configuration',
     tried: { version: '0.61.0', date: '2026-11-23' },
     extraModels: [
-      { model: 'gemini-2.5-flash-lite', use: { zh: '选择模型（路由）', en: 'routing between models' } },
-      { model: 'gemini-2.5-flash', use: { zh: '摘要与网页读取', en: 'summaries and reading web pages' } },
+      { model: 'gemini-2.5-flash-lite', use: { zh: '选择模型（路由）', en: 'model routing' } },
+      { model: 'gemini-2.5-flash', use: { zh: '摘要与网页读取', en: 'summaries and web page reading' } },
     ],
     steps: ({ address, key, model }) => [
       {
@@ -177,7 +177,7 @@ export const agents: readonly Client[] = [
     ],
     hint: {
       zh: '请求由 Cursor 的服务器发出，因此本站地址须能从互联网访问。',
-      en: 'The servers of Cursor make the calls, so the address must be reachable from the internet.',
+      en: 'Cursor’s servers make the calls, so this site must be reachable from the internet.',
     },
   },
   {

@@ -7,7 +7,7 @@ export interface Client {
   readonly kind: ClientKind
   /** The interface of the gateway that it calls. */
   readonly dialect: ClientDialect
-  /** Where its own documentation says so. */
+  /** The URL of the client's documentation. */
   readonly documentation: string
   /** Absent where the steps are those of its documentation and were not run. */
   readonly tried?: Tried

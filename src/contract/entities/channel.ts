@@ -35,7 +35,7 @@ export const channel = z.object({
   balance: z.number(),
   balance_updated_time: z.int(),
   used_quota: z.int(),
-  /** How many keys it has, and how many of them are in use. */
+  /** The number of keys, and of enabled keys. */
   keys_total: z.int(),
   keys_enabled: z.int(),
   /** Endpoints that its upstream was found to lack, and when; calls to them are translated. */
@@ -55,11 +55,11 @@ export const channelKey = z.object({
 })
 export type ChannelKey = z.output<typeof channelKey>
 
-/** What `model_mapping` holds: requested to upstream model. */
+/** The value of `model_mapping`: requested to upstream model. */
 export const modelMapping = z.record(z.string().min(1).max(255), z.string().min(1).max(255))
 
 const statusText = /^[1-5]\d\d$/
-/** What `status_code_mapping` holds: status of the upstream to the status that it is taken for. */
+/** The value of `status_code_mapping`: the upstream's status to the status that replaces it. */
 export const statusCodeMapping = z.record(
   z.string().regex(statusText),
   z.union([z.string().regex(statusText).transform(Number), z.int().min(100).max(599)]),
@@ -81,11 +81,14 @@ export const channelSetting = z
   .object({
     proxy: z.string().max(500),
     force_format: z.boolean(),
-    /** Which of several keys a request gets: any, one after the other, or the same for the whole of a conversation. */
+    /** The key selection of a multi-key channel: random, in turn, or one key for a whole conversation. */
     key_mode: z.enum(['random', 'round-robin', 'session']),
     /** For streams: without output by then, another channel takes over. */
     first_byte_timeout_ms: z.int().min(100).max(3_600_000),
-    /** Of the whole channel, over all nodes with Redis, else on each: requests at a time, and what begins or is used within a minute. */
+    /**
+     * Limits of the whole channel, over all nodes with Redis, otherwise per node: concurrent requests, and requests and tokens per
+     * minute.
+     */
     max_concurrency: z.int().min(1).max(1_000_000),
     max_requests_per_minute: z.int().min(1).max(1e9),
     max_tokens_per_minute: z.int().min(1).max(1e12),
@@ -99,7 +102,7 @@ export const channelSetting = z
     param_override: bodyRules,
     header_override: headerOverrides,
     system_prompt: z.string().max(100_000),
-    /** In front of the caller's own instructions, or only where there are none. */
+    /** Prepended to the caller's own instructions, or added only if the caller sends none. */
     system_prompt_mode: z.enum(['prepend', 'fill']),
     thinking_to_content: z.boolean(),
     /** Refuses requests with hosted tools that its models lack, instead of leaving those out. */
@@ -116,13 +119,13 @@ export const channelSetting = z
   .partial()
 export type ChannelSetting = z.output<typeof channelSetting>
 
-/** No NUL, which no database takes, and no half of a character, which would not come back as it was sent. */
+/** Refuses NUL, which no database stores, and lone surrogates, which would not be read back unchanged. */
 const text = (max: number) =>
   z
     .string()
     .max(max)
     .regex(/^[^\0\p{Cs}]*$/u)
-/** Absent and null both mean "as it is". */
+/** Absent and null both mean "unchanged". */
 const asItIs = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().transform((value) => value ?? undefined)
 const optionalText = (max: number) => asItIs(text(max))
 /** Saved by clients as number or text. */
@@ -203,7 +206,7 @@ export const channelPatch = z
   .partial()
   .extend({
     id: z.int().positive(),
-    /** Auto-disabled (3) is what clients send back unread: it means "as it is". */
+    /** Clients send auto-disabled (3) back without reading it: it means "unchanged". */
     status: z
       .literal([channelStatus.enabled, channelStatus.disabled, channelStatus.autoDisabled])
       .transform((status) => (status === channelStatus.autoDisabled ? undefined : status))
@@ -221,7 +224,7 @@ export const modelChanges = z.object({
 })
 export type ModelChanges = z.output<typeof modelChanges>
 
-/** How far a job over many channels is, or how its last run ended. `counts` says how many ended in which way. */
+/** The progress of a job over many channels, or the result of its last run. `counts` has the number of channels per result. */
 export const channelJob = z.object({
   name: z.string(),
   outcome: z.enum(['running', 'ok', 'failed', 'timeout']),
@@ -261,7 +264,7 @@ export const channelType = z.object({
   base_url: z.string(),
   needs_base_url: z.boolean(),
   models: z.array(z.string()),
-  /** Those that a new channel begins with: few where the vendor has many. */
+  /** The default models of a new channel: few for vendors with many models. */
   newest: z.array(z.string()),
   /** Whether the form offers it for new channels; the others only exist on old ones. */
   offered: z.boolean(),

@@ -4,19 +4,19 @@ import type { Text } from '../text.ts'
 /** Why a balance changed, by the kind of its ledger row. */
 export const ledgerKindLabels: Readonly<Record<string, { label: Text; color: string }>> = {
   charge: { label: { zh: '消费', en: 'Usage' }, color: 'lime' },
-  grant: { label: { zh: '初始额度', en: 'Opening quota' }, color: 'blue' },
+  grant: { label: { zh: '初始额度', en: 'Initial quota' }, color: 'blue' },
   top_up: { label: { zh: '在线充值', en: 'Online top-up' }, color: 'cyan' },
   redeem: { label: { zh: '兑换码', en: 'Redemption code' }, color: 'cyan' },
   reward: { label: { zh: '奖励', en: 'Reward' }, color: 'teal' },
   transfer: { label: { zh: '邀请额度划转', en: 'Invitation transfer' }, color: 'teal' },
   refund: { label: { zh: '退款', en: 'Refund' }, color: 'violet' },
-  adjust: { label: { zh: '管理员调整', en: 'Changed by an admin' }, color: 'orange' },
+  adjust: { label: { zh: '管理员调整', en: 'Adjusted by an admin' }, color: 'orange' },
 }
 
 /**
- * One change of a balance as its owner sees it. `amount` is in units, negative for a charge; `reference` names the cause, and the other
- * texts say more of it: the reason of an admin, or the model and token of a charge. `balance` is what there was after it; null where the
- * rows between are left out.
+ * One change of a balance as its owner sees it. `amount` is in units, negative for a charge; `reference` names the cause, and the
+ * other texts describe it: the reason of an admin, or the model and token of a charge. `balance` is the balance after the change; null
+ * where the rows between are left out.
  */
 export const ledgerRow = z.object({
   id: z.int(),

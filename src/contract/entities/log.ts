@@ -7,8 +7,8 @@ export const logType = { topUp: 1, consume: 2, manage: 3, system: 4 } as const
 
 export const logTypeLabels: Readonly<Record<number, { label: Text; color: string }>> = {
   1: { label: { zh: '充值', en: 'Top-up' }, color: 'cyan' },
-  2: { label: { zh: '消费', en: 'Consume' }, color: 'lime' },
-  3: { label: { zh: '管理', en: 'Manage' }, color: 'orange' },
+  2: { label: { zh: '消费', en: 'Usage' }, color: 'lime' },
+  3: { label: { zh: '管理', en: 'Admin' }, color: 'orange' },
   4: { label: { zh: '系统', en: 'System' }, color: 'violet' },
 }
 
@@ -66,7 +66,10 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   input_tokens: number
   cache_tokens: number
   cache_creation_tokens: number
-  /** What those of each longer lifetime cost, as multiples of `create_cache_ratio`. Rows from before it was kept have 1.6 for an hour. */
+  /**
+   * The factors of cache writes per longer lifetime, as multiples of `create_cache_ratio`. Rows written before this field existed have
+   * 1.6 for an hour.
+   */
   cache_creation_factors?: Readonly<Partial<Record<LongCacheLifetime, number>>>
   output_tokens: number
   reasoning_tokens?: number
@@ -85,12 +88,12 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   image_cache_ratio?: number
   video_output?: number
   video_completion_ratio?: number
-  /** How often the price per call was due; absent when it was once. */
+  /** The number of times the price per call was charged; absent for 1. */
   calls?: number
   /** Web searches of the vendor, and US dollars of each. */
   searches?: number
   search_price?: number
-  /** The tier that was asked for and the one that the reply names, as requests write them; absent for ordinary ones. */
+  /** The requested tier and the tier named by the reply, as requests write them; absent for the default tier. */
   tier_asked?: string
   tier_served?: string
   /** The factor of the tier on tokens or the price per call; absent for 1. Tools are not multiplied. */
@@ -111,7 +114,7 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   usage_implausible?: true
   /** No price was set and the fallback ratio was used. */
   unpriced?: true
-  /** Where the price comes from: an administrator, the table of a fresh site, or public price data; absent for the fallback. */
+  /** The source of the price: set by an administrator, the table of a fresh site, or public price data; absent for the fallback. */
   price_source?: 'own' | 'default' | 'public'
   /** Of public price data: whose price it is, and the day of the data. */
   price_vendor?: string
@@ -121,7 +124,7 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   is_model_mapped?: true
   upstream_model_name?: string
   reasoning_effort?: string
-  /** The wire format that the upstream was asked in, where it was not the caller's. */
+  /** The wire format of the upstream request; absent if it equals the caller's. */
   upstream_format?: string
   /** Fields of the request that the upstream's format cannot carry. */
   dropped?: readonly string[]
@@ -129,7 +132,7 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   reply_dropped?: readonly string[]
   /** Units that were reserved for the call. */
   held?: number
-  /** Output limit in tokens of each answer, set because the balance afforded no more. */
+  /** Output limit in tokens of each answer, set because the balance covered no more. */
   output_limit?: number
   /** Admins only. */
   admin_info?: {
@@ -142,7 +145,7 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
     address?: string
     /** The upstream's report, where that is implausible. */
     reported?: { prompt_tokens: number; cached_tokens: number; completion_tokens: number }
-    /** Units that the upstream bills beyond `quota`, and why the site bears them. */
+    /** Units that the upstream bills beyond `quota`, and the reason that the site bears them. */
     site_cost?: { amount: number; reason: SiteCostReason }
   }
 }

@@ -10,7 +10,7 @@ export const redemptionStatusLabels: Readonly<Record<number, { label: Text; colo
   3: { label: { zh: '已使用', en: 'Used' }, color: 'gray' },
 }
 
-/** What lists can be filtered by: the states of a code, and codes that have run out of time before anybody used them. */
+/** Filters of code lists: the states of a code, and codes that expired unused. */
 export const redemptionFilters = { ...redemptionStatus, expired: 4 } as const
 
 export const redemptionDefaults = { quota: 100_000, count: 1 } as const
@@ -34,7 +34,7 @@ export const redemption = z.object({
   used_user_id: z.int(),
   /** Unix seconds of expiry; 0 is never. */
   expired_time: z.int(),
-  /** How many are to be made, which only a request says. */
+  /** The number of codes to create, present in requests only. */
   count: z.literal(0),
   /** Deleted ones are not shown. */
   DeletedAt: z.null(),

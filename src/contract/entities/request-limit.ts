@@ -1,4 +1,4 @@
-/** How much may be asked in a window of so many seconds, and how much at once. 0 is no limit. */
+/** The limits of a window of this many seconds: requests, tokens and concurrent requests. 0 is no limit. */
 export interface RequestLimit {
   readonly seconds: number
   readonly requests: number

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Text } from '../text.ts'
 
-/** Why the site, and not the caller, bears an upstream's cost. */
+/** The reasons that the site, and not the caller, bears an upstream's cost. */
 export const siteCostReasons = ['usage_implausible', 'undelivered'] as const
 export type SiteCostReason = (typeof siteCostReasons)[number]
 
@@ -12,7 +12,7 @@ export const siteCostReasonLabels: Readonly<Record<SiteCostReason, Text>> = {
 
 const sum = z.object({ count: z.int(), quota: z.int() })
 
-/** The site's cost for one reason on one channel. `channel_name` is '' when the channel is gone. */
+/** The site's cost for one reason on one channel. `channel_name` is '' for a deleted channel. */
 export const siteCostSum = z.object({
   reason: z.enum(siteCostReasons),
   channel_id: z.int(),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What admins see of the running installation. */
+/** The state of the running installation, for admins. */
 
 export const auditRow = z.object({
   id: z.int(),
@@ -46,7 +46,7 @@ export const job = z.object({
   finished_at: z.int(),
   /** The node of the last run. */
   node: z.string(),
-  /** Of a job that goes over many things: how many of how many, and how each went. */
+  /** The progress of a job over many items: done, total, and the number of items per result. */
   progress: z.object({ done: z.int(), total: z.int(), counts: z.record(z.string(), z.int()) }).nullable(),
   /** Its result, or the reason of its failure. */
   detail: z.string(),
@@ -90,7 +90,7 @@ export const release = z.object({
   title: z.string(),
   /** As the publisher wrote them: to be shown as text alone. */
   notes: z.string(),
-  /** Where to read on; '' when the feed names no https page. */
+  /** The URL of the release notes; '' when the feed names no https page. */
   url: z.string(),
   published_at: z.string(),
 })

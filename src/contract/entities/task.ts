@@ -23,7 +23,7 @@ export const drawing = z.object({
   progress: z.string(),
   fail_reason: z.string(),
   channel_id: z.int(),
-  /** Units; 0 for one that failed, because its charge was given back. */
+  /** Units; 0 for a failed task, because its charge was refunded. */
   quota: z.int(),
   buttons: z.string(),
   properties: z.string(),
@@ -40,7 +40,7 @@ export const task = z.object({
   user_id: z.int(),
   username: z.string(),
   channel_id: z.int(),
-  /** Units; 0 for one that failed, because its charge was given back. */
+  /** Units; 0 for a failed task, because its charge was refunded. */
   quota: z.int(),
   action: z.string(),
   status: z.string(),
@@ -54,7 +54,7 @@ export const task = z.object({
 })
 export type Task = z.output<typeof task>
 
-/** What lists of tasks can be sorted by: the order in which they were submitted. */
+/** The sort key of task lists: the order of submission. */
 export const taskSorts = ['id'] as const
 
 export interface Label {

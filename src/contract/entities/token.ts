@@ -47,12 +47,12 @@ export const token = z.object({
 })
 export type Token = z.output<typeof token>
 
-/** Columns that lists of tokens can be sorted by; what never ends comes after the rest. */
+/** Sort keys of token lists; tokens that never expire come last. */
 export const tokenSorts = ['id', 'name', 'used_quota', 'remain_quota', 'accessed_time', 'expired_time'] as const
 export type TokenSort = (typeof tokenSorts)[number]
 
 const quota = z.int().min(0).max(1e15)
-/** Consoles that do not know it leave it out, which must not lift it: an absent one stays unchanged. */
+/** Consoles that do not know the field omit it; an absent value leaves the limit unchanged. */
 const limit = z.int().min(0).max(requestCountMax).optional()
 const text = (lengthMax: number) =>
   z

@@ -3,7 +3,8 @@ import type { Text } from '../text.ts'
 
 /**
  * The status of an order. `processing`: paid, but the money has not arrived yet. `failed`, `expired` and `flagged` are not the end:
- * the exact payment credits the order however late it arrives. `success` is: refunds and disputes are noted beside it.
+ * the exact payment credits the order, no matter how late it arrives. `success` is final: refunds and disputes are recorded
+ * separately.
  */
 export const topUpStatus = {
   pending: 'pending',

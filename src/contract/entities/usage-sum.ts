@@ -22,8 +22,8 @@ export const grainSeconds: Readonly<Record<Grain, number>> = { hour: 3600, day: 
 const sums = { quota: z.int(), count: z.int(), token_used: z.int() }
 
 /**
- * Charges of a span, by time and by one dimension. `keys` are the largest by quota, and last, where there are more, all the others
- * together as '*'. `name` is for people: of a user or channel, '' when it is gone.
+ * Charges of a time range, by time and by one dimension. `keys` are the largest by quota; if there are more, the last is '*' for the
+ * sum of the others. `name` is the display name of a user or channel, '' if it is deleted.
  */
 export const usageSums = z.object({
   keys: z.array(z.object({ key: z.string(), name: z.string(), ...sums })),

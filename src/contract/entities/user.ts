@@ -102,7 +102,7 @@ export const userBatch = z.object({
 })
 export type UserBatch = z.output<typeof userBatch>
 
-/** What became of one of them. */
+/** The result for one user. */
 export const userBatchResult = z.object({
   id: z.int(),
   done: z.boolean(),

@@ -14,36 +14,36 @@ export const automation = section(
         { value: 'lowest-latency', label: { zh: '最快', en: 'Lowest latency' } },
         { value: 'cheapest', label: { zh: '最便宜', en: 'Cheapest' } },
       ],
-      label: { zh: '分组路由策略', en: 'Routing by group' },
+      label: { zh: '分组路由策略', en: 'Routing strategy by group' },
       help: {
         zh: '分组名到策略的映射：同一优先级的多个渠道如何选择；未列出的分组按权重。',
-        en: 'Groups and how one of several channels of a priority is chosen for each; by weight for groups that are not listed.',
+        en: 'Maps groups to strategies for choosing among channels of the same priority. Groups that are not listed use “By weight”.',
       },
     }),
     ChannelDisableThreshold: option({
       ...number(5, { min: 0, max: 86_400, unit: units.seconds }),
-      label: { zh: '最长响应时间', en: 'Longest response time' },
+      label: { zh: '最长响应时间', en: 'Maximum response time' },
       help: {
         zh: '测试全部渠道时，响应慢于此值的渠道会被自动禁用；0 表示不限制。',
-        en: 'When all channels are tested, slower ones are disabled automatically; 0 means no limit.',
+        en: 'When all channels are tested, slower ones are disabled automatically. 0 means no limit.',
       },
     }),
     ChannelTestMinutes: option({
       ...integer(0, { min: 0, max: 43_200, unit: units.minutes }),
-      label: { zh: '定期测试渠道的间隔', en: 'Interval of channel tests' },
-      help: { zh: '0 表示不定期测试。', en: '0 means that channels are only tested by hand.' },
+      label: { zh: '定期测试渠道的间隔', en: 'Channel test interval' },
+      help: { zh: '0 表示不定期测试。', en: '0 means that channels are tested only manually.' },
     }),
     ChannelBalanceMinutes: option({
       ...integer(0, { min: 0, max: 43_200, unit: units.minutes }),
-      label: { zh: '定期更新余额的间隔', en: 'Interval of balance updates' },
-      help: { zh: '0 表示不定期更新。', en: '0 means that balances are only updated by hand.' },
+      label: { zh: '定期更新余额的间隔', en: 'Balance update interval' },
+      help: { zh: '0 表示不定期更新。', en: '0 means that balances are updated only manually.' },
     }),
     ChannelModelsMinutes: option({
       ...integer(0, { min: 0, max: 43_200, unit: units.minutes }),
-      label: { zh: '检查上游模型变化的间隔', en: 'Interval of checks for new models' },
+      label: { zh: '检查上游模型变化的间隔', en: 'Upstream model check interval' },
       help: {
         zh: '记录上游新增与下架的模型，由管理员决定是否采用；0 表示不检查。',
-        en: 'Notes which models upstreams add and drop, for an admin to apply; 0 means never.',
+        en: 'Records which models upstreams add and remove, so that an admin can apply the changes. 0 means never.',
       },
     }),
     AutomaticDisableChannelEnabled: option({
@@ -51,7 +51,7 @@ export const automation = section(
       label: { zh: '失败时自动禁用渠道', en: 'Automatically disable channels on failure' },
       help: {
         zh: '密钥失效、余额不足或命中关键词的渠道会被禁用。',
-        en: 'Channels with a revoked key, without balance or with a keyword in their error are disabled.',
+        en: 'Disables channels whose key is revoked, whose balance is used up, or whose error contains a keyword.',
       },
     }),
     AutomaticEnableChannelEnabled: option({
@@ -59,7 +59,7 @@ export const automation = section(
       label: { zh: '成功时自动启用渠道', en: 'Automatically enable channels on success' },
       help: {
         zh: '被自动禁用的渠道测试通过后重新启用。',
-        en: 'Channels that were disabled automatically are enabled again when a test succeeds.',
+        en: 'Re-enables automatically disabled channels when a test succeeds.',
       },
     }),
     AutomaticDisableKeywords: option({
@@ -72,10 +72,10 @@ export const automation = section(
         'Operation not allowed',
         'Your account is not authorized',
       ]),
-      label: { zh: '自动禁用关键词', en: 'Automatic disable keywords' },
+      label: { zh: '自动禁用关键词', en: 'Automatic disabling keywords' },
       help: {
         zh: '一行一个，不区分大小写；上游错误含有其中之一时禁用渠道。',
-        en: 'One per line, in any case; a channel whose error contains one is disabled.',
+        en: 'One per line, case-insensitive. A channel is disabled if its error contains any of them.',
       },
     }),
   },

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Choice, Widget } from '../fields.ts'
 import type { Text } from '../text.ts'
 
-/** What `zod` exports as `z`. */
+/** The exports of `zod`, as `z`. */
 export type Zod = typeof z
 
 /**
@@ -11,10 +11,10 @@ export type Zod = typeof z
  */
 export type MakeSchema<Value> = (z: Zod) => z.ZodType<Value>
 
-/** Who may write an option: `admin` those for operation, `root` those that can take over accounts or money. */
+/** The role that may write an option: `admin` for operation, `root` for options that can take over accounts or money. */
 export type Writer = 'admin' | 'root'
 
-/** Where a settings form shows options. A section is a card of a tab. */
+/** The place of options in the settings form. A section is a card of a tab. */
 export interface Place {
   /** Unique among the sections. */
   readonly name: string
@@ -29,7 +29,7 @@ export interface Place {
  * always a string; `codec.ts` turns one into the other by the widget.
  */
 export interface Option<Value = unknown> {
-  /** Absent for the built-in price tables alone, which are too big for the web: `defaults.ts` adds them. */
+  /** Absent only for the built-in price tables, which are too big for the web: `defaults.ts` adds them. */
   readonly default?: NoInfer<Value>
   readonly schema: MakeSchema<Value>
   readonly widget: Widget

@@ -11,36 +11,36 @@ export const drawing = section(
     }),
     MjNotifyEnabled: option({
       ...toggle(false),
-      label: { zh: '允许回调（会泄露服务器 IP 地址）', en: 'Allow callbacks (reveals the address of the server)' },
+      label: { zh: '允许回调（会泄露服务器 IP 地址）', en: 'Allow callbacks (reveals the server’s IP address)' },
       help: {
         zh: '把客户端给出的 notifyHook 转发给上游；客户端没有给出时，上游直接向本站报告进度（须设置服务器地址）。',
-        en: "Passes the client's notifyHook on to the upstream. Where the client names none, the upstream reports its progress to this site, if that has a server address.",
+        en: 'Forwards the client’s notifyHook to the upstream. If the client sets none, the upstream reports progress to this site, provided that a server address is set.',
       },
     }),
     MjAccountFilterEnabled: option({
       ...toggle(false),
       label: { zh: '允许 accountFilter 参数', en: 'Allow the accountFilter parameter' },
-      help: { zh: '允许客户端选择上游账号。', en: 'Lets clients choose the account of the upstream.' },
+      help: { zh: '允许客户端选择上游账号。', en: 'Lets clients choose the upstream account.' },
     }),
     MjForwardUrlEnabled: option({
       ...toggle(true),
-      label: { zh: '将上游地址替换为服务器地址', en: 'Replace upstream addresses by the server address' },
+      label: { zh: '将上游地址替换为服务器地址', en: 'Replace upstream URLs with the server address' },
       help: {
         zh: '图片经由本站提供，不暴露上游地址。',
-        en: 'Pictures are served by this site, so that the upstream stays unknown.',
+        en: 'Serves images through this site, so that the upstream stays hidden.',
       },
     }),
     MjModeClearEnabled: option({
       ...toggle(false),
-      label: { zh: '清除提示词中的 --fast、--relax 和 --turbo', en: 'Strip --fast, --relax and --turbo from prompts' },
-      help: { zh: '让渠道决定绘图速度模式。', en: 'Leaves the speed mode to the channel.' },
+      label: { zh: '清除提示词中的 --fast、--relax 和 --turbo', en: 'Remove --fast, --relax and --turbo from prompts' },
+      help: { zh: '让渠道决定绘图速度模式。', en: 'Lets the channel choose the speed mode.' },
     }),
     MjActionCheckSuccessEnabled: option({
       ...toggle(true),
-      label: { zh: '检测必须等待绘图成功才能进行放大等操作', en: 'Follow-up actions need a successful drawing' },
+      label: { zh: '检测必须等待绘图成功才能进行放大等操作', en: 'Require a successful drawing for follow-up actions' },
       help: {
         zh: '原任务成功之前拒绝放大、变换等操作。',
-        en: 'Upscale, variation and other actions are refused until the first task has succeeded.',
+        en: 'Refuses upscale, variation and other actions until the first task has succeeded.',
       },
     }),
   },

@@ -1,7 +1,7 @@
 import type { LongCacheLifetime } from '../usage.ts'
 
 /**
- * Defaults of what vendors charge beside the tokens, from their public price lists as read in November 2026:
+ * Default prices of vendors' charges other than tokens, from their public price lists as read in November 2026:
  * https://platform.openai.com/docs/pricing, https://platform.claude.com/docs/en/about-claude/pricing,
  * https://ai.google.dev/gemini-api/docs/pricing and https://cloud.google.com/vertex-ai/generative-ai/pricing.
  */
@@ -41,7 +41,7 @@ export const toolPrices: Readonly<Record<string, number>> = {
   $web_search: 0.005,
 }
 
-/** What tokens cost in a tier as a multiple of their ordinary price, by tier or by `tier/model pattern`. */
+/** Cost of tokens in a tier as a multiple of their ordinary price, by tier or by `tier/model pattern`. */
 export const tierFactors: Readonly<Record<string, number>> = {
   // OpenAI: service_tier. `fast` is another word for `priority` there.
   'priority/gpt-*': 2,
@@ -68,8 +68,7 @@ export const tierFactors: Readonly<Record<string, number>> = {
 }
 
 /**
- * What writing to a cache costs by how long it is kept, as a multiple of a write of five minutes. OpenAI sells 30 minutes for 1.25 times the
- * price of input, Anthropic 5 minutes for 1.25 times and an hour for twice. No list names 12 hours: they cost as the longest lifetime that
- * one names.
+ * Cost of cache writes by lifetime, as a multiple of a five-minute write. OpenAI charges 1.25 times the input price for 30 minutes,
+ * Anthropic 1.25 times for 5 minutes and twice for an hour. No list has 12 hours: they cost as much as the longest listed lifetime.
  */
 export const cacheWriteFactors: Readonly<Record<LongCacheLifetime, number>> = { '30m': 1, '1h': 1.6, '12h': 1.6 }

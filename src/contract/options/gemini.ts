@@ -20,17 +20,17 @@ export const gemini = section(
       label: { zh: 'Gemini安全设置', en: 'Gemini safety settings' },
       help: {
         zh: '安全类别到阈值的映射，default 为默认值。',
-        en: 'Threshold of each safety category; default stands for the others.',
+        en: 'Maps safety categories to thresholds. “default” applies to all others.',
       },
     }),
     'gemini.version_settings': option({
       default: { default: 'v1beta', 'gemini-1.0-pro': 'v1' },
       schema: mapWithDefault(apiVersion, 'v1beta'),
       widget: 'json',
-      label: { zh: 'Gemini版本设置', en: 'Gemini version settings' },
+      label: { zh: 'Gemini版本设置', en: 'Gemini API version' },
       help: {
         zh: '上游模型到接口版本的映射，default 为默认值。',
-        en: 'API version of each upstream model; default stands for the others.',
+        en: 'Maps upstream models to API versions. “default” applies to all others.',
       },
     }),
   },

@@ -7,8 +7,9 @@ import { sections as rateLimit } from './tabs/ratelimit.ts'
 import { sections as system } from './tabs/system.ts'
 
 /**
- * Every option of the product, by settings section in the order of the screens. A new option is one entry in its section, a new section
- * is listed with its tab; the web loads each tab by itself. The default price tables are in `defaults.ts`, which only the server reads.
+ * Every option of the product, by settings section in the order of the screens. A new option is one entry in its section, a new
+ * section is listed with its tab; the web loads each tab separately. The default price tables are in `defaults.ts`, which only the
+ * server reads.
  */
 export const sections = [...operation, ...prices, ...rateLimit, ...models, ...system, ...other] as const
 
@@ -32,7 +33,7 @@ export interface FoundOption {
   readonly writer: Writer
 }
 
-/** The declaration behind a key that came from outside. */
+/** The declaration of a key from a request. */
 export function findOption(key: string): FoundOption | undefined {
   const place = places.get(key)
   if (!place) return undefined

@@ -6,26 +6,26 @@ export const logs = section(
   {
     LogConsumeEnabled: option({
       ...toggle(true),
-      label: { zh: '启用额度消费日志记录', en: 'Keep logs of quota consumption' },
+      label: { zh: '启用额度消费日志记录', en: 'Keep usage logs' },
       help: {
         zh: '关闭后不再记录单次消费，但扣费照常。',
-        en: 'When off, single charges leave no log row; they are charged all the same.',
+        en: 'When off, individual charges are not logged. They are charged as usual.',
       },
     }),
     LogRetentionDays: option({
       ...integer(0, { min: 0, max: 3650, unit: { zh: '天', en: 'days' } }),
-      label: { zh: '消费日志保留天数', en: 'Days that consumption logs are kept' },
+      label: { zh: '消费日志保留天数', en: 'Usage log retention' },
       help: {
         zh: '更早的消费日志会自动清理，账目、余额和数据看板不受影响；0 表示一直保留。',
-        en: 'Older consumption logs are removed by themselves; ledger, balances and dashboard stay as they are. 0 keeps all.',
+        en: 'Older usage logs are deleted automatically. The ledger, balances and dashboard are not affected. 0 keeps all logs.',
       },
     }),
     TaskRetentionDays: option({
       ...integer(0, { min: 0, max: 3650, unit: { zh: '天', en: 'days' } }),
-      label: { zh: '绘图与异步任务保留天数', en: 'Days that drawings and tasks are kept' },
+      label: { zh: '绘图与异步任务保留天数', en: 'Drawing and task retention' },
       help: {
         zh: '更早且已结束的绘图与异步任务会自动清理，账目和余额不受影响；0 表示一直保留。',
-        en: 'Older drawings and tasks that have ended are removed by themselves; ledger and balances stay as they are. 0 keeps all.',
+        en: 'Older drawings and tasks that have ended are deleted automatically. The ledger and balances are not affected. 0 keeps all of them.',
       },
     }),
   },
@@ -39,7 +39,7 @@ export const dashboard = section(
       label: { zh: '启用数据看板', en: 'Enable the data dashboard' },
       help: {
         zh: '汇总每小时的用量并在侧边栏显示数据看板。',
-        en: 'Sums up usage by the hour and shows the dashboard in the sidebar.',
+        en: 'Aggregates usage by hour and shows the dashboard in the sidebar.',
       },
     }),
     DataExportInterval: option({
@@ -47,7 +47,7 @@ export const dashboard = section(
       label: { zh: '数据看板更新间隔', en: 'Dashboard update interval' },
       help: {
         zh: '多久更新一次汇总数据，过短会增加数据库负担。',
-        en: 'How often the sums are brought up to date; a short interval burdens the database.',
+        en: 'How often usage is aggregated. Short intervals increase the load on the database.',
       },
     }),
     DataExportDefaultTime: option({
@@ -57,7 +57,7 @@ export const dashboard = section(
         week: { zh: '周', en: 'Week' },
       }),
       label: { zh: '数据看板默认时间粒度', en: 'Default time granularity' },
-      help: { zh: '仅影响显示，数据始终按小时汇总。', en: 'For display only; data is always summed up by the hour.' },
+      help: { zh: '仅影响显示，数据始终按小时汇总。', en: 'Affects the display only. Data is always aggregated by hour.' },
     }),
   },
 )

@@ -7,27 +7,27 @@ export const moderation = section(
     CheckSensitiveEnabled: option({
       ...toggle(true),
       label: { zh: '启用屏蔽词过滤功能', en: 'Enable sensitive word filtering' },
-      help: { zh: '以下所有检查的总开关。', en: 'Master switch of the checks below.' },
+      help: { zh: '以下所有检查的总开关。', en: 'Main switch for the checks below.' },
     }),
     CheckSensitiveOnPromptEnabled: option({
       ...toggle(true),
       label: { zh: '启用 Prompt 检查', en: 'Check prompts' },
       help: {
         zh: '提示中含有屏蔽词的请求会被拒绝，不计费。',
-        en: 'A request whose prompt has a listed word is refused and costs nothing.',
+        en: 'Refuses requests whose prompt contains a sensitive word, without a charge.',
       },
     }),
     CheckSensitiveOnCompletionEnabled: option({
       ...toggle(false),
       label: { zh: '启用生成内容检查', en: 'Check completions' },
-      help: { zh: '检查模型生成的文字。', en: 'The text that a model produces is checked too.' },
+      help: { zh: '检查模型生成的文字。', en: 'Checks the text that models generate.' },
     }),
     StopOnSensitiveEnabled: option({
       ...toggle(true),
-      label: { zh: '检测到屏蔽词时停止生成', en: 'Stop when a listed word appears' },
+      label: { zh: '检测到屏蔽词时停止生成', en: 'Stop at sensitive words' },
       help: {
         zh: '生成内容命中屏蔽词时立即中止；关闭则以星号代替该词并继续。',
-        en: 'A completion with a listed word is cut off; when off, the word is replaced by asterisks and the answer goes on.',
+        en: 'Stops a completion at a sensitive word. When off, the word is replaced by asterisks and the completion continues.',
       },
     }),
     SensitiveWords: option({

@@ -35,40 +35,43 @@ export const payment = section(
     label: { zh: '支付设置', en: 'Payment settings' },
     help: {
       zh: '支付地址、商户 ID 和商户密钥全部填写后即开启支付宝和微信充值；需要先填写服务器地址。预设数量、折扣和分组倍率对所有支付方式有效。',
-      en: 'Alipay and WeChat Pay are on when payment address, merchant ID and merchant key are set; they need the server address. Presets, discounts and group ratios hold for every way to pay.',
+      en: 'Alipay and WeChat Pay are enabled when the payment address, merchant ID and merchant key are set. They require the server address. Presets, discounts and group ratios apply to all payment methods.',
     },
     writer: 'root',
   },
   {
     PayAddress: option({
       ...address(),
-      label: { zh: '支付地址', en: 'Payment address' },
-      help: { zh: '易支付网关的地址。', en: 'Address of the epay gateway.' },
+      label: { zh: '支付地址', en: 'Payment gateway URL' },
+      help: { zh: '易支付网关的地址。', en: 'URL of the epay gateway.' },
     }),
     EpayId: option({
       ...line(),
       label: { zh: '易支付商户ID', en: 'Epay merchant ID' },
-      help: { zh: '网关分配的商户编号。', en: 'Number that the gateway gave to the merchant.' },
+      help: { zh: '网关分配的商户编号。', en: 'Merchant ID assigned by the gateway.' },
     }),
     EpayKey: option({
       ...secret(),
       label: { zh: '易支付商户密钥', en: 'Epay merchant key' },
-      help: { zh: '用于签名和校验支付结果，保存后不再显示。', en: 'Signs orders and verifies results; never shown again.' },
+      help: {
+        zh: '用于签名和校验支付结果，保存后不再显示。',
+        en: 'Signs orders and verifies payment results. Never shown again after saving.',
+      },
     }),
     CustomCallbackAddress: option({
       ...address(),
-      label: { zh: '回调地址', en: 'Callback address' },
+      label: { zh: '回调地址', en: 'Callback URL' },
       help: {
         zh: '网关通知支付结果的地址，留空则使用服务器地址。',
-        en: 'Address where the gateway reports results; the server address when empty.',
+        en: 'URL to which the gateway reports payment results. Leave blank to use the server address.',
       },
     }),
     EpayGoodsCheckEnabled: option({
       ...toggle(true),
-      label: { zh: '核对商品名称', en: 'Compare the name of the goods' },
+      label: { zh: '核对商品名称', en: 'Verify the product name' },
       help: {
         zh: '支付结果中的商品名称与订单不同时不入账，并将订单标记为“支付不符”。仅在网关会改写商品名称时关闭。',
-        en: 'A result that names other goods than the order is not credited, and the order is flagged. Switch off only where the gateway rewrites names.',
+        en: 'If the product name of a payment result differs from the order, the payment is not credited and the order is flagged. Disable this only if the gateway rewrites product names.',
       },
     }),
     Price: option({
@@ -77,14 +80,14 @@ export const payment = section(
       label: { zh: '充值价格', en: 'Top-up price' },
       help: {
         zh: '通过支付宝或微信充值一美元额度需要支付多少元。',
-        en: 'What one US dollar of quota costs with Alipay or WeChat Pay.',
+        en: 'Price of one US dollar of quota with Alipay or WeChat Pay.',
       },
     }),
     MinTopUp: option({
       ...integer(1, { min: 1, max: amountMax }),
       unit: { zh: '美元', en: 'USD' },
       label: { zh: '最低充值数量', en: 'Minimum top-up' },
-      help: { zh: '通过支付宝或微信单次充值的最低数量。', en: 'Least amount of one top-up with Alipay or WeChat Pay.' },
+      help: { zh: '通过支付宝或微信单次充值的最低数量。', en: 'Minimum amount of a top-up with Alipay or WeChat Pay.' },
     }),
     TopupGroupRatio: option({
       default: { default: 1, vip: 1, svip: 1 },
@@ -93,7 +96,7 @@ export const payment = section(
       label: { zh: '充值分组倍率', en: 'Top-up group ratio' },
       help: {
         zh: '分组名到充值价格倍率的映射，未列出的分组为 1。',
-        en: 'What each group pays, as a multiple of the price; groups that are not listed pay the price itself.',
+        en: 'Maps groups to multiples of the top-up price. Groups that are not listed pay the normal price.',
       },
     }),
     TopUpPresets: option({
@@ -101,7 +104,10 @@ export const payment = section(
       schema: amounts,
       widget: 'tags',
       label: { zh: '充值预设数量', en: 'Top-up presets' },
-      help: { zh: '钱包页面可一键选择的数量，单位为美元。', en: 'Amounts in US dollars that the wallet offers at one click.' },
+      help: {
+        zh: '钱包页面可一键选择的数量，单位为美元。',
+        en: 'Amounts in US dollars that users can select with one click in the wallet.',
+      },
     }),
     TopUpDiscounts: option({
       default: {},
@@ -110,7 +116,7 @@ export const payment = section(
       label: { zh: '充值折扣', en: 'Top-up discounts' },
       help: {
         zh: '美元数量到折扣的映射：充值达到该数量时按此折扣支付，例如 100 → 0.95；取已达到的最大数量。',
-        en: 'From which amount in US dollars which share of the price is paid, such as 100 → 0.95; the largest amount that is reached counts.',
+        en: 'Maps amounts in US dollars to the share of the price that is paid from that amount, e.g. 100 → 0.95. The largest amount reached applies.',
       },
     }),
   },
@@ -123,7 +129,7 @@ export const stripe = section(
     label: { zh: 'Stripe 支付设置', en: 'Stripe' },
     help: {
       zh: 'API 密钥和 Webhook 签名密钥都填写后即开启；需要先填写服务器地址。在 Stripe 后台把 Webhook 指向“{ServerAddress}/api/stripe/webhook”，选择 checkout.session.*、charge.refunded 和 charge.dispute.* 事件。',
-      en: 'On when the API key and the signing secret are set; it needs the server address. Point a webhook of your Stripe account at {ServerAddress}/api/stripe/webhook, with the events checkout.session.*, charge.refunded and charge.dispute.*.',
+      en: 'Enabled when the API key and the signing secret are set. Requires the server address. Point a webhook of your Stripe account to {ServerAddress}/api/stripe/webhook, with the events checkout.session.*, charge.refunded and charge.dispute.*.',
     },
     writer: 'root',
   },
@@ -133,7 +139,7 @@ export const stripe = section(
       label: { zh: 'Stripe API 密钥', en: 'Stripe API key' },
       help: {
         zh: 'sk_ 或 rk_ 开头；只需 Checkout Sessions 的写权限，保存后不再显示。',
-        en: 'Begins with sk_ or rk_; a restricted key needs to write Checkout Sessions only. Never shown again.',
+        en: 'Begins with sk_ or rk_. A restricted key needs write permission for Checkout Sessions only. Never shown again after saving.',
       },
     }),
     StripeWebhookSecret: option({
@@ -141,13 +147,13 @@ export const stripe = section(
       label: { zh: 'Stripe Webhook 签名密钥', en: 'Stripe webhook signing secret' },
       help: {
         zh: 'whsec_ 开头，用于校验支付结果，保存后不再显示。',
-        en: 'Begins with whsec_; verifies results. Never shown again.',
+        en: 'Begins with whsec_. Verifies payment results. Never shown again after saving.',
       },
     }),
     StripeCurrency: option({
       ...choice('USD', labelsOf(currencies)),
       label: { zh: 'Stripe 货币', en: 'Stripe currency' },
-      help: { zh: '订单以此货币计价。', en: 'What orders are paid in.' },
+      help: { zh: '订单以此货币计价。', en: 'Currency of the orders.' },
     }),
     StripeUnitPrice: option({
       ...number(1, { min: 0.01, max: 1_000_000 }),
@@ -155,16 +161,16 @@ export const stripe = section(
       label: { zh: 'Stripe 充值价格', en: 'Stripe price' },
       help: {
         zh: '通过 Stripe 充值一美元额度需要支付多少上述货币。',
-        en: 'What one US dollar of quota costs with Stripe, in the currency above.',
+        en: 'Price of one US dollar of quota with Stripe, in the currency above.',
       },
     }),
     StripeMinTopUp: option({
       ...integer(1, { min: 1, max: amountMax }),
       unit: { zh: '美元', en: 'USD' },
-      label: { zh: 'Stripe 最低充值数量', en: 'Least top-up with Stripe' },
+      label: { zh: 'Stripe 最低充值数量', en: 'Minimum top-up with Stripe' },
       help: {
         zh: '通过 Stripe 单次充值的最低数量；Stripe 自身对金额也有下限。',
-        en: 'Least amount of one top-up with Stripe, which has a minimum of its own too.',
+        en: 'Minimum amount of a top-up with Stripe. Stripe also has a minimum of its own.',
       },
     }),
   },

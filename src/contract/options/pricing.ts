@@ -15,38 +15,41 @@ export const groups = section(
         ),
       widget: 'ratio-map',
       label: { zh: '分组倍率', en: 'Group ratio' },
-      help: { zh: '分组名到倍率的映射；费用乘以该倍率。', en: 'The groups and what each pays, as a multiple of the price.' },
+      help: {
+        zh: '分组名到倍率的映射；费用乘以该倍率。',
+        en: 'Maps groups to price ratios. Charges are multiplied by the ratio.',
+      },
     }),
     UserUsableGroups: option({
       default: { default: '默认分组', vip: 'vip分组' },
       schema: map((z) => z.string().max(200)),
       widget: 'text-map',
-      label: { zh: '用户可选分组', en: 'User selectable groups' },
+      label: { zh: '用户可选分组', en: 'User-selectable groups' },
       help: {
         zh: '用户创建令牌时可选择的分组及其描述。',
-        en: 'Groups that every user may choose for a token, with their descriptions.',
+        en: 'Groups that any user can choose for a token, with their descriptions.',
       },
     }),
   },
 )
 
 export const priceUpdates = section(
-  { name: 'price-updates', tab: 'prices', label: { zh: '公开价格的更新', en: 'Newer public prices' }, writer: 'root' },
+  { name: 'price-updates', tab: 'prices', label: { zh: '公开价格的更新', en: 'Public price updates' }, writer: 'root' },
   {
     PriceDataCheckEnabled: option({
       ...toggle(false),
-      label: { zh: '每天检查新的公开价格', en: 'Look for newer public prices every day' },
+      label: { zh: '每天检查新的公开价格', en: 'Check for newer public prices daily' },
       help: {
         zh: '每天从下面的地址获取最新的公开价格数据，仅作为提议显示；采用之前不会改变任何价格。',
-        en: 'Fetches the newest public price data from the address below once a day, as a proposal: no price changes before it is applied.',
+        en: 'Fetches the latest public price data from the URL below once a day, as a proposal: prices do not change until it is applied.',
       },
     }),
     PriceDataUrl: option({
       ...link(),
-      label: { zh: '价格数据地址', en: 'Address of the price data' },
+      label: { zh: '价格数据地址', en: 'Price data URL' },
       help: {
         zh: '返回 genai-prices 格式 JSON 数据的地址；留空则使用该数据的发布地址。',
-        en: 'Address that answers with JSON data in the form of genai-prices; the address where that data is published when empty.',
+        en: 'URL that returns JSON in the genai-prices format. Leave blank to use the address where that data is published.',
       },
     }),
   },
@@ -64,7 +67,7 @@ export const prices = section(
       label: { zh: '使用公开价格', en: 'Use public prices' },
       help: {
         zh: '没有设置价格的模型，按其渠道类型所属厂商的公开价格计费；多个厂商价格不同时取最贵的。关闭后，这些模型视为没有价格。',
-        en: 'Models without a price here cost the public price of the vendor of the channel type that serves them; the dearest where vendors differ. When off, such models have no price.',
+        en: 'Models without a price set here cost the public price of the vendor of the channel type that serves them. If vendors differ, the highest price applies. When off, such models have no price.',
       },
     }),
     ModelPrice: option({
@@ -72,7 +75,10 @@ export const prices = section(
       widget: 'ratio-map',
       label: { zh: '模型固定价格', en: 'Model price per call' },
       unit: { zh: '美元/次', en: 'USD per call' },
-      help: { zh: '一次调用消耗多少美元，优先于模型倍率。', en: 'US dollars of one call; it comes before the model ratio.' },
+      help: {
+        zh: '一次调用消耗多少美元，优先于模型倍率。',
+        en: 'Price of one call in US dollars. Takes precedence over the model ratio.',
+      },
     }),
     ModelRatio: option({
       schema: ratios,
@@ -80,7 +86,7 @@ export const prices = section(
       label: { zh: '模型倍率', en: 'Model ratio' },
       help: {
         zh: '输入 Token 的倍率；1 即每百万 Token 2 美元。',
-        en: 'Ratio of input tokens; 1 is 2 US dollars per million tokens.',
+        en: 'Ratio of input tokens. 1 means 2 US dollars per million tokens.',
       },
     }),
     CompletionRatio: option({
@@ -89,7 +95,7 @@ export const prices = section(
       label: { zh: '模型补全倍率', en: 'Completion ratio' },
       help: {
         zh: '输出 Token 相对输入的倍率；未列出的模型使用其系列的内置倍率。',
-        en: 'Ratio of output tokens to input tokens; models that are not listed have the built-in ratio of their family.',
+        en: 'Ratio of output tokens to input tokens. Models that are not listed use the built-in ratio of their family.',
       },
     }),
     CacheRatio: option({
@@ -98,7 +104,7 @@ export const prices = section(
       label: { zh: '缓存读取倍率', en: 'Cache read ratio' },
       help: {
         zh: '命中缓存的输入 Token 相对普通输入的倍率，未列出的模型为 1。',
-        en: 'Ratio of input tokens read from a cache to other input tokens; 1 for models that are not listed.',
+        en: 'Ratio of cached input tokens to other input tokens. 1 for models that are not listed.',
       },
     }),
     CreateCacheRatio: option({
@@ -107,7 +113,7 @@ export const prices = section(
       label: { zh: '缓存写入倍率', en: 'Cache write ratio' },
       help: {
         zh: '写入缓存（5 分钟）的输入 Token 相对普通输入的倍率，未列出的模型为 1.25；更长的缓存再乘以 CacheWriteFactor。',
-        en: 'Ratio of input tokens written to a five-minute cache to other input tokens; 1.25 for models that are not listed. CacheWriteFactor multiplies it for longer lifetimes.',
+        en: 'Ratio of input tokens written to a five-minute cache to other input tokens. 1.25 for models that are not listed. CacheWriteFactor multiplies it for longer lifetimes.',
       },
     }),
     CacheWriteFactor: option({
@@ -118,10 +124,10 @@ export const prices = section(
           message(`只能包含 ${lifetimeNames}`, `must name ${lifetimeNames} only`),
         ),
       widget: 'ratio-map',
-      label: { zh: '长效缓存写入倍率', en: 'Factor of longer cache writes' },
+      label: { zh: '长效缓存写入倍率', en: 'Long cache write factor' },
       help: {
         zh: '写入 30m、1h、12h 缓存的价格相对 5 分钟缓存（CreateCacheRatio）的倍率。“时长/模型*”只对名称匹配的模型有效，最长的匹配优先；未列出的时长使用默认值。默认值来自 OpenAI 和 Anthropic 的公开价目表；12 小时的价格未公布，按 1 小时计。',
-        en: 'What writing to a cache of 30m, 1h or 12h costs as a multiple of one of five minutes (CreateCacheRatio). “lifetime/model*” holds for models whose name fits; the longest pattern counts. A lifetime that is not listed has its default, from the price lists of OpenAI and Anthropic; 12 hours, which no list prices, cost as an hour.',
+        en: 'Cost of writing to a 30m, 1h or 12h cache as a multiple of writing to a five-minute cache (CreateCacheRatio). “lifetime/model*” applies to models whose name matches; the longest pattern takes precedence. Lifetimes that are not listed use their defaults from the price lists of OpenAI and Anthropic; 12 hours, which no price list contains, costs the same as one hour.',
       },
     }),
     AudioRatio: option({
@@ -131,7 +137,7 @@ export const prices = section(
       label: { zh: '音频输入倍率', en: 'Audio input ratio' },
       help: {
         zh: '读入的音频 Token 相对文本输入的倍率；未列出的模型使用其系列的内置倍率，否则为 1。',
-        en: 'Ratio of audio tokens that are read to text input; models that are not listed have the built-in ratio of their family, else 1.',
+        en: 'Ratio of audio input tokens to text input tokens. Models that are not listed use the built-in ratio of their family, otherwise 1.',
       },
     }),
     AudioCacheRatio: option({
@@ -141,7 +147,7 @@ export const prices = section(
       label: { zh: '音频缓存读取倍率', en: 'Cached audio ratio' },
       help: {
         zh: '命中缓存的音频 Token 相对文本输入的倍率；未列出的模型为音频输入倍率 × 缓存读取倍率，实时模型为缓存读取倍率。',
-        en: 'Ratio of audio tokens read from a cache to text input; for models that are not listed the audio input ratio times the cache read ratio, and for realtime models the cache read ratio.',
+        en: 'Ratio of cached audio tokens to text input tokens. For models that are not listed, the audio input ratio times the cache read ratio; for realtime models, the cache read ratio.',
       },
     }),
     AudioCompletionRatio: option({
@@ -151,7 +157,7 @@ export const prices = section(
       label: { zh: '音频补全倍率', en: 'Audio completion ratio' },
       help: {
         zh: '输出的音频 Token 相对读入的音频的倍率，未列出的模型为 2。',
-        en: 'Ratio of audio tokens that are written to those that are read; 2 for models that are not listed.',
+        en: 'Ratio of audio output tokens to audio input tokens. 2 for models that are not listed.',
       },
     }),
     ImageRatio: option({
@@ -161,7 +167,7 @@ export const prices = section(
       label: { zh: '图片输入倍率', en: 'Image input ratio' },
       help: {
         zh: '上游单独计数的图片输入 Token 相对文本输入的倍率，未列出的模型为 1。',
-        en: 'Ratio of image tokens, where the upstream counts them apart, to text input; 1 for models that are not listed.',
+        en: 'Ratio of image input tokens to text input tokens, if the upstream counts them separately. 1 for models that are not listed.',
       },
     }),
     ImageCacheRatio: option({
@@ -171,7 +177,7 @@ export const prices = section(
       label: { zh: '图片缓存读取倍率', en: 'Cached image ratio' },
       help: {
         zh: '命中缓存的图片 Token 相对文本输入的倍率；未列出的模型为图片输入倍率 × 缓存读取倍率。',
-        en: 'Ratio of image tokens read from a cache to text input; the image input ratio times the cache read ratio for models that are not listed.',
+        en: 'Ratio of cached image tokens to text input tokens. For models that are not listed, the image input ratio times the cache read ratio.',
       },
     }),
     ImageCompletionRatio: option({
@@ -181,7 +187,7 @@ export const prices = section(
       label: { zh: '图片补全倍率', en: 'Image completion ratio' },
       help: {
         zh: '输出的图片 Token 相对文本输入的倍率；未列出的模型与补全倍率相同。',
-        en: 'Ratio of image tokens that are written to text input; as the completion ratio for models that are not listed.',
+        en: 'Ratio of image output tokens to text input tokens. For models that are not listed, the completion ratio.',
       },
     }),
     VideoCompletionRatio: option({
@@ -191,27 +197,27 @@ export const prices = section(
       label: { zh: '视频补全倍率', en: 'Video completion ratio' },
       help: {
         zh: '输出的视频 Token 相对文本输入的倍率；未列出的模型与补全倍率相同。',
-        en: 'Ratio of video tokens that are written to text input; as the completion ratio for models that are not listed.',
+        en: 'Ratio of video output tokens to text input tokens. For models that are not listed, the completion ratio.',
       },
     }),
     WebSearchPrice: option({
       ...number(0.01, { min: 0, max: 100 }),
-      label: { zh: '联网搜索价格', en: 'Price of a web search' },
+      label: { zh: '联网搜索价格', en: 'Web search price' },
       unit: { zh: '美元/次', en: 'USD each' },
       help: {
         zh: '上游为一次请求进行并单独计费的每次联网搜索的价格。',
-        en: 'Price of each web search that the upstream makes for a request and bills apart; ToolPrice may name others by model.',
+        en: 'Price of each web search that the upstream runs for a request and bills separately. ToolPrice can set other prices by model.',
       },
     }),
     ToolPrice: option({
       default: toolPrices,
       schema: ratios,
       widget: 'ratio-map',
-      label: { zh: '工具单次价格', en: 'Price per call of a tool' },
+      label: { zh: '工具单次价格', en: 'Tool price per call' },
       unit: { zh: '美元/次', en: 'USD per call' },
       help: {
         zh: '上游运行并按次计费的工具，例如 file_search。“工具/模型*”只对名称匹配的模型有效，最长的匹配优先。0 表示免费；未列出的托管工具会被拒绝。默认值来自 OpenAI、Anthropic 和 Google 的公开价目表。',
-        en: 'Tools that the upstream runs and bills by the piece, such as file_search. “tool/model*” holds for models whose name fits; the longest pattern counts. 0 is free; a hosted tool that is not listed is refused. The defaults are from the price lists of OpenAI, Anthropic and Google.',
+        en: 'Tools that the upstream runs and bills per call, e.g. file_search. “tool/model*” applies to models whose name matches; the longest pattern takes precedence. 0 is free. Hosted tools that are not listed are refused. The defaults are from the price lists of OpenAI, Anthropic and Google.',
       },
     }),
     TierFactor: option({
@@ -221,7 +227,7 @@ export const prices = section(
       label: { zh: '服务等级倍率', en: 'Service tier factor' },
       help: {
         zh: 'service_tier、speed、inference_geo 的取值到 Token 费用倍率的映射，例如 priority。“等级/模型*”只对名称匹配的模型有效，最长的匹配优先。按回复中实际的等级计费；没有倍率的更贵等级会从请求中移除。默认值来自 OpenAI、Anthropic 和 Google 的公开价目表。',
-        en: 'What tokens cost in a tier (a value of service_tier, speed or inference_geo, such as priority) as a multiple of their price. “tier/model*” holds for models whose name fits; the longest pattern counts. The tier that the reply was served with is charged; a dearer tier without a factor is taken out of requests. The defaults are from the price lists of OpenAI, Anthropic and Google.',
+        en: 'Cost of tokens in a service tier (a value of service_tier, speed or inference_geo, e.g. priority) as a multiple of their price. “tier/model*” applies to models whose name matches; the longest pattern takes precedence. The tier that served the request is charged. More expensive tiers without a factor are removed from requests. The defaults are from the price lists of OpenAI, Anthropic and Google.',
       },
     }),
   },

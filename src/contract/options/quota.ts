@@ -7,14 +7,14 @@ export const quotas = section(
     QuotaForNewUser: option({
       ...quota(0),
       label: { zh: '新用户初始额度', en: 'Initial quota for new users' },
-      help: { zh: '注册时赠送的额度。', en: 'Quota that a registration grants.' },
+      help: { zh: '注册时赠送的额度。', en: 'Quota granted at registration.' },
     }),
     PreConsumedQuota: option({
       ...integer(500, { min: 0, max: 10_000_000, unit: units.tokens }),
-      label: { zh: '请求预扣费额度', en: 'Pre-deduction quota for requests' },
+      label: { zh: '请求预扣费额度', en: 'Held tokens for requests' },
       help: {
         zh: '请求未声明输出上限时，至少为回答预留的 Token 数；模型的最长回答更长时按最长回答预留，请求结束后多退少补。',
-        en: 'Tokens reserved at least for the answer when a request declares no output limit. The longest answer of the model is reserved where that is more; the difference is settled when the request ends.',
+        en: 'Minimum number of tokens held for the response if a request sets no output limit. If the model’s longest response is longer, that is held instead. The difference is settled when the request ends.',
       },
     }),
     QuotaForInviter: option({
@@ -22,7 +22,7 @@ export const quotas = section(
       label: { zh: '邀请新用户奖励额度', en: 'Reward for inviting a user' },
       help: {
         zh: '被邀请者注册后，邀请者获得的额度。',
-        en: 'Quota that the inviter earns when the invited user has registered.',
+        en: 'Quota that the inviter earns after the invited user has registered.',
       },
     }),
     QuotaForInvitee: option({
@@ -32,10 +32,10 @@ export const quotas = section(
     }),
     QuotaRemindThreshold: option({
       ...quota(500_000),
-      label: { zh: '额度提醒阈值', en: 'Quota reminder threshold' },
+      label: { zh: '额度提醒阈值', en: 'Low quota threshold' },
       help: {
         zh: '余额低于此值时提醒用户；用户可在个人设置中另设。',
-        en: 'Users are warned when their balance falls below this; they may set their own.',
+        en: 'Users are warned when their balance falls below this value. They can set their own threshold.',
       },
     }),
   },

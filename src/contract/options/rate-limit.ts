@@ -3,7 +3,7 @@ import { type MakeSchema, option, section, type Zod } from './define.ts'
 import { integer, map, toggle, units } from './shapes.ts'
 
 const count = (z: Zod) => z.int().min(0).max(requestCountMax)
-/** Requests of a period, where 0 is no limit; -1 is taken as 0. */
+/** Requests of a period; 0 is no limit, and -1 is treated as 0. */
 const countOrNone: MakeSchema<number> = (z) => z.preprocess((value) => (value === -1 ? 0 : value), count(z))
 const limit: MakeSchema<RequestLimit> = (z) =>
   z.strictObject({
@@ -31,53 +31,53 @@ export const rateLimit = section(
       label: { zh: '启用用户模型请求速率限制', en: 'Enable the model request rate limit' },
       help: {
         zh: '限制每个用户在一个周期内的请求次数，可能影响高并发性能。',
-        en: 'Limits the requests of each user within a period.',
+        en: 'Limits the number of requests of each user within a period.',
       },
     }),
     ModelRequestRateLimitDurationMinutes: option({
       ...integer(1, { min: 0, max: 43_200, unit: units.minutes }),
       label: { zh: '限制周期', en: 'Limit period' },
-      help: { zh: '限制所统计的时间长度。', en: 'Length of the period that the limits count.' },
+      help: { zh: '限制所统计的时间长度。', en: 'Length of the period.' },
     }),
     ModelRequestRateLimitCount: option({
       ...integer(0, { min: 0, max: requestCountMax, unit: units.times }),
       schema: countOrNone,
-      label: { zh: '用户每周期最多请求次数', en: 'Requests of a user per period' },
-      help: { zh: '包括失败的请求，0 或 -1 代表不限制。', en: 'Counts failed requests too; 0 or -1 means unlimited.' },
+      label: { zh: '用户每周期最多请求次数', en: 'Requests per user and period' },
+      help: { zh: '包括失败的请求，0 或 -1 代表不限制。', en: 'Includes failed requests. 0 or -1 means unlimited.' },
     }),
     ModelRequestRateLimitSuccessCount: option({
       ...integer(1000, { min: 1, max: requestCountMax, unit: units.times }),
-      label: { zh: '用户每周期最多请求完成次数', en: 'Completed requests of a user per period' },
+      label: { zh: '用户每周期最多请求完成次数', en: 'Completed requests per user and period' },
       help: { zh: '只统计成功的请求。', en: 'Counts successful requests only.' },
     }),
     ModelRequestRateLimitGroup: option({
       default: {},
       schema: countsOfGroups,
       widget: 'json',
-      label: { zh: '分组速率限制', en: 'Rate limit by group' },
+      label: { zh: '分组速率限制', en: 'Rate limits by group' },
       help: {
         zh: '分组名到 [最多请求次数, 最多请求完成次数] 的映射，优先于以上两项，周期相同。例：{"vip": [0, 1000]}',
-        en: 'Group to [requests, completed requests] in the same period; comes before both numbers above. Example: {"vip": [0, 1000]}',
+        en: 'Maps groups to [requests, completed requests] in the same period. Takes precedence over both numbers above. Example: {"vip": [0, 1000]}',
       },
     }),
     UserRequestLimits: option({
       default: {},
       schema: limitsOfGroups,
       widget: 'json',
-      label: { zh: '每个用户的限制', en: 'Limits of each user' },
+      label: { zh: '每个用户的限制', en: 'Limits per user' },
       help: {
         zh: '分组名到一个或多个限制的映射，* 为其余分组；对该分组中的每个用户分别计数，0 代表不限制。例：{"*": {"seconds": 60, "requests": 60, "tokens": 200000, "concurrency": 5}}',
-        en: 'Group to one or several limits, * for every other group; counted for each user of the group, 0 is unlimited. Example: {"*": {"seconds": 60, "requests": 60, "tokens": 200000, "concurrency": 5}}',
+        en: 'Maps groups to one or more limits; * applies to all other groups. Counted separately for each user of the group. 0 means unlimited. Example: {"*": {"seconds": 60, "requests": 60, "tokens": 200000, "concurrency": 5}}',
       },
     }),
     GroupRequestLimits: option({
       default: {},
       schema: limitsOfGroups,
       widget: 'json',
-      label: { zh: '每个分组的限制', en: 'Limits of each group' },
+      label: { zh: '每个分组的限制', en: 'Limits per group' },
       help: {
         zh: '写法同上；对该分组的所有请求合并计数。',
-        en: 'Written in the same way; counted for all requests in the group together.',
+        en: 'Same format. Counted for all requests in the group together.',
       },
     }),
   },

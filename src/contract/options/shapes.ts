@@ -137,7 +137,7 @@ export function map<Value>(value: MakeSchema<Value>): MakeSchema<Readonly<Record
       )
 }
 
-/** A map whose entry `default` applies to everything that it does not name; saved without one, it gets the given one back. */
+/** A map whose entry `default` applies to all other names; if it is saved without one, the given default is added. */
 export function mapWithDefault<Value>(value: MakeSchema<Value>, fallback: Value): MakeSchema<Readonly<Record<string, Value>>> {
   return (z) => map(value)(z).transform((entries) => ({ default: fallback, ...entries }))
 }

@@ -16,7 +16,7 @@ import { routes } from '../route.ts'
 const sort = { id_sort: queryFlag.optional(), tag_mode: queryFlag.optional() }
 const filters = { keyword: queryText, group: queryText, model: queryText, status: queryInt, type: queryInt, tag: queryText }
 const testModel = z.object({ model: queryText })
-/** How long a test took, also one that failed, beside its error. */
+/** The duration of a test, also of a failed one, in addition to its error. */
 const seconds = z.object({
   time: z.number(),
   success: z.boolean().optional(),
@@ -24,7 +24,7 @@ const seconds = z.object({
   code: z.string().optional(),
 })
 const balance = z.object({ balance: z.number() })
-/** Empty as missing is empty: `channels/tags.ts` says so. */
+/** Empty is treated like missing: `channels/tags.ts` reports it. */
 const tag = z.object({
   tag: z
     .string()

@@ -5,7 +5,7 @@ import { routes } from '../route.ts'
 
 const span = { start_timestamp: queryInt, end_timestamp: queryInt }
 const grain = z.enum(grains).catch('hour')
-/** Minutes east of Greenwich: where days and weeks begin. */
+/** Minutes east of Greenwich, which determine the start of days and weeks. */
 const offset_minutes = z.coerce.number().int().min(-840).max(840).catch(0)
 
 export const dataRoutes = routes({

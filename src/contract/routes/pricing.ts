@@ -25,9 +25,9 @@ export const priceProposal = z.object({
   vendor: z.string(),
   /** The present price; null when the model has none, or one per call. */
   current: prices.nullable(),
-  /** US dollars per call that are charged at present, which a proposal would replace. */
+  /** US dollars per call charged at present, which a proposal would replace. */
   current_per_call: z.number().nullable(),
-  /** Where the price rises with the length of the prompt, that of the longest prompts. */
+  /** If the price depends on the prompt length, the price of the longest prompts. */
   proposed: prices,
   /** Prompts of more tokens than this cost more with the vendor; null where the length does not matter. */
   steps_above: z.int().nullable(),
@@ -55,17 +55,17 @@ export const priceRow = z.object({
   audio_cache_ratio: z.number(),
   image_cache_ratio: z.number(),
   video_completion_ratio: z.number(),
-  /** Where the price comes from: '' for the fallback of self-use mode. `public` is public price data: whose, and the day of the data. */
+  /** The source of the price: '' for the fallback of self-use mode. `public` is public price data: its vendor and date. */
   price_source: z.enum(['own', 'default', 'public', '']),
   price_vendor: z.string(),
   price_date: z.string(),
-  /** What calls with prompts of more than `above` tokens cost instead, in ascending order. */
+  /** Prices of calls with prompts of more than `above` tokens, in ascending order. */
   steps: z.array(z.object({ above: z.int(), model_ratio: z.number(), completion_ratio: z.number(), cache_ratio: z.number() })),
   enable_groups: z.array(z.string()),
 })
 export type PriceRow = z.output<typeof priceRow>
 
-/** What prices a model, for administrators. */
+/** The price of a model and its source, for administrators. */
 export const pricedModel = z.object({
   model: z.string(),
   /** Some enabled channel serves it. */
@@ -93,7 +93,7 @@ const publishedPrice = z.object({
 /** A name of a model under which the vendor of this id, as the price data has it, sells it. */
 const vendorModel = z.object({ vendor_id: z.string().min(1).max(64), model: z.string().min(1).max(255) })
 
-/** What newer price data changes for one model of a vendor. */
+/** The changes of newer price data for one model of a vendor. */
 const priceChange = vendorModel.extend({
   /** The name of the vendor, for people. */
   vendor: z.string(),
@@ -105,8 +105,8 @@ const priceChange = vendorModel.extend({
   /** A channel of this vendor serves the model. */
   served: z.boolean(),
   /**
-   * Why it may be a mistake: `zero`: a price becomes nothing; `tenfold`: it is ten times more or less; `high`: it is above 1000 dollars per
-   * million tokens; `lost`: a served model has no price any more.
+   * The reason that it may be an error: `zero`: a price becomes zero; `tenfold`: it is ten times more or less; `high`: it is above
+   * 1000 dollars per million tokens; `lost`: a served model no longer has a price.
    */
   warning: z.enum(['zero', 'tenfold', 'high', 'lost']).nullable(),
 })

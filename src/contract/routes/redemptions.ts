@@ -40,7 +40,7 @@ export const redemptionRoutes = routes({
     access: 'admin',
     summary: 'Change name, quota and expiry of an unused code; with status_only enable or disable a code that is not used',
     query: z.object({ status_only: queryFlag.optional() }),
-    // A change of the status alone names no more than id and status.
+    // A change of only the status contains no members except id and status.
     body: redemptionInput.partial().extend({ id, status: status.optional().catch(undefined) }),
     reply: redemption,
   },

@@ -5,12 +5,12 @@ import { routes } from '../route.ts'
 
 const code = z.string().trim().min(1).max(40)
 
-/** What lets the own account in, and what guards it. */
+/** The login methods of the user, and the second factor. */
 const security = z.object({
   /** Whether there is a password at all; an account that signed up through a provider has none at first. */
   password: z.boolean(),
   two_factor: z.boolean(),
-  /** How many backup codes are left. */
+  /** The number of unused backup codes. */
   backup_codes: z.int(),
   passkeys: z.array(passkey),
   /** Whether this site can take passkeys. */

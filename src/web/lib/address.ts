@@ -1,4 +1,4 @@
-/** The address of a call: params take their places in the path, query values that are absent or empty are left out. */
+/** The URL of a call: params replace the placeholders of the path; absent and empty query values are left out. */
 export function addressOf(path: string, params: Record<string, unknown> = {}, query: Record<string, unknown> = {}): string {
   const filled = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])))
   const search = new URLSearchParams()

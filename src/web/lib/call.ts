@@ -5,7 +5,7 @@ import { currentLanguage, defineTexts, textOf } from './i18n.ts'
 import { reauthenticate } from './reauthenticate.ts'
 import { currentUser, expireSession } from './session.ts'
 
-/** A refusal or a failed transport, with a message for the person in front of the screen. `status` 0 means no answer at all. */
+/** A refusal or a failed transport, with a message for the user. `status` 0 means no response. */
 export class ApiError extends Error {
   readonly code: string
   readonly status: number
@@ -120,7 +120,7 @@ const texts = defineTexts({
     other: '错误：{text}',
   },
   en: {
-    unreachable: 'Unable to connect to server',
+    unreachable: 'Unable to reach the server',
     expired: 'Not logged in or login has expired, please log in again',
     tooMany: 'Too many requests, try again later',
     internal: 'Internal server error, contact the admin',

@@ -10,7 +10,7 @@ export type ChatEvent =
   | { readonly kind: 'begun'; readonly requestId: string }
   | { readonly kind: 'content'; readonly text: string }
   | { readonly kind: 'reasoning'; readonly text: string }
-  /** A picture that the model made, as an address; mostly one that holds its bytes. */
+  /** An image that the model produced, as a URL; mostly a data URL. */
   | { readonly kind: 'image'; readonly url: string }
   | { readonly kind: 'usage'; readonly usage: ChatUsage }
   | { readonly kind: 'error'; readonly message: string }

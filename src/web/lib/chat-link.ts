@@ -11,7 +11,10 @@ export interface KeyUse {
   readonly address: string
 }
 
-/** A chat link with the key and the server in their places; undefined when it is no address, or one that could act in this page. */
+/**
+ * A chat link with the key and the server address filled in; undefined when it is not a URL, or its scheme could run a script in this
+ * page.
+ */
 export function chatUrl(link: string, { key, address }: KeyUse): URL | undefined {
   const filled = link.replaceAll('{address}', encodeURIComponent(address)).replaceAll('{key}', key)
   if (!URL.canParse(filled)) return undefined

@@ -16,7 +16,7 @@ export function saveFile(name: string, content: string | Blob): void {
 
 /**
  * Makes the browser download the file of a line, streamed to the disk. Browsers mark our own links only on sites over https; elsewhere
- * the file is buffered in memory, and so does one whose address has a secret that the browser's list of downloads would keep.
+ * the file is buffered in memory, and so is a file whose address contains a secret that the browser's download list would keep.
  */
 export function download(
   line: ReadLine,

@@ -49,7 +49,7 @@ export function formatSeconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(2)
 }
 
-/** How long something took: 420 ms, 1.6 s, 130 s. */
+/** A duration as text: 420 ms, 1.6 s, 130 s. */
 export function formatDuration(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
   const seconds = milliseconds / 1000

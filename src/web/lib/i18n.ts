@@ -1,7 +1,7 @@
 import { fill, type Language, type Text, type TextParams } from '../../contract/text.ts'
 import { storedText } from './stored.ts'
 
-/** Interface texts, in Chinese unless English is chosen; the choice is kept as `i18nextLng`, where people and programs look for it. */
+/** Interface texts, in Chinese unless English is selected; the choice is stored as `i18nextLng`, the key that other programs read. */
 
 const choice = storedText('i18nextLng', 'zh')
 

@@ -1,4 +1,4 @@
-/** The value of a text of JSON; undefined when it is none, which no JSON says. */
+/** The parsed value of a JSON text; undefined when it is invalid, since no JSON has that value. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,6 +1,6 @@
 import { useMediaQuery } from '@mantine/hooks'
 
-/** A window of 600 px or less, where tables become cards and the navigation a drawer. */
+/** A window of 600 px or less, in which tables become cards and the navigation a drawer. */
 export function useNarrow(): boolean {
   return useMediaQuery('(width <= 600px)', undefined, { getInitialValueInEffect: false })
 }

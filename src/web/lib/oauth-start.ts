@@ -1,6 +1,6 @@
 /**
- * Opens the authorization page of a provider in a new window. The window is opened synchronously in the click, or a pop-up blocker would
- * stop it; where one does, this window navigates there.
+ * Opens the authorization page of a provider in a new window. The window is opened synchronously in the click, because a pop-up
+ * blocker would stop it otherwise; if one does, this window navigates there.
  */
 export async function startOAuth(begin: () => Promise<{ url: string }>): Promise<void> {
   const opened = window.open('about:blank', '_blank')

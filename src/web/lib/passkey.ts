@@ -5,7 +5,7 @@ import { defineTexts, textOf } from './i18n.ts'
 
 const library = () => import('@simplewebauthn/browser')
 
-/** Whether this browser knows passkeys at all, which it does over https and on localhost alone. */
+/** Whether this browser supports passkeys, which requires https or localhost. */
 export function supportsPasskeys(): boolean {
   return window.isSecureContext && 'PublicKeyCredential' in window
 }
@@ -41,5 +41,5 @@ async function answered(work: Promise<object>): Promise<Answer | undefined> {
 
 const texts = defineTexts({
   zh: { known: '此设备已添加过通行密钥', failed: '此浏览器无法使用通行密钥' },
-  en: { known: 'This device holds a passkey for you already', failed: 'This browser could not use a passkey' },
+  en: { known: 'This device already has a passkey for your account', failed: 'This browser could not use the passkey' },
 })

@@ -40,7 +40,7 @@ export interface WriteOptions<L extends Line> {
   /** Said when it worked. */
   readonly success?: string | ((data: CallReply<L>, sent: Sent<AllRoutes[L]>) => string)
   readonly onSuccess?: (data: CallReply<L>, sent: Sent<AllRoutes[L]>) => void
-  /** Said before the reason when it did not work, where that is not plain. */
+  /** Shown before the reason of a failure, if it is not evident what failed. */
   readonly failure?: string
   /** Called before the failure is shown; `true` means that it is shown elsewhere, such as at a field. */
   readonly onFailure?: (cause: unknown) => boolean | undefined

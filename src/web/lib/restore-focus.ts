@@ -5,8 +5,8 @@ let busy: HTMLElement | undefined
 export const lastFocused = (): HTMLElement | undefined => last
 
 /**
- * Busy elements are disabled, and disabled elements lose the focus, which would send keyboard users to the beginning. So the focus is
- * restored once the element is enabled, unless it has moved on.
+ * Busy elements are disabled, and disabled elements lose the focus, which would send keyboard users to the start of the page. The
+ * focus is restored when the element is enabled, unless another element has it.
  */
 export function restoreFocus(): void {
   new MutationObserver((changes) => {
@@ -27,7 +27,7 @@ function remember(target: EventTarget | null): void {
 function follow(element: HTMLElement): void {
   if (element.matches(':disabled')) {
     busy = element
-    // Not every browser says that the focus has gone; hints over it would stay.
+    // Not every browser fires an event when the focus is lost; tooltips would stay open.
     element.blur()
   } else if (element === busy) {
     busy = undefined

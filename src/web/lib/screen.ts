@@ -18,7 +18,7 @@ export interface Place {
   readonly group: NavGroup
   /** Hides it while the site does not offer it. */
   readonly flag?: (status: Status) => boolean
-  /** Its parts, by names that the site chose. A single one stands for the whole. */
+  /** Its parts, by names that the site configures. A single part replaces the whole. */
   readonly parts?: (status: Status) => readonly Part[]
 }
 
@@ -31,7 +31,7 @@ export interface Part {
 export interface Screen {
   /** In the words of the router: `$id` is a part that varies. */
   readonly path: string
-  /** Other addresses of the same screen, which stays as it is between them; such as the one that opens its form. */
+  /** Other addresses of the same screen, which stays mounted between them; such as the one that opens its form. */
   readonly also?: readonly string[]
   readonly access: Access
   /** The page title, its name in the navigation and in the palette. */

@@ -25,7 +25,10 @@ export interface UrlState<Shape> {
   readonly filtered: boolean
 }
 
-/** `const { values, change } = useUrlState({ keyword: '', type: 0, page: 1 })`; what equals its default stays out of the address. */
+/**
+ * `const { values, change } = useUrlState({ keyword: '', type: 0, page: 1 })`; values equal to their default are left out of the
+ * address.
+ */
 export function useUrlState<const Shape extends SearchShape>(defaults: Shape): UrlState<Shape> {
   const search: Readonly<Record<string, unknown>> = useSearch({ strict: false })
   const navigate = useNavigate()

@@ -1,7 +1,7 @@
 import { withoutTrailing } from '../../contract/trailing.ts'
 import { useStatus } from './status.ts'
 
-/** Where clients reach this gateway, without a slash at the end. */
+/** The base URL of this gateway for clients, without a trailing slash. */
 export function useServerAddress(): string {
   return withoutTrailing(useStatus().server_address || window.location.origin, '/')
 }

@@ -85,7 +85,7 @@ async function loadStatus(signal: AbortSignal): Promise<Status> {
   }
 }
 
-/** The stored status at once, and the server's answer as soon as it is there. */
+/** The stored status immediately, and the server's answer as soon as it arrives. */
 export function useStatus(): Status {
   const { data } = useQuery({
     queryKey: ['GET /api/status', {}],
@@ -103,5 +103,5 @@ function currentStatus(): Status {
 
 const texts = defineTexts({
   zh: { failed: '加载状态失败' },
-  en: { failed: 'Failed to load status' },
+  en: { failed: 'Failed to load the site status' },
 })

@@ -1,8 +1,8 @@
 import { useSyncExternalStore } from 'react'
 
 /**
- * One value in local storage. Where storage is blocked or full the value lives in memory for this visit, so nothing that
- * uses it has to care. Every user of the same value in this page, and in other tabs, sees a change at once.
+ * One value in local storage. If storage is blocked or full, the value stays in memory for this visit. All users of the value in this
+ * page and in other tabs see a change immediately.
  */
 export interface Stored<Value> {
   read(): Value

@@ -53,5 +53,5 @@ export async function* streamChat(request: ChatRequest, signal: AbortSignal): As
 
 const texts = defineTexts({
   zh: { lost: '与服务器的连接中断，请检查网络后重试' },
-  en: { lost: 'The connection to the server was lost; check the network and try again' },
+  en: { lost: 'The connection to the server was lost. Check your network and try again.' },
 })

@@ -22,7 +22,7 @@ export function parseTime(text: string): number | undefined {
   return same ? Math.floor(date.getTime() / 1000) : undefined
 }
 
-/** Whether a field holds a time: neither nothing nor, as not a number, a text that is none. */
+/** Whether a field holds a time: neither undefined nor NaN, which an invalid text gives. */
 export function isTime(seconds: number | undefined): seconds is number {
   return seconds !== undefined && !Number.isNaN(seconds)
 }

@@ -45,9 +45,9 @@ export const toast = {
   info: (message: string): void => void show('info', message),
   warn: (message: string): void => void show('warn', message),
   error: (message: string): void => void show('error', message),
-  /** Shows why something failed. An ended session says so on the login page instead. */
+  /** Shows the reason of a failure. An expired session is reported on the login page instead. */
   failure: (cause: unknown): void => showFailure(cause, (reason) => reason),
-  /** The same, where it is not plain what failed. */
+  /** The same with the name of the failed action, if it is not evident. */
   failureOf: (what: string, cause: unknown): void => showFailure(cause, (reason) => textOf(texts, 'because', { what, reason })),
 }
 

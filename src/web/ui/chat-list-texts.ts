@@ -17,7 +17,7 @@ export const texts = defineTexts({
   en: {
     add: 'Add a chat page',
     addKnown: 'Add {name}',
-    known: 'Well known:',
+    known: 'Popular:',
     name: 'Name',
     link: 'Link',
     of: '(no. {index})',
@@ -25,6 +25,6 @@ export const texts = defineTexts({
     moveUp: 'Move up',
     insert: 'Insert {place}',
     opens: 'Opens:',
-    without: 'There is no {key} in the link: it opens without a token.',
+    without: 'The link contains no {key}, so it opens without a token.',
   },
 })

@@ -41,7 +41,7 @@ function ChatFields({ row, index, change, moveUp, isChecked, disabled }: FieldsP
   const errorAt = (field: keyof ChatRow) => (row[field] !== '' || isChecked) && faults[field] && local(faults[field])
   const of = say('of', { index: index + 1 })
 
-  /** Where the cursor is, or was last. */
+  /** The last position of the cursor. */
   function insert(place: ChatPlace): void {
     const at = input.current?.selectionStart ?? row.link.length
     change({ ...row, link: `${row.link.slice(0, at)}${place}${row.link.slice(at)}` })

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { chats } from '../../contract/options/site.ts'
 import { faultsOfChat, missingChats, newChat, readChats, writeChats } from './chat-rows.ts'
 
-it('shows the list of chat pages as rows and writes it back as it was', () => {
+it('shows the list of chat pages as rows and writes it back unchanged', () => {
   const saved = JSON.stringify(chats.options.Chats.default, null, 2)
   const rows = readChats(saved) ?? []
   expect(rows[0]).toEqual({ name: 'NextChat', link: 'https://app.nextchat.dev/#/?settings={"key":"{key}","url":"{address}"}' })
@@ -28,7 +28,7 @@ it('reports the fault of each row', () => {
   expect(faulty(newChat)).toEqual(['name', 'link'])
 })
 
-it('offers the well-known pages that are not there yet', () => {
+it('offers the well-known pages that are not in the list', () => {
   const known = missingChats([])
   expect(known.map(({ name }) => name)).toContain('OpenCat')
   expect(missingChats(known)).toEqual([])

@@ -16,7 +16,7 @@ type Hidden = ReadonlySet<string>
 const isNames = (value: unknown): value is readonly string[] | null =>
   value === null || (Array.isArray(value) && value.every((name) => typeof name === 'string'))
 
-/** Which columns of a table are hidden, kept in this browser under the table's name. */
+/** The hidden columns of a table, stored in this browser under the table's name. */
 export function useHiddenColumns(table: string | undefined, columns: readonly Choosable[]) {
   const choice = useMemo(() => storedJson<readonly string[] | null>(`columns:${table ?? ''}`, null, isNames), [table])
   const chosen = choice.use()

@@ -8,9 +8,9 @@ export interface ConfirmOptions {
   readonly title: string
   /** The name of the affected item, shown separately so that it is read. */
   readonly object?: ReactNode
-  /** What follows from it. */
+  /** The consequences of the action. */
   readonly body?: ReactNode
-  /** Says what will be done; defaults to "Confirm". */
+  /** The label of the confirming button; "Confirm" by default. */
   readonly confirmLabel?: string
   readonly cancelLabel?: string
   /** It cannot be undone. */

@@ -7,7 +7,10 @@ import styles from './copy-text.module.css'
 import { showDialog } from './dialogs.tsx'
 import { texts } from './texts.ts'
 
-/** Copies, says so, and answers whether it worked; where the browser refuses, a dialog offers the text to copy by hand. */
+/**
+ * Copies the text, shows a message, and returns whether it succeeded; if the browser refuses, a dialog offers the text for manual
+ * copying.
+ */
 export async function copyText(text: string, success: string = textOf(texts, 'copied')): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)

@@ -66,7 +66,7 @@ interface GroupHeadProps {
   readonly onToggle: (key: RowKey) => void
 }
 
-/** The heading of a group, which hides and shows its rows. */
+/** The heading of a group, which expands and collapses its rows. */
 export function GroupHead({ group: { key = '', title, actions }, closed, onToggle }: GroupHeadProps) {
   const say = useText(texts)
   return (

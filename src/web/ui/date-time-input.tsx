@@ -16,7 +16,7 @@ export interface DateTimeInputProps {
   readonly placeholder?: string
   readonly description?: ReactNode
   readonly error?: ReactNode
-  /** Where a form finds it again. */
+  /** The attribute by which a form finds the field. */
   readonly 'data-path'?: string | undefined
   /** The error for a text that is no time. */
   readonly formatError?: string
@@ -100,7 +100,7 @@ const timeTexts = defineTexts({
     format: '时间格式错误，请按 2026-12-31 23:59:59 的格式填写',
   },
   en: {
-    open: 'Open the calendar',
-    format: 'Wrong time format; write it as 2026-12-31 23:59:59',
+    open: 'Open calendar',
+    format: 'Invalid time format. Use 2026-12-31 23:59:59.',
   },
 })

@@ -9,7 +9,7 @@ import { useFocusReturn } from './use-focus-return.ts'
 export interface DialogContent {
   readonly title: string
   readonly body: ReactNode
-  /** Absent for a message, which has only a way to close it. */
+  /** Absent for a message, which only has a close button. */
   readonly confirmLabel?: string
   readonly cancelLabel: string
   readonly danger?: boolean

@@ -10,7 +10,7 @@ import { texts } from './texts.ts'
 export interface DrawerFormProps {
   readonly onSubmit: () => void
   readonly submitLabel?: string
-  /** A save is under way: nothing can be submitted twice, nor closed. */
+  /** A save is running: the form can neither be submitted again nor closed. */
   readonly busy?: boolean
   /** There is unsaved input; closing and leaving ask first. To close by navigation, use `ignoreBlocker`. */
   readonly dirty?: boolean

@@ -4,11 +4,11 @@ import styles from './empty.module.css'
 
 export interface EmptyProps {
   readonly title: string
-  /** What to do next, in one sentence. */
+  /** The suggested next step, in one sentence. */
   readonly hint?: string
   readonly icon?: ReactNode
   readonly action?: ReactNode
-  /** There is nothing else on the page, which this then heads. */
+  /** It is the only content of the page, so it is its heading. */
   readonly isPage?: boolean
 }
 

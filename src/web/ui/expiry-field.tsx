@@ -14,7 +14,7 @@ export interface ExpiryFieldProps {
   /** Spans from now that are offered beside never. */
   readonly offers: readonly (keyof typeof spans)[]
   readonly error?: ReactNode
-  /** Where a form finds it again. */
+  /** The attribute by which a form finds the field. */
   readonly 'data-path'?: string
 }
 
@@ -62,8 +62,8 @@ const texts = defineTexts({
   en: {
     expires: 'Expires',
     never: 'Never expires',
-    help: 'Type, paste or pick it; cleared, it never expires.',
-    format: 'The expiry has a wrong format; write it as 2026-12-31 23:59:59',
+    help: 'Type, paste or select a time. Leave blank to never expire.',
+    format: 'Invalid expiry format. Use 2026-12-31 23:59:59.',
     hour: '1 hour',
     day: '1 day',
     month: '1 month',

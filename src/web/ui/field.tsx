@@ -11,7 +11,7 @@ import { texts } from './texts.ts'
 
 export interface FieldInputProps {
   readonly field: Field
-  /** As it is exchanged: text for every widget; `true`/`false` for a switch, commas between tags, newlines between lines. */
+  /** The value as it is exchanged: text for every widget; `true`/`false` for a switch, commas between tags, newlines between lines. */
   readonly value: string
   readonly onChange: (value: string) => void
   readonly error?: ReactNode

@@ -5,7 +5,7 @@ import { useNarrow } from '../lib/narrow.ts'
 export interface HeadButtonProps {
   readonly label: string
   readonly icon: Icon
-  /** Its effect, where the label does not explain it. */
+  /** Its effect, if the label does not explain it. */
   readonly hint?: string
   readonly loading?: boolean
   readonly disabled?: boolean

@@ -12,9 +12,9 @@ const texts = defineTexts({
 })
 
 export interface HumanCheck {
-  /** Where the check appears; nothing when the site wants none. */
+  /** The widget of the check; null when the site requires none. */
   readonly widget: ReactNode
-  /** The token for one call, '' when none is wanted. Undefined while the check is not done, which is said. */
+  /** The token for one call, '' when none is required. Undefined, with a message, until the check is done. */
   take(): string | undefined
 }
 
@@ -30,7 +30,7 @@ export function useHumanCheck(action: HumanAction): HumanCheck {
       <Widget key={round} siteKey={siteKey} action={action} onToken={setToken} onBroken={() => setBroken(true)} />
     ),
     take() {
-      // Where the check cannot be loaded the server decides: it lets the super admin in.
+      // If the check cannot be loaded, the server decides: it accepts the super admin.
       if (!wanted || broken) return ''
       if (token === '') {
         toast.info(textOf(texts, 'wait'))
@@ -108,7 +108,7 @@ function loadTurnstile(): Promise<Turnstile> {
     const element = document.createElement('script')
     element.src = script
     element.onload = () => {
-      // The script just loaded defines this; no type says so.
+      // The loaded script defines this global, which has no type.
       const { turnstile } = window as unknown as { turnstile?: Turnstile }
       if (turnstile) resolve(turnstile)
       else reject(new Error('The human check did not load'))

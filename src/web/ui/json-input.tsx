@@ -12,7 +12,7 @@ export interface JsonInputProps extends Omit<TextareaProps, 'value' | 'onChange'
   readonly aside?: ReactNode
 }
 
-/** JSON as text: checked when it is left, put in order on demand. Empty is fine here; whether it may be is for the form. */
+/** JSON as text: validated on blur, formatted on demand. Empty is valid here; the form decides whether it is allowed. */
 export function JsonInput({ value, onChange, error, label, onBlur, aside, ...rest }: JsonInputProps) {
   const say = useText(texts)
   const [left, setLeft] = useState(false)

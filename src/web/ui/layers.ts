@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 /** Drawers and dialogs that lie over the page, the topmost last. */
 const layers: symbol[] = []
 
-/** Answers whether this one is the topmost: Esc reaches all that are open, and only the topmost may close by it. */
+/** Returns whether this layer is the topmost: Esc reaches all open layers, and only the topmost may close on it. */
 export function useLayer(open = true): () => boolean {
   const [self] = useState(() => Symbol('layer'))
   // Outside of React: the list of all open layers, anywhere in the tree.

@@ -6,7 +6,7 @@ import { timeZone } from '../lib/times.ts'
 import { HeadButton } from './head-button.tsx'
 import { texts } from './texts.ts'
 
-/** The file of all that the filters of a list leave, as the server sends it. */
+/** The file of all rows that match the filters of a list, as the server sends it. */
 export interface ListFile {
   readonly name: string
   readonly hint?: string

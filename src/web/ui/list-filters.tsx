@@ -34,7 +34,7 @@ export interface ListFiltersProps {
   readonly filtered: boolean
 }
 
-/** The filters above a list, drawn from data; they apply as they are set and live in the address. */
+/** The filters above a list, rendered from data; they apply immediately and are stored in the address. */
 export function ListFilters({ filters, values, onChange, onReset, filtered }: ListFiltersProps) {
   const say = useText(texts)
   const narrow = useNarrow()

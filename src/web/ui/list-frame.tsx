@@ -11,7 +11,7 @@ export interface ListFrameProps<Row> extends Omit<ListTableProps<Row>, 'label'> 
   /** Buttons that this list alone has. */
   readonly actions?: ReactNode
   readonly file?: ListFile
-  /** How a row is added; an empty list offers it too, unless it says otherwise. */
+  /** The action that adds a row; an empty list offers it too, labelled `first`. */
   readonly add?: { readonly label: string; readonly onClick: () => void; readonly first?: string }
   /** Between the head and the list. */
   readonly children?: ReactNode

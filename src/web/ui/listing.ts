@@ -51,7 +51,7 @@ export interface ListState {
   readonly filtered: boolean
   readonly sort: Sort | undefined
   readonly onSort: (sort: Sort) => void
-  /** What differs from how the list begins, but for the page; given back, it is as it was then. */
+  /** The differences to the list's defaults, except the page; applying them restores that state. */
   readonly search: Readonly<Record<string, string>>
   readonly onSearch: (search: Readonly<Record<string, string>>) => void
 }
@@ -62,7 +62,7 @@ export interface Viewed extends Pick<ListState, 'page' | 'search' | 'onSearch'> 
   readonly filters: readonly Filter[]
 }
 
-/** What list routes answer: a bare array, whose total is unknown, or a page. */
+/** The reply of list routes: a bare array, whose total is unknown, or a page. */
 export type Listing<Row> = readonly Row[] | { readonly items: readonly Row[]; readonly total: number }
 
 export interface DataTableProps<Row> {
@@ -85,7 +85,7 @@ export interface DataTableProps<Row> {
   /** Buttons for the selected rows. */
   readonly bulkActions?: ReactNode
   readonly expand?: (row: Row) => ReactNode
-  /** The text under a card's title, where all columns would be too long. */
+  /** The text under a card's title, used instead of all columns. */
   readonly card?: (row: Row) => ReactNode
   /** Buttons at the end of a row, usually `<RowActions>`. */
   readonly rowActions?: (row: Row) => ReactNode

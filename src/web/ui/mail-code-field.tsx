@@ -18,16 +18,16 @@ const texts = defineTexts({
   },
   en: {
     label: 'Verification code',
-    placeholder: '6 digits, for 3 min',
+    placeholder: '6 digits, valid for 3 min',
     get: 'Get code',
     again: 'Resend ({seconds})',
-    sent: 'Code sent, check your mailbox',
-    emailMissing: 'Enter an e-mail address',
+    sent: 'Code sent. Check your inbox.',
+    emailMissing: 'Enter an email address',
   },
 })
 
 export interface MailCodeFieldProps extends TextInputProps {
-  /** Where the code is mailed to. */
+  /** The address that the code is mailed to. */
   readonly email: string
   readonly purpose: 'register' | 'bind' | 'notify'
   readonly human: HumanCheck

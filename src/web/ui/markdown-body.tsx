@@ -31,7 +31,7 @@ const components: Components = {
   img: ({ src, alt }) => <MarkdownImage address={typeof src === 'string' ? src : ''} alt={alt ?? ''} />,
 }
 
-/** Script addresses are left out. Of data URLs only raster images are allowed, and only as images. */
+/** URLs with a script scheme are removed. Of data URLs only raster images are allowed, and only as images. */
 function safeAddress(address: string, attribute: string): string {
   return attribute === 'src' && isDataUrlPicture(address) ? address : defaultUrlTransform(address)
 }

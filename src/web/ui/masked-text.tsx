@@ -8,7 +8,7 @@ export interface MaskedTextProps {
   readonly text: string
   /** The visible part at first. */
   readonly masked: string
-  /** Whose it is: the name that its copy button bears. */
+  /** The name of the owner, used in the label of the copy button. */
   readonly name: string
   readonly show: string
   readonly hide: string

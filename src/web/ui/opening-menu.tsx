@@ -7,7 +7,7 @@ import { useEffect, useState } from 'react'
  */
 export function OpeningMenu(menu: MenuProps) {
   const [opened, setOpened] = useState(false)
-  // Outside of React: the focus, which is only noted of a menu that was closed before.
+  // The focus is outside of React: a menu records the element to return to only when it opens from a closed state.
   useEffect(() => setOpened(true), [])
   return <Menu position="bottom-end" {...menu} opened={opened} onChange={setOpened} />
 }

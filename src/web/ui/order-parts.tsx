@@ -53,5 +53,5 @@ const disputes: Readonly<Record<string, Text>> = {
 
 const texts = defineTexts({
   zh: { refunded: '已退款 {money}', disputed: '拒付：{state}', withdrawn: '已收回 {amount}' },
-  en: { refunded: '{money} refunded', disputed: 'Disputed: {state}', withdrawn: '{amount} taken back' },
+  en: { refunded: '{money} refunded', disputed: 'Disputed: {state}', withdrawn: '{amount} reclaimed' },
 })

@@ -13,7 +13,7 @@ export interface PageTabsProps<Value extends string> {
 export function PageTabs<Value extends string>({ tabs, value, onChange, children }: PageTabsProps<Value>) {
   const list = useRef<HTMLDivElement>(null)
 
-  // Outside of React: where the row of names is scrolled to.
+  // Synchronizes the scroll position of the tabs, which is outside of React.
   useEffect(() => {
     list.current?.querySelector(`[data-tab="${value}"]`)?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [value])

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { clamped, moved, scaleMax, wholeView, zoomed } from './pan-zoom.ts'
 
 describe('the view of a picture', () => {
-  it('keeps what lies under the pointer where it is', () => {
+  it('keeps the point under the pointer in place', () => {
     const before = { scale: 2, x: 30, y: -10 }
     const point = { x: 80, y: 40 }
     const after = zoomed(before, 1.5, point)
@@ -10,7 +10,7 @@ describe('the view of a picture', () => {
     expect(under(after)).toBeCloseTo(under(before))
   })
 
-  it('is never smaller than whole, nor larger than is of use', () => {
+  it('is never smaller than the whole image, nor larger than the maximum', () => {
     expect(zoomed(wholeView, 0.1).scale).toBe(1)
     expect(zoomed(wholeView, 1000).scale).toBe(scaleMax)
   })

@@ -1,4 +1,4 @@
-/** How a picture lies in its frame: enlarged around the middle, and moved. Places are pixels from the middle of the frame. */
+/** The position of an image in its frame: scaled around the centre, and moved. Positions are pixels from the centre of the frame. */
 
 export interface View {
   readonly scale: number
@@ -14,7 +14,7 @@ export interface Point {
 export const wholeView: View = { scale: 1, x: 0, y: 0 }
 export const scaleMax = 8
 
-/** Enlarged by a factor, with what lies under `point` staying there. Never smaller than whole. */
+/** The view scaled by a factor, with `point` staying in place. Never smaller than the whole image. */
 export function zoomed(view: View, factor: number, point: Point = { x: 0, y: 0 }): View {
   const scale = Math.min(scaleMax, Math.max(1, view.scale * factor))
   const change = scale / view.scale

@@ -23,7 +23,7 @@ const texts = defineTexts({
     current: 'Current password',
     fresh: 'New password',
     freshHint: '8 to 20 characters',
-    repeat: 'Repeat the new password',
+    repeat: 'Confirm new password',
     change: 'Change password',
     set: 'Set password',
     changed: 'Password changed',

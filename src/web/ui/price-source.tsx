@@ -10,7 +10,7 @@ const texts = defineTexts({
     cheaper: '其他厂商更便宜：{vendors}',
   },
   en: {
-    own: 'Set here',
+    own: 'Set on this site',
     default: 'Built-in table',
     public: 'Public price',
     of: '{vendor} · data of {date}',
@@ -28,7 +28,7 @@ export interface PriceSourceProps {
   readonly className?: string | undefined
 }
 
-/** Where a price comes from. */
+/** The source of a price. */
 export function PriceSource({ source, vendor = '', date = '', cheaper = [], className }: PriceSourceProps) {
   const say = useText(texts)
   return (

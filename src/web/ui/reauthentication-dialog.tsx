@@ -28,17 +28,17 @@ const texts = defineTexts({
     cancel: '取消',
   },
   en: {
-    title: 'Enter your password first',
-    body: 'This affects the safety of your account, so enter your password once more. It is not asked for again for ten minutes.',
+    title: 'Confirm your password',
+    body: 'This action affects the security of your account. Enter your password again; you will not be asked again for ten minutes.',
     password: 'Current password',
     missing: 'Enter the current password',
-    codeTitle: 'Verify first that it is you',
+    codeTitle: 'Verify your identity',
     codeBody:
-      'This affects the safety of your account, so enter a code of your authenticator app, or a backup code. It is not asked for again for ten minutes.',
-    code: 'Code of the second factor',
+      'This action affects the security of your account. Enter a code from your authenticator app or a backup code; you will not be asked again for ten minutes.',
+    code: 'Two-factor code',
     codeMissing: 'Enter the code',
     noneBody:
-      'This affects the safety of your account, which has no password yet. Log out and in again; for ten minutes this is possible then.',
+      'This action affects the security of your account, which has no password yet. Log out and log in again; you can then do this within ten minutes.',
     passkey: 'Use a passkey',
     submit: 'Verify',
     cancel: 'Cancel',

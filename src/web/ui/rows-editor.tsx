@@ -78,7 +78,7 @@ const order: ('label' | 'description' | 'input' | 'error')[] = ['label', 'descri
 
 type DraftsInput<Row> = Pick<RowsEditorProps<Row>, 'value' | 'onChange' | 'read' | 'write'>
 
-/** Rows as they are typed, which may be half of something, beside the text that they write. A text from elsewhere replaces them. */
+/** Rows as they are typed, possibly incomplete, and the text that they produce. A text from outside replaces them. */
 function useDrafts<Row>({ value, onChange, read, write }: DraftsInput<Row>) {
   const [drafts, setDrafts] = useState(() => ({ value, rows: read(value) }))
   const current = drafts.value === value ? drafts : { value, rows: read(value) }

@@ -6,7 +6,7 @@ export interface SideDrawerProps<Subject> {
   readonly title: (subject: Subject) => string
   readonly onClose: () => void
   readonly wide?: boolean
-  /** Usually a `<DrawerForm>`, which may be loaded with the first opening. Reset each time the drawer opens. */
+  /** Usually a `<DrawerForm>`, which may be loaded lazily when the drawer first opens. Reset each time the drawer opens. */
   readonly children: (subject: Subject) => ReactNode
 }
 

@@ -15,7 +15,7 @@ export function SideDrawerPanel<Subject>({ subject, title, onClose, wide = false
   // While closing it still shows its last subject.
   const [shown, setShown] = useState(subject)
   if (subject !== undefined && subject !== shown) setShown(subject)
-  // A drawer moves in, and gives the focus back to what opened it, only if it is there before it opens.
+  // A drawer animates and restores the focus only if it is mounted before it opens.
   const [isThere, setIsThere] = useState(false)
   useEffect(() => setIsThere(true), [])
   const isTopmost = useLayer(isThere && subject !== undefined)

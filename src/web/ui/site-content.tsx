@@ -12,7 +12,7 @@ export function SiteContent({ text, title }: { text: string; title: string }) {
   return <iframe className={styles.frame} src={address} title={title} sandbox="allow-scripts allow-forms allow-popups" />
 }
 
-/** A text of an operator, Markdown that may hold HTML or HTML alone. What could act is taken out. */
+/** A text of an operator: Markdown that may contain HTML, or HTML alone. Active content is removed. */
 export function SiteText({ text }: { text: string }) {
   const trimmed = text.trim()
   if (isHtml(trimmed)) return <SafeHtml html={trimmed} />

@@ -10,7 +10,7 @@ export interface SortSelectProps<Row> {
   readonly className?: string | undefined
 }
 
-/** The order of a list where no heads of columns are there to press. */
+/** The sort order of a list without column headings. */
 export function SortSelect<Row>({ columns, sort, onSort, className }: SortSelectProps<Row>) {
   const say = useText(texts)
   const orders = columns.flatMap(({ title, sortKey: key, sortsDown }) =>

@@ -8,7 +8,7 @@ export interface TagProps extends ComponentProps<'span'> {
   readonly dot?: boolean
 }
 
-/** A quiet tinted label. The colour only supports the text, which always says it too. */
+/** A quiet tinted label. The colour only supports the text, which carries the meaning. */
 export function Tag({ color = 'gray', children, dot = false, className = '', ...rest }: TagProps) {
   return (
     <span {...rest} className={`${styles.tag} ${className}`} style={tint(color)}>

@@ -11,14 +11,14 @@ const script = 'https://telegram.org/js/telegram-widget.js?22'
 export interface TelegramDialogProps {
   /** Words of the screen that asks. */
   readonly words: { title: string; hint: string; failed: string }
-  /** What brings the answer home to this browser alone. */
+  /** The state that binds the reply to this browser. */
   readonly state: string
   readonly onClose: () => void
 }
 
 /**
- * The button of Telegram itself. It leads to our own page with what Telegram signed: its way of calling a function would need `eval`,
- * which our pages do not allow.
+ * The button of Telegram. It redirects to our own page with the signed data: its callback mode would need `eval`, which our pages do
+ * not allow.
  */
 export function TelegramDialog({ words, state, onClose }: TelegramDialogProps) {
   const { telegram_bot_name: bot } = useStatus()

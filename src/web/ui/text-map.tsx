@@ -4,7 +4,7 @@ import { useLocal } from '../lib/i18n.ts'
 import { MapEditor, type MapProps } from './map-editor.tsx'
 
 export interface TextMapProps extends MapProps {
-  /** What each text may be; anything without them. */
+  /** The allowed values; any text if absent. */
   readonly choices?: readonly Choice[] | undefined
 }
 

@@ -73,8 +73,8 @@ const texts = defineTexts({
     quota: 'Amount',
     hint: '{available} available. Equals {amount}',
     least: 'The transfer amount is at least {least}',
-    most: 'More than is available',
-    all: 'Everything',
+    most: 'Exceeds the available quota',
+    all: 'Max',
     submit: 'Transfer',
   },
 })

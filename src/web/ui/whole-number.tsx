@@ -12,8 +12,8 @@ const digitsMax = 15
 const steps: Readonly<Record<string, number>> = { ArrowUp: 1, ArrowDown: -1 }
 
 /**
- * A whole number that is at least `min`: digits, and a step with each arrow up or down. Mantine's NumberInput does more, such as decimals
- * and separators, and weighs as much as a screen.
+ * A whole number of at least `min`: digits, and a step with each arrow up or down. Mantine's NumberInput has more features, such as
+ * decimals and separators, and is as large as a screen.
  */
 export function WholeNumber({ value = '', onChange, onBlur, min, ...rest }: WholeNumberProps) {
   const number = Number(value) || 0

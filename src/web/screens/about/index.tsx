@@ -16,7 +16,7 @@ const texts = defineTexts({
   en: {
     title: 'About',
     empty: 'The admin has not written this page yet',
-    hint: 'Admins fill it in under Settings › Other, as Markdown or HTML.',
+    hint: 'Admins can edit it under Settings › Other, in Markdown or HTML.',
   },
 })
 

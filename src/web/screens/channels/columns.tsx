@@ -21,7 +21,7 @@ import { typeColor } from './use-channel-types.ts'
 
 export interface ColumnsInput {
   readonly types: readonly ChannelType[]
-  /** Shows the tag of each channel, which filters by it; headings show it otherwise. */
+  /** Shows the tag of each channel, which filters by it on click; absent when headings show it. */
   readonly onTag: ((tag: string) => void) | undefined
   readonly onKeys: (channel: Channel) => void
   /** Upstream model changes that are still open. */
@@ -166,7 +166,7 @@ function Status({ channel }: { channel: Channel }) {
   return <StatusTag state={channelStatusLabels[channel.status]} hint={hint} />
 }
 
-/** What its upstream was found not to have, and since when. */
+/** The endpoints that its upstream was found not to have, and since when. */
 function Lacking({ channel: { lacking } }: { channel: Channel }) {
   const say = useText(texts)
   const hint = lacking.map(({ endpoint, since }) => (

@@ -11,8 +11,8 @@ export const headTexts = defineTexts({
   en: {
     title: 'Channels',
     description:
-      'Channels are the upstreams behind the gateway. Requests go to the highest priority first, within one by weight.',
-    addTitle: 'Create a channel',
+      'Channels are the upstreams behind this gateway. Requests go to the channels with the highest priority, distributed by weight.',
+    addTitle: 'Create channel',
     editTitle: 'Edit channel',
   },
 })

@@ -9,7 +9,7 @@ import { useRowEdit } from './use-row-edit.ts'
 
 const minimums = { priority: channelPriorityMin, weight: 0 } as const
 
-/** A number edited in its row: saved when it is left, or with Enter, if it changed. Esc brings the saved one back. */
+/** A number edited in its row: saved on blur or Enter if it changed. Esc restores the saved value. */
 export function InlineNumber({ channel, field }: { channel: Channel; field: keyof typeof minimums }) {
   const say = useText(texts)
   const [draft, setDraft] = useState<string>()

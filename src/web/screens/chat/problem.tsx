@@ -12,7 +12,7 @@ import type { Chat } from './use-chat.ts'
 
 const leaveAfterMs = 1500
 
-/** Why there is no chat page to be seen, and what to do next. */
+/** The reason that no chat page is shown, and the next step. */
 export function Problem({ chat }: { chat: Exclude<Chat, { kind: 'ready' }> }) {
   switch (chat.kind) {
     case 'waiting':

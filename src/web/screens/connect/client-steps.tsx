@@ -10,7 +10,7 @@ import { Panel } from '../../ui/panel.tsx'
 import styles from './connect.module.css'
 import { texts } from './texts.ts'
 
-/** What to paste where, so that a client uses this gateway. */
+/** The configuration of a client for this gateway: contents and their places. */
 export function ClientSteps({ client, setup, models }: { client: Client; setup: ClientSetup; models: readonly string[] }) {
   const say = useText(texts)
   const local = useLocal()
@@ -65,7 +65,7 @@ function StepBody({ step }: { step: ClientStep }) {
   )
 }
 
-/** The models that the client asks for on its own and that are not there, with the mapping that lets the chosen one answer. */
+/** The models that the client also requests and that are not available, with the mapping that serves them with the selected model. */
 function ExtraModels({ client, model, models }: { client: Client; model: string; models: readonly string[] }) {
   const say = useText(texts)
   const local = useLocal()

@@ -49,7 +49,7 @@ interface Tip extends Omit<ChartProps, 'label'> {
   readonly bars: readonly { readonly dataKey?: unknown; readonly value?: unknown }[]
 }
 
-/** The largest first, with the sum on top; zeros are left out. */
+/** The largest values first, with the sum on top; zeros are left out. */
 function BarTip({ time, bars, series, nameOf, format }: Tip) {
   const rows = bars
     .map(({ dataKey, value }) => ({ of: series.find(({ id }) => id === dataKey), value: Number(value ?? 0) }))

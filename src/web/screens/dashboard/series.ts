@@ -1,6 +1,6 @@
 import { type Grain, grainSeconds, type UsageSums } from '../../../contract/entities/usage-sum.ts'
 
-/** What charts and tables show of the sums of a span: one series for each key, with a value in every step of time. */
+/** The data of charts and tables: one series per key, with a value for every time step. */
 
 export const metrics = ['quota', 'count', 'tokens'] as const
 export type Metric = (typeof metrics)[number]

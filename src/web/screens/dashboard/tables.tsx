@@ -13,7 +13,7 @@ interface SharesProps {
   readonly nameOf: (key: string) => string
 }
 
-/** Every key with all of its figures, and its share of the one that is chosen. */
+/** Every key with all of its metrics, and its share of the selected one. */
 export function SharesTable({ sums, series, metric, nameOf }: SharesProps) {
   const say = useText(texts)
   const total = figureOf(sums.total, metric)

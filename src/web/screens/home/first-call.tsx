@@ -73,7 +73,7 @@ export function FirstCall() {
   )
 }
 
-/** The model that a test of the first channel would ask: the first by name may well be one that answers no conversation. */
+/** The test model of the first channel: the first model by name may not support chat. */
 function useTestedModel(): string {
   const query = { ...unfiltered, status: channelStatus.enabled, paged: true, p: 0, page_size: 1 }
   const { data } = useQuery(read('GET /api/channel/search', { query }))

@@ -13,7 +13,8 @@ import { texts } from './texts.ts'
 export function FirstRun() {
   const say = useText(texts)
   const state = useFirstRun()
-  // A site that was in use when the page was opened needs no guide; one that got there meanwhile may see that it is done.
+  // A site that was in use when the page was opened needs no guide; a site that completed the steps meanwhile shows that they are
+  // done.
   const [isNew, setIsNew] = useState<boolean>()
   const isDone = Boolean(state?.has_channel && state.has_token && state.has_call)
   if (state !== undefined && isNew === undefined) setIsNew(!isDone)

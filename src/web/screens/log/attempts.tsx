@@ -11,11 +11,14 @@ interface Try {
   /** Id of the channel's key. */
   readonly keyId?: number | undefined
   readonly choice?: string | undefined
-  /** Absent for the one that answered. */
+  /** Absent for the attempt that succeeded. */
   readonly failure?: { readonly status: number; readonly reason: string; readonly ms: number }
 }
 
-/** The way of a request over channels and keys: why each was chosen and how it failed, up to the one that answered. Only admins have it. */
+/**
+ * The attempts of a request over channels and keys: the reason of each choice and of each failure, up to the one that succeeded. Only
+ * admins receive them.
+ */
 export function Attempts({ row: { factors } }: { row: LogRow }) {
   const say = useText(detailsTexts)
   const failed = failedAttempts(factors)
@@ -23,7 +26,7 @@ export function Attempts({ row: { factors } }: { row: LogRow }) {
   const { choice, key } = factors.admin_info ?? {}
   if (answered === undefined || (failed.length === 0 && choice === undefined)) return null
 
-  // Where earlier tries say why, the last one says nothing when it was the only one left.
+  // If earlier attempts have a reason but the last one has none, it was the only channel left.
   const lastChoice = choice ?? (failed.some((attempt) => attempt.choice !== undefined) ? 'only' : undefined)
   const tries: Try[] = [
     ...failed.map(({ channel, key, status, reason, ms, choice }) => ({

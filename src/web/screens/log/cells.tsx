@@ -20,7 +20,7 @@ import { texts } from './texts.ts'
 
 /** Cells of the log. An empty cell is null. */
 
-/** The year is left out while it is this one. */
+/** The year is left out for the current year. */
 export function TimeCell({ row }: { row: LogRow }) {
   const full = formatTime(row.created_at)
   const thisYear = full.startsWith(String(new Date().getFullYear()))

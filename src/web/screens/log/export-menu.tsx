@@ -11,7 +11,7 @@ const lines = {
   jsonl: { all: 'GET /api/log/export.jsonl', own: 'GET /api/log/self/export.jsonl' },
 } as const
 
-/** Everything that matches the filters as a file, with the times of this zone. */
+/** Exports all rows that match the filters, with times in this time zone. */
 export function ExportMenu({ isAdmin, filter }: { isAdmin: boolean; filter: LogFilter }) {
   const say = useText(texts)
 

@@ -3,7 +3,7 @@ import { siteCostReasonLabels, siteCostReasons } from '../../../contract/entitie
 import { type Factors, readFactors } from '../../../contract/log-factors.ts'
 import type { Text } from '../../../contract/text.ts'
 
-/** A log row with what its `other` says. */
+/** A log row with its parsed `other`. */
 export interface LogRow extends Log {
   readonly factors: Factors
 }

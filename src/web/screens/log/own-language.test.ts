@@ -9,6 +9,6 @@ it.each([
   expect([inOwnLanguage(text, 'zh'), inOwnLanguage(text, 'en')]).toEqual([zh, en])
 })
 
-it.each(['Banned by an admin', '只有一种语言', '甲 / 乙', 'one / two', '一 / two / three'])('%j is shown as it is', (text) => {
+it.each(['Banned by an admin', '只有一种语言', '甲 / 乙', 'one / two', '一 / two / three'])('shows %j unchanged', (text) => {
   expect([inOwnLanguage(text, 'zh'), inOwnLanguage(text, 'en')]).toEqual([text, text])
 })

@@ -1,6 +1,6 @@
 import { tidy } from '../../../contract/quota.ts'
 
-/** A list price as it is written: $2.5, $0.00015. */
+/** A list price as text: $2.5, $0.00015. */
 export function usdText(usd: number): string {
   return `$${tidy(usd)}`
 }

@@ -15,7 +15,7 @@ import { texts } from './texts.ts'
 const everyMs = 1000
 const monthDays = 30
 
-/** Asks from when on the log is kept, and shows how far its cleaning is. It goes on when the dialog is closed. */
+/** Asks for the time before which the log is deleted, and shows the progress. The job continues when the dialog is closed. */
 export function PurgeDialog({ onClose }: { onClose: () => void }) {
   const say = useText(texts)
   const client = useQueryClient()

@@ -20,7 +20,7 @@ import { texts } from './texts.ts'
 
 type Reported = NonNullable<NonNullable<LogOther['admin_info']>['reported']>
 
-/** Everything that a row knows: what happened, how it was charged and why, and the row itself. */
+/** All details of a row: the events, the charge and its factors, and the raw row. */
 export function RowDetails({ row }: { row: LogRow }) {
   const say = useText(detailsTexts)
   const facts = useFacts(row)

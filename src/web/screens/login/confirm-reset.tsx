@@ -11,7 +11,7 @@ import { EntryCard } from './entry-card.tsx'
 import styles from './login.module.css'
 import { texts } from './texts.ts'
 
-/** Where a mailed link leads: sets a new password and shows it, once. */
+/** The target of a mailed link: sets a new password and shows it once. */
 export function Screen() {
   const say = useText(texts)
   const { values } = useUrlState({ email: '', token: '' })

@@ -60,7 +60,7 @@ function Links() {
   )
 }
 
-/** As soon as it is there: nothing else is to be done on this page. */
+/** Focused when it is mounted: it is the only input of this page. */
 const focus = (input: HTMLInputElement | null) => input?.focus()
 
 function LoginForm({ onSecondFactor }: { onSecondFactor: () => void }) {

@@ -70,7 +70,7 @@ function useInvite(): void {
 
 const focus = (input: HTMLInputElement | null) => input?.focus()
 
-/** Which field a refusal of the server is about. */
+/** The form field of each error code of the server. */
 const fieldOfRefusal: Readonly<Record<string, string>> = {
   username_taken: 'username',
   username_length: 'username',

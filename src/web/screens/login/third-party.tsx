@@ -27,7 +27,7 @@ export interface ThirdPartyProps {
   readonly withPasskey?: boolean
 }
 
-/** The ways in beside the password: those that the site offers, and nothing where it offers none. */
+/** The login methods other than the password that the site offers; nothing when it offers none. */
 export function ThirdParty({ onSecondFactor, withPasskey = true }: ThirdPartyProps) {
   const say = useText(entryTexts)
   const status = useStatus()

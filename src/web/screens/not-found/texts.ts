@@ -9,10 +9,10 @@ export const texts = defineTexts({
     home: '返回首页',
   },
   en: {
-    title: 'This page does not exist',
-    hint: 'Page does not exist, check your address',
+    title: 'Page not found',
+    hint: 'Check the address in your browser',
     forbidden: 'No permission',
-    forbiddenHint: 'Your account may not see this page; ask the admin if you need it.',
-    home: 'Back to the home page',
+    forbiddenHint: 'Your account does not have access to this page. Contact the admin if you need it.',
+    home: 'Go to home page',
   },
 })

@@ -17,7 +17,7 @@ import { securityTexts } from './security-texts.ts'
 const WechatDialog = lazy(async () => ({ default: (await import('../../ui/wechat-dialog.tsx')).WechatDialog }))
 const TelegramDialog = lazy(async () => ({ default: (await import('../../ui/telegram-dialog.tsx')).TelegramDialog }))
 
-/** Accounts elsewhere that let in here. Those that the site does not offer are shown while something is bound there. */
+/** External identities of the user. Providers that the site does not offer are shown only if an identity is bound. */
 export function Bindings() {
   const say = useText(securityTexts)
   // Binding continues in a separate window; on return the result is shown.

@@ -16,7 +16,7 @@ import { texts } from './texts.ts'
 
 const TransferDialog = lazy(async () => ({ default: (await import('./transfer-dialog.tsx')).TransferDialog }))
 
-/** What invitations have earned, and the link that invites. */
+/** The quota earned by invitations, and the invite link. */
 export function InviteCard({ self }: { self: CallReply<'GET /api/user/self'> }) {
   const say = useText(texts)
   const [transferring, setTransferring] = useState(false)

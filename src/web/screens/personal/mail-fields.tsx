@@ -8,11 +8,11 @@ import { texts } from './texts.ts'
 export interface MailFieldsProps {
   readonly form: NoticeForm
   readonly ownEmail: string
-  /** The one that is stored has been proved already. */
+  /** The stored address is verified already. */
   readonly provedEmail: string
 }
 
-/** Where mails go. An address other than the account's has to be proved with a code. */
+/** The address of notifications. An address other than the account's is verified with a code. */
 export function MailFields({ form, ownEmail, provedEmail }: MailFieldsProps) {
   const say = useText(texts)
   const human = useHumanCheck('address')

@@ -9,7 +9,7 @@ import { toast } from '../../lib/toast.ts'
 import { Panel } from '../../ui/panel.tsx'
 import { texts } from './texts.ts'
 
-/** The name to log in with and the one that is shown. */
+/** The username for the login, and the display name. */
 export function NamesCard({ self }: { self: CallReply<'GET /api/user/self'> }) {
   const say = useText(texts)
   const user = useSession()

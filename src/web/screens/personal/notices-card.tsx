@@ -11,7 +11,7 @@ import { inputOf, type NoticeForm, type NoticeValues, readOwnSetting, thresholdP
 import { texts } from './texts.ts'
 import { WebhookFields } from './webhook-fields.tsx'
 
-/** Which field a refusal of the server is about. */
+/** The form field of each error code of the server. */
 const fieldOfRefusal: Readonly<Record<string, string>> = {
   webhook_url_invalid: 'webhook_url',
   email_invalid: 'notification_email',
@@ -21,7 +21,7 @@ const fieldOfRefusal: Readonly<Record<string, string>> = {
   code_wrong: 'notification_code',
 }
 
-/** How and when the user is notified of a low quota. */
+/** The user's low quota notification: method and threshold. */
 export function NoticesCard({ self }: { self: CallReply<'GET /api/user/self'> }) {
   const say = useText(texts)
   const { hasSecret, ...saved } = readOwnSetting(self.setting)

@@ -9,7 +9,7 @@ import { PasswordCard } from './password-card.tsx'
 import styles from './personal.module.css'
 import { texts } from './texts.ts'
 
-/** Names and password of the own account, where `/user/edit` leads without a number. */
+/** Names and password of the user, at `/user/edit` without an id. */
 export function Screen() {
   const say = useText(texts)
   const self = useQuery(read('GET /api/user/self'))

@@ -17,7 +17,7 @@ it('shows the settings, but never a secret', () => {
   })
 })
 
-it('sends what belongs to the chosen way and nothing of the other', () => {
+it('sends only the members of the chosen method', () => {
   const values = {
     ...readOwnSetting(''),
     webhook_url: ' https://a.test/ ',

@@ -15,7 +15,7 @@ import { securityTexts } from './security-texts.ts'
 const SetUpDialog = lazy(async () => ({ default: (await import('./two-factor-dialog.tsx')).TwoFactorDialog }))
 const CodesDialog = lazy(async () => ({ default: (await import('./backup-codes.tsx')).BackupCodesDialog }))
 
-/** What guards the account beside its password. */
+/** Two-factor authentication and passkeys of the user. */
 export function Security() {
   const security = useQuery(read('GET /api/user/security'))
   if (security.data) {

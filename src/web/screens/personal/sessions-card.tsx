@@ -13,7 +13,7 @@ import { describeBrowser } from './describe-browser.ts'
 import styles from './personal.module.css'
 import { texts } from './texts.ts'
 
-/** Where the account is signed in. */
+/** The active sessions of the user. */
 export function SessionsCard() {
   const say = useText(texts)
   const sessions = useQuery(read('GET /api/user/sessions'))

@@ -1,8 +1,8 @@
 import type { Turn } from './turns.ts'
 
 /**
- * Conversations kept in this browser, in its database: pictures would not fit into local storage. Heads are apart from turns, so that the
- * list of all does not load them all. Where the browser keeps nothing, they live as long as the page.
+ * Conversations stored in this browser's IndexedDB, because images would not fit into local storage. Heads are stored apart from
+ * turns, so that the list does not load all turns. If the browser stores nothing, conversations last as long as the page.
  */
 
 /** A conversation's entry in the list. */
@@ -66,7 +66,7 @@ function databaseArchive(database: IDBDatabase, userId: number): Archive {
     turns: IDBObjectStore,
     id: string,
   ): Promise<StoredConversation | undefined> => {
-    // What this file has written under another version is not there: the version names the shape.
+    // Records of another schema version are ignored.
     const [head, kept] = (await Promise.all([answerOf(heads.get(id)), answerOf(turns.get(id))])) as [
       Head?,
       StoredConversation['turns']?,
@@ -75,7 +75,7 @@ function databaseArchive(database: IDBDatabase, userId: number): Archive {
   }
   return {
     async list() {
-      // What this file has written under another version is not there: the version names the shape.
+      // Records of another schema version are ignored.
       const heads = (await answerOf(database.transaction('heads').objectStore('heads').getAll())) as readonly Head[]
       return newestFirst(heads.filter((head) => head.userId === userId))
     },

@@ -20,7 +20,7 @@ export interface ChatProps {
   readonly onNew: () => void
 }
 
-/** The conversation and where it goes on. */
+/** The conversation and its input. */
 export function Chat({ conversation, settings, isReady, onNew }: ChatProps) {
   const turns = useSyncExternalStore(conversation.subscribe, conversation.read)
   const stick = useStickToBottom()

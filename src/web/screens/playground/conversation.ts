@@ -15,7 +15,7 @@ const costAskedAfterMs = [0, 1000, 4000] as const
 interface ConversationInput {
   readonly id: string
   readonly kept?: StoredConversation | undefined
-  /** Which answers other tabs are writing. */
+  /** The answers that other tabs are writing. */
   readonly others: Pick<OtherWriters, 'isWriting'>
   readonly save: () => void
 }
@@ -66,7 +66,7 @@ export class Conversation {
     for (const answer of turn.answers) void this.#write(answer, settings)
   }
 
-  /** Asks something else instead of an earlier question; what followed on it goes. */
+  /** Replaces an earlier question; everything after it is removed. */
   rewrite(turnId: string, question: Question, settings: Settings): void {
     const place = this.#turns.findIndex(({ id }) => id === turnId)
     if (place >= 0) this.#set(this.#turns.slice(0, place))
@@ -111,7 +111,7 @@ export class Conversation {
     }
   }
 
-  /** Shows what another tab has kept. */
+  /** Shows the turns stored by another tab. */
   follow(kept: StoredConversation): void {
     if (kept.head.version === this.#version) return
     const merged = this.#mergedWith(kept)
@@ -234,7 +234,7 @@ function pauseFor({ content, reasoning = '' }: Answer): number {
   return 40 + (content.length + reasoning.length) / 100
 }
 
-/** Not `randomUUID`, which plain http has not. */
+/** Not `randomUUID`, which does not exist on plain http. */
 export function newId(): string {
   return Date.now().toString(36) + Math.random().toString(36).slice(2)
 }

@@ -8,7 +8,7 @@ export interface LibraryState {
   readonly ready: boolean
   /** Kept conversations, newest first. */
   readonly heads: readonly Head[]
-  /** The one that is open. */
+  /** The open conversation. */
   readonly conversation: Conversation
 }
 
@@ -19,7 +19,7 @@ export class Library {
   readonly #tab = newId()
   readonly #others = new OtherWriters()
   readonly #listeners = new Set<() => void>()
-  /** What this tab has removed, by id. */
+  /** The ids of conversations that this tab has removed. */
   readonly #removed = new Set<string>()
   #otherTabs: BroadcastChannel | undefined
   #shelf: LibraryState
@@ -72,7 +72,7 @@ export class Library {
     if (news.changed) void this.#follow()
   }
 
-  /** Leaves the open conversation as it is kept and begins an empty one. */
+  /** Leaves the stored conversation and begins an empty one. */
   startNew(): void {
     this.stop()
     this.#change({ conversation: this.#make(newId()) })
@@ -102,7 +102,7 @@ export class Library {
     this.#shelf.conversation.stop()
   }
 
-  /** Goes on where the last visit ended. */
+  /** Restores the conversation of the last visit. */
   async #load(): Promise<void> {
     const archive = await this.#archive
     const heads = await archive.list()

@@ -10,7 +10,7 @@ const shown = (turns: readonly Turn[]) => turns.map(({ id, answers }) => [id, ..
 const a = turn('a', answer('1', 'one', 0), answer('2', 'two', 1))
 const b = turn('b', answer('3', 'three'))
 
-it('what two tabs have asked is in both, in the order in which it was asked', () => {
+it('keeps the questions of two tabs, in the order in which they were asked', () => {
   const theirs = [...copy([a, b]), turn('c', answer('4', 'theirs'))]
   const mine = [a, b, turn('d', answer('5', 'mine'))]
   expect(shown(mergedTurns({ base: [a, b], mine, theirs }))).toEqual(['a one two', 'b three', 'c theirs', 'd mine'])
@@ -18,7 +18,7 @@ it('what two tabs have asked is in both, in the order in which it was asked', ()
   expect(shown(mergedTurns({ base: [a, b], mine: theirs, theirs: mine }))).toEqual(['a one two', 'b three', 'c theirs', 'd mine'])
 })
 
-it('answers of one turn go on in the tab that writes each', () => {
+it('answers of one turn are continued in the tab that writes each', () => {
   const theirs = copy([turn('a', answer('1', 'one and more'), answer('2', 'two', 1)), b])
   const mine = [turn('a', a.answers[0] ?? answer(''), answer('2', 'two and more', 1)), b]
   expect(shown(mergedTurns({ base: [a, b], mine, theirs }))).toEqual(['a one and more two and more', 'b three'])

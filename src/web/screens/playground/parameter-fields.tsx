@@ -16,7 +16,7 @@ interface ParameterFieldsProps {
   readonly onChange: (states: ParameterStates) => void
 }
 
-/** What answers are tuned with, each with its switch. */
+/** The sampling parameters, each with a switch. */
 export function ParameterFields({ states, onChange }: ParameterFieldsProps) {
   const say = useText(texts)
   return (

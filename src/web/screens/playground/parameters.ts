@@ -1,6 +1,6 @@
 import type { ChatRequest } from '../../lib/stream-chat.ts'
 
-/** The table of all request parameters. Each has a switch: one that is off is not sent, and the model's default applies. */
+/** The table of all request parameters. Each has a switch: a parameter that is off is not sent, and the model's default applies. */
 
 interface Range {
   readonly kind: 'range'
@@ -21,7 +21,7 @@ interface Choices {
   readonly first: string
 }
 
-/** Whether it is sent before anybody has decided. */
+/** Whether it is sent by default. */
 type Parameter = (Range | Count | Choices) & { readonly on: boolean }
 
 export const parameters = {

@@ -68,8 +68,8 @@ export function afterEvent(answer: Answer, event: ChatEvent, { stopped, cut }: {
 }
 
 /**
- * A model's history in its column: the questions with the answers there, and the last question. A question without an answer there
- * gets the one of another column, and is left out when there is none.
+ * A model's history in its column: the questions with their answers in that column, and the last question. A question without an
+ * answer in the column gets the answer of another column, or is left out when there is none.
  */
 export function requestOf(
   settings: Settings,
@@ -123,7 +123,7 @@ function lengthOf({ question, pictures, answers }: Turn): number {
   return [question, ...pictures, ...texts].reduce((sum, text) => sum + text.length, 0)
 }
 
-/** An answer that was being written when the page went away will not go on; one that is still written here does. */
+/** An answer that was being written when the page was closed is stopped; one that this page still writes continues. */
 export function settledTurns(turns: readonly Turn[], isWritten: (answer: Answer) => boolean = () => false): readonly Turn[] {
   const hangs = (answer: Answer) => isRunning(answer) && !isWritten(answer)
   const settled = (answer: Answer): Answer => (hangs(answer) ? { ...answer, state: 'stopped' } : answer)

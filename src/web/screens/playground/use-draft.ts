@@ -7,7 +7,7 @@ import type { Question, Turn } from './turns.ts'
 
 const empty: Question = { text: '', pictures: [] }
 
-/** The question that is being written, and the earlier one that it replaces, if any. */
+/** The question being written, and the earlier question that it replaces, if any. */
 export function useDraft() {
   const [draft, setDraft] = useState<Question>(empty)
   const [replaces, setReplaces] = useState('')

@@ -10,7 +10,7 @@ export interface TabMessage {
   readonly asks?: true
 }
 
-/** Writing tabs send heartbeats; after this time without one a tab is gone. */
+/** Writing tabs send heartbeats; after this time without one a tab counts as closed. */
 export const beatMs = 2000
 const goneAfterMs = 5 * beatMs
 

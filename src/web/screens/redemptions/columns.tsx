@@ -70,7 +70,7 @@ export function useColumns(): Column<Redemption>[] {
   ]
 }
 
-/** A code that ran out of time before anybody used it says so instead of being called unused. */
+/** A code that expired unused is shown as expired instead of unused. */
 export function isExpired({ status, expired_time: at }: Redemption): boolean {
   return status === redemptionStatus.unused && at !== 0 && at <= nowSeconds()
 }

@@ -31,7 +31,7 @@ interface Values {
 
 type State = Pick<ReturnType<typeof useForm<Values>>, 'values' | 'getInputProps' | 'setFieldValue'>
 
-/** The form of new codes, or of the unused one with this id, which is loaded again each time. */
+/** The form of new codes, or of the unused code with this id, which is loaded again each time. */
 export function RedemptionForm({ id, onDone }: { id: number | undefined; onDone: () => void }) {
   const saved = useQuery({
     ...read('GET /api/redemption/:id', { params: { id: id ?? 0 } }),

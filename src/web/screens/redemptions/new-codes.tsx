@@ -10,7 +10,7 @@ import { texts } from './texts.ts'
 export interface NewCodesProps {
   readonly keys: readonly string[]
   readonly name: string
-  /** What each is worth, as people read it. */
+  /** The value of each code, as text. */
   readonly amount: string
 }
 
@@ -50,7 +50,7 @@ function NewCodes({ keys, name, amount }: NewCodesProps) {
   )
 }
 
-/** Named after the codes, without what file systems do not take. */
+/** Named after the codes, without characters that file systems refuse. */
 function fileName(name: string): string {
   return `${name.replace(/[\\/:*?"<>|\p{Cc}]/gu, '_')}.txt`
 }

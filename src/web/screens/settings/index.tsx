@@ -8,13 +8,13 @@ import { PageTabs } from '../../ui/page-tabs.tsx'
 import { type Tab, tabs } from './tabs.ts'
 import { texts } from './texts.ts'
 
-/** The options bring their schemas along, which only admins need. */
+/** The options import their schemas, which only admins need. */
 const OptionTabs = lazy(async () => ({ default: (await import('./option-tabs.tsx')).OptionTabs }))
 const RatioTab = lazy(async () => ({ default: (await import('./ratios/ratio-tab.tsx')).RatioTab }))
 const RuntimeTab = lazy(async () => ({ default: (await import('./runtime/runtime-tab.tsx')).RuntimeTab }))
 const AuditLog = lazy(async () => ({ default: (await import('./audit/audit-log.tsx')).AuditLog }))
 
-/** The settings of the site by tabs; the first tab is the own account, which everybody has. */
+/** The settings of the site by tabs; the first tab is the user's own, which everybody has. */
 export function Settings({ personal }: { personal: ReactNode }) {
   const say = useText(texts)
   const mayWriteOptions = useMay('admin')

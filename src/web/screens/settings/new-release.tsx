@@ -5,7 +5,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import styles from './settings.module.css'
 import { texts } from './texts.ts'
 
-/** The notes come from elsewhere: they are shown as they are, and nothing in them is read as markup. */
+/** The notes are from an external source: they are shown as plain text, not as markup. */
 export function NewRelease({ release: { latest, title, notes, url }, onClose }: { release: Release; onClose: () => void }) {
   const say = useText(texts)
   return (

@@ -23,7 +23,7 @@ import { texts } from './texts.ts'
 export interface OptionSectionProps {
   readonly section: Section
   readonly saved: FieldValues
-  /** Which secrets have a value. */
+  /** The secrets that have a value. */
   readonly secrets: Readonly<Record<string, boolean>>
   readonly drafts: Drafts
 }

@@ -12,7 +12,8 @@ export interface SaveResult {
 }
 
 /**
- * Saves one by one in the declared order, since one option may need an earlier one. Unconfirmed ones are neither saved nor refused.
+ * Saves options one by one in declared order, since one option may need an earlier one. Unconfirmed options are neither saved nor
+ * refused.
  */
 export async function saveOptions(options: Options, drafts: FieldValues): Promise<SaveResult> {
   const saved: string[] = []

@@ -8,7 +8,8 @@ export function useScrollTarget(isDrawn: boolean): RefObject<HTMLDivElement | nu
   const area = useRef<HTMLDivElement>(null)
   const location = useLocation()
 
-  // Outside of React: where the page is scrolled to. Each way to an address is one, though it may be the same address.
+  // Synchronizes the scroll position of the page, which is outside of React. Each navigation to an address scrolls, even if the
+  // address stays the same.
   useEffect(() => {
     if (!isDrawn || location.hash === '') return
     const name = CSS.escape(location.hash)

@@ -11,7 +11,7 @@ const tabs: Record<OptionTab, () => Promise<{ sections: readonly Section[] }>> =
   other: () => import('../../../contract/options/tabs/other.ts'),
 }
 
-/** The declared options of a tab, and those of all tabs, which come with the first search. */
+/** The declared options of a tab; the options of all tabs are loaded with the first search. */
 export function useSections(tab: OptionTab, isSearch: boolean) {
   const kept = { staleTime: Number.POSITIVE_INFINITY, gcTime: Number.POSITIVE_INFINITY }
   const own = useQuery({ ...kept, queryKey: ['declared options', tab], queryFn: async () => (await tabs[tab]()).sections })

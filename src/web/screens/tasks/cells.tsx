@@ -44,7 +44,7 @@ export function ProgressCell({ progress, status }: { progress: string; status: s
   )
 }
 
-/** The year is left out while it is this one. */
+/** The year is left out for the current year. */
 export function TimeCell({ seconds }: { seconds: number }) {
   const full = formatTime(seconds)
   const thisYear = full.startsWith(String(new Date().getFullYear()))

@@ -7,7 +7,7 @@ import { texts } from './texts.ts'
 
 const PictureDialog = lazy(async () => ({ default: (await import('./picture-dialog.tsx')).PictureDialog }))
 
-/** Opens the picture of a drawing over the page. It always comes by way of this site. */
+/** Opens the image of a drawing over the page, always loaded through this site. */
 export function PictureCell({ row }: { row: Drawing }) {
   const say = useText(texts)
   const [open, setOpen] = useState(false)

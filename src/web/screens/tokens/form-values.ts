@@ -15,7 +15,7 @@ export interface TokenValues {
   /** Text while it is being typed. */
   remain_quota: number | string
   unlimited_quota: boolean
-  /** How many to make; for new ones only. */
+  /** The number of tokens to create; for new ones only. */
   count: number | string
   allow_ips: string
   model_limits_enabled: boolean
@@ -124,7 +124,7 @@ function faultsOfLimits({ limit_seconds, limit_requests, limit_tokens, limit_con
   }
 }
 
-/** Which field a refusal of the server is about. */
+/** The form field of each error code of the server. */
 export const fieldOfRefusal: Readonly<Record<string, keyof TokenValues>> = {
   token_name_required: 'name',
   group_forbidden: 'group',

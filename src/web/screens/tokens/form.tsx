@@ -21,7 +21,7 @@ import { texts } from './texts.ts'
 import { tokenLists } from './token-lines.ts'
 import { type Creation, useCreateTokens } from './use-create-tokens.ts'
 
-/** The form of new tokens, or of the saved one with this id, which is loaded again each time. */
+/** The form of new tokens, or of the saved token with this id, which is loaded again each time. */
 export function TokenForm({ id, onDone }: { id: number | undefined; onDone: () => void }) {
   const saved = useQuery({
     ...read('GET /api/token/:id', { params: { id: id ?? 0 } }),

@@ -16,7 +16,7 @@ interface GroupChoice {
   readonly ratio?: number
 }
 
-/** Which group's channels and prices the token uses. */
+/** The group that determines the token's channels and prices. */
 export function GroupField({ form }: { form: TokenFormState }) {
   const say = useText(texts)
   const choices = useChoices(form.values.group)

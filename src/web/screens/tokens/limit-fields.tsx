@@ -6,7 +6,7 @@ import styles from './tokens.module.css'
 
 const amounts = ['requests', 'tokens', 'concurrency'] as const
 
-/** How much the token may ask in a period, and how much at once. */
+/** The rate limits of the token: requests and tokens per period, and concurrent requests. */
 export function LimitFields({ form }: { form: TokenFormState }) {
   const say = useText(limitTexts)
   const input = { allowDecimal: false, allowNegative: false, thousandSeparator: ',' } as const

@@ -6,7 +6,7 @@ import { curlOf, sdkOf } from './snippets.ts'
 const token = { key: 'abc', model_limits_enabled: true, model_limits: "it's,b" } as Token
 const use = { token, address: 'https://gate.example' }
 
-it('writes a command that a shell reads as it is meant', () => {
+it('writes a command that a shell parses as intended', () => {
   expect(curlOf(use)).toBe(
     [
       'curl https://gate.example/v1/chat/completions \\',

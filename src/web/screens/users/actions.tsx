@@ -22,7 +22,7 @@ import { texts } from './texts.ts'
 
 type Key = keyof typeof texts.zh
 
-/** How an action is offered and confirmed; reversible actions need no confirmation. */
+/** The label and confirmation of an action; reversible actions need no confirmation. */
 interface Offer {
   readonly label: Key
   readonly icon: ReactNode
@@ -66,7 +66,7 @@ export interface ActionsProps {
   readonly onQuota: () => void
 }
 
-/** What this admin may do with this user; nothing with a deleted one. */
+/** The actions of this admin on this user; none on a deleted user. */
 export function Actions({ user, onEdit, onQuota }: ActionsProps) {
   const say = useText(texts)
   const me = useSession()

@@ -4,7 +4,10 @@ import { isAdmin, isRoot, mayManage } from '../../../contract/roles.ts'
 type Actor = Pick<User, 'id' | 'role'>
 type Subject = Pick<User, 'id' | 'role' | 'status' | 'DeletedAt'>
 
-/** Whether anything of this user may be changed here: not the own row, which has its own page, nor those of equal rank, nor the deleted. */
+/**
+ * Whether this user may be changed here: not the admin's own account, which has a separate page, nor users of equal rank, nor deleted
+ * users.
+ */
 export function mayChange(actor: Actor, user: Subject): boolean {
   return user.DeletedAt === null && user.id !== actor.id && mayManage(actor.role, user.role)
 }
@@ -26,7 +29,7 @@ export function allowedActions(actor: Actor, user: Subject): readonly ManageActi
   return (Object.keys(permissions) as ManageAction[]).filter((action) => permissions[action])
 }
 
-/** Whether enabling is shown as impossible: the system locks for a reason, which the list cannot lift. */
+/** Whether enabling is disabled: the list cannot unlock users that the system locked. */
 export function isEnableForbidden(actor: Actor, user: Subject): boolean {
   return mayChange(actor, user) && user.status === userStatus.locked
 }

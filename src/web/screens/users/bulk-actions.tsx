@@ -35,7 +35,7 @@ export function useBulkActions({ onGroup }: { onGroup: (users: readonly User[], 
   }
 }
 
-/** Changes several users, and shows what became of each if not all are changed. */
+/** Changes several users, and shows the result for each if some failed. */
 export function useUserBatch() {
   const say = useText(texts)
   const batch = useWrite('POST /api/user/batch', { invalidates: ['GET /api/user/search'] })

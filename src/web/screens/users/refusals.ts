@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../../contract/errors.ts'
 import { ApiError } from '../../lib/call.ts'
 
-/** Which field of the forms of users a refusal of the server is about. */
+/** The form field of each error code of the server. */
 const fieldOfRefusal: Readonly<Record<string, string>> = {
   username_taken: 'username',
   username_length: 'username',

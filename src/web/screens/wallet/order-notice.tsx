@@ -7,7 +7,7 @@ import { texts } from './texts.ts'
 import { useOrder } from './use-order.ts'
 import styles from './wallet.module.css'
 
-/** What became of the order that the browser comes back from. It only shows: coming back credits nothing. */
+/** The status of the order from which the browser returns. It is display only: returning credits nothing. */
 export function OrderNotice({ tradeNo, onClose }: { tradeNo: string; onClose: () => void }) {
   const say = useText(texts)
   const format = useQuotaFormat()

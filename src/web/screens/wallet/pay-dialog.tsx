@@ -29,7 +29,7 @@ export function PayDialog({ onClose, ...wanted }: Wanted & { onClose: () => void
   const order = useMutation({
     mutationFn: () => placeOrder(wanted),
     onSuccess: ({ page }) => {
-      // Where the browser opens nothing by itself, the dialog has a link.
+      // If the browser blocks the window, the dialog has a link.
       window.open(page, '_blank', 'noopener,noreferrer')
       return invalidate(client, ['GET /api/user/self/topups'])
     },

@@ -20,7 +20,7 @@ export function StatementTab() {
   const say = useText(texts)
   const state = useListState({ kind: '' }, { sort: '-id' })
   const { list, totalAtLeast } = useStatement(state)
-  /** Nothing is left out between two rows, so that each has its balance. */
+  /** All rows between two are shown, so each has its balance. */
   const isWhole = state.asked.kind === '' && state.sort?.key === 'id'
   return (
     <div className={styles.stack}>
@@ -49,7 +49,7 @@ interface Asked {
   readonly paging: { readonly p: number; readonly page_size: number }
 }
 
-/** A page after one that was seen goes on from its last row, so that any depth is as fast as the first. */
+/** A page after a page that was seen continues from its last row, so every page is equally fast. */
 function useStatement({ asked, order, page, paging }: Asked) {
   const { page_size } = paging
   const places = useKeyedState(JSON.stringify([asked, order, page_size]), () => new Map<number, number>())

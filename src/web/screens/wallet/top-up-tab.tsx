@@ -12,7 +12,7 @@ import { RedeemPanel } from './redeem-panel.tsx'
 import { texts } from './texts.ts'
 import styles from './wallet.module.css'
 
-// Fields of numbers weigh more than all the rest of this screen: they come right after it.
+// Number fields are larger than the rest of this screen: they are loaded after it.
 const OnlinePanel = lazy(async () => ({ default: (await import('./online-panel.tsx')).OnlinePanel }))
 const TransferPanel = lazy(async () => ({ default: (await import('./transfer-panel.tsx')).TransferPanel }))
 

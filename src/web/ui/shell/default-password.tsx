@@ -16,8 +16,8 @@ const texts = defineTexts({
     later: '稍后再说',
   },
   en: {
-    title: 'You are using the default password!',
-    body: 'Change the default password now: whoever knows it can take over this site.',
+    title: 'You are using the default password',
+    body: 'Change it now: anyone who knows it can take over this site.',
     change: 'Change password',
     later: 'Later',
   },

@@ -20,12 +20,12 @@ const texts = defineTexts({
   },
   en: {
     title: 'Getting started: step {step} of 3',
-    channel: 'Add a channel, so that this site has an upstream.',
-    token: 'Make a token, with which programs call this site.',
-    call: 'Send the first request, to see that all is ready.',
-    channelDo: 'Add a channel',
-    tokenDo: 'Make a token',
-    callDo: 'Send a request',
+    channel: 'Add a channel to connect this site to an upstream.',
+    token: 'Create a token that apps use to call this site.',
+    call: 'Send your first request to check that everything works.',
+    channelDo: 'Add channel',
+    tokenDo: 'Create token',
+    callDo: 'Send request',
   },
 })
 
@@ -38,7 +38,7 @@ const steps = [
   { name: 'call', to: '/', at: '/' },
 ] as const
 
-/** Leads through the first steps of a new installation from every page but the one that has the whole guide. */
+/** Guides through the first steps of a new installation, on every page except the one with the whole guide. */
 export function FirstRunReminder({ path }: { path: string | undefined }) {
   const say = useText(texts)
   const isAnswered = answered.use()

@@ -18,7 +18,7 @@ export function Footer() {
   return <footer className={styles.footer}>{html ? <SafeHtml html={html} /> : say('credit', { name, version })}</footer>
 }
 
-/** Something else than this page may write the setting, which gives no sign: it is looked for a few times until it is there. */
+/** Other scripts may write the setting without an event: it is polled a few times until it exists. */
 function useFooterHtml(): string {
   const known = footerHtml.use()
   const [found, setFound] = useState('')

@@ -49,7 +49,7 @@ export function Shell({ screens }: { screens: readonly Screen[] }) {
   const mayManage = useMay('admin')
   useHotkeys([['mod+K', () => setPaletteOpen(true)]], [])
 
-  // Outside of React: the clock. A connection that is lost later could not bring the message that says so.
+  // The clock is outside of React. A connection that is lost later could not load the message that reports it.
   useEffect(() => {
     const timer = setTimeout(loadToasts, toastsAfterMs)
     return () => clearTimeout(timer)

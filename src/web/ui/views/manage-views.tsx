@@ -62,7 +62,7 @@ export function ManageViews({ onClose, views, ...input }: ViewsMenuProps & { rea
   )
 }
 
-/** Saved when it is left, or with Enter. */
+/** Saved on blur or Enter. */
 function Name({ view: { name }, onRename }: { view: SavedView; onRename: (name: string) => void }) {
   const say = useText(texts)
   const [typed, setTyped] = useState(name)

@@ -28,7 +28,7 @@ export interface ChannelFormProps {
   readonly onDone: () => void
 }
 
-/** The form of a new channel, or of the saved one with this id, which is loaded again each time. */
+/** The form of a new channel, or of the saved channel with this id, which is loaded again each time. */
 export function ChannelForm({ id, ...rest }: ChannelFormProps) {
   const types = useChannelTypes()
   const saved = useQuery({
@@ -68,7 +68,7 @@ function Fields({ types, channel, onKeys, onDone }: FieldsProps) {
   const { save, busy } = useSave({ channel, onDone, onFault: (field, reason) => show({ [field]: reason }) })
 
   function show(faults: Record<string, ReactNode>): void {
-    // Parts that were closed open with their fault, and only then is there a field to go to.
+    // Collapsed parts with a fault are opened first; only then their fields exist and can be focused.
     flushSync(() => form.setErrors(faults))
     if (faults.more_models) toast.error(say('notAgain'))
     goToFault()
@@ -128,7 +128,7 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
   )
 }
 
-/** Which channels go together, and which goes first. */
+/** Groups, tag, priority and weight of the channel. */
 function RoutingFields({ form }: { form: ChannelFormState }) {
   const say = useText(texts)
   return (

@@ -107,7 +107,7 @@ describe('the redirection of models', () => {
     expect(chainsOf('{"c":"a","a":"a"}')).toEqual([{ steps: ['c', 'a', 'a'], isCircle: true }])
   })
 
-  it('is left to the text while it is no redirection', () => {
+  it('leaves an invalid mapping as text', () => {
     for (const text of ['{', '[]', '{"a":1}']) expect([readMapping(text), chainsOf(text)]).toEqual([undefined, []])
   })
 

@@ -94,7 +94,7 @@ export function bodyOf({ lines, more_models, ...values }: ChannelValues) {
   }
 }
 
-/** What differs between the channel as it was loaded and as it is to be. */
+/** The changed values of the channel, compared to the loaded ones. */
 export function changesOf(before: ChannelValues, after: ChannelValues): Partial<ReturnType<typeof bodyOf>> {
   const old = new Map<string, unknown>(Object.entries(bodyOf(before)))
   const changed = Object.entries(bodyOf(after)).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(old.get(name)))

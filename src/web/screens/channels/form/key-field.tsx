@@ -17,7 +17,7 @@ export interface KeyFieldProps {
 
 const wholes = ['one', 'together', 'apart'] as const
 
-/** The key of the channel, or its keys: those of a new one, or new ones for all that a saved one has. */
+/** The key or keys of a new channel, or replacements for all keys of a saved one. */
 export function KeyField({ form, type, channel, onKeys }: KeyFieldProps) {
   const say = useText(texts)
   const local = useLocal()
@@ -67,7 +67,7 @@ export function KeyField({ form, type, channel, onKeys }: KeyFieldProps) {
 
 const modes = ['random', 'round-robin', 'session'] as const
 
-/** Which of several keys a request gets. */
+/** The key selection of a multi-key channel. */
 function KeyMode({ form }: { form: ChannelFormState }) {
   const say = useText(texts)
   const setting = settingOf(form)

@@ -13,7 +13,7 @@ export interface MappingEditorProps {
   readonly onChange: (value: string) => void
   readonly error?: ReactNode
   readonly description?: string
-  /** The models that the channel serves, where that is known: others are never redirected. */
+  /** The models that the channel serves, if known: others are never mapped. */
   readonly models?: readonly string[]
 }
 

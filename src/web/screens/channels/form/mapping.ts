@@ -16,7 +16,7 @@ export function readMapping(text: string): readonly MappingDraft[] | undefined {
   return entries.map(([from, to]) => ({ from, to: String(to) }))
 }
 
-/** An empty row is ignored. A repeated model is written without a target, which the schema refuses. */
+/** An empty row is ignored. A repeated model is written without a target, so that the schema refuses it. */
 export function writeMapping(rows: readonly MappingDraft[]): string {
   const entries = rows.flatMap(({ from, to }, index) =>
     from.trim() === '' && to.trim() === '' ? [] : [[from.trim(), isModelTwice(rows, index) ? '' : to.trim()]],

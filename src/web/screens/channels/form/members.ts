@@ -13,7 +13,7 @@ export function readMembers(text: string): Members | undefined {
   return isJsonObject(value) ? value : undefined
 }
 
-/** The text with some members changed, or taken out where they are undefined; '' when none is left. */
+/** The JSON text with some members changed, or removed if undefined; '' when none remains. */
 export function withMembers(text: string, changes: Members): string {
   const members = Object.entries({ ...readMembers(text), ...changes }).filter(([, value]) => value !== undefined)
   return members.length === 0 ? '' : JSON.stringify(Object.fromEntries(members), null, 2)

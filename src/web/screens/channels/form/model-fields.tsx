@@ -21,7 +21,7 @@ export interface ModelFieldsProps {
   readonly channel: Channel | undefined
 }
 
-/** Which models the channel serves, and under which names the upstream knows them. */
+/** The models that the channel serves, and their names at the upstream. */
 export function ModelFields({ form, type, channel }: ModelFieldsProps) {
   const say = useText(texts)
   const { models } = form.values

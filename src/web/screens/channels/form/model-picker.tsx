@@ -24,7 +24,7 @@ type View = 'all' | 'fresh' | 'unlisted'
 /** More than a person reads; the search finds the others. */
 const shownMax = 300
 
-/** Which of the upstream's models the channel is to serve. */
+/** Selects the upstream's models that the channel will serve. */
 export function ModelPicker({ listed, chosen, mapping, onChoose, onClose }: ModelPickerProps) {
   const say = useText(texts)
   const [ticked, setTicked] = useState<ReadonlySet<string>>(() => new Set(chosen))

@@ -16,11 +16,11 @@ export const texts = defineTexts({
     title: '{count} models have no price',
     more: '{models} and {count} more',
     offer:
-      'Calls to models without a price are refused, unless in self-use mode. The public price data has prices for {count} of them; once taken they are prices of this site, to change at any time.',
-    none: 'Calls to models without a price are refused, unless in self-use mode. The public price data has none for these: set them by hand.',
-    take: 'Take {count} public prices',
+      'Calls to models without a price are refused unless self-use mode is on. The public price data has prices for {count} of these models. You can change them at any time after adding them.',
+    none: 'Calls to models without a price are refused unless self-use mode is on. The public price data has no prices for these models; set them manually.',
+    take: 'Use public prices for {count}',
     set: 'Set prices',
-    later: 'Later',
-    taken: 'Public prices of {count} models accepted',
+    later: 'Not now',
+    taken: 'Public prices applied to {count} models',
   },
 })

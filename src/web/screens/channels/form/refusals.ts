@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../../../contract/errors.ts'
 import type { ChannelValues } from './form-values.ts'
 
-/** Which field a refusal of the server is about. */
+/** The form field of each error code of the server. */
 export const fieldOfRefusal: Readonly<Record<string, keyof ChannelValues>> = {
   channel_name_required: 'name',
   channel_models_required: 'models',

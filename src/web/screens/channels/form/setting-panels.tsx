@@ -53,7 +53,7 @@ const panels: readonly SettingPanel[] = [
   },
 ]
 
-/** Loaded when it is opened, as they are. */
+/** Loaded with the panel. */
 const SettingField = lazy(async () => ({ default: (await import('./settings/setting-field.tsx')).SettingField }))
 
 export interface SettingPanelsProps {
@@ -62,7 +62,7 @@ export interface SettingPanelsProps {
   readonly onDrawn: () => void
 }
 
-/** What most channels leave as it is. A part with a fault opens by itself. */
+/** Settings that most channels leave at their defaults. A part with a fault is opened automatically. */
 export function SettingPanels({ form, onDrawn }: SettingPanelsProps) {
   const say = useText(texts)
   const setting = settingOf(form)

@@ -8,12 +8,12 @@ export interface Setting {
   readonly members: Members
   set(name: SettingName, value: unknown): void
   errorOf(name: SettingName): string | undefined
-  /** How many of these are set. */
+  /** The number of these settings that have a value. */
   count(names: readonly SettingName[]): number
   hasError(names: readonly SettingName[]): boolean
 }
 
-/** What fields of single members work with; undefined while the text holds no object. */
+/** The context of fields for single members; undefined while the text is not a JSON object. */
 export function settingOf(form: ChannelFormState): Setting | undefined {
   const members = readMembers(form.values.setting)
   if (!members) return undefined

@@ -6,7 +6,7 @@ import styles from './form.module.css'
 import { type ChannelFormState, listOf, withNames } from './form-values.ts'
 import { texts } from './texts.ts'
 
-/** Takes the names of a text among the models; one that is no list stays, with the reason. */
+/** Adds the names of a text to the models; a text that is not a list stays in the field, with the reason. */
 function useTake(form: ChannelFormState): (text: string) => void {
   const say = useText(texts)
   return (text) => {
@@ -22,7 +22,7 @@ function useTake(form: ChannelFormState): (text: string) => void {
   }
 }
 
-/** Lists of JSON are read as such where they are pasted among names, which commas would tear apart. */
+/** A pasted JSON list is parsed as such; splitting it at commas would break it. */
 export function usePastedList(form: ChannelFormState): (event: ClipboardEvent) => void {
   const take = useTake(form)
   return (event) => {

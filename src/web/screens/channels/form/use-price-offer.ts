@@ -10,8 +10,8 @@ import { texts } from './price-offer-texts.ts'
 const shownMax = 8
 
 /**
- * After a channel was saved: says which of its models have no price, so that calls to them would be refused, and offers to take the public
- * prices at once; where there are none, to go where prices are set.
+ * After a channel was saved: lists its models without a price, calls to which would be refused, and offers to apply the public prices;
+ * for models without public prices, offers to open the price settings.
  */
 export function usePriceOffer(): (models: readonly string[]) => Promise<void> {
   const say = useText(texts)

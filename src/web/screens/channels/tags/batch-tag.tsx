@@ -7,7 +7,7 @@ import { texts } from './texts.ts'
 
 export interface BatchTagProps {
   readonly ids: readonly number[]
-  /** Tags that are in use, as far as they are known. */
+  /** The known tags in use. */
   readonly known: readonly string[]
   readonly onDone: () => void
   readonly onClose: () => void

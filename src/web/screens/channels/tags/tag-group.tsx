@@ -11,7 +11,7 @@ import { texts } from '../texts.ts'
 import { TagActions } from './tag-actions.tsx'
 import type { Tagged } from './tagged.ts'
 
-/** The heading of the channels of one tag: how many are enabled, their total usage, and actions on all of them. */
+/** The heading of the channels of one tag: the number of enabled channels, their total usage, and actions on all of them. */
 export function useTagGroups(
   list: Listing<Channel> | undefined,
   onEdit: (tagged: Tagged) => void,

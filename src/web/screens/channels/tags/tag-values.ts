@@ -14,7 +14,7 @@ export function tagValues(tag: string): TagValues {
   return { new_tag: tag, models: [], groups: [], model_mapping: '', priority: '', weight: '' }
 }
 
-/** What to change; undefined when that is nothing. */
+/** The changes to send; undefined when there are none. */
 export function patchOf(tag: string, { new_tag, models, groups, model_mapping, priority, weight }: TagValues) {
   const changes = {
     ...(new_tag.trim() === tag ? {} : { new_tag: new_tag.trim() }),
@@ -29,7 +29,7 @@ export function patchOf(tag: string, { new_tag, models, groups, model_mapping, p
 
 type Shared = 'models' | 'group' | 'priority' | 'weight'
 
-/** What all of them have alike, as text; undefined where they differ. */
+/** The common value of all channels, as text; undefined if they differ. */
 export function commonOf(channels: readonly Channel[]): Readonly<Record<Shared, string | undefined>> {
   const common = (name: Shared) => {
     const values = new Set(channels.map((channel) => String(channel[name])))

@@ -1,6 +1,6 @@
 import { defineTexts } from '../../../lib/i18n.ts'
 
-/** Loaded with what changes tags, not with the list. */
+/** Loaded with the dialogs that change tags, not with the list. */
 export const texts = defineTexts({
   zh: {
     notice: '以下修改会覆盖该标签下 {count} 个渠道的相应设置；留空的项目保持不变。',
@@ -28,28 +28,28 @@ export const texts = defineTexts({
     tagged: '{count} 个渠道的标签已设为“{tag}”',
   },
   en: {
-    notice: 'What is filled in replaces the setting of all {count} channels of this tag; what is blank stays as it is.',
+    notice: 'Values entered here replace the settings of all {count} channels with this tag. Blank fields stay unchanged.',
     tag: 'Tag',
-    tagHelp: 'Another tag goes to all of these channels.',
-    tagEmpty: 'Blank: saving dissolves the tag. The channels stay.',
+    tagHelp: 'Moves all of these channels to the new tag.',
+    tagEmpty: 'Leaving the tag blank removes it from these channels. The channels are kept.',
     models: 'Models',
-    modelsHelp: 'Replaces the models of each channel.',
-    fillPresent: 'Fill all present models',
+    modelsHelp: 'Replaces the models of every channel.',
+    fillPresent: 'Add all current models',
     groups: 'Groups',
-    mappingHelp: 'Replaces the redirection of each channel.',
+    mappingHelp: 'Replaces the model mapping of every channel.',
     priority: 'Priority',
     weight: 'Weight',
-    kept: 'As it is ({value})',
-    keptMixed: 'As it is (mixed)',
+    kept: 'Unchanged ({value})',
+    keptMixed: 'Unchanged (mixed)',
     notChanged: 'You seem to have changed nothing',
-    saved: 'Tag updated; {count} channels changed',
-    dissolve: 'Dissolve the tag',
-    dissolveTitle: 'Dissolve this tag?',
-    dissolveBody: '{count} channels will have no tag any more; nothing else changes.',
-    batchTitle: 'Set the tag of the {count} selected channels',
-    batchHelp: 'It takes the place of the tag that they have.',
-    batchApply: 'Set the tag',
-    tagRequired: 'The tag must not be empty',
-    tagged: 'The tag of {count} channels is now “{tag}”',
+    saved: 'Tag updated on {count} channels',
+    dissolve: 'Remove tag',
+    dissolveTitle: 'Remove this tag?',
+    dissolveBody: 'The tag is removed from {count} channels. Nothing else changes.',
+    batchTitle: 'Set the tag of {count} selected channels',
+    batchHelp: 'Replaces the current tag.',
+    batchApply: 'Set tag',
+    tagRequired: 'Enter a tag',
+    tagged: '{count} channels now have the tag “{tag}”',
   },
 })

@@ -10,7 +10,7 @@ import styles from './testing.module.css'
 import { texts } from './texts.ts'
 import { type ModelTest, useModelTests } from './use-model-tests.ts'
 
-/** Which model a test is sent with: one of the channel's, all that a search finds, or one that is typed, such as for a wildcard. */
+/** Selects the models to test: a model of the channel, all matches of a search, or a typed name, such as for a wildcard. */
 export function TestDialog({ channel, onClose }: { channel: Channel; onClose: () => void }) {
   const say = useText(texts)
   const [search, setSearch] = useState('')

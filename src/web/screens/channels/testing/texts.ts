@@ -17,13 +17,13 @@ export const texts = defineTexts({
   en: {
     title: 'Test “{name}”',
     hint: 'Each test sends a very small request to the upstream.',
-    search: 'Search or type a model',
+    search: 'Search or enter a model',
     found: '{count} models',
-    none: 'None of the channel’s models matches; the typed name can be tested as it is',
+    none: 'No matching models in this channel. You can test the entered name directly.',
     default: 'Default',
     seconds: '{seconds} s',
     test: 'Test',
-    testFound: 'Test these in turn',
+    testFound: 'Test one by one',
     stop: 'Stop',
   },
 })

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import { callWhole } from '../../../lib/call.ts'
 import { invalidate } from '../../../lib/query.ts'
 
-/** How the test of one model went: it waits, or took so many seconds, or failed for a reason. */
+/** The state of a model's test: waiting, passed in so many seconds, or failed for a reason. */
 export type ModelTest = 'waiting' | { readonly seconds: number } | { readonly reason: string }
 
 /** Tests of a channel's models, one after the other; a test requested while one runs is queued. */

@@ -10,7 +10,7 @@ import { texts } from './texts.ts'
 import styles from './upkeep.module.css'
 import type { Jobs } from './use-jobs.ts'
 
-/** How far the jobs over all channels are, and how they ended. */
+/** The progress and results of the jobs over all channels. */
 export function JobStrip({ jobs: { watched, dismiss } }: { jobs: Jobs }) {
   const say = useText(texts)
   useReload(watched)

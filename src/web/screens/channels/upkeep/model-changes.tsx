@@ -14,7 +14,7 @@ import { texts } from './texts.ts'
 import styles from './upkeep.module.css'
 import type { Jobs } from './use-jobs.ts'
 
-/** What upstreams have added to their models and dropped from them, to be taken over or passed over by channel. */
+/** Models that upstreams have added and removed, to apply or dismiss by channel. */
 export function ModelChangesDialog({ jobs, onClose }: { jobs: Jobs; onClose: () => void }) {
   const say = useText(texts)
   const changes = useQuery(read('GET /api/channel/model_changes'))

@@ -11,7 +11,7 @@ import type { Jobs } from './use-jobs.ts'
 
 export interface UpkeepActionsProps {
   readonly jobs: Jobs
-  /** How many channels have noticed changes. */
+  /** The number of channels with detected changes. */
   readonly changes: number
   readonly onChanges: () => void
   readonly onDeleted: () => void

@@ -5,7 +5,7 @@ import { read, useWrite } from '../../../lib/query.ts'
 
 const everyMs = 1000
 
-/** The jobs over all channels that this visit looks on: those that ran while it did, and those that it began. */
+/** The jobs over all channels that this page shows: those seen running, and those that it started. */
 export interface Jobs {
   readonly watched: readonly ChannelJob[]
   /** Whether upstreams' model lists were ever read, without which there are no changes. */
@@ -22,7 +22,7 @@ export function useJobs(): Jobs {
     ...read('GET /api/channel/jobs'),
     refetchInterval: ({ state }) => (state.data?.some(isRunning) ? everyMs : false),
   })
-  // By name: the start of the last run that is not looked on any more.
+  // By name: the start of the last run that is no longer shown.
   const [since, setSince] = useState<Readonly<Record<string, number>>>({})
   const fresh = jobs.filter(({ name }) => isRunningIn(jobs, name) && since[name] === undefined)
   const startOf = (name: string) => jobs.find((job) => job.name === name)?.started_at ?? 0

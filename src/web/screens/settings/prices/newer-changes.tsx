@@ -16,7 +16,7 @@ import { PriceTools } from './price-tools.tsx'
 import styles from './prices.module.css'
 import { useChangeColumns } from './use-change-columns.tsx'
 
-/** What shows prices that may be public ones. */
+/** The price columns that can have a public price. */
 export const shownPrices = [
   'GET /api/pricing/data',
   'GET /api/pricing/models',

@@ -13,7 +13,7 @@ import { NewerChanges, shownPrices } from './newer-changes.tsx'
 import { newerTexts } from './newer-texts.ts'
 import styles from './prices.module.css'
 
-/** The public price data that is in use, and what newer data would change: super admins apply or dismiss it. */
+/** The public price data in use, and the changes of newer data, which super admins apply or dismiss. */
 export function NewerPrices() {
   const say = useText(newerTexts)
   const state = useQuery(read('GET /api/pricing/data'))
@@ -73,7 +73,7 @@ function Dated({ date, children }: { date: string; children: ReactNode }) {
   )
 }
 
-/** The data of this version of the program, which comes back into use at a click. */
+/** Restores the data of this version of the program. */
 function Restore({ date }: { date: string }) {
   const say = useText(newerTexts)
   const restore = useWrite('POST /api/pricing/data/restore', { invalidates: shownPrices, success: () => say('restored') })

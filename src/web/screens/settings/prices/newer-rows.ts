@@ -1,6 +1,6 @@
 import type { PriceChange } from '../../../../contract/routes/pricing.ts'
 
-/** Which of the changes are shown. */
+/** The filters of the changes. */
 export const changeViews = ['all', 'suspect', 'served', 'added', 'removed'] as const
 export type ChangeView = (typeof changeViews)[number]
 
@@ -12,7 +12,7 @@ const shows: Readonly<Record<ChangeView, (change: PriceChange) => boolean>> = {
   removed: ({ after }) => after === null,
 }
 
-/** In the order in which they came. */
+/** In the order of the data. */
 export function viewedChanges(
   changes: readonly PriceChange[],
   { search, view }: { readonly search: string; readonly view: ChangeView },
@@ -26,7 +26,7 @@ export function changeKey({ vendor_id, model, from }: PriceChange): string {
   return `${vendor_id} ${model} ${from}`
 }
 
-/** The models of these changes, each once: what begins later is applied with what counts at once. */
+/** The models of these changes, each once: prices of a later date are applied together with the current ones. */
 export function modelsOf(changes: readonly PriceChange[]): { vendor_id: string; model: string }[] {
   const models = new Map(changes.map(({ vendor_id, model }) => [`${vendor_id} ${model}`, { vendor_id, model }]))
   return [...models.values()]

@@ -16,7 +16,7 @@ export interface PriceChangeProps {
   readonly stacked?: boolean
 }
 
-/** A price, what becomes of it, and the difference. */
+/** The current price, the new price, and the difference. */
 export function PriceChange({ now, becomes, before = '–', stacked = false }: PriceChangeProps) {
   const say = useText(texts)
   const change = changeOf(now, becomes)

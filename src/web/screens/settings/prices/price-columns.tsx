@@ -7,7 +7,7 @@ import type { PriceName } from './price-rows.ts'
 import styles from './prices.module.css'
 import { texts } from './texts.ts'
 
-/** The prices that every model has, and those that only some have. */
+/** The prices of every model, and those of some models only. */
 export const alwaysPriced: readonly PriceName[] = ['input', 'output']
 export const sometimesPriced: readonly PriceName[] = [
   'cache_read',

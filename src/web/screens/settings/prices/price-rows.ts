@@ -1,6 +1,6 @@
 import type { PriceProposal, TokenPrices } from '../../../../contract/routes/pricing.ts'
 
-/** Which proposals are shown, and in which order. */
+/** The filters of the proposals, and their order. */
 export type View = 'all' | 'up' | 'down' | 'unpriced'
 export type PriceName = keyof TokenPrices
 

@@ -15,7 +15,7 @@ interface PriceToolsProps<View extends string> {
   readonly say: (key: View | 'search' | 'view' | 'selectAll', params?: { count: number }) => string
 }
 
-/** What a list of prices is searched and narrowed with, and the button that selects all rows that match. */
+/** Search and filter of a price list, and the button that selects all matching rows. */
 export function PriceTools<View extends string>(props: PriceToolsProps<View>) {
   const { search, onSearch, view, views, onView, count, onSelectAll, say } = props
   return (

@@ -50,7 +50,7 @@ function Model({ change: { model, vendor, from, served, before, after, warning }
 
 type StepsOf = NonNullable<PriceChange['before']>['steps']
 
-/** The prices of long prompts, those that go struck through. */
+/** The prices of long prompts; removed ones are struck through. */
 function Steps({ before, after }: { before: StepsOf; after: StepsOf }) {
   const say = useText(newerTexts)
   const text = ({ above, prices: { input, output } }: StepsOf[number]) =>

@@ -27,7 +27,7 @@ export interface BatchDialogProps {
   readonly onFill: (filled: PriceDrafts) => void
 }
 
-/** Fills figures into many models at once, and shows before what each of them will cost. */
+/** Sets values of many models at once, with a preview of their prices. */
 export function BatchDialog({ models, table, options, onClose, onFill }: BatchDialogProps) {
   const say = useText(texts)
   const perUsd = useStatus().quota_per_unit

@@ -9,7 +9,7 @@ import { type ModelPrices, noPrices, type OptionTexts, type PriceTable, priceFie
 import { priceLabels, texts } from './texts.ts'
 
 export interface BatchPreviewProps {
-  /** Each model with the figures that it will have; undefined for one that cannot have them. */
+  /** Each model with its new prices; undefined if they cannot be applied to it. */
   readonly filled: readonly (readonly [name: string, prices: ModelPrices | undefined])[]
   readonly table: PriceTable
   readonly options: OptionTexts

@@ -7,7 +7,7 @@ const perUsd = 500_000
 const model: ModelPrices = { ...noPrices, ratio: '1', completion: '4', cacheRead: '0.5' }
 const fill = (given: Partial<ModelPrices>, prices = model) => filledIn('usd', { ...noPrices, ...given }, prices, perUsd)
 
-it('makes of dollars the ratios of each model', () => {
+it('converts dollars to the ratios of each model', () => {
   expect(fill({ ratio: '2.5', completion: '10', cacheRead: '0.25' })).toEqual({
     ...noPrices,
     ...{ ratio: '1.25', completion: '4', cacheRead: '0.1' },
@@ -22,7 +22,7 @@ it('makes nothing of dollars of output where there is no price of input', () => 
   expect([fill({ completion: '6' }, noPrices), fill({ cacheRead: '1', ratio: '0' })]).toEqual([undefined, undefined])
 })
 
-it('takes ratios as they are, and a fixed price in their place', () => {
+it('takes ratios unchanged, and replaces them by a fixed price', () => {
   const given = { ...noPrices, price: '0.1', ratio: '2', completion: '3', cacheRead: '0.2' }
   expect(filledIn('both', given, { ...model, price: '1' }, perUsd)).toEqual({ ...model, ratio: '2', completion: '3' })
   expect(filledIn('cache', given, model, perUsd)).toEqual({ ...model, cacheRead: '0.2' })

@@ -2,7 +2,7 @@ import type { ModelPrice } from '../../../../contract/model-price.ts'
 import { ratioToUsdPerMillion } from '../../../../contract/quota.ts'
 import { type ModelPrices, multipleOf, type PriceField, ratioOf } from './table.ts'
 
-/** Filling figures into many models at once: dollars, which become ratios of each model, or ratios as they are. */
+/** Setting values of many models at once: dollars, which are converted to ratios of each model, or ratios directly. */
 export type BatchMode = 'usd' | 'price' | 'ratio' | 'completion' | 'both' | 'cache'
 
 export const batchFields: Readonly<Record<BatchMode, readonly PriceField[]>> = {

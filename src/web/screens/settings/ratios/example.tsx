@@ -21,7 +21,7 @@ export interface ExampleProps {
 
 const tokens = 1000
 
-/** What each price of a model means, worked out: for a thousand tokens of each kind, or for a call. */
+/** A worked example of each price of a model: for a thousand tokens of each kind, or for a call. */
 export function Example({ editing: { table, options }, names, unit }: ExampleProps) {
   const say = useText(texts)
   const perUsd = useStatus().quota_per_unit
@@ -112,7 +112,7 @@ const labels = {
   cachedImage: 'cachedImage',
 } as const satisfies Record<Kind, string>
 
-/** The factors of the tokens: shown beside the price, which `pricesOf` alone computes. */
+/** The ratios of the tokens, shown beside the price, which only `pricesOf` computes. */
 const ratiosOf: Readonly<Record<Kind, (row: PriceFigures) => readonly number[]>> = {
   input: (row) => [row.model_ratio],
   output: (row) => [row.model_ratio, row.completion_ratio],

@@ -29,11 +29,11 @@ type Show = (typeof shows)[number]
 
 export interface PriceEditorProps {
   readonly editing: PriceEditing
-  /** What prices each model, by name. */
+  /** The price source of each model, by name. */
   readonly sources: PriceSources
   /** The day of the public price data. */
   readonly date: string
-  /** The models that lack a price; without it all that have one. */
+  /** The models without a price; if absent, all models with one. */
   readonly unpriced?: readonly string[]
 }
 
@@ -173,7 +173,7 @@ function isShown({ table, drafts }: PriceEditing, name: string, show: Show): boo
   return show === 'showAll' || Object.hasOwn(drafts, name)
 }
 
-/** The models of the table, and those that public data prices. */
+/** The models of the table, and those with a public price. */
 function namesOf({ table }: PriceEditing, sources: PriceSources): readonly string[] {
   const shared = [...sources.values()].flatMap(({ model, source }) => (source === 'public' ? [model] : []))
   return [...new Set([...Object.keys(table), ...shared])].toSorted()

@@ -16,7 +16,7 @@ const views = [
   { value: 'options', label: 'viewOptions' },
 ] as const
 
-/** What models cost: as a table to edit, the models that lack a price, and all ratios as they are stored. */
+/** The model prices: as a table to edit, the models without a price, and all ratios as stored. */
 export function RatioTab({ options }: { options: ReactNode }) {
   const say = useText(texts)
   const { values, change } = useUrlState({ view: 'editor' })

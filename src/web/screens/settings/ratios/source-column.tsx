@@ -9,7 +9,7 @@ import { PriceSource } from '../../../ui/price-source.tsx'
 import styles from './ratios.module.css'
 import { texts } from './texts.ts'
 
-/** What prices each model, by name. */
+/** The price source of each model, by name. */
 export type PriceSources = ReadonlyMap<string, PricedModel>
 
 export interface SourceColumnInput {
@@ -19,7 +19,7 @@ export interface SourceColumnInput {
   readonly isUnset: boolean
 }
 
-/** Where the price of a model comes from, or what could price it. */
+/** The source of a model's price, or a proposed price. */
 export function useSourceColumn({ sources, date, isUnset }: SourceColumnInput): Column<string> {
   const say = useText(texts)
   return {
@@ -80,7 +80,7 @@ export function TakePrices({
   readonly hasDrafts: boolean
 }) {
   const say = useText(texts)
-  // Models that the data prices in part, or not at all, are left out of the bulk action.
+  // The bulk action leaves out models that the data prices only in part, or not at all.
   const offered = models.filter((model) => sources.get(model)?.proposal && !sources.get(model)?.uncovered)
   const take = useWrite('POST /api/pricing/proposals', {
     invalidates: ['GET /api/pricing/models', 'GET /api/pricing/proposals', 'GET /api/option/'],

@@ -28,7 +28,7 @@ export const optionOf = {
 } as const satisfies Record<PriceField, string>
 // The names of an object are its keys.
 export const priceFields = Object.keys(optionOf) as PriceField[]
-/** What makes a model one of the table: a ratio of a cache alone prices nothing. */
+/** The fields that make a model an entry of the table: a cache ratio alone prices nothing. */
 const naming: readonly PriceField[] = ['price', 'ratio', 'completion']
 
 /** All models that have a price or a ratio, by name. */
@@ -53,8 +53,8 @@ export function withDrafts(table: PriceTable, drafts: PriceDrafts): PriceTable {
 }
 
 /**
- * The texts of the options that the drafts change. A ratio of a model that has a price per call stays as it was, so that the model finds
- * it again when the price is taken off.
+ * The texts of the options that the drafts change. The ratios of a model with a price per call are kept, so that they apply again when
+ * that price is removed.
  */
 export function writeTable(saved: OptionTexts, drafts: PriceDrafts): OptionTexts {
   const texts = priceFields.map((field) => {

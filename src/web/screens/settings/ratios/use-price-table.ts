@@ -26,7 +26,7 @@ export interface PriceEditing {
   /** The prices with the changes made here. */
   readonly table: PriceTable
   readonly drafts: PriceDrafts
-  /** All options as they are saved: ratios that this table does not change are among them. */
+  /** All saved options, including ratios that this table does not change. */
   readonly options: OptionTexts
   readonly set: (changed: PriceDrafts) => void
   readonly undo: () => void

@@ -18,7 +18,7 @@ const pollMs = { running: 1000, resting: 15_000 }
 /** A job that was just started may be over before it is seen to run. */
 const watchedMs = 20_000
 
-/** The jobs of the server: when they run, how far they are, how they ended; and to start one. */
+/** The jobs of the server: schedules, progress, results, and a button that starts each. */
 export function JobsPanel() {
   const say = useText(texts)
   const [startedMs, setStartedMs] = useState(0)

@@ -15,7 +15,7 @@ const deadlines = [
   ['total_timeout_ms', 'totalTimeout'],
 ] as const
 
-/** The way to the upstream, how long to wait on it, and how its answers are read. */
+/** Proxy, timeouts, and handling of the upstream's responses. */
 export function ConnectionPanel({ form, setting }: { form: ChannelFormState; setting: Setting }) {
   const say = useText(texts)
   return (

@@ -22,7 +22,7 @@ export function readHeaders(text: string): readonly HeaderDraft[] | undefined {
   return entries.map(([name, value]) => ({ name, value: value === null ? '' : String(value), removes: value === null }))
 }
 
-/** An empty row is ignored. A repeated name is written with a number, which the schema refuses. */
+/** An empty row is ignored. A repeated name is written with a number, so that the schema refuses it. */
 export function writeHeaders(drafts: readonly HeaderDraft[]): string {
   const entries = drafts.flatMap((draft, index) =>
     draft.name === '' && draft.value === '' ? [] : [[draft.name, isHeaderTwice(drafts, index) ? 0 : sentValue(draft)]],

@@ -30,7 +30,7 @@ export interface ConditionDraft {
 export const newRule: RuleDraft = { action: 'set', path: '', to: '', when: undefined }
 export const newCondition: ConditionDraft = { models: '', path: '', test: 'exists', value: '' }
 
-/** The rules of a text of JSON; undefined when they say what rows cannot show. */
+/** The rules of a JSON text; undefined if rows cannot represent them. */
 export function readRules(text: string): readonly RuleDraft[] | undefined {
   if (text.trim() === '') return []
   const rules = parseJson(text)
@@ -42,7 +42,7 @@ export function readRules(text: string): readonly RuleDraft[] | undefined {
   return Object.entries(rules).map(([name, value]) => ({ ...newRule, path: pathOf(name), to: writeValue(value) }))
 }
 
-/** An empty row is none. A value that is half typed is left out, which the schema of a rule refuses. */
+/** An empty row is ignored. An incomplete value is left out, so that the schema of a rule refuses it. */
 export function writeRules(drafts: readonly RuleDraft[]): string {
   const filled = drafts.filter(({ path, to, when }) => path !== '' || to !== '' || when)
   return filled.length === 0 ? '' : JSON.stringify(filled.map(ruleOf))
@@ -63,7 +63,7 @@ export function faultsOfRule(draft: RuleDraft): Partial<Record<RuleField, Text>>
   return { ...Object.fromEntries(faults.toReversed()), ...(isHalfTyped ? { value: halfTyped } : {}) }
 }
 
-/** JSON as it is, and plain text without quotes. Undefined for an empty or incomplete value. */
+/** JSON is parsed; plain text is taken without quotes. Undefined for an empty or incomplete value. */
 export function readValue(text: string): unknown {
   if (isJson(text)) return parseJson(text)
   return text.trim() === '' || /^\s*["[{]/.test(text) ? undefined : text

@@ -33,7 +33,7 @@ export function SettingNumber({ setting, name, unit, times = 1, decimals = 0, pl
   return (
     <NumberInput
       {...rest}
-      // The unit is there before anything is typed.
+      // The unit is shown before a value is entered.
       placeholder={unit ? `${placeholder} ${unit}`.trim() : placeholder}
       value={value}
       onChange={change}
