@@ -81,7 +81,7 @@ async function measure(target) {
   }
 }
 
-/** A connection of its own: the server's gives up on statements that take long. */
+/** A separate connection: the server's own has a short statement timeout. */
 async function filler(database, connectionString) {
   if (database.dialect === 'sqlite') return { run: async (sql) => database.raw.exec(sql), end: async () => {} }
   const client = new pg.Client({ connectionString, statement_timeout: 0 })
@@ -115,7 +115,7 @@ async function askAll(app, url, endSeconds) {
     const ms = []
     for (let turn = 0; turn <= times; turn++) {
       const startedAt = performance.now()
-      // Another client each time: how often one may ask is not what is measured.
+      // A different client address each time: the rate limit is not measured.
       const headers = { ...(own ? user : root), 'x-forwarded-for': `10.0.${asked >> 8}.${asked++ & 255}` }
       const response = await fetch(url + path, { headers })
       const answer = await response.json()
@@ -197,7 +197,7 @@ function table(results) {
   return [`${rows.toLocaleString('en-US')} rows. ${machine}`, '', row(head), rule, ...lines.map(row)].join('\n')
 }
 
-/** The last section is its own: `npm run bench -- --write` keeps it, and it keeps what stands before. */
+/** The last section is written by `npm run bench -- --write`, which keeps the text before it. */
 async function write(report) {
   const file = join(root, 'docs/performance.md')
   const text = await readFile(file, 'utf8')

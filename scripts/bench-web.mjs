@@ -27,7 +27,7 @@ const rows = 100
 const password = 'only for this run'
 const target = { usableMs: 1500, shift: 0.1, javascriptKb: 250, longestTaskMs: 200 }
 
-/** What an operator writes, as many do: Markdown with a picture and some HTML in it. */
+/** Operator content as on many sites: Markdown with an image and some HTML. */
 const written = {
   Notice: '## 维护通知 Maintenance\n\n周一 **02:00–04:00** 停机。New models: `gpt-4.1`, [details](/about).',
   HomePageContent: `# Welcome
@@ -50,7 +50,7 @@ curl https://api.example.com/v1/models -H "Authorization: Bearer $KEY"
   About: '# About\n\n- Run by a few people\n- <b>Nothing</b> of what you send is kept\n',
 }
 
-/** `list`: it has rows to wait for. `lists`: which of them the time and the scrolling are promised of. */
+/** `list`: it has rows to wait for. `lists`: the lists whose time and scrolling have targets. */
 const pages = [
   { path: '/login', who: 'nobody' },
   { path: '/register', who: 'nobody' },
@@ -100,7 +100,7 @@ try {
   const browser = await launchBrowser()
   ends.push(() => browser.close())
   const results = []
-  // Times are of one visit alone; what a visit weighs is the same beside others.
+  // Times are measured one visit at a time; the weight is the same for parallel visits.
   const atOnce = given.weight ? 4 : 1
   const waiting = [...pages]
   const work = async () => {
@@ -112,7 +112,7 @@ try {
   for (const end of ends.reverse()) await end()
 }
 
-/** A server with a log, a hundred users and a hundred tokens, an unread notice and pages of its own, and a root who is signed in. */
+/** A server with a log, a hundred users, a hundred tokens, an unread notice and operator pages, and a logged-in root. */
 async function openSite() {
   const env = { ...readEnv({ ROOT_PASSWORD: password }), PORT: 0, DATA_DIR: folder, LOG_LEVEL: 'error' }
   const { app, close } = await openApp(env)
@@ -148,7 +148,7 @@ async function openSite() {
   return { url, token, user: await call('GET', '/api/user/self') }
 }
 
-/** Opens a page for the first time, again with what the browser has kept, and scrolls its list. */
+/** Opens a page for the first time, again with the browser's cache, and scrolls its list. */
 async function measure(browser, site, page) {
   const runs = []
   for (let turn = 0; turn < times; turn++) runs.push(await visit(browser, site, page))
@@ -200,7 +200,7 @@ async function scroll(page, path) {
     .nth(rows - 1)
     .waitFor({ state: 'attached' })
   await page.waitForTimeout(1500)
-  // Drawing them is over.
+  // Rendering is complete.
   await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)))
   await page.evaluate(observeTasks)
   await page.mouse.move(900, 600)
@@ -219,7 +219,7 @@ function storageOf({ url, token, user }) {
   }
 }
 
-/** One line for each screen, the heaviest first; what is over its target is marked. Answers whether all hold. */
+/** One line for each screen, the heaviest first; values over the target are marked. Returns whether all are within it. */
 function printWeights(results) {
   const isOver = ({ heavy, javascriptKb }) => !heavy && javascriptKb > target.javascriptKb
   for (const page of results.toSorted((one, other) => other.javascriptKb - one.javascriptKb)) {
@@ -240,7 +240,7 @@ function print(results) {
   }
   const lines = results.map(({ path, promised, heavy, firstMs, againMs, shift, javascriptKb, longestTaskMs }) => [
     path,
-    // What has to come over the line is bounded by its weight: 250 KB alone take 1.3 s there.
+    // The transfer is bounded by the weight: 250 KB alone take 1.3 s there.
     cell(firstMs, undefined, `${firstMs.toFixed(0)} ms`),
     cell(againMs, promised ? target.usableMs : undefined, `${againMs.toFixed(0)} ms`),
     cell(javascriptKb, heavy ? undefined : target.javascriptKb, `${javascriptKb.toFixed(0)} KB`),

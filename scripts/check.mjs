@@ -1,5 +1,4 @@
-// `npm run check`: everything that must be green before a change is handed over. `--fast` leaves out the
-// tests and the weight of the screens.
+// `npm run check`: all checks that must pass before a change lands. `--fast` leaves out the tests and the weight of the screens.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -36,7 +35,7 @@ console.log('')
 for (const { name, ok, seconds } of results) console.log(`${ok ? 'ok    ' : 'FAILED'}  ${name} (${seconds.toFixed(1)} s)`)
 process.exitCode = results.every(({ ok }) => ok) ? 0 : 1
 
-/** Compressed size of the entry, and of what a first visit to the entry and any one screen loads. KB of 1000 bytes. */
+/** Compressed size of the entry, and of a first visit to the entry and any one screen. KB of 1000 bytes. */
 async function checkBundle() {
   const manifest = JSON.parse(await readFile(join(root, 'dist/web/.vite/manifest.json'), 'utf8'))
   const chunks = Object.keys(manifest)
@@ -52,7 +51,7 @@ async function checkBundle() {
   return entryKb <= budget.entryKb && visits.every(({ kb }) => kb <= budget.visitKb) ? 0 : 1
 }
 
-/** Scripts of the chunks and of all that they import statically; styles are counted by the browser apart. */
+/** Scripts of the chunks and of all their static imports; styles are counted separately by the browser. */
 async function sizeOf(manifest, names) {
   const seen = new Set()
   const visit = (name) => {

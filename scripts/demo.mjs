@@ -73,7 +73,7 @@ async function chat() {
   process.stdout.write('\n')
 }
 
-/** Wipes the folder of an earlier demo. A folder that is not one is left alone. */
+/** Deletes the folder of an earlier demo. Any other folder is left unchanged. */
 async function emptyFolder() {
   if (existsSync(folder) && !existsSync(marker) && (await readdir(folder)).length > 0) {
     console.error(`${folder} holds something else than a demo; move it away and run the demo again.`)

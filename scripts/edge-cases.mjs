@@ -6,7 +6,7 @@ import { root } from './lib/process.mjs'
 
 const last = 276
 
-/** What this program does not have, so that nothing can be tested. */
+/** Features that this program does not have, so that nothing can be tested. */
 const reasons = new Map([])
 
 const tests = await namedTests()

@@ -88,7 +88,7 @@ export async function startFakeUpstream({ port = 0, models = ['gpt-4o-mini'], pr
   }
 }
 
-/** Reads a whole request into a journal entry that goes on to record what was really sent back. */
+/** Reads a whole request into a journal entry, which then records what was really sent back. */
 async function receive(request, response) {
   const chunks = []
   const entry = {

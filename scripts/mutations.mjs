@@ -25,7 +25,7 @@ try {
   await rm(copy, { recursive: true, force: true })
 }
 
-/** The files that git knows, as they are now, with what is installed and built. */
+/** The files tracked by git, in their current state, with the installed packages and the build. */
 async function copySources() {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-mutations-'))
   const files = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean)

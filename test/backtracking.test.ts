@@ -56,7 +56,7 @@ const builders = [
   'src/server/relay/endpoints.ts',
 ]
 
-/** What is written between slashes, in every file that is no test. */
+/** Regular expression literals in every file that is not a test. */
 function sources(): Found[] {
   const files = readdirSync(new URL('src/', root), { recursive: true, encoding: 'utf8' })
     .map((path) => `src/${path.replaceAll('\\', '/')}`)
@@ -78,7 +78,7 @@ function literalsOf(node: unknown): RegExp[] {
   return Object.values(node).flatMap(literalsOf)
 }
 
-/** What is put together when those files are loaded. */
+/** Expressions constructed when those files are loaded. */
 async function builtExpressions(): Promise<Found[]> {
   const built: Found[] = []
   for (const path of builders) {

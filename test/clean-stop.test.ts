@@ -15,7 +15,7 @@ import { ask, chat, model } from './relay/stage.ts'
 
 const run = promisify(execFile)
 
-/** The commands that backup.md gives under a heading of a chapter, as they are written there. */
+/** The commands of backup.md under a heading of a chapter, unchanged. */
 function commandsOf(chapter: string, heading: string): string {
   const text = readFileSync(new URL('../docs/operations/backup.md', import.meta.url), 'utf8')
   const inChapter = text.split(/^## /m).find((part) => part.startsWith(`${chapter}\n`)) ?? ''
@@ -66,7 +66,7 @@ async function requireCharges(database: TestDatabase, count: number): Promise<vo
   await server.stop()
 }
 
-it('a clean stop leaves the whole database in app.db, which a copy of that file alone brings back as backup.md says', async () => {
+it('a clean stop leaves the whole database in app.db, and a copy of that file alone can be restored as backup.md says', async () => {
   const { folder, data, database } = await sqliteInstallation()
   const { server, spend } = await serving(database)
   await spend(5)

@@ -22,7 +22,7 @@ interface Ran {
   readonly errors: string
 }
 
-/** Runs the built command line as a process of its own. */
+/** Runs the built command line as a separate process. */
 function sluice(args: readonly string[], env: Record<string, string>, input = ''): Promise<Ran> {
   return new Promise((resolve) => {
     const child = execFile(

@@ -5,7 +5,7 @@ import { startServer, type TestServer } from './helpers/app.ts'
 import { addChannel, addToken } from './helpers/seed.ts'
 import { completion, httpUpstream } from './relay/stage.ts'
 
-/** What scripts and tools that were written for other consoles of this family rely on. */
+/** Behaviour that scripts and tools written for other consoles of this family rely on. */
 describe('scripts for consoles of this family', () => {
   let server: TestServer
   beforeAll(async () => {
@@ -22,7 +22,7 @@ describe('scripts for consoles of this family', () => {
     return { status: response.status, code, message }
   }
 
-  it('add a channel disabled, and one that an export calls auto-disabled', async () => {
+  it('add a channel disabled, and one that an export reports as auto-disabled', async () => {
     const statuses = []
     for (const status of [undefined, 1, 2, 3]) {
       const [id] = await add({ ...channel, status })
@@ -60,7 +60,7 @@ describe('scripts for consoles of this family', () => {
       expect((await server.raw(`GET /api/${list}`)).headers.get('x-total-count')).toMatch(/^\d+$/)
   })
 
-  it('get pages of channels without asking where the site says so', async () => {
+  it('get pages of channels without asking for them, if the site is set to that', async () => {
     await server.call('PUT /api/option/', { key: 'ChannelListShape', value: 'paged' })
     expect(await server.call('GET /api/channel/')).toMatchObject({ page: 0, page_size: 10 })
     expect(await server.call('GET /api/channel/search')).toMatchObject({ page: 0, page_size: 10 })
@@ -76,7 +76,7 @@ describe('scripts for consoles of this family', () => {
     expect(await refusal('POST /api/channel/batch/tag', { ids })).toMatchObject({ code: 'tag_required' })
   })
 
-  it('delete a channel that is gone', async () => {
+  it('delete a channel that does not exist', async () => {
     const [id] = await add(channel)
     expect(await server.call(`DELETE /api/channel/${id}`)).toBeNull()
     expect(await server.call(`DELETE /api/channel/${id}`)).toBeNull()
@@ -150,7 +150,7 @@ describe('scripts for consoles of this family', () => {
     }
   })
 
-  it('get the channel that the end of a key names in vain, and one that is disabled', async () => {
+  it('get the refusal for an unknown or disabled channel named at the end of a key', async () => {
     const { key } = await addToken(server)
     const [id] = await add({ ...channel, status: 2 })
     const ask = async (channelId: number | undefined) => {

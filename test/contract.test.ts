@@ -13,11 +13,11 @@ import { openSite, type Site } from './contract/site.ts'
 import { eachDatabase } from './helpers/databases.ts'
 
 /**
- * Every call of accustomed consoles, as it was recorded, gets an answer of the form that they need, and every failure that the console
- * knows is told where it is met, with its code and status; over one whole server for each database.
+ * Every recorded call of compatible consoles gets a reply of the form that they need, and every failure that the console can report is
+ * provoked, with its code and status; over one whole server for each database.
  */
 const consoleFolders = ['accounts', 'console', 'http', 'notify', 'options', 'tokens', 'usage', 'wallet']
-/** What no call meets alone: a server with too much to do, and bytes that are no request. */
+/** Failures that no single call provokes: an overloaded server, and bytes that are not a request. */
 const ofLoad = ['server_busy', 'bad_request']
 
 type Answer = { success: boolean; message: string; code?: string; data?: unknown } & Record<string, unknown>
@@ -156,7 +156,7 @@ function routeOf(call: string): string | undefined {
     const known = parseLine(line)
     return known.method === method && new RegExp(`^${trimmed(known.path).replace(/:\w+/g, '[^/]+')}$`).test(wanted)
   })
-  // A route without params is the one that the server takes.
+  // A route without params takes precedence.
   return matches.find((line) => !line.includes(':')) ?? matches[0]
 }
 

@@ -8,7 +8,7 @@ import { startServer, type TestServer } from './helpers/app.ts'
 import { testLogger } from './helpers/logger.ts'
 import { inheritedNames } from './relay/inherited-names.ts'
 
-/** The parts of JSON Schema that say what a value looks like. */
+/** The parts of JSON Schema that describe a value. */
 interface Shape {
   readonly type?: string
   readonly enum?: readonly unknown[]
@@ -71,7 +71,7 @@ describe('names that every object inherits, in the console', () => {
 
   it('are ordinary names of groups: a member of one may use it at its own ratio', () => {
     for (const group of ['toString', 'hasOwnProperty', 'valueOf']) {
-      // Sealed objects are what options are.
+      // Options are sealed objects.
       const options = sealed({ GroupRatio: { default: 1, [group]: 2 }, UserUsableGroups: { default: 'x' } }) as Parameters<
         typeof usableGroups
       >[0]
@@ -85,9 +85,9 @@ describe('names that every object inherits, in the console', () => {
   })
 })
 
-/** A whole body whose texts and free names are the name, the same without what may be left out, and one member of the name alone. */
+/** A whole body whose texts and free names are the name, the same without optional members, and one member of the name alone. */
 function bodiesOf(schema: z.ZodType, name: string): string[] {
-  // What a schema is turned into is JSON Schema.
+  // The conversion of a schema is JSON Schema.
   const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Shape
   const whole = filled(shape, name)
   return [whole, Object.fromEntries([...Object.entries(Object(whole)), [name, name]]), Object.fromEntries([[name, name]])].map(

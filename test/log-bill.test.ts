@@ -188,7 +188,7 @@ describe('the bill in the log', () => {
     expect(billOf({ quota: 0, factors: written })).toBeUndefined()
   })
 
-  it('says so when the row was charged otherwise', () => {
+  it('reports a row that was charged differently', () => {
     expect(billOf({ quota: 2971, factors })).toMatchObject({ units: 2970, agrees: false })
   })
 
@@ -201,7 +201,7 @@ describe('the bill in the log', () => {
 })
 
 describe('the factors of a row', () => {
-  it('are what can be read of them', () => {
+  it('are the readable ones of a damaged row', () => {
     expect(readFactors('{"model_ratio":1.5,"frt":"12","admin_info":null,"foreign":1}')).toEqual({ model_ratio: 1.5 })
     expect(['', 'null', '[1]', '{', '"text"'].map((text) => Object.keys(readFactors(text)))).toEqual([[], [], [], [], []])
   })

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
 /**
- * Node's behaviour that its documentation does not promise (`lib/node-internals.ts`), on the supported versions beside the one that runs
- * the tests. `.ci/run` installs them and names them here.
+ * Undocumented behaviour of Node (`lib/node-internals.ts`), on the supported versions other than the one that runs the tests.
+ * `.ci/run` installs them and names them here.
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url))

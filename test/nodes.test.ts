@@ -110,7 +110,7 @@ it('[T235] a node with another master key does not start, and changes nothing fo
   for (const node of [a, b]) expect((await node.raw('GET /api/user/self')).status).toBe(200)
 })
 
-it('[T233] a token disabled on one node is refused by the other within 1 s, and within 2 s while Redis hangs or is gone', async () => {
+it('[T233] a token disabled on one node is refused by the other within 1 s, and within 2 s while Redis hangs or is down', async () => {
   const { id, key } = await addToken(a)
   const set = (status: number) => a.call('PUT /api/token/?status_only=true', { id, status })
   await answersWithin(2000, 200, b, key)

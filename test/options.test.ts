@@ -13,7 +13,7 @@ import { startRedis } from './helpers/redis-server.ts'
 const keys = Object.keys(allOptions) as OptionKey[]
 const optionOf = (key: OptionKey): Option => allOptions[key]
 
-/** Another value for what no widget tells enough about. A new option of JSON needs a line here. */
+/** Another value if the widget does not describe it sufficiently. A new option of JSON needs a line here. */
 const others: Readonly<Record<string, string>> = {
   GroupRouting: '{"default":"cheapest"}',
   UserUsableGroups: '{"default":"all"}',
@@ -75,7 +75,7 @@ function badValues(key: OptionKey): readonly string[] {
   }
 }
 
-// The refusals: not the shape of the value but what stands beside it, or what came before.
+// The refusals that do not concern the shape of the value but other values, or earlier ones.
 const refusals = ['option_invalid', 'json_text_invalid', 'field_invalid', 'body_too_large']
 /** Ends what the other saves need, so it comes last. */
 const last = ['DemoSiteEnabled']
@@ -90,13 +90,13 @@ it.each(['sqlite', 'postgres'] as const)(
   async (kind) => {
     const server = await serverOfTest(kind, { env: { TRUSTED_PROXIES: '127.0.0.1' } })
     const { options } = server.app
-    // Each option from an address of its own: one address may make 600 calls in three minutes.
+    // Each option from a separate address: one address may make 600 calls in three minutes.
     const put = async (key: OptionKey, value: string) => {
       const headers = { 'x-forwarded-for': `198.18.${keys.indexOf(key)}.1` }
       return (await (await server.raw('PUT /api/option/', { key, value }, headers)).json()) as { success: boolean; code?: string }
     }
 
-    // What no option can be, whatever its kind, is refused by the call itself.
+    // Values that are invalid for every option are refused by the call itself.
     for (const [value, status] of [
       [{}, 200],
       [['true'], 200],
@@ -129,7 +129,7 @@ it.each(['sqlite', 'postgres'] as const)(
   },
 )
 
-/** What was saved is what the list of options and the public status say; of secrets only that they are set. */
+/** The list of options and the public status contain the saved value; of secrets only that they are set. */
 async function expectShown(server: TestServer): Promise<void> {
   expect(
     await (await server.raw('PUT /api/option/', { key: 'RetryTimes', value: '7' })).status,
@@ -170,7 +170,7 @@ const kinds: readonly OptionKey[] = [
   ...(['Notice', 'DataExportDefaultTime', 'EmailDomainWhitelist', 'ModelRatio'] as const),
 ]
 
-it('[T191] an option of each kind is in force on the other node within 1 s, and within 2 s while Redis is gone', async () => {
+it('[T191] an option of each kind applies on the other node within 1 s, and within 2 s while Redis is down', async () => {
   const redis = await startRedis()
   const env = { REDIS_URL: redis?.url ?? '' }
   const a = await serverOfTest('postgres', { env })

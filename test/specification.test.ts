@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startServer, type TestServer } from './helpers/app.ts'
 import { eachDatabase } from './helpers/databases.ts'
 
-/** Rules and numbers of the console calls that one call shows; what takes more has a test of its own. */
+/** Rules and numbers of the console calls that one call verifies; longer ones have tests of their own. */
 eachDatabase('console calls', (_fresh, kind) => {
   let server: TestServer
   beforeAll(async () => {
@@ -81,7 +81,7 @@ eachDatabase('console calls', (_fresh, kind) => {
     expect((await answer('POST /api/channel/', { ...channel, priority: -1000 })).success).toBe(false)
   })
 
-  it('a tag without a name dissolves, and one that is edited has to change', async () => {
+  it('an empty new name dissolves a tag, and an edit has to change something', async () => {
     const { id } = await madeChannel({ tag: 'old' })
     expect((await answer('PUT /api/channel/tag', { tag: 'old' })).code).toBe('nothing_changed')
     expect((await answer('PUT /api/channel/tag', { tag: 'old', model_mapping: '{' })).code).toBe('json_text_invalid')
@@ -102,7 +102,7 @@ eachDatabase('console calls', (_fresh, kind) => {
     expect([await set(2), await set(3), await set(1), await set(4)]).toEqual([2, 2, 1, 1])
   })
 
-  it('codes that were used are neither enabled nor edited', async () => {
+  it('used codes can be neither enabled nor edited', async () => {
     const [key] = await server.call<string[]>('POST /api/redemption/', { name: 'one', quota: 5, count: 1 })
     const { items } = await server.call<{ items: { id: number; key: string }[] }>('GET /api/redemption/')
     const id = items.find((one) => one.key === key)?.id

@@ -7,7 +7,7 @@ import { startProcess } from './helpers/process.ts'
 import { books, requireBalancedBooks } from './helpers/seed.ts'
 import { answerBytes, ask, chat, completion, eventually, model, tcpUpstream } from './relay/stage.ts'
 
-// A process that stands still: a virtual machine that is moved, a laptop that is closed.
+// A suspended process: a virtual machine that is migrated, a laptop that is closed.
 
 const headersTimeoutMs = 5000
 const stillMs = 7000
@@ -31,7 +31,7 @@ it('a process suspended beside PostgreSQL reads its input before it judges timeo
   const answer = () => {
     for (const one of waiting.splice(0)) one()
   }
-  // What a first request must read is in memory then.
+  // Everything that a first request reads is in memory then.
   const first = callFive()
   await eventually('the first are asked', () => waiting.length === 5)
   answer()
@@ -53,7 +53,7 @@ it('a process suspended beside PostgreSQL reads its input before it judges timeo
     await eventually('five wait for the database', async () => isRefused || (await isLockWaitedFor()))
     process.kill(server.pid, 'SIGSTOP')
     if (await isLockWaitedFor()) break
-    // Nobody waits for a lock for long: on a busy machine these were refused before the process was stopped.
+    // No caller waits for a lock for long: on a busy machine these were refused before the process was stopped.
     process.kill(server.pid, 'SIGCONT')
     await atDatabase
     atDatabase = callFive()

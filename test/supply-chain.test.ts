@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ageProblems, lockedVersions } from '../scripts/lib/lock-ages.mjs'
 
-// Where the code comes from that is not ours: cases T246 to T248 of docs/reference/trust-cases.md.
+// The origin of third-party code: cases T246 to T248 of docs/reference/trust-cases.md.
 
 const root = new URL('../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')

@@ -11,7 +11,10 @@ import { addChannel } from './helpers/seed.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
 import { caller } from './relay/realtime-stage.ts'
 
-/** What one user must not reach of another, over whole servers: part C of docs/reference/trust-cases.md, and what of part B needs one. */
+/**
+ * Resources of one user that another must not reach, over whole servers: part C of docs/reference/trust-cases.md, and the cases of
+ * part B that need a whole server.
+ */
 
 const env = { TRUSTED_PROXIES: '127.0.0.0/8' }
 const canary = 'canary-of-a-secret'
@@ -38,7 +41,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
 
   const rowOf = (id: number) => server.app.db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 
-  it('[T051] takes nothing but a whole positive number for an id, and does nothing to the first row instead', async () => {
+  it('[T051] accepts only a positive whole number as an id, and does not use the first row instead', async () => {
     const bad = [
       '0',
       '-1',
@@ -393,7 +396,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
       '429 too_many_requests Too many requests, try again later 1',
     ])
     expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200))
-    // Nobody was kept out by those who were not let in.
+    // The refused attempts did not lock anybody out.
     expect((await logIn(101, 'wrong 9', 'en')).json.code).toBe('credentials_wrong')
     expect((await logIn(102, goodPassword, 'en')).json.success).toBe(true)
   })
@@ -454,7 +457,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
       '/debug/vars',
     ]) {
       const { status, text } = await as({ 'x-forwarded-for': '203.0.113.4' }, `GET ${path}`)
-      // What is no call is the page of the console, which everybody may have.
+      // Paths that are not calls return the page of the console, which is public.
       expect(
         [
           status === 401 || status === 404 || text.includes('<div id="root">'),

@@ -13,11 +13,11 @@ import { startSmtpServer } from './helpers/smtp-server.ts'
 import { startStripe } from './helpers/stripe-server.ts'
 
 /**
- * T237: one journey past every secret but those of the relay, which has its own. Everything goes well once
- * and wrong at least once; the log is at its most talkative. No secret may be found in it, in a refusal or in the metrics.
+ * T237: one journey through every secret except those of the relay, which has its own. Everything succeeds once and fails at least
+ * once; the log is at its most verbose level. No secret may be found in it, in a refusal or in the metrics.
  */
 describe('canaries in every secret place', () => {
-  // Over PostgreSQL, whose errors tell of values.
+  // Over PostgreSQL, whose errors contain values.
   it('[T237] reach no log, no error and no metric', async () => {
     const smtp = await startSmtpServer({ login: { user: 'robot@site.test', password: 'canary-SMTPToken' } })
     const peers = await startIdentityProviders(Date.now)
@@ -49,7 +49,7 @@ describe('canaries in every secret place', () => {
     }
     const refusals: string[] = []
     let calls = 0
-    /** From a client of its own each time: limits have tests of their own. */
+    /** From a separate client each time: limits have tests of their own. */
     const send = async (line: string, body?: unknown, headers: Record<string, string> = {}) => {
       const [method = 'GET', path = ''] = line.split(' ')
       const response = await fetch(server.url + path, {
@@ -188,7 +188,7 @@ describe('canaries in every secret place', () => {
         await send(`GET ${path}`)
       await bad('POST /v1/chat/completions', { model: 'none', messages: [] }, { authorization: `Bearer sk-${key}` })
     }
-    // What nobody expects, too.
+    // Including unexpected failures.
     await sql`alter table redemptions rename to gone`.execute(server.app.db)
     expect((await send('POST /api/user/topup', { key: redemption }, asRoot)).status).toBe(500)
     const metrics = await (await fetch(`${server.url}/metrics`)).text()

@@ -10,10 +10,10 @@ import type { RunningProxy } from './helpers/proxy-process.ts'
 import { addToken } from './helpers/seed.ts'
 import { type SmtpServer, startSmtpServer } from './helpers/smtp-server.ts'
 
-/** Who asks, and at which name, when a proxy stands in front and when somebody goes past it. */
+/** The client address and the host name, behind a proxy and past it. */
 
 const proxyAddress = '127.0.0.9'
-/** Where there is IPv6, IPv4 clients have mapped addresses. */
+/** With IPv6, IPv4 clients have mapped addresses. */
 const HOST = Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === 'IPv6')) ? '::' : '0.0.0.0'
 
 let server: TestServer

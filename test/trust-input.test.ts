@@ -29,7 +29,7 @@ const oddNumbers = [
 ]
 
 let clients = 0
-/** Each call comes from a client of its own: the limits of one client have tests of their own. */
+/** Each call comes from a separate client: the limits of one client have tests of their own. */
 const client = () => ({ 'x-forwarded-for': `198.18.${Math.floor(++clients / 250) % 250}.${(clients % 250) + 1}` })
 
 describe.each(['sqlite', 'postgres'] as const)('input over %s', (kind) => {
@@ -78,7 +78,7 @@ describe.each(['sqlite', 'postgres'] as const)('input over %s', (kind) => {
         expect([response.status, success, data?.total], `${path} ${sign}`).toEqual([200, true, 0])
       }
     }
-    // Whatever else any call can be asked for: an answer or a refusal of the field, and no word of the database.
+    // For all other params of any call: a result or a refusal of the field, and no message of the database.
     for (const [line, { query, params }] of Object.entries(allRoutes as Readonly<Record<string, Route>>)) {
       if (!line.startsWith('GET /') || !query || params || /oauth|reset_password|verification|epay/.test(line)) continue
       for (const field of Object.keys(query.shape)) {
@@ -166,7 +166,7 @@ describe.each(['sqlite', 'postgres'] as const)('input over %s', (kind) => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined()
   })
 
-  it('[T077] no Authorization header, however odd, gets anywhere or breaks anything', async () => {
+  it('[T077] no malformed Authorization header is accepted or causes an error', async () => {
     const odd = [
       "Bearer ' OR '1'='1",
       `Bearer ${'x'.repeat(8000)}`,
@@ -255,7 +255,7 @@ describe('bodies', () => {
     }
   })
 
-  it('[T080] of any shape are refused at their limit without holding up anybody', async () => {
+  it('[T080] of any shape are refused at their limit without delaying others', async () => {
     const bodies = {
       large: `{"name":"${'x'.repeat(50_000_000)}"}`,
       deep: `${'['.repeat(200_000)}${']'.repeat(200_000)}`,
@@ -298,7 +298,7 @@ describe('bodies', () => {
       expect((await fetch(`${server.url}/api/status`, { headers: client() })).status, boundary).toBe(200)
       expect((await refused).status, `${boundary} ${body.length}`).toBe(400)
     }
-    // A field of such a name is a field, and not what every object has.
+    // A field of such a name is a field, and not the inherited property.
     const form = new FormData()
     for (const field of ['__proto__', 'constructor', 'model']) form.set(field, 'no-such-model')
     form.set('file', new Blob(['RIFF']), 'a.wav')
@@ -375,7 +375,7 @@ function statementsOf({ app: { database } }: TestServer): { texts: string[]; val
       return Reflect.apply(query, this, asked)
     })
   } else {
-    // What was prepared before is used again, with other values; a value within a text makes a text that is new.
+    // A prepared statement is used again with other values; a value inside the SQL text makes a new statement.
     const prepare = database.raw.prepare.bind(database.raw)
     vi.spyOn(database.raw, 'prepare').mockImplementation((text, options) => {
       heard(text, [])

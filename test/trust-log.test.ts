@@ -20,7 +20,7 @@ import { chat, eventually, model, stage } from './relay/stage.ts'
 
 const main = fileURLToPath(new URL('../dist/server/main.js', import.meta.url))
 
-/** The built server with its log in somebody else's hands, a channel that always fails, and a token. */
+/** The built server with an external reader of its log, a channel that always fails, and a token. */
 async function serverWithLog(stdout: 'pipe' | number) {
   const database = await freshDatabase('sqlite', 'started')
   onTestFinished(() => database.drop())
@@ -61,7 +61,7 @@ async function serverWithLog(stdout: 'pipe' | number) {
   return { child, ask, dropped }
 }
 
-it('begins with the address of the server as a line of the log, where the output is no terminal, at any level', async () => {
+it('begins with the address of the server as a log line at any level, when the output is not a terminal', async () => {
   for (const LOG_LEVEL of ['info', 'error']) {
     const database = await freshDatabase('sqlite', 'migrated')
     onTestFinished(() => database.drop())
@@ -79,8 +79,8 @@ it('begins with the address of the server as a line of the log, where the output
   }
 })
 
-describe('a log that nobody takes', () => {
-  it('[T229] a pipe that was closed costs lines, which are counted, and nothing else', async () => {
+describe('a log without a reader', () => {
+  it('[T229] a closed pipe loses only lines, which are counted', async () => {
     const { child, ask, dropped } = await serverWithLog('pipe')
     child.stdout?.destroy()
     for (let count = 0; count < 20; count++) expect(await ask()).toBe(503)
@@ -113,7 +113,7 @@ async function endsWell(child: ChildProcess): Promise<void> {
 }
 
 describe('strangers', () => {
-  it('[T212] write one short line each at most, whatever they ask and whatever fails', async () => {
+  it('[T212] write at most one short line each, whatever they request and whatever fails', async () => {
     const lines: string[] = []
     const logger = testLogger('info', (line) => void lines.push(line))
     const server = await serverOfTest('sqlite', { logger })
@@ -159,7 +159,7 @@ describe('strangers', () => {
     const bring = async (asked: typeof kinds) => {
       for (const [index, ask] of asked.entries()) {
         lines.length = 0
-        // What was refused before its body was read may end with the connection instead of the answer.
+        // A request refused before its body was read may end with a closed connection instead of the reply.
         await ask().catch(() => {})
         await new Promise((resolve) => setImmediate(resolve))
         expect(lines.length, `kind ${index}: ${lines.join('')}`).toBeLessThanOrEqual(1)
@@ -171,13 +171,13 @@ describe('strangers', () => {
     await bring([wrong])
     await bringBack()
 
-    // And what one address may cause has an end.
+    // The number of lines caused by one address is limited.
     lines.length = 0
     await Promise.all(Array.from({ length: 1500 }, () => post('/api/user/login', '{')))
     expect(lines.length).toBeLessThanOrEqual(600)
   }, 60_000)
 
-  it('[T212] [T229] callers of the relay neither, when they are who they say and their channel fails', async () => {
+  it('[T212] [T229] neither do authenticated callers of the relay when their channel fails', async () => {
     const lines: string[] = []
     const upstream = await upstreamOfTest()
     upstream.program(model, { status: 503, body: { error: { message: 'y'.repeat(50_000) } } })

@@ -8,12 +8,12 @@ import { type Member, member } from './helpers/members.ts'
 import { addChannel } from './helpers/seed.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
 
-/** What belongs to one user is not there for another: part C of docs/reference/trust-cases.md, over whole servers. */
+/** Resources of one user do not exist for another: part C of docs/reference/trust-cases.md, over whole servers. */
 
-/** The name of everything that somebody has. */
+/** The name of everything that a user owns. */
 const canaryOf = ({ username }: Member) => spreadText(`canary-of-${username}`)
 type Call = readonly [line: string, body?: unknown]
-/** A call that names something, and what it names. */
+/** A call that names a resource, and the resource. */
 type Attempt = readonly [(id: number | string) => Call, number | string]
 
 describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) => {
@@ -26,7 +26,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
 
   beforeAll(async () => {
     ;[upstream, server] = await Promise.all([startFakeUpstream(), startServer(kind, { env: { TRUSTED_PROXIES: '127.0.0.0/8' } })])
-    // One that keeps no responses, so that this server does.
+    // A channel without stored responses, so that this server stores them.
     await addChannel(server, { url: upstream.url, type: 43, models: 'gpt-4o-mini' })
     ;[ada, eve, admin] = await Promise.all([member(server, 'ada'), member(server, 'eve'), member(server, 'admin', 10)])
     keyOfEve = await fundedKey(eve, 'own')
@@ -36,7 +36,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     await upstream.stop()
   })
 
-  /** The key of a new token of somebody who can pay. */
+  /** The key of a new token of a user with quota. */
   async function fundedKey(who: Member, name: string): Promise<string> {
     await admin.call(`POST /api/user/${who.id}/quota`, { change: 500_000, reason: 'test' })
     const made = await who.call('POST /api/token/', { name, unlimited_quota: true })
@@ -53,7 +53,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     return { status: response.status, text: await response.text() }
   }
 
-  /** One of everything that somebody may have, all of one name. */
+  /** One resource of every kind that a user may own, all with one name. */
   async function belongings(who: Member) {
     const { db } = server.app
     const at = seconds(server.app.now())
@@ -120,7 +120,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     return { ...Object.fromEntries(await Promise.all(rows)), sessions }
   }
 
-  it('[T050] answers for what belongs to somebody else as for what does not exist, to the byte', async () => {
+  it("[T050] answers for another user's resource as for one that does not exist, to the byte", async () => {
     const { token, view, passkey, session, response } = await belongings(ada)
     const canary = canaryOf(ada)
     const before = await everything(ada)
@@ -169,7 +169,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     for (const [attempt, id] of overRelay) {
       const other = id === response ? unknownResponse : missing
       const [theirs, nobodys] = [await relay(keyOfEve, attempt(id)), await relay(keyOfEve, attempt(other))]
-      // Nothing but the name that was asked for, and the number of the request.
+      // Without the requested name and the request id.
       const bare = (text: string) =>
         text
           .replaceAll(String(id), '')
@@ -180,7 +180,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     expect(await everything(ada)).toEqual(before)
   })
 
-  it('[T050] lists nothing of somebody else, whatever is asked for', async () => {
+  it('[T050] lists no resources of another user, for any query', async () => {
     const canary = canaryOf(ada)
     const asked = Object.entries(allRoutes as Routes).filter(
       ([line, { access, writes, params }]) => access === 'user' && line.startsWith('GET ') && !writes && !params,
@@ -195,7 +195,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     }
   })
 
-  it('[T050] goes by the id of the path, not by one that the body names beside it', async () => {
+  it('[T050] uses the id of the path, not an id in the body', async () => {
     const before = await everything(ada)
     const mine = await belongings(eve)
     const [view] = before.saved_views as { id: number }[]

@@ -10,7 +10,7 @@ import { freshDatabase } from './helpers/databases.ts'
 import { startProcess } from './helpers/process.ts'
 import { chat, event, eventually, httpUpstream, model, piece, requestBytes, speak } from './relay/stage.ts'
 
-// What the process shows of its secrets, T244, and how it starts over files that are no good, T222.
+// The protection of secrets in the process, T244, and starting with unusable files, T222.
 
 const main = fileURLToPath(new URL('../dist/server/main.js', import.meta.url))
 const onLinux = existsSync('/proc/self/coredump_filter')
@@ -52,7 +52,7 @@ describe('a running server', () => {
     },
   )
 
-  it('[T244] takes every secret out of what its own children and reports would get', () => {
+  it('[T244] removes every secret that its child processes and reports would get', () => {
     const script = `
       import { readEnv, secretSettings } from ${JSON.stringify(new URL('../dist/server/env.js', import.meta.url).href)}
       import { clearEnvironment } from ${JSON.stringify(new URL('../dist/server/lib/harden-process.js', import.meta.url).href)}
@@ -85,8 +85,8 @@ describe('a running server', () => {
   })
 })
 
-describe('what nobody catches', () => {
-  /** Throws where nothing of the server stands around it, each time that it gets the signal. */
+describe('an uncaught error', () => {
+  /** Throws outside of any server code, each time that it gets the signal. */
   const thrower = `data:text/javascript,${encodeURIComponent(`
     import net from 'node:net'
     const places = [
@@ -98,7 +98,7 @@ describe('what nobody catches', () => {
       for (const place of places) place(() => { throw new Error('canary of a callback') })
     })`)}`
 
-  it('[T243] in timers, sockets and promises, however often: what runs ends and is charged, nothing new begins, and the process makes room', async () => {
+  it('[T243] in timers, sockets and promises, repeatedly: running requests end and are charged, no new ones begin, and the process exits', async () => {
     const database = await freshDatabase('sqlite', 'started')
     onTestFinished(() => database.drop())
     let finish = () => {}
@@ -146,7 +146,7 @@ describe('a start over a SQLite file that is no good', () => {
     'is a folder': (data: string) => mkdirSync(join(data, 'app.db'), { recursive: true }),
     'is in a folder that is a file': (data: string) => writeFileSync(data, ''),
   }
-  it.each(Object.entries(cases))('[T222] that %s ends with words, and leaves it as it was', (_name, spoil) => {
+  it.each(Object.entries(cases))('[T222] that %s ends with a message, and leaves it unchanged', (_name, spoil) => {
     const { folder, run } = start([], {})
     const data = join(folder, 'data')
     spoil(data)

@@ -16,7 +16,7 @@ import { newFolder } from './helpers/templates.ts'
 import { upstreamOfTest } from './helpers/upstream.ts'
 import { ask, chat, eventually, model } from './relay/stage.ts'
 
-// Stores that come back from an older state, part L of docs/reference/trust-cases.md.
+// Stores restored to an older state, part L of docs/reference/trust-cases.md.
 
 async function serverOver(database: TestDatabase, env: Record<string, string> = {}): Promise<TestServer> {
   const server = await startServer(database.kind, { database, env })
@@ -32,7 +32,7 @@ async function serverOver(database: TestDatabase, env: Record<string, string> = 
 const reconcileNow = (server: TestServer) => reconcileLedger.run(server.app, new AbortController().signal, () => {})
 
 eachDatabase('a backup that is put back', (_fresh, kind) => {
-  it('[T227] is served: what was open in it is closed, what it lacks is told once, and its books balance', async () => {
+  it('[T227] is served: its open holds are closed, its gap is reported once, and its books balance', async () => {
     const database = await freshDatabase(kind, 'started')
     onTestFinished(() => database.drop())
     const upstream = await upstreamOfTest()
@@ -65,7 +65,7 @@ eachDatabase('a backup that is put back', (_fresh, kind) => {
       .execute()
     expect(charges).toEqual([{ amount: -70 }])
     await requireBalancedBooks(second)
-    // Rows of today have the numbers of those that were lost.
+    // New rows have the numbers of the lost ones.
     for (let count = 0; count < 5; count++) expect((await ask(second, key, chat())).status).toBe(200)
     expect(await reconcileNow(second)).toMatch(/^0 differ; the ledger is an older one: \S+Z to \S+Z is missing$/)
     const audit = await second.app.db.selectFrom('audit').select('actor_name').where('action', '=', 'ledger.gap').execute()
@@ -82,7 +82,7 @@ async function backUp(server: TestServer, kind: DatabaseKind): Promise<() => Pro
     const { DATA_DIR } = database.env
     const copy = join(DATA_DIR, 'backup.db')
     await sql`vacuum into ${sql.lit(copy)}`.execute(app.db)
-    // This process may still have the files of the first one open: the copy goes to another folder, with what lay beside it.
+    // This process may still have the files of the first one open: the copy goes to another folder, with its companion files.
     const folder = newFolder()
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     return async () => {
@@ -119,8 +119,8 @@ async function backUp(server: TestServer, kind: DatabaseKind): Promise<() => Pro
 
 const redis = await startRedis()
 
-describe.skipIf(!redis)('a Redis that comes back from an hour ago', () => {
-  it('[T225] changes no balance and lets nobody in again: both are read from the database', async () => {
+describe.skipIf(!redis)('a Redis restored to an hour ago', () => {
+  it('[T225] changes no balance and revives no session: both are read from the database', async () => {
     if (!redis) return
     onTestFinished(() => redis.stop())
     const upstream = await upstreamOfTest()

@@ -19,9 +19,9 @@ import { ask, chat, eventually, model } from './relay/stage.ts'
 const redis = await startRedis()
 afterAll(() => redis?.stop())
 
-/** Part N of docs/reference/trust-cases.md: what is secret at rest, and the keys that keep it so. */
+/** Part N of docs/reference/trust-cases.md: secrets at rest, and the keys that protect them. */
 eachDatabase('secrets at rest', (fresh, kind) => {
-  it('[T190] [T238] no secret stands in clear in the database, its files, a backup, Redis, nor in any answer of the console', async () => {
+  it('[T190] [T238] no secret is in clear in the database, its files, a backup, Redis, or any reply of the console', async () => {
     const heard = redis ? await heardBy(redis) : () => ''
     const upstream = await upstreamOfTest()
     const server = await serverOfTest(kind, { env: redis ? { REDIS_URL: redis.url } : {} })
@@ -31,7 +31,7 @@ eachDatabase('secrets at rest', (fresh, kind) => {
     for (const key of secrets) await server.call('PUT /api/option/', { key, value: `canary-${key}` })
     await addChannel(server, { url: upstream.url, models: model, key: 'canary-channel-key' })
     const { key } = await addToken(server)
-    // What passes through Redis when calls are counted and settled.
+    // The traffic to Redis when calls are counted and settled.
     await server.call('PUT /api/option/', { key: 'ModelRequestRateLimitEnabled', value: 'true' })
     expect((await ask(server, key, chat())).status).toBe(200)
     await signIn(server.url)
@@ -132,7 +132,7 @@ eachDatabase('secrets at rest', (fresh, kind) => {
       .set({ value: await savedText('EpayKey') })
       .where('key', '=', 'SMTPToken')
       .execute()
-    // Not its last character: some of its bits are none of the value's.
+    // Not its last character: some of its bits are unused.
     const bent = (await savedText('WorkerValidKey')).replace(/.(?=.{4}$)/, (one) => (one === 'A' ? 'B' : 'A'))
     await db.updateTable('options').set({ value: bent }).where('key', '=', 'WorkerValidKey').execute()
 
@@ -147,7 +147,7 @@ eachDatabase('secrets at rest', (fresh, kind) => {
     expect(other.app.options.current).toMatchObject({ SMTPToken: '', EpayKey: 'value of EpayKey', WorkerValidKey: '' })
   })
 
-  it('[T239] another master key takes over with the one before it, while nodes of the old one go on', async () => {
+  it('[T239] another master key takes over with the previous one, while nodes with the old one continue', async () => {
     const test = await fresh()
     const database = await test.open()
     onTestFinished(async () => {
@@ -172,7 +172,7 @@ eachDatabase('secrets at rest', (fresh, kind) => {
   })
 })
 
-/** What lies on the disk: the files of SQLite, and a backup of them. PostgreSQL's are its cells. */
+/** The files on the disk: those of SQLite, and a backup of them. For PostgreSQL, its cells. */
 async function filesOf({ app, database: { env } }: TestServer): Promise<[string, Buffer][]> {
   if (app.database.dialect === 'postgres') return []
   await sql`vacuum into ${sql.lit(join(env.DATA_DIR, 'backup.db'))}`.execute(app.db)
@@ -181,7 +181,7 @@ async function filesOf({ app, database: { env } }: TestServer): Promise<[string,
   return names.map((name) => [name, readFileSync(join(env.DATA_DIR, name))])
 }
 
-/** Every command that Redis gets from now on, with all that stands in it. */
+/** Every command that Redis receives from now on, with its contents. */
 async function heardBy({ url }: { url: string }): Promise<() => string> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -238,7 +238,7 @@ describe('the lock file', () => {
   }
   const packages = Object.entries(lock.packages).filter(([path]) => path !== '')
 
-  it('[T246] names nothing but packages of the registry, each with its hash', () => {
+  it('[T246] names only packages of the registry, each with its hash', () => {
     for (const [path, { resolved = '', integrity = '' }] of packages) {
       // Left out of the file where it is the registry.
       expect(resolved, path).toMatch(/^(https:\/\/registry\.npmjs\.org\/.*)?$/)
@@ -246,7 +246,7 @@ describe('the lock file', () => {
     }
   })
 
-  /** Reviewed: what they run when they are installed. Everything is built and tested without any of them. */
+  /** Reviewed: packages with install scripts. Everything is built and tested without running them. */
   const withScripts = ['@google/genai', '@photostructure/sqlite', 'fsevents', 'protobufjs']
   it('[T246] lets no package run a script at its installation that was not looked at', () => {
     const names = packages

@@ -11,7 +11,7 @@ import { addChannel, addToken, requireBalancedBooks } from './helpers/seed.ts'
 import { type FakeUpstream, upstreamOfTest } from './helpers/upstream.ts'
 import { ask, chat, eventually, model, settledCharges } from './relay/stage.ts'
 
-// What stores fail at, part L of docs/reference/trust-cases.md, and T213.
+// Failures of stores, part L of docs/reference/trust-cases.md, and T213.
 
 interface Stage {
   readonly server: TestServer
@@ -24,7 +24,7 @@ interface Stage {
   readonly name: string
 }
 
-/** A server that reaches its PostgreSQL through a peer which can fail; one token that it knows, and one that it has to look up. */
+/** A server that reaches its PostgreSQL through a proxy that can fail; one cached token, and one that it has to look up. */
 async function postgresStage(): Promise<Stage> {
   const database = await freshDatabase('postgres', 'started')
   onTestFinished(() => database.drop())
@@ -51,7 +51,7 @@ async function timed<Result>(act: Promise<Result>): Promise<{ result: Result; ms
 
 const patienceMs = 2500
 
-/** Everybody is refused soon, nobody is served without being charged, and what needs no database goes on. */
+/** All calls are refused quickly, none is served without being charged, and calls without the database continue. */
 async function expectOutage({ server, upstream, known, unknown }: Stage): Promise<void> {
   const before = upstream.journal.length
   const calls = await Promise.all([
@@ -85,7 +85,7 @@ async function expectRecovery({ server, known, unknown }: Stage): Promise<void> 
 }
 
 describe('a PostgreSQL that is in trouble', () => {
-  it('[T216] that swallows every packet is noticed in time: nothing goes upstream unreserved, and what ran is charged once when it is back', async () => {
+  it('[T216] that drops every packet is detected in time: no request goes upstream without a hold, and running ones are charged once when it is back', async () => {
     const stage = await postgresStage()
     const { server, upstream, known, proxy } = stage
     upstream.program(model, { words: 30, pauseMs: 10 })
@@ -102,7 +102,7 @@ describe('a PostgreSQL that is in trouble', () => {
     for (const stream of await Promise.all(streams)) expect(ids).toContain(stream.headers.get('x-request-id'))
   }, 60_000)
 
-  it('[T215] [T027] that hangs up on everybody makes nobody a stranger and nobody a guest', async () => {
+  it('[T215] [T027] that drops every connection makes no user unknown and no caller anonymous', async () => {
     const stage = await postgresStage()
     stage.proxy.cut()
     await expectOutage(stage)
@@ -115,7 +115,7 @@ describe('a PostgreSQL that is in trouble', () => {
     await expectRecovery(stage)
   }, 60_000)
 
-  it('[T213] with every connection taken refuses within two seconds, lets no endless queue grow, and goes on when one is free', async () => {
+  it('[T213] with every connection in use refuses within two seconds, bounds its queue, and continues when one is free', async () => {
     const stage = await postgresStage()
     const { server, known } = stage
     const { database } = server.app
@@ -132,13 +132,13 @@ describe('a PostgreSQL that is in trouble', () => {
     }
     expect((await waiting).ms).toBeLessThan(promised(patienceMs))
     expect(new Set((await waiting).result.map(({ status }) => status))).toEqual(new Set(['rejected']))
-    // Money has connections of its own.
+    // Money has separate connections.
     expect((await ask(server, known, chat())).status).toBe(200)
     for (const client of taken) client.release()
     await expectRecovery(stage)
   }, 60_000)
 
-  it('[T218] that has become read-only refuses what is paid, serves what is read, and recovers by itself', async () => {
+  it('[T218] that has become read-only refuses charged calls, serves reads, and recovers by itself', async () => {
     const stage = await postgresStage()
     const { server, upstream, known, unknown, beside, name } = stage
     const cutAll = () =>
@@ -159,7 +159,7 @@ describe('a PostgreSQL that is in trouble', () => {
     await expectRecovery(stage)
   }, 60_000)
 
-  it('[T219] that gives a transaction up is asked three times more, and then no more', async () => {
+  it('[T219] that aborts a transaction is retried three times, and then no more', async () => {
     const stage = await postgresStage()
     const { server, beside } = stage
     const save = (value: string) => server.raw('PUT /api/option/', { key: 'SystemName', value })
@@ -194,7 +194,7 @@ describe('a PostgreSQL that is in trouble', () => {
     await expectRecovery(stage)
   }, 60_000)
 
-  it('[T219] a lock that nobody frees holds up whoever wants it for some seconds, and nobody else', async () => {
+  it('[T219] a lock that is never released delays only those that need it, by some seconds', async () => {
     const stage = await postgresStage()
     const { server, known, beside } = stage
     await beside.query('begin; lock table options in exclusive mode')
@@ -227,7 +227,7 @@ async function failFirst(client: pg.Client, { table, times, state }: { table: st
 }
 
 describe('a SQLite file that another program has locked', () => {
-  it('[T222] refuses what must be written within seconds, holds up no other work, and goes on afterwards', async () => {
+  it('[T222] refuses writes within seconds, delays no other work, and continues afterwards', async () => {
     const server = await serverOfTest('sqlite')
     const { database } = server.app
     if (database.dialect !== 'sqlite') return

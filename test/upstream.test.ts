@@ -54,7 +54,7 @@ describe('the simulated provider', () => {
     expect(final).toMatchObject({ content: [{ text: 'word1 word2 word3' }], usage: { input_tokens: 5, output_tokens: 3 } })
   })
 
-  it('keeps a journal of what was really sent when a connection is cut or the caller leaves', async () => {
+  it('keeps a journal of the bytes really sent when a connection is cut or the caller disconnects', async () => {
     const upstream = await upstreamOfTest()
     const { openai } = clients(upstream.url)
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 
-// A test waits for the very row, event or answer, and asserts nothing about the time that it took: a busy machine fails such tests. Those
-// that cannot do otherwise are named here, with how often they do it and why.
+// A test waits for the row, event or reply itself, and asserts nothing about elapsed time: a busy machine fails such tests. The
+// exceptions are named here, with their number and reason.
 
 /** A pause of a fixed time. */
 const pause =

@@ -26,7 +26,7 @@ export async function fillLog({ dialect, run, rows, endSeconds, log }) {
   log('roll-up')
 }
 
-/** A number from 0 to 1 that looks random, made of the row's. */
+/** A pseudorandom number from 0 to 1, derived from the row number. */
 const chance = (factor) => `(((n * ${factor} + 13) % 1000003) / 1000003.0)`
 const floor = (dialect, expression) =>
   dialect === 'postgres' ? `floor(${expression})::bigint` : `cast(${expression} as integer)`

@@ -1,4 +1,4 @@
-// One run of a load on one target, and what it cost.
+// One run of a load on one target, and its cost.
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

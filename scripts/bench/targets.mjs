@@ -1,4 +1,4 @@
-// What the benchmark measures, each started on a free port: the provider alone, nginx in front of it, and Sluice in front of it.
+// The targets of the benchmark, each started on a free port: the provider alone, nginx in front of it, and Sluice in front of it.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -17,13 +17,13 @@ const has = (command, ...args) =>
     (error) => error.code !== 'ENOENT',
   )
 
-/** Where processes are put: the gateway on the first core, all else on the second. Without two cores or taskset, anywhere. */
+/** The CPU placement of processes: the gateway on the first core, all others on the second. Without two cores or taskset, any core. */
 export async function placement() {
   const pins = availableParallelism() >= 2 && (await has('taskset', '--version'))
   return { pins, gateway: pins ? ['taskset', '-c', '0'] : [], rest: pins ? ['taskset', '-c', '1'] : [] }
 }
 
-/** Compiles the provider and the load generator, or names their slower stand-ins in JavaScript. */
+/** Compiles the provider and the load generator, or returns their slower JavaScript versions. */
 export async function tools(folder) {
   const source = (name) => join(root, 'scripts/bench', name)
   if (!(await has('gcc', '--version'))) {
@@ -87,7 +87,7 @@ export async function startSluice(folder, { name, database, upstreamPort, place,
   let call = await signIn(gateway.url, { password })
   const key = await seed(call, { upstreamPort, models })
 
-  // The second start is the one whose time and memory are reported: the database is there, as in use.
+  // Time and memory of the second start are reported: the database exists, as in production.
   await gateway.stop()
   await addTokens(env, tokens - 1)
   gateway = await startGateway({ port: await freePort(), env, prefix: place.gateway, nodeArgs })

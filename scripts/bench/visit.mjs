@@ -1,4 +1,4 @@
-// What is observed of one visit of the console in a browser: when it can be used, what moves, what blocks, what it weighs.
+// The measurements of one visit of the console in a browser: time until usable, layout shifts, blocking time, weight.
 import { gzipSync } from 'node:zlib'
 
 /** Slow 4G as browsers' tools name it. */
@@ -16,7 +16,7 @@ export async function slowDown(connection, processor) {
   await connection.send('Emulation.setCPUThrottlingRate', { rate: processor })
 }
 
-/** Runs in the page before its own scripts: notes when its content stands there, and how far anything was pushed about. */
+/** Runs in the page before its own scripts: records when its content is rendered, and the layout shifts. */
 export function observeVisit({ list }) {
   const visit = { usableMs: 0, shift: 0 }
   window.visit = visit
@@ -38,7 +38,7 @@ export function observeVisit({ list }) {
   requestAnimationFrame(look)
 }
 
-/** Waits for the content, and then for what may still push it about. */
+/** Waits for the content, and then for late layout shifts. */
 export async function readVisit(page) {
   await page.waitForFunction(() => window.visit?.usableMs > 0, undefined, { timeout: 60_000 })
   await page.waitForTimeout(1500)
@@ -55,7 +55,7 @@ export function observeTasks() {
 
 export const longestTask = () => window.longestTaskMs
 
-/** Weighs the scripts that the page loads, as the packed size of their text: the same whichever packing was spoken. */
+/** Weighs the scripts that the page loads, as the compressed size of their text: independent of the encoding in use. */
 export async function weigh(connection) {
   await connection.send('Network.enable')
   const loaded = new Map()

@@ -1,5 +1,5 @@
-// How the simulated provider misbehaves. A program is plain data; it comes from the test, or from the end of the model's name:
-// `gpt-4o-mini--words-50--cut-10` says 50 words and cuts the connection after 10 events.
+// The faults of the simulated provider. A program is plain data; it comes from the test, or from the end of the model's name:
+// `gpt-4o-mini--words-50--cut-10` replies with 50 words and cuts the connection after 10 events.
 
 const ofName = {
   status: (n) => ({ status: n }),

@@ -1,5 +1,5 @@
-// What the simulated provider says, as a pure function of the request: the words of a reply, its usage, and the bytes of both in each
-// dialect. One word is one token, so that a test can work out every number by hand.
+// The replies of the simulated provider, as a pure function of the request: the words of a reply, its usage, and the bytes of
+// both in each dialect. One word is one token, so that a test can compute every number by hand.
 
 /** @typedef {{ prompt: number, cached?: number, cacheWrite?: number, completion: number, reasoning?: number }} Usage */
 /** @typedef {{ bytes: string, words: number }} Piece  bytes of one event and how many output words are in it */
@@ -20,7 +20,7 @@ export function promptText(body) {
   return texts.join('\n')
 }
 
-/** The words of the reply: those that the program gives, else an answer that repeats the last line of the prompt. */
+/** The words of the reply: those of the program, otherwise an answer that repeats the last line of the prompt. */
 function replyWords(body, program) {
   const said = promptText(body).split('\n').at(-1) || 'nothing'
   const words =

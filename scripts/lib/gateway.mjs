@@ -90,7 +90,7 @@ async function isReady(url) {
   }
 }
 
-/** The environment without settings of another server: a demo must never open somebody's database. */
+/** The environment without settings of another server: a demo must never open a real database. */
 function withoutSettings() {
   const { DATABASE_URL, DATA_DIR, REDIS_URL, MASTER_KEY, MASTER_KEY_FILE, ROOT_PASSWORD, HOST, ...rest } = process.env
   return rest

@@ -1,4 +1,4 @@
-// What has to be right before anything else runs: the version of Node, and the packages of the lock file. Uses nothing but Node.
+// Requirements of all other scripts: the version of Node, and the packages of the lock file. Uses only Node.
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,9 +1,9 @@
-// How long the packages of the lock file have been published. A version that was made to do harm is mostly found within days, so none
-// comes in that is younger than a week, unless somebody says why.
+// The publication age of the packages in the lock file. A malicious version is mostly found within days, so no version younger
+// than a week is accepted without a stated reason.
 const daysMin = 7
 const dayMs = 24 * 60 * 60 * 1000
 
-/** What the lock file installs, as `name@version`, sorted. */
+/** The packages that the lock file installs, as `name@version`, sorted. */
 export function lockedVersions(lock) {
   const packages = Object.entries(lock.packages).filter(([path]) => path !== '')
   const names = packages.map(([path, { name, version }]) => `${name ?? path.replace(/^.*node_modules\//, '')}@${version}`)
@@ -11,8 +11,8 @@ export function lockedVersions(lock) {
 }
 
 /**
- * What is wrong with the recorded ages, in words. An age is `before <day>` of what was in the lock file when the record was begun, the
- * day of publication, or that day with a reason behind it: `2026-11-20 fixes CVE-2026-1`.
+ * The problems of the recorded ages, in words. An age is `before <day>` for versions in the lock file when the record was begun, the
+ * day of publication, or that day followed by a reason: `2026-11-20 fixes CVE-2026-1`.
  */
 export function ageProblems(lock, ages, today) {
   const locked = lockedVersions(lock)

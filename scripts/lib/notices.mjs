@@ -1,5 +1,5 @@
-// The licence texts of all packages whose code is handed on with a build: those that the server needs at run time, and those that are
-// in the console's bundle. Most licences ask that their text goes with every copy.
+// The licence texts of all packages whose code a build distributes: those that the server needs at run time, and those in the
+// console's bundle. Most licences require that their text is distributed with every copy.
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { root } from './process.mjs'
@@ -21,8 +21,8 @@ export async function writeNotices() {
 }
 
 /**
- * Paths (`node_modules/a/node_modules/b`) in the lock file of the packages that production needs, and of the named ones with all that they
- * depend on, sorted. Packages of types have no code.
+ * Lock file paths (`node_modules/a/node_modules/b`) of the packages needed in production, and of the named ones with all their
+ * dependencies, sorted. Packages of types have no code.
  */
 export function handedOnPackages(packages, names) {
   const found = new Set(Object.keys(packages).filter((path) => path !== '' && !packages[path].dev && !packages[path].devOptional))
@@ -40,7 +40,7 @@ export function handedOnPackages(packages, names) {
   return [...found].filter((path) => !path.includes('node_modules/@types/')).sort()
 }
 
-/** Where Node would find a package from another: in its own folder, or the next one above. */
+/** The place where Node finds a package from another: in its own folder, or the next one above. */
 function resolve(packages, from, name) {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf('node_modules/') - 1))) {
     const path = `${at}${at === '' ? '' : '/'}node_modules/${name}`
@@ -49,7 +49,7 @@ function resolve(packages, from, name) {
   }
 }
 
-/** Names of the packages that the console imports; the contract imports only what the server needs too. */
+/** Names of the packages that the console imports; the contract imports only packages that the server also needs. */
 async function importedPackages(folder) {
   const files = (await readdir(join(root, folder), { recursive: true })).filter((path) => /(?<!\.test)\.tsx?$/.test(path))
   const texts = await Promise.all(files.map((file) => readFile(join(root, folder, file), 'utf8')))

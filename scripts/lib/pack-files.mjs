@@ -1,10 +1,10 @@
-// Packs files once for all who will fetch them: beside each a `.br` and a `.gz`, which the server sends to browsers that take them.
+// Precompresses files: next to each file a `.br` and a `.gz`, which the server sends to browsers that accept them.
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
-/** What fits into one packet anyway is left alone. */
+/** Files that fit into one packet are not compressed. */
 const smallestBytes = 1000
 
 /** @param {string} folder its scripts and styles, not those of folders in it */

@@ -16,7 +16,7 @@ export function startNode(script, args = [], { env = {}, stdio = 'inherit', node
   return spawn(process.execPath, [...nodeArgs, script, ...args], { cwd: root, stdio, env: { ...process.env, ...env } })
 }
 
-/** Starts a program that must not outlive this process, whatever ends it. */
+/** Starts a program that ends with this process, for whatever reason it ends. */
 export function startChild([command, ...args], options) {
   const child = spawn(command, args, options)
   const end = () => child.kill('SIGTERM')

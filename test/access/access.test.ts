@@ -14,7 +14,7 @@ import { type Answer, matrix, type Policy, policies, refusals } from './matrix.t
 
 /** Every address of the server for every kind of caller, as the matrix says. */
 const consoleRoutes = allRoutes as Routes
-/** Policies that the handlers of the console decide, and not the gate in front of them. */
+/** Policies enforced by the handlers of the console, and not by the authorization before them. */
 const decidedByHandlers: readonly Policy[] = ['visit', 'user!', 'self!', 'session', 'admin!']
 
 describe('the matrix', () => {
@@ -26,7 +26,7 @@ describe('the matrix', () => {
   })
 
   it('[T049] knows every kind of call that the relay answers', () => {
-    // A new kind does not compile before it stands here, and has no address before it stands in the list of the relay.
+    // A new kind does not compile until it is listed here, and has no address until it is in the list of the relay.
     const kinds: Record<Exclude<Endpoint['kind'], 'unknown'> | TaskCall['does'], true> = {
       ...{ relay: true, count: true, response: true, socket: true, models: true, billing: true, model: true, task: true },
       ...{ 'not-offered': true, draw: true, drawing: true, seed: true, image: true, drawings: true, notify: true },
@@ -48,7 +48,7 @@ const otherLines = ['GET /healthz', 'GET /readyz', 'GET /metrics', 'GET /api/ope
 describe.each(['sqlite', 'postgres'] as const)('callers over %s', (kind) => {
   let server: TestServer
   let callers: ReadonlyMap<string, Headers>
-  /** The console over the same accounts, whose handlers do nothing: reaching one is all that is asked of calls that may do much. */
+  /** The console over the same accounts, with empty handlers: for calls with side effects, only reaching the handler is tested. */
   let gate: FastifyInstance
 
   beforeAll(async () => {
@@ -74,7 +74,7 @@ describe.each(['sqlite', 'postgres'] as const)('callers over %s', (kind) => {
   // The accounts behind the answers are the same for all addresses of a policy: one of each shows them over the second database.
   const firstOfEach = new Map(policies.toReversed().map(([line, policy]) => [policy, line]))
   const asked = kind === 'sqlite' ? policies : policies.filter(([line, policy]) => firstOfEach.get(policy) === line)
-  // Whoever leaves is nobody afterwards.
+  // Deleting the own account ends the identity, so it is tested last.
   const leaves = ([line]: (typeof asked)[number]) => Number(line === 'DELETE /api/user/self')
   const ordered = asked.toSorted((one, other) => leaves(one) - leaves(other))
 
@@ -150,7 +150,7 @@ interface Told {
   readonly text: string
 }
 
-/** The cell that an answer is, or what it says where it is none. */
+/** The cell of an answer, or its message if there is no such cell. */
 function nameOf(line: string, { status, text }: Told, expected: Answer | undefined): string {
   // These have answers of their own that read like theirs.
   const own = expected === 'in' ? ['link', ...(line.startsWith('GET /metrics') ? [] : ['hidden'])] : []
@@ -175,7 +175,7 @@ function filled(line: string): string {
   return line.replace(':provider', 'github').replace(/:(?:id|key|name)\b|\{\w+\}/g, '999')
 }
 
-/** What the router prints as a tree, as lines. */
+/** The router's printed tree, as lines. */
 function linesOf(tree: string): string[] {
   const path: string[] = []
   return tree.split('\n').flatMap((row) => {
@@ -206,7 +206,7 @@ function isQuietWrite(line: string): boolean {
 const telegram = { id: '1', auth_date: '1', hash: 'a'.repeat(64) }
 const signed = { ...telegram, email: 'a@example.com', code: '1' }
 
-/** What calls need to be looked at further than by their schemas. */
+/** Bodies for calls that check more than their schemas. */
 const bodies: Readonly<Record<string, object>> = {
   'PUT /api/user/self': { username: 'renamed', password: 'another pass 9' },
   'POST /api/oauth/email/bind': { email: 'a@example.com', code: '1' },
@@ -220,7 +220,7 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /api/topup/:id/withdraw': { reason: 'x', quota: 1 },
 }
 
-/** What has to be switched on so that its calls come as far as a proof. */
+/** Options to enable so that the calls reach the authentication check. */
 const offered = {
   GitHubClientId: 'x',
   GitHubClientSecret: 'x',

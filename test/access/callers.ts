@@ -6,7 +6,7 @@ import { createToken } from '../../src/server/tokens/tokens.ts'
 import { goodHash } from '../helpers/accounts.ts'
 import type { TestServer } from '../helpers/app.ts'
 
-/** What a caller sends to say who they are. */
+/** The headers that identify a caller. */
 export type Headers = Readonly<Record<string, string>>
 
 const roles = { user: 1, admin: 10, root: 100 }

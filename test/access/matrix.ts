@@ -1,9 +1,9 @@
 import type { ErrorCode } from '../../src/contract/errors.ts'
 
 /**
- * The reviewed matrix of access: which kind of caller gets what answer under which policy, and which policy each address of the server is
- * under. A caller sends one thing that says who they are: the cookie of a session, an access token of the console, or a key of the relay.
- * Sessions have proved who they are eight minutes ago, "old" ones eleven.
+ * The reviewed matrix of access: the expected answer for every kind of caller under every policy, and the policy of every address of
+ * the server. A caller sends one credential: the cookie of a session, an access token of the console, or a key of the relay. Sessions
+ * were authenticated eight minutes ago, "old" ones eleven.
  */
 const cells = `
                         everybody  visit  signed-in  user    self   user!   self!  session  admin   admin!  root    relay    playground  link  metrics
@@ -33,7 +33,7 @@ const cells = `
   key of deleted root   in         in     login      token   token  token   token  token    token   token   token   bad-key  page        link  hidden
 `
 
-/** What a cell stands for; a caller who gets in is told none of these, but whatever the call has to say. */
+/** The refusals of the cells; an admitted caller gets none of these, but the result of the call. */
 export const refusals = {
   login: ['not_signed_in'],
   token: ['access_token_invalid'],
@@ -371,7 +371,7 @@ const columns = head.trim().split(/ +/)
 export const matrix: ReadonlyMap<string, Readonly<Record<Policy, Answer>>> = new Map(
   rows.map((row) => {
     const [caller = '', ...answers] = row.trim().split(/ {2,}/)
-    // The test of the matrix looks at what it names.
+    // The test of the matrix checks the columns that it names.
     return [caller, Object.fromEntries(columns.map((policy, at) => [policy, answers[at]])) as Record<Policy, Answer>]
   }),
 )

@@ -1,4 +1,4 @@
-/** What the simulated model reads and writes, in the protocols of the vendors. */
+/** Requests and replies of the simulated model, in the protocols of the vendors. */
 
 export interface ToolOffer {
   readonly name: string
@@ -17,9 +17,9 @@ type Json = Readonly<Record<string, unknown>>
 
 interface Read {
   readonly tools: readonly ToolOffer[]
-  /** How many calls have a result. */
+  /** The number of calls with a result. */
   readonly results: number
-  /** What the user says last. */
+  /** The last text of the user. */
   readonly lastText: string
 }
 
@@ -256,7 +256,7 @@ const gemini: Dialect = {
   }),
 }
 
-/** What the upstream of each kind of channel speaks. */
+/** The format of the upstream for each kind of channel. */
 export const dialects = {
   openai: [responses, chat],
   anthropic: [messages],

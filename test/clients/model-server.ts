@@ -4,14 +4,17 @@ import { text } from 'node:stream/consumers'
 import { type Dialect, dialects, type ToolOffer, type Turn } from './dialects.ts'
 
 /**
- * A simulated model for programs that work on files: asked for a task with tools, it runs a command with the first tool that takes
- * one, as often as it is to, and says that it is done; so it does behind a summary of the conversation. Without tools, and where a summary is
- * asked for, it answers with one. It speaks the native protocol of its vendor and keeps what it was asked.
+ * A simulated model for programs that work on files: for a task with tools, it runs a command with the first suitable tool, as often
+ * as requested, and then reports that it is done; it does the same after a summary of the conversation. Without tools, or when a
+ * summary is requested, it answers with one. It implements the native protocol of its vendor and records its requests.
  */
 export interface ModelServer {
   readonly url: string
   readonly asked: Asked[]
-  /** Begins a task: the command of each call, how many calls it takes, and above how many characters a request is refused as too long. */
+  /**
+   * Begins a task: the command of each call, the number of calls, and the number of characters above which a request is refused as too
+   * long.
+   */
   begin(task: Task): void
   stop(): Promise<void>
 }
@@ -83,7 +86,7 @@ function takesCommand({ properties }: ToolOffer): boolean {
   return commandMembers.some((member) => Object.hasOwn(properties, member))
 }
 
-/** What the schema requires, with the command where it belongs. */
+/** The members that the schema requires, with the command in its place. */
 function inputOf({ properties, required }: ToolOffer, command: string): Record<string, unknown> {
   const member = commandMembers.find((name) => Object.hasOwn(properties, name)) ?? 'command'
   const isList = JSON.stringify(properties[member]).includes('"array"')

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { type ClientSetup, clients } from '../../src/contract/clients/index.ts'
 
-/** How the programs are installed and run: with the very settings that the connect page shows, in a home of their own. */
+/** Installs and runs the programs: with the settings shown on the connect page, each in a home folder of its own. */
 
 const fileOf = (name: string) => fileURLToPath(new URL(`programs/${name}`, import.meta.url))
 
@@ -111,7 +111,7 @@ export interface Run {
   readonly folder: string
 }
 
-/** Runs a program on a task until it ends. Nothing but loopback can be reached from it. */
+/** Runs a program on a task until it ends. It can reach only loopback. */
 export async function runProgram(
   home: string,
   name: keyof typeof programs,

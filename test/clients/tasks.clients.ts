@@ -8,7 +8,7 @@ import { done, type ModelServer, startModel, summary } from './model-server.ts'
 import { installPrograms, programs, runProgram, runPython } from './programs.ts'
 import { isRecording, recordTo } from './record.ts'
 
-/** Programs that people use finish a task with tools through this gateway, whoever made the model behind it. */
+/** Real client programs finish a task with tools through this gateway, with models of any vendor. */
 
 const upstreams = {
   openai: { type: 1, model: 'gpt-5.4', path: '' },
@@ -84,7 +84,7 @@ describe.each(['openai', 'anthropic', 'chat only'] as const)('on a channel of %s
   const hasSummary = ({ asked }: ModelServer) => asked.some(({ body }) => JSON.stringify(body).includes(summary))
   const wasRefused = ({ asked }: ModelServer) => asked.some(({ isRefused }) => isRefused)
 
-  it('Claude Code compacts its conversation when the model refuses it as too long, and goes on', async () => {
+  it('Claude Code compacts its conversation when the model refuses it as too long, and continues', async () => {
     const { model, setup } = await staged()
     const usual = await usualLength('Claude Code', setup, model)
     model.begin({ ...growing, charactersMax: usual + 45_000 })

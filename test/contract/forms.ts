@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * What pages and scripts of accustomed consoles read of the answers, in the forms that they need it: more is welcome, less breaks them.
- * Written from the recorded calls, apart from the schemas of the contract.
+ * The members of replies that pages and scripts of compatible consoles read, in the forms that they need: more members are allowed,
+ * fewer break them. Written from the recorded calls, independent of the schemas of the contract.
  */
 const text = z.string()
 const int = z.int()

@@ -2,8 +2,8 @@ import type { FormName } from './forms.ts'
 import type { Who } from './site.ts'
 
 /**
- * Every call that accustomed consoles make, as it was recorded: the path as they write it, a body as they send it, the form of the answer
- * that they need. `$name` stands for what the test has seeded. In this order one call may use what another has made.
+ * Every recorded call of compatible consoles: the path as they write it, a body as they send it, the form of the reply that they need.
+ * `$name` is replaced by the seeded value. In this order a call may use the results of earlier ones.
  */
 export interface RecordedCall {
   readonly call: string
@@ -11,9 +11,9 @@ export interface RecordedCall {
   readonly as?: Who
   readonly body?: unknown
   readonly form?: FormName
-  /** Fields that stand beside `data`. */
+  /** Fields in addition to `data`. */
   readonly beside?: Readonly<Record<string, FormName | 'seconds'>>
-  /** How the call is refused: with a stable code (any, where none is named), HTTP 200 and success false unless the status is named. */
+  /** The refusal of the call: with a stable code (any, if none is named), HTTP 200 and success false unless the status is named. */
   readonly refused?: { readonly code: string | undefined; readonly status?: number }
 }
 
@@ -253,7 +253,7 @@ save('DataExportInterval', '10')
 save('ChannelDisableThreshold', '45')
 save('GroupRatio', '{"default":1,"vip":0.7,"svip":0.6}')
 refused('PUT /api/option/', 'option_invalid', { body: { key: 'GroupRatio', value: '{"vip":-1}' } })
-// Their buttons save all fields of a block, also those that nobody has changed.
+// Their buttons save all fields of a block, including unchanged ones.
 save('RetryTimes', '3')
 for (const key of ['ModelPrice', 'ModelRatio', 'CompletionRatio']) save(key, '{}')
 for (const key of ['ModelPrice', 'ModelRatio', 'CompletionRatio']) save(key, '{}')

@@ -2,8 +2,8 @@ import type { ErrorCode } from '../../src/contract/errors.ts'
 import type { Who } from './site.ts'
 
 /**
- * The failures that calls of the console are told of, each shown at a call that meets it. `$name` stands for what the test has seeded.
- * In this order: a call may build on what an earlier one, here or among the recorded ones, has made.
+ * The failures that the console reports, each provoked by a call. `$name` is replaced by the seeded value. In this order a call may
+ * use the results of earlier ones, here or among the recorded calls.
  */
 export interface RefusedCall {
   readonly code: ErrorCode
@@ -12,13 +12,13 @@ export interface RefusedCall {
   readonly as?: Who
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Options as they are while the call is made; what they were before comes back after it. */
+  /** Options during the call; the earlier values are restored afterwards. */
   readonly options?: Readonly<Record<string, string>>
   /** 200 where nothing is said: business failures keep the status of success. */
   readonly status?: number
   /** The two calls whose reason consoles read from `data`. */
   readonly reasonInData?: true
-  /** The call that tells how long it took. */
+  /** The call whose reply contains its duration. */
   readonly timed?: true
 }
 

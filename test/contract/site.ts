@@ -32,14 +32,14 @@ export interface Sent {
   readonly call: string
   /** Root where nothing is said. */
   readonly as?: Who
-  /** A text is sent as it is. */
+  /** A text is sent unchanged. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface Site {
   readonly server: TestServer
-  /** Sends a call with raw query and the header of the user in its own letter case; `$name` is what was seeded. */
+  /** Sends a call with a raw query and the user header in its own letter case; `$name` is replaced by the seeded value. */
   send(sent: Sent): Promise<Response>
   stop(): Promise<void>
 }
@@ -48,7 +48,7 @@ type Seeds = Record<string, string | number>
 
 export async function openSite(kind: DatabaseKind): Promise<Site> {
   const [upstream, smtp] = await Promise.all([startFakeUpstream(), startSmtpServer()])
-  // Each call comes from a client of its own, so that the limits of one client, which have tests of their own, count none of them.
+  // Each call comes from a separate client, because the limits of one client, which have tests of their own, would count them.
   const server = await startServer(kind, { env: { TRUSTED_PROXIES: '127.0.0.1' }, mailCertificates: testCertificate })
   const seeds: Seeds = { password, upstream: upstream.url }
   const headersOf: Partial<Record<Who, Record<string, string>>> = { root: await signedIn(server, 1, 'root', rootPassword) }
@@ -119,7 +119,7 @@ async function seedPeople(
   const passkey = { user_id: Number(seeds.otherAdmin), public_key: '', name: '', created_at: 1 }
   const passkeys = Array.from({ length: 20 }, (_, index) => ({ ...passkey, credential_id: `seeded-${index}` }))
   await app.db.insertInto('passkeys').values(passkeys).execute()
-  // One has been mailed to as often as may be within an hour, which no test takes.
+  // The maximum number of mails per hour, which no test reaches.
   const sent_at = seconds(app.now())
   const mailed = { email: 'mailed@example.com', sent_at, window_start: sent_at, sends: sendsPerHour }
   await app.db.insertInto('mailed_addresses').values(mailed).execute()

@@ -25,12 +25,12 @@ export const goodHash = passwords.hash(goodPassword)
 export interface AccountNode extends Accounts {
   readonly clock: TestClock
   readonly upstream: UpstreamAgents
-  /** Sets options past their checks, and tells the other nodes nothing. */
+  /** Sets options without their checks, and does not notify other nodes. */
   set(values: Partial<Record<OptionKey, string>>): Promise<void>
   close(): Promise<void>
 }
 
-/** A crowd that has every turn to hash and hashes, and every place in the queue for one, until it is told to leave. */
+/** Load that holds every hashing slot and every place in the queue, until it is stopped. */
 export function crowdAt(passwords: Passwords): () => Promise<void> {
   let isOver = false
   const hashOn = async ({ hash }: Hashing) => {
@@ -43,7 +43,7 @@ export function crowdAt(passwords: Passwords): () => Promise<void> {
   }
 }
 
-/** The parts that accounts are made of, over a core; `close` ends them but for the core. */
+/** The parts that accounts consist of, over a core; `close` ends them except the core. */
 export function accountParts(core: Core, humanVerifier?: string, peerSettings?: EndpointSettings) {
   const upstream = new UpstreamAgents()
   const sessions = new Sessions(core)
@@ -58,7 +58,7 @@ export function accountParts(core: Core, humanVerifier?: string, peerSettings?: 
   return { passwords, sessions, identity, upstream, mailer, human: new HumanCheck(core, upstream, humanVerifier), close }
 }
 
-/** One node over a database, as far as accounts go. Several over one PostgreSQL are several nodes, which share the clock of the test. */
+/** One node over a database, with accounts only. Several over one PostgreSQL are several nodes, which share the clock of the test. */
 export async function startAccounts(
   test: TestDatabase,
   { clock = newClock(), env = {}, humanVerifier }: { clock?: TestClock; env?: Partial<Core['env']>; humanVerifier?: string } = {},

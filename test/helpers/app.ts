@@ -14,7 +14,7 @@ export { rootPassword }
 /** Read once for all servers: there are hundreds of files. */
 const consoleFiles = readConsoleFiles(builtWeb)
 
-/** A whole server on a free port of loopback with a database of its own, and a signed-in root. */
+/** A whole server on a free port of loopback with its own database, and a logged-in root. */
 export interface TestServer {
   readonly url: string
   readonly app: App
@@ -23,7 +23,7 @@ export interface TestServer {
   call<Data = unknown>(line: string, body?: unknown): Promise<Data>
   /** Calls the console as root and gives the raw answer. */
   raw(line: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
-  /** What runs may end for so long, and connections may be idle for so long. */
+  /** `limitMs`: the time for running requests to end; `idleMs`: the time for which connections may stay idle. */
   stop(limitMs?: number, idleMs?: number): Promise<void>
 }
 

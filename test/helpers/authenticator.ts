@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
-/** What a browser and its device would do with the options of a call, with what goes wrong where a test wants it to. */
+/** The reply of a browser and its device to the options of a call, with faults that a test specifies. */
 export interface Deviations {
   readonly origin?: string
   readonly site?: string
@@ -8,7 +8,7 @@ export interface Deviations {
   readonly verified?: boolean
   readonly counter?: number
   readonly type?: string
-  /** Takes the place of the format of the attestation. */
+  /** Replaces the format of the attestation. */
   readonly format?: string
   readonly damaged?: boolean
 }

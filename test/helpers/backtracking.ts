@@ -1,7 +1,7 @@
 /**
- * How long a regular expression may take for a text that it does not match, found out from the expression alone: JavaScript tries every
- * path through it. If two places of it can be looping over the same letters, one behind the other, the paths are as many as the square
- * of the text's length, or more. The search for a place to begin at counts as such a loop.
+ * The running time of a regular expression for a text that it does not match, derived from the expression alone: JavaScript tries
+ * every path through it. If two places of it can loop over the same letters, one after the other, the number of paths is the square of
+ * the text's length, or more. The search for a start position counts as such a loop.
  */
 
 type Node =
@@ -11,7 +11,7 @@ type Node =
   | { readonly kind: 'look'; readonly part: Node }
   | { readonly kind: 'begin' | 'end' | 'condition' }
 
-/** More often than so counts as without end; less is multiplied by a number, whatever the text. */
+/** More repetitions count as unbounded; fewer multiply the time by a constant. */
 const withoutEnd = 1000
 /** Repetitions that have an end are looked at as so many: their ways to be cut are the same. */
 const [leastMax, mostMax] = [3, 4]
@@ -87,7 +87,7 @@ class Parser {
 
 interface Edge {
   readonly to: number
-  /** What must be met to go on: a letter, the text's beginning or end, something else, or nothing. */
+  /** The condition for the step: a letter, the start or end of the text, another condition, or none. */
   readonly by: { readonly atom: string } | 'begin' | 'end' | 'condition' | 'nothing'
 }
 
@@ -103,7 +103,7 @@ function placesOf(root: Node): { edges: Edge[][]; accepts: number } {
     if (node.kind === 'letter') way(from, to, { atom: node.atom })
     else if (node.kind === 'either') for (const part of node.parts) way(add(part, from), to)
     else if (node.kind === 'look') {
-      // It is tried, and leads nowhere; what stands behind it goes on from where it began.
+      // It is tried without consuming text; matching continues from its start.
       const inside = place()
       way(from, inside)
       add(node.part, inside)
@@ -132,17 +132,17 @@ function placesOf(root: Node): { edges: Edge[][]; accepts: number } {
   return { accepts: add(root, 0), edges }
 }
 
-/** Letters of every kind that expressions tell apart. */
+/** Letters of every kind that expressions distinguish. */
 const letters = [
   ...Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)),
   ...['\x85', '\xa0', '¼', '×', 'é', 'É', 'ß', 'İ', 'ı', 'ſ', '\u0301', '\u200b', '\u2028', '中', '，', '١', '\ud800', '\ue000', '\ufeff', '😀', '\xff', '\xef', '\x89'],
 ] // biome-ignore format: one line reads as the list that it is
 
-/** Where one can stand after a letter: the places that letters lead to, and one where the search has passed the text's beginning. */
+/** The places reachable after a letter, and one for which the search has passed the start of the text. */
 interface Step {
-  /** By the kind of the next letter: the places behind it. One that can be reached in two ways stands there twice. */
+  /** By the kind of the next letter: the places after it. A place that can be reached in two ways is listed twice. */
   readonly next: readonly (readonly number[])[]
-  /** Whether the expression has matched here: whatever comes, or only if nothing comes. */
+  /** Whether the expression has matched here: for any remaining text, or only at its end. */
   readonly matches: 'surely' | 'at the end' | 'no'
 }
 
@@ -152,7 +152,7 @@ function stepsOf({ source, flags }: RegExp): { steps: Map<number, Step>; samples
   const { edges, accepts } = placesOf(new Parser(source).parse())
   const atoms = [...new Set(edges.flat().flatMap(({ by }) => (typeof by === 'object' ? [by.atom] : [])))]
   const tests = new Map(atoms.map((atom) => [atom, new RegExp(`^${atom}$`, flags.replace(/[gym]/g, ''))]))
-  // Letters that no part of the expression tells apart are one kind.
+  // Letters that no part of the expression distinguishes are one kind.
   const kinds = new Map(letters.map((letter) => [atoms.map((atom) => Number(tests.get(atom)?.test(letter))).join(''), letter]))
   const samples = [...kinds.values()]
 
@@ -161,7 +161,7 @@ function stepsOf({ source, flags }: RegExp): { steps: Map<number, Step>; samples
     const next: number[][] = samples.map(() => [])
     let matches: Step['matches'] = 'no'
     const walk = (at: number, passed: readonly number[], condition: Step['matches']) => {
-      // Twice, since what repeats nothing and something can cut the same letters in several ways.
+      // Listed twice, since a repetition of an optional part can split the same letters in several ways.
       if (passed.indexOf(at) !== passed.lastIndexOf(at)) return
       if (at === accepts && condition !== 'no' && matches !== 'surely') matches = condition
       for (const { to, by } of edges[at] ?? []) {
@@ -200,7 +200,7 @@ export function slowLetters(expression: RegExp): string | undefined {
   const loopsUnmatched = new Set(
     [...steps.keys()].filter((place) => matchesOf(place) !== 'surely' && reachable(place, unmatched).has(place)),
   )
-  // From here nothing can fail any more, or only a few letters behind a match, so that no other path is tried.
+  // From here nothing can fail, or only a few letters after a match, so that no other path is tried.
   const isSafe = (place: number) => {
     const all = [place, ...(reach.get(place) ?? [])]
     return (

@@ -3,8 +3,8 @@ import { expect } from 'vitest'
 import type { Queries, Within } from '../../src/server/db/open.ts'
 
 /**
- * Begins works while a transaction holds what they will write, and lets them go on once all of them wait for it: each has read by then
- * what it reads before it waits. `meanwhile` is what that transaction does itself. For PostgreSQL, where writers run at the same time.
+ * Starts several operations while a transaction holds the rows that they will write, and releases them once all of them wait: each has
+ * then finished its reads before the wait. `meanwhile` runs inside that transaction. For PostgreSQL, where writers run concurrently.
  */
 export async function behindLock<Result>(
   db: Queries,
@@ -22,7 +22,7 @@ export async function behindLock<Result>(
   return begun
 }
 
-/** Opens connections of the pool and lifts their limit on waiting for locks, which a busy machine would reach before all works wait. */
+/** Opens connections of the pool and raises their lock timeout, which a busy machine would reach before all operations wait. */
 async function becomePatient(db: Queries, connections: number): Promise<void> {
   let open = 0
   await Promise.all(

@@ -20,7 +20,7 @@ const flags = [
 ]
 const installed = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** Starts a headless Chromium: the one from npm, which brings its own libraries and a font, else one of the system. */
+/** Starts a headless Chromium: the one from npm, which includes its libraries and a font, otherwise one of the system. */
 export async function launchBrowser(more: readonly string[] = []): Promise<Browser> {
   const failures: string[] = []
   for (const candidate of [packedChromium, ...installed.map((path) => async () => ({ executablePath: path ?? '' }))]) {
@@ -43,7 +43,7 @@ export interface PageSettings {
   readonly height?: number
   /** Address that relative addresses of `page.goto` start from. */
   readonly baseUrl?: string
-  /** Cookies and local storage that it begins with, such as those of somebody signed in. */
+  /** Initial cookies and local storage, such as those of a logged-in user. */
   readonly storage?: Exclude<BrowserContextOptions['storageState'], string | undefined>
 }
 
@@ -92,7 +92,7 @@ interface AxeResult {
   }[]
 }
 
-/** What axe finds of level serious or worse on the page as it is now, one line per element. */
+/** Violations of level serious or worse that axe finds on the page, one line per element. */
 export async function seriousViolations(page: Page): Promise<string[]> {
   await page.evaluate(await readFile(require.resolve('axe-core/axe.min.js'), 'utf8'))
   // The script just evaluated defines `axe` on the page; its result is plain data. No rule that is on needs the style sheets loaded again.

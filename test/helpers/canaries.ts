@@ -1,18 +1,19 @@
 import { allOptions } from '../../src/contract/options/index.ts'
 
 /**
- * What a run that looks for secrets has seen in one test file: the secrets, and the texts in which none may be. Secrets are recognised by
- * where they stand: a header, a field or a part of an address that holds one, and whatever is encrypted. `canary-taps.ts` watches there.
+ * The records of a run that looks for secrets in one test file: the secrets, and the texts that must not contain any. Secrets are
+ * recognized by their place: a header, a field or a part of a URL that holds one, and everything that is encrypted. `canary-taps.ts`
+ * collects them.
  */
 export const isWatched = process.env.CANARIES === '1'
 
-/** Where no secret may be. */
+/** The places that must not contain secrets. */
 export type Place = 'logs' | 'refusals' | 'metrics' | 'output of processes'
 
 interface Seen {
   readonly secrets: Map<string, string>
   readonly texts: Map<Place, string[]>
-  /** What tests put into every place, and is said of those that are open. */
+  /** Texts that tests put into every place, and that are also in public fields. */
   readonly spread: Set<string>
 }
 
@@ -35,7 +36,7 @@ export function spreadText(text: string): string {
 
 const lengthMax = 4096
 
-/** Keeps a secret with where it was seen. What reads like a word is none that could be told from others. */
+/** Records a secret with its source. A value that looks like a word is skipped, because it could not be distinguished from others. */
 export function keep(source: string, secret: unknown): void {
   if (typeof secret !== 'string' || secret.length > lengthMax || secrets.has(secret)) return
   const isCode = /^\d{6}$/.test(secret)
@@ -46,7 +47,7 @@ export function keep(source: string, secret: unknown): void {
 const secretHeaders =
   /^(?:(?:proxy-)?authorization|x-api-key|x-goog-api-key|api-key|mj-api-secret|stripe-signature|cookie|set-cookie)$/i
 
-/** Keeps what a header holds, if it is one that holds secrets. */
+/** Records the value of a header, if it is one that holds secrets. */
 export function keepHeader(name: string, value: string): void {
   if (!secretHeaders.test(name)) return
   if (/cookie$/i.test(name)) {
@@ -61,7 +62,7 @@ export function keepHeader(name: string, value: string): void {
 
 const secretQueries = ['key', 'token', 'access_token', 'code', 'password', 'secret', 'client_secret', 'state', 'sign', 'hash']
 
-/** Keeps what an address holds. */
+/** Records the secret parts of a URL. */
 export function keepAddress(address: string): void {
   const at = address.indexOf('?')
   if (at < 0) return
@@ -76,7 +77,7 @@ const secretFields = new Set([
 /** Most texts that are parsed have none of the fields. */
 export const mayHoldSecret = new RegExp(`"(?:proxy|${[...secretFields].join('|')})"`)
 
-/** Keeps what the fields of parsed JSON hold. */
+/** Records the secret fields of parsed JSON. */
 export function keepFields(value: unknown, depth = 0): void {
   if (typeof value !== 'object' || value === null || depth > 4) return
   const isOption = 'key' in value && 'value' in value
@@ -103,7 +104,7 @@ function keepNamed(source: string, name: string, value: unknown): void {
   if (!(isWord && (name === 'code' || name === 'key' || name === 'state'))) keep(source, value)
 }
 
-/** How a secret may stand in a text. */
+/** The encodings in which a secret may occur in a text. */
 function formsOf(secret: string): Set<string> {
   return new Set([
     secret,

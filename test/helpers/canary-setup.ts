@@ -4,7 +4,7 @@ import { keep, search } from './canaries.ts'
 import { watchEdges } from './canary-taps.ts'
 import { rootPassword, testMasterKey } from './core.ts'
 
-/** Runs before each test file of `vitest.canaries.config.ts`: after its last test no secret may be found in what was noted. */
+/** Runs before each test file of `vitest.canaries.config.ts`: after its last test no secret may be found in the records. */
 const worker = globalThis as typeof globalThis & { isWatchingEdges?: boolean }
 if (!worker.isWatchingEdges) watchEdges()
 worker.isWatchingEdges = true

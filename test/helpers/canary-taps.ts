@@ -4,7 +4,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http'
 import { syncBuiltinESMExports } from 'node:module'
 import { keep, keepAddress, keepFields, keepHeader, mayHoldSecret, note } from './canaries.ts'
 
-/** Watches the edges of the process for secrets and for refusals: requests on both ends, JSON that is parsed, what is encrypted. */
+/** Observes secrets and refusals at the edges of the process: requests on both ends, parsed JSON, and encrypted values. */
 export function watchEdges(): void {
   watchRequests()
   watchAnswers()
@@ -19,7 +19,7 @@ function watchRequests(): void {
     for (let at = 0; at + 1 < list.length; at += 2) keepHeader(String(list[at]), String(list[at + 1]))
   }
   subscribe('http.server.request.start', (message) => {
-    // What Node publishes there.
+    // The value that Node publishes there.
     const { request } = message as { request: IncomingMessage }
     keepList(request.rawHeaders)
     keepAddress(request.url ?? '')
@@ -39,7 +39,7 @@ function watchRequests(): void {
 
 const bytesMax = 256 * 1024
 
-/** Answers of this product alone have its request id; others play providers, which may say what they like. */
+/** Only replies of this product have its request id; other replies are those of simulated providers, which are unrestricted. */
 function watchAnswers(): void {
   const pieces = new WeakMap<ServerResponse, string[]>()
   const gather = (response: ServerResponse, piece: unknown) => {
@@ -71,7 +71,7 @@ function watchAnswers(): void {
   }
 }
 
-/** As it was sent; Node keeps it under this name. */
+/** The head as sent; Node keeps it under this name. */
 function headOf(response: ServerResponse): string {
   return (response as ServerResponse & { _header?: string | null })._header ?? ''
 }
@@ -85,7 +85,7 @@ function watchJson(): void {
   }
 }
 
-/** What this product encrypts it holds to be secret; longer texts are conversations. */
+/** Encrypted values are secret; longer texts are conversations. */
 function watchEncryption(): void {
   const secretMax = 200
   const { createCipheriv } = crypto

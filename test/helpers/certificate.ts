@@ -1,4 +1,4 @@
-/** For localhost, mail.test and 127.0.0.1, signed by itself: nobody trusts it who is not told to. */
+/** For localhost, mail.test and 127.0.0.1, self-signed: trusted only when configured. */
 export const testCertificate = `-----BEGIN CERTIFICATE-----
 MIIBpTCCAUygAwIBAgIUXQj6Hr2h/1qRgqACrN7J6LxR66QwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbWFpbC50ZXN0MCAXDTI2MTEyMDE3NTUwMloYDzIxMjYxMDI3
@@ -12,7 +12,7 @@ AwEB/zAKBggqhkjOPQQDAgNHADBEAiANGsC5U9IBuJYRpiwZcDXF4WoJQpu72WMz
 -----END CERTIFICATE-----
 `
 
-/** The key of the certificate, which protects nothing but tests. */
+/** The key of the certificate, for tests only. */
 export const testKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgfIFaGTzOU9TA+3aJ
 5hdyiqTPvlSXsBxnZ4KBGeEQPtehRANCAARZUiQd0ij2/ssYDtIEVE4u9rQITpIu

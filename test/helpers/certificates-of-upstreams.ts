@@ -1,4 +1,4 @@
-/** Trusted by a server that is told to; what it has signed is for the name `upstream.test` but for `otherName`, and has one key. */
+/** Trusted only when configured; its certificates are for the name `upstream.test` except `otherName`, and share one key. */
 export const authority = `-----BEGIN CERTIFICATE-----
 MIIBkTCCATegAwIBAgIUIulPLa2FlCQuN/8GvU90Jc1TmncwCgYIKoZIzj0EAwIw
 HTEbMBkGA1UEAwwSQXV0aG9yaXR5IG9mIHRlc3RzMCAXDTI2MTEyMDIwMjExOVoY
@@ -65,7 +65,7 @@ tFECIDXoEvnSLRXQn/WrgYhRcHjUlc8NI4NbmVrsmoZnHaoW
 `,
 } as const
 
-/** Protects nothing but tests. */
+/** For tests only. */
 export const leafKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg+zJi3VKnjHn10cNM
 dvV9RS5k5vApnXgBmYi0Bm2ujBChRANCAAT+BhDq8NSceeifJdKntH72+ZUc7fKS

@@ -38,7 +38,7 @@ export function channelNotices(fresh: () => Promise<TestDatabase>) {
     get smtp() {
       return smtp
     },
-    /** Another node on the same database, where that can be. */
+    /** Another node on the same database, if it supports several. */
     otherNode: async () => (test.kind === 'postgres' ? await startAccounts(test, { clock: node.clock }) : node),
     /** Adds a channel and answers its id. */
     async add(name: string): Promise<number> {

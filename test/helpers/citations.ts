@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 
-/** A number or document that a text cites, where it stands and under which name it has to exist. */
+/** A number or document that a text cites, its position, and the name under which it has to exist. */
 export interface Citation {
   readonly file: string
   /** `notes 3.5`, `case 72`, `T101`, `P5`, or the path of a document. */
@@ -15,9 +15,9 @@ interface Source {
 
 const root = new URL('../../', import.meta.url)
 const number = String.raw`\d+(?:\.\d+)?(?![\d-])`
-const list = String.raw`${number}(?:(?:,| and| to|, and) ${number})*`
+const list = `${number}(?:(?:,| and| to|, and) ${number})*`
 
-/** Where comments, titles and documents are, except those that programs write and what vendors have sent. */
+/** Files with comments, titles and documents, except generated ones and recordings of vendors. */
 export function citingFiles(): Source[] {
   const folders = ['src', 'test', 'scripts', 'docs', 'deploy'].flatMap((folder) =>
     readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' }).map((path) =>
@@ -30,7 +30,7 @@ export function citingFiles(): Source[] {
     .map((path) => ({ path, text: readFileSync(new URL(path, root), 'utf8') }))
 }
 
-/** Every citation of a text, once. Sentences may go on in the next line of a comment. */
+/** Every citation of a text, once. Sentences may continue in the next line of a comment. */
 export function citationsOf({ path: file, text }: Source): Citation[] {
   const line = text.replace(/\s*\n\s*(?:\*(?!\/)|\/\/|#)?\s*/g, ' ')
   const found = [
@@ -63,7 +63,7 @@ export function citable(): Set<string> {
     .join('\n')
   const trust = read('trust-cases.md')
   return new Set([
-    // Section 4 is a document of its own.
+    // Section 4 is a separate document.
     'notes 4',
     ...matchesOf(notes, /^#{1,2} (\d+(?:\.\d+)?)\.? /gm).map((section) => `notes ${section}`),
     ...matchesOf(read('edge-cases.md'), /^(\d+)\. /gm).map((item) => `case ${item}`),
@@ -88,7 +88,7 @@ function isTest(file: string): boolean {
   return /\.(test|torture|clients)\.tsx?$/.test(file)
 }
 
-/** The numbers of `3.1 to 3.4, 3.7 and 5`: those that are named; the ends of a range stand for what lies between. */
+/** The numbers of `3.1 to 3.4, 3.7 and 5`: those that are named; a range is represented by its ends. */
 function numbersOf(text: string): string[] {
   return text.match(/\d+(?:\.\d+)?/g) ?? []
 }

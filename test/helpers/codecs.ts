@@ -4,7 +4,7 @@ import type { Dialogue, Turn } from '../../src/server/protocols/dialogue.ts'
 import type { ReplyEvent } from '../../src/server/protocols/reply-events.ts'
 import type { JsonObject, StreamEvent } from '../../src/server/protocols/wire-format.ts'
 
-/** A request of a Chat caller with one turn, and what a test needs otherwise. */
+/** A request of a Chat caller with one turn, plus the members that a test adds. */
 export function dialogueOf(more: Partial<Dialogue> = {}): Dialogue {
   return {
     from: 'openai.chat',
@@ -57,7 +57,7 @@ export const tideTool: Dialogue['tools'][number] = {
   custom: undefined,
 }
 
-/** Writes a request and says what was lost. */
+/** Writes a request and returns it with the lost members. */
 export function written(codec: Codec, dialogue: Partial<Dialogue>, more: { model?: string; quirks?: Quirks } = {}) {
   const lost = new Set<string>()
   const context: RequestContext = {
@@ -91,7 +91,7 @@ function readAll(reader: EventReader, events: readonly StreamEvent[]): ReplyEven
   return [...events.flatMap((event) => reader.push(event)), ...reader.finish()]
 }
 
-/** What a reply says, block by block, and how it ends: what tests compare. */
+/** The blocks of a reply and its end, for comparison in tests. */
 export function summary(events: readonly ReplyEvent[]) {
   const blocks: { block: string; text: string; name?: string; callId?: string }[] = []
   for (const event of events) {
@@ -112,7 +112,7 @@ export function summary(events: readonly ReplyEvent[]) {
   }
 }
 
-/** What in a list of events breaks the grammar of `ReplyEvent`; nothing when it holds. */
+/** The violations of the grammar of `ReplyEvent` in a list of events; empty when it holds. */
 export function grammarFaults(events: readonly ReplyEvent[]): string[] {
   const faults: string[] = []
   const open = new Map<number, string>()
@@ -159,7 +159,7 @@ export function seeded(seed: number): () => number {
   }
 }
 
-/** Streams nobody would send: the samples shuffled, repeated, cut and with members of any kind. */
+/** Invalid streams: the samples shuffled, repeated, cut and with members of any kind. */
 export function hostileStreams(samples: readonly StreamEvent[], count: number): StreamEvent[][] {
   return Array.from({ length: count }, (_, seed) => {
     const random = seeded(seed + 1)

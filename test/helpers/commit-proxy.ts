@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest'
 import { openDatabase } from '../../src/server/db/open.ts'
 import type { TestDatabase } from './databases.ts'
 
-/** When the connection of the next COMMIT breaks, and what the database is like for whoever connects after that. */
+/** The time at which the connection of the next COMMIT breaks, and the state of the database for later connections. */
 export interface Loss {
   /**
    * `unsent`: the database never sees the COMMIT and ends the transaction. `unanswered`: it commits, and the answer is lost.

@@ -49,8 +49,8 @@ export interface Given {
 }
 
 /**
- * The console over accounts alone: routes of other parts are there with their access and answer `not_implemented`, so that these tests
- * say what the console itself does. Whole servers are in `app.ts`.
+ * The console over accounts alone: routes of other parts exist with their access and answer `not_implemented`, so that these tests
+ * cover the console itself. Whole servers are in `app.ts`.
  */
 export async function startConsole(
   kind: DatabaseKind,
@@ -71,7 +71,7 @@ export async function startConsole(
   const { close, ...accounts } = accountParts(core, undefined, given.identityProviders)
   const { sessions } = accounts
 
-  // The parts that no handler of these tests reaches are left out.
+  // Parts that no handler of these tests reaches are left out.
   const counters = new Counters({ now: core.now })
   const app = { ...core, ...accounts, counters, version: 'test', startedAt: 0 } as unknown as App
   const missing = Object.fromEntries(Object.keys(allRoutes as Routes).map((line) => [line, () => fail('not_implemented')]))

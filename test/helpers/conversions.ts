@@ -10,7 +10,7 @@ export function conversionOfTest(from: CallerFormat, to: Format): DirectConversi
   return found
 }
 
-/** A request in another form: what is sent, what is lost, and how replies are read. */
+/** A request in another format: the request sent, the lost members, and the reader of replies. */
 export function convertOfTest(
   from: CallerFormat,
   to: Format,
@@ -48,7 +48,7 @@ export function convertOfTest(
   }
 }
 
-/** What an action throws; undefined when it does not. */
+/** The error thrown by an action; undefined when there is none. */
 export function failureOf(action: () => unknown): unknown {
   try {
     action()

@@ -35,7 +35,7 @@ export async function testCore(database: Database, more: { now?: Clock; env?: Pa
   return { ...base, options: await openOptions(base) }
 }
 
-/** A core over an empty database of its own; `close` throws both away. */
+/** A core over an empty database of its own; `close` deletes both. */
 export async function freshCore(
   fresh: () => Promise<TestDatabase>,
   more: Parameters<typeof testCore>[1] = {},

@@ -8,7 +8,7 @@ import { isTorture } from './torture.ts'
 
 export type DatabaseKind = Database['dialect']
 
-/** What the environment of a server must name to use a database, and how to throw the database away. */
+/** The environment of a server that uses a database, and the function that deletes the database. */
 export interface TestDatabase {
   readonly kind: DatabaseKind
   readonly env: { DATABASE_URL: string; DATA_DIR: string }
@@ -16,7 +16,7 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-/** Runs the same tests on SQLite and on PostgreSQL. Each call of `fresh` makes a database of its own, without a row. */
+/** Runs the same tests on SQLite and on PostgreSQL. Each call of `fresh` creates an empty database. */
 export function eachDatabase(name: string, tests: (fresh: () => Promise<TestDatabase>, kind: DatabaseKind) => void): void {
   for (const kind of ['sqlite', 'postgres'] as const) {
     describe(`${name} (${kind})`, () => tests(() => freshDatabase(kind), kind))

@@ -1,14 +1,14 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** A TCP peer in front of another that goes on, falls silent or hangs up as it is told. */
+/** A TCP proxy that forwards, stalls or drops connections on command. */
 export interface FaultProxy {
   readonly port: number
   /** Takes connections and bytes, and passes on nothing, as a network does that swallows packets. */
   silence(): void
-  /** Passes on what it has kept back, and all that follows. */
+  /** Forwards the bytes held back, and everything after them. */
   heal(): void
-  /** Hangs up on everybody, and on whoever comes, until it is healed. */
+  /** Drops all connections, including new ones, until it is healed. */
   cut(): void
 }
 

@@ -1,6 +1,6 @@
 import net from 'node:net'
 
-/** A port of loopback that nobody uses at this moment. */
+/** A free port of loopback. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = net.createServer().once('error', reject)

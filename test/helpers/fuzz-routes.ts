@@ -8,7 +8,7 @@ import { fuzzer } from './fuzz.ts'
 /** These would call out. */
 const left = /\/update|data\/check|test_mail|channel\/(test|fetch_models)|model_changes/
 
-/** What has been asked so far: how often, and how long the slowest answer took. */
+/** The requests so far: their number, and the duration of the slowest reply. */
 export interface Fuzzed {
   readonly count: number
   readonly slowestMs: number
@@ -34,7 +34,7 @@ export async function fuzzRoutes(server: TestServer, { rounds, seed }: { rounds:
         })
         const text = await response.text()
         slowestMs = Math.max(slowestMs, performance.now() - begun)
-        // Of what is not offered here the contract says 501.
+        // For endpoints that are not offered, the contract declares 501.
         expect(response.status, `seed ${seed}: ${line} ${JSON.stringify(request)}: ${text.slice(0, 200)}`).toBeLessThan(500)
         // It may have been their own account that was disabled or left.
         if (response.status === 401) await caller.comeBack()

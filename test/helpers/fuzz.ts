@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Route } from '../../src/contract/route.ts'
 import { spreadText } from './canaries.ts'
 
-/** What SQL and patterns of it read as signs. */
+/** Characters with a meaning in SQL and its patterns. */
 export const sqlSigns = [
   `'`,
   `"`,
@@ -29,7 +29,7 @@ const fields = [
 const likely = ['1', 'default', 'a name', 'https://127.0.0.1:9/b', 'a@example.com']
 const numbers = [0, 1, 2, 7, -1, 1.5, 100, 2 ** 31, Number.MAX_SAFE_INTEGER, -Number.MAX_SAFE_INTEGER, 2 ** 53, 1e308, 1e-9]
 
-/** The parts of JSON Schema that say what a value looks like. */
+/** The parts of JSON Schema that describe a value. */
 interface Shape {
   readonly type?: string
   readonly enum?: readonly unknown[]
@@ -94,13 +94,13 @@ export function fuzzer(seed: number) {
 const shapes = new WeakMap<z.ZodType, Shape>()
 
 function shapeOf(schema: z.ZodType): Shape {
-  // What a schema is turned into is JSON Schema.
+  // The conversion of a schema is JSON Schema.
   const shape = shapes.get(schema) ?? (z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Shape)
   shapes.set(schema, shape)
   return shape
 }
 
-/** Half a pair of code units cannot stand in an address. */
+/** A lone surrogate cannot be part of a URL. */
 function wellFormed(text: string): string {
   return Buffer.from(text).toString()
 }

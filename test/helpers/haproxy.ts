@@ -7,7 +7,7 @@ import { type RunningProxy, startProxy } from './proxy-process.ts'
 
 const isInstalled = spawnSync('haproxy', ['-v']).status === 0
 
-/** HAProxy in front of several nodes, which it asks each half second whether they are ready. Undefined where it is not installed. */
+/** HAProxy in front of several nodes, which it checks for readiness each half second. Undefined if it is not installed. */
 export const startHaproxy = isInstalled ? start : undefined
 
 async function start(backends: readonly string[]): Promise<RunningProxy> {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import type { ProviderEndpoints } from '../../src/server/accounts/external-identity/endpoints.ts'
 
-/** What a peer does instead of answering well. */
+/** A fault of a simulated endpoint. */
 export type Trouble = 'slow' | 'huge' | 'redirect' | 'html' | 'failing' | 'list'
 
 export interface PeerRequest {
@@ -21,7 +21,7 @@ export interface IdentityProviders {
   readonly url: string
   readonly addresses: ProviderEndpoints
   readonly requests: PeerRequest[]
-  /** Who sits at the pages of the providers, for tests with a browser. */
+  /** The user at the login pages of the providers, for tests with a browser. */
   visitor: Readonly<Record<string, unknown>>
   trouble: Trouble | undefined
   /** Claims of identities that are made from now on, in place of the right ones. */
@@ -30,7 +30,7 @@ export interface IdentityProviders {
   foreignKey: boolean
   /** Publishes and uses a new key from now on. */
   rotateKey(): Promise<void>
-  /** The page of the provider: somebody says yes, and the browser comes back with a code. */
+  /** The provider's page: the user approves, and the browser returns with a code. */
   approve(visitUrl: string, user: Readonly<Record<string, unknown>>): { code: string; state: string }
   /** A code that was asked for without a challenge, as by older clients. */
   approvePlain(user: Readonly<Record<string, unknown>>): string
@@ -180,7 +180,7 @@ function misbehave(response: ServerResponse, trouble: Trouble): void {
   write()
 }
 
-/** What the Telegram widget hands over, signed with the token of the bot as Telegram does it. */
+/** The data of the Telegram widget, signed with the bot's token like Telegram does. */
 export function telegramData(token: string, fields: Readonly<Record<string, string>>): Record<string, string> {
   const text = Object.entries(fields)
     .map(([name, value]) => `${name}=${value}`)

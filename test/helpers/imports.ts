@@ -1,8 +1,8 @@
 import { posix } from 'node:path'
 
 /**
- * The walls of the house, checked on nothing but paths and import lines. A server folder may import the contract, its own files and
- * the folders before it in this list; nothing else.
+ * The import rules of the architecture, checked on paths and import lines alone. A server folder may import the contract, its own
+ * files and the folders before it in this list; nothing else.
  */
 export const order = [
   'env', 'lib', 'db', 'bus', 'options', 'usage', 'wallet', 'notify', 'accounts', 'tokens', 'pricing', 'limits', 'moderation',
@@ -29,7 +29,7 @@ export interface SourceFile {
   readonly text: string
 }
 
-/** Every import that crosses a wall, and every circle of files, as sentences. Test files and what they import are not looked at. */
+/** Every import that violates the order, and every circular import, as sentences. Test files and their imports are not checked. */
 export function violations(files: readonly SourceFile[]): string[] {
   const sources = files.filter(({ path }) => !/\.test\.tsx?$/.test(path))
   const imports = sources.flatMap(({ path, text }) =>
@@ -43,7 +43,7 @@ export function violations(files: readonly SourceFile[]): string[] {
   return [...crossed, ...circles(imports)]
 }
 
-/** What a file imports, exports from or loads later, types included. */
+/** The files that a file imports, exports from or loads later, types included. */
 export function importsOf(text: string): string[] {
   const statement = /^\s*(?:import|export)\s(?:[^'"`;]*?\sfrom\s)?\s*['"]([^'"]+)['"]/gm
   const later = /\bimport\(\s*['"]([^'"]+)['"]\s*\)/g

@@ -131,7 +131,7 @@ export async function outcome(move: () => Promise<void> | void): Promise<string>
   }
 }
 
-/** How often each text occurs. */
+/** The number of occurrences of each text. */
 export function tally(texts: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const text of texts) counts[text] = (counts[text] ?? 0) + 1

@@ -5,7 +5,7 @@ import type { TestServer } from './app.ts'
 export interface Member {
   readonly id: number
   readonly username: string
-  /** What a browser of this user sends. */
+  /** The headers that a browser of this user sends. */
   readonly headers: Record<string, string>
   /** Calls the console as this user. */
   call(line: string, body?: unknown): Promise<{ status: number; text: string; json: Answer }>
@@ -15,11 +15,11 @@ export interface Answer {
   readonly success: boolean
   readonly code?: string
   readonly message: string
-  // The tests know what they ask for.
+  // The tests know the types of the replies.
   readonly data: never
 }
 
-/** A user of a whole server, signed in. Each comes from an address of its own, so that limits of clients do not add up. */
+/** A logged-in user of a whole server. Each has a separate client address, so that limits of clients do not add up. */
 export async function member(server: TestServer, username: string, role = 1): Promise<Member> {
   const user = { username, displayName: '', password_hash: await goodHash, role, at: server.app.now() }
   const id = await server.app.db.transaction().execute((within) => createUser(within, user))

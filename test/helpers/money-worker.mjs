@@ -91,7 +91,7 @@ const moves = {
   transfer: (index) => transferEarned(core, { amount: move.amount, caller: caller(index) }),
 }
 
-/** Whoever cannot get a connection comes again, as gateways and people do. */
+/** Retries when no connection is available, as gateways and people do. */
 async function attempt(index) {
   for (;;) {
     try {

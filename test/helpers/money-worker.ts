@@ -8,7 +8,7 @@ import type { TestDatabase } from './databases.ts'
 const script = fileURLToPath(new URL('./money-worker.mjs', import.meta.url))
 
 export interface MoneyWork {
-  /** One of the moves of `money-worker.mjs`, with what it needs. */
+  /** One of the moves of `money-worker.mjs`, with its parameters. */
   readonly move: Record<string, unknown>
   /** Ids of users who take turns. */
   readonly users: readonly number[]
@@ -18,7 +18,7 @@ export interface MoneyWork {
   readonly kill?: string
 }
 
-/** Starts a process that will move money when it is told to. */
+/** Starts a process that moves money on command. */
 export async function startMoneyWorker(database: TestDatabase, { move, users, options, attempts, kill }: MoneyWork) {
   const given = JSON.stringify({ move, users, options, attempts, kill })
   const env = { PATH: process.env.PATH, ...database.env }
@@ -28,7 +28,7 @@ export async function startMoneyWorker(database: TestDatabase, { move, users, op
 
   return {
     kill: () => void child.kill('SIGKILL'),
-    /** How often each outcome occurred; undefined for a process that did not live to tell. */
+    /** The number of each outcome; undefined for a process that was killed before its report. */
     async go(): Promise<Record<string, number> | undefined> {
       const end = once(child, 'exit')
       child.stdin.on('error', () => {})

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { onTestFinished } from 'vitest'
 
-/** What a name server says of a name: addresses (none: there are none of the kind), no such name, a failure of its own, or nothing. */
+/** The answer of a name server: addresses (none: the name has none of the kind), no such name, a server failure, or no reply. */
 export type Said = readonly string[] | Alias | 'NXDOMAIN' | 'SERVFAIL' | 'silence'
 
 /** The name is another's (CNAME), and this is where that one leads. */
@@ -27,7 +27,7 @@ export async function nameServerOfTest(answer: Answerer): Promise<NameServer> {
 
 type Answerer = (name: string, family: 4 | 6) => Said
 
-/** A DNS server over UDP on loopback that says what `answer` says, with a time to live of zero. */
+/** A DNS server over UDP on loopback that answers with the result of `answer`, with a time to live of zero. */
 export async function startNameServer(answer: Answerer): Promise<NameServer> {
   const socket = createSocket({ type: 'udp4', recvBufferSize: 4 * 1024 * 1024 })
   const asked: NameServer['asked'] = []
@@ -58,12 +58,12 @@ function reply(question: Buffer, said: Exclude<Said, 'silence'>, family: 4 | 6):
   const head = Buffer.from(question)
   head.writeUInt16BE(0x8180 | code, 2)
   head.writeUInt16BE(records.length, 6)
-  // No further sections, whatever the question brought along.
+  // No further sections, whatever the question contained.
   head.writeUInt32BE(0, 8)
   return Buffer.concat([head, ...records])
 }
 
-/** The name that the question stands under. */
+/** A pointer to the name of the question. */
 const asked = Buffer.of(0xc0, 0x0c)
 const alias = 5
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { freePort } from './free-port.ts'
 import { type RunningProxy, startProxy } from './proxy-process.ts'
 
-/** Whether nginx is installed here; tests in front of it are skipped elsewhere, and say so. */
+/** Whether nginx is installed; otherwise the tests with it are skipped, with a message. */
 export const hasNginx = spawnSync('nginx', ['-v']).status === 0
 if (!hasNginx) process.stderr.write('\n  !! nginx is not installed: the tests behind nginx are SKIPPED\n\n')
 
@@ -15,11 +15,11 @@ const shipped = new URL('../../deploy/nginx.conf', import.meta.url)
 export interface NginxChanges {
   /** Directives of the location that the shipped file lacks. */
   readonly more?: string
-  /** Directives that are taken out of it, as they are written there. */
+  /** Directives to remove, exactly as written. */
   readonly without?: readonly string[]
 }
 
-/** nginx in front of one node or several, with the shipped configuration but for its nodes, its port and where it writes its own files. */
+/** nginx in front of one node or several, with the shipped configuration except for its nodes, its port and the paths of its files. */
 export async function startNginx(backends: string | readonly string[], changes: NginxChanges = {}): Promise<RunningProxy> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-nginx-'))
   const port = await freePort()

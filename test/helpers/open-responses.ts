@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What the published schema of Open Responses says of a response and of the events of its stream, in our own words. */
+/** The published schema of Open Responses for a response and the events of its stream, in our own words. */
 
 const text = z.string()
 const whole = z.int()
@@ -125,7 +125,7 @@ const events: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
   ].map((schema) => [[...schema.shape.type.values][0], schema]),
 )
 
-/** Throws for an event that the schema does not know, or that is not as it says. */
+/** Throws for an event that the schema does not contain or that violates it. */
 export function requireEvent(data: { readonly type?: unknown }): void {
   const schema = events[String(data.type)]
   if (!schema) throw new Error(`Open Responses has no event ${String(data.type)}`)

@@ -1,4 +1,4 @@
-// The built server as a process of its own that takes loopback for the public internet, so that what it fetches can be served here.
+// The built server as a separate process that treats loopback as the public internet, so that tests can serve what it fetches.
 // Prints the delay of its event loop since the last time, as JSON, whenever it gets SIGUSR2.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 

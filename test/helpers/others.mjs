@@ -1,4 +1,5 @@
-// A process that asks a server as ordinary callers do, and is the upstream that answers: what it measures is not what its parent does.
+// A process that sends requests like ordinary callers, and is the upstream that answers them: its measurements do not include its
+// parent's load.
 import { setTimeout as pause } from 'node:timers/promises'
 import { startFakeUpstream } from '../../scripts/fake-upstream.mjs'
 

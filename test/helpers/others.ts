@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** How ordinary callers fared: all statuses, how many they were, and what 99 of 100 of them took at most. */
+/** The results of ordinary callers: all statuses, their number, and the 99th percentile of the durations. */
 export interface Fared {
   readonly statuses: readonly (number | string)[]
   readonly count: number

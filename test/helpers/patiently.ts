@@ -1,7 +1,7 @@
-/** What is left undone when there is too much to do: no free connection for some seconds, a row or table that others keep locked. */
+/** Errors of an overloaded database: no free connection for some seconds, a row or table that others keep locked. */
 const undone = /timeout exceeded when trying to connect|The database is unavailable/
 
-/** Whoever finds the database too busy, as on a machine with much else to do, comes again. */
+/** Retries while the database is overloaded, as on a busy machine. */
 export async function patiently<Value>(attempt: () => Promise<Value>): Promise<Value> {
   for (;;) {
     try {

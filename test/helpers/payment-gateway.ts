@@ -14,7 +14,7 @@ export function signed(fields: Fields, key: string): Fields {
   return { ...fields, sign, sign_type: 'MD5' }
 }
 
-/** What the gateway reports of a paid form; `more` replaces fields before it is signed. */
+/** The gateway's report of a paid form; `more` replaces fields before it is signed. */
 export function reportOf(form: Fields, key: string, more: Fields = {}): Fields {
   const { pid = '', type = '', out_trade_no = '', name = '', money = '' } = form
   const report = { pid, type, out_trade_no, name, money, trade_no: '2026100100001', trade_status: 'TRADE_SUCCESS', ...more }
@@ -24,7 +24,7 @@ export function reportOf(form: Fields, key: string, more: Fields = {}): Fields {
 /** An epay gateway on loopback. */
 export interface Gateway {
   readonly url: string
-  /** What the server answered to each report. */
+  /** The server's reply to each report. */
   readonly answers: string[]
   /** The forms of orders that were paid, by number. */
   readonly paid: ReadonlyMap<string, Fields>
@@ -34,8 +34,8 @@ export interface Gateway {
 }
 
 /**
- * A gateway where every form is paid at once: it checks the signature, reports to the `notify_url` and leads back to the `return_url`
- * with the report, as gateways do. Asked by `api.php`, it says what was paid.
+ * A gateway where every form is paid immediately: it checks the signature, reports to the `notify_url` and redirects to the
+ * `return_url` with the report, as gateways do. Queried by `api.php`, it returns the payment.
  */
 export async function startGateway(key: string): Promise<Gateway> {
   const answers: string[] = []

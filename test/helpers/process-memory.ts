@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
-// What a process of its own takes, as Linux tells it.
+// The memory of a separate process, as Linux reports it.
 
 const mb = 1024 * 1024
 
@@ -9,15 +9,15 @@ const memory = (pid: number, what: 'VmHWM' | 'VmRSS') =>
 
 /** By how much the process grew at most meanwhile, in megabytes. */
 export async function growthOf(pid: number, work: () => Promise<unknown>): Promise<number> {
-  // From here on the most is counted anew.
+  // Resets the peak.
   writeFileSync(`/proc/${pid}/clear_refs`, '5')
   const before = memory(pid, 'VmHWM')
   await work()
   return Math.round((memory(pid, 'VmHWM') - before) / mb)
 }
 
-/** What it has in memory now, in megabytes. */
+/** Its current resident memory, in megabytes. */
 export const residentMb = (pid: number) => Math.round(memory(pid, 'VmRSS') / mb)
 
-/** How many files and connections it has open. */
+/** The number of its open files and connections. */
 export const openFilesOf = (pid: number) => readdirSync(`/proc/${pid}/fd`).length

@@ -7,12 +7,12 @@ import type { TestDatabase } from './databases.ts'
 
 const main = fileURLToPath(new URL('../../dist/server/main.js', import.meta.url))
 
-/** The built server as a process of its own, to be killed; of another version when `program` names its file. */
+/** The built server as a separate process that can be killed; of another version when `program` names its file. */
 export interface ServerProcess {
   readonly url: string
   readonly pid: number
   readonly output: () => string
-  /** With its exit code, whoever ended it. */
+  /** Resolves with its exit code, for whatever reason it ended. */
   readonly ended: Promise<number | null>
   call<Data = unknown>(line: string, body?: unknown): Promise<Data>
   kill(signal: NodeJS.Signals): Promise<number | null>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 
-/** What is promised for a machine that keeps up: as many times as long while so many times more wants to run than there are cores. */
+/** A limit that is promised for an idle machine, scaled by the load relative to the cores. */
 export function promised(ms: number): number {
   const [load = 0] = loadavg()
   return ms * Math.max(1, Math.max(load, runnable()) / availableParallelism())

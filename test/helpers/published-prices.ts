@@ -12,7 +12,7 @@ interface PublishedModel {
   readonly prices: unknown
 }
 
-/** The data of the package as it is published, with these prices of models of OpenAI in place of those that it has. */
+/** The published data of the package, with these prices of OpenAI's models instead of its own. */
 export function publishedPrices(prices: Readonly<Record<string, unknown>>): string {
   const changed = Object.entries(prices).map(([id, of]): PublishedModel => ({ id, match: { equals: id }, prices: of }))
   const vendors: { id: string; models: PublishedModel[] }[] = JSON.parse(JSON.stringify(pricePackage.vendors))
@@ -20,7 +20,7 @@ export function publishedPrices(prices: Readonly<Record<string, unknown>>): stri
   return JSON.stringify(vendors)
 }
 
-/** An address where price data is published: answers with what `state` is at the time. Ends with the test. */
+/** An address where price data is published: answers with the current value of `state`. Ends with the test. */
 export async function pricePublisher(answer: string) {
   const state = { answer, status: 200, asked: 0 }
   const server = createServer((_request, response) => {

@@ -1,7 +1,7 @@
 /**
- * Names that were replaced by the established terms of `docs/reference/glossary.md`, so that they do not come back. Each folder of `src`
- * has its own list; extend the list of the folder whose names change. A name may stay in use elsewhere: `scope` is the folder that must
- * not declare it.
+ * Names that were replaced by the established terms of `docs/reference/glossary.md` and must not return. Each folder of `src` has its
+ * own list; extend the list of the folder whose names change. A name may stay in use elsewhere: `scope` is the folder that must not
+ * declare it.
  */
 export interface RetiredNames {
   readonly scope: string

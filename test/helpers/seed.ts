@@ -11,7 +11,7 @@ export async function addChannel(
   return id
 }
 
-/** Makes a token through the console's own call and answers it with `sk-` in front of its key. */
+/** Creates a token through the console's own call and returns it with its key including the prefix `sk-`. */
 export async function addToken(server: TestServer, token: Record<string, unknown> = {}): Promise<{ id: number; key: string }> {
   const made = await server.call<{ id: number; key: string }>('POST /api/token/', {
     name: 'test',
@@ -21,7 +21,7 @@ export async function addToken(server: TestServer, token: Record<string, unknown
   return { id: made.id, key: `sk-${made.key}` }
 }
 
-/** Everything that the money of one server says, for the checks that hold after every test. */
+/** All amounts of one server, for the checks that must hold after every test. */
 export async function books(server: TestServer) {
   const { db } = server.app
   const users = await db.selectFrom('users').select(['id', 'quota', 'held', 'used_quota', 'request_count']).execute()
@@ -33,7 +33,7 @@ export async function books(server: TestServer) {
   return { users, tokens, ledger, logs, channels, holds }
 }
 
-/** Takes back what a process that is gone has reserved, as if the minute had passed after which that happens by itself. */
+/** Reclaims the reservations of a dead process, as if the minute of its lease had passed. */
 export async function loseLeases({ app }: TestServer): Promise<void> {
   await app.db.updateTable('holds').set({ lease_until: 1 }).where('node', '!=', app.node).execute()
 }

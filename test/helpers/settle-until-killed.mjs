@@ -20,7 +20,7 @@ const ledger = await openLedger(core)
 const at = 1_760_000_000
 let requests = 0
 
-/** At once, before anything else may happen; where the reader is slow and the pipe full, the rest once there is room. */
+/** Written synchronously, before anything else happens; if the reader is slow and the pipe full, the rest follows once there is room. */
 function print(line) {
   let rest = Buffer.from(line)
   while (rest.length > 0) {

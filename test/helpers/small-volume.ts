@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A volume of its own of a few megabytes. Needs the right to mount. */
+/** A separate volume of a few megabytes. Needs the right to mount. */
 export interface SmallVolume {
   readonly path: string
   /** Leaves not a byte. */

@@ -2,7 +2,7 @@ import net from 'node:net'
 import tls from 'node:tls'
 import { testCertificate as cert, testKey as key } from './certificate.ts'
 
-/** A small mail server on loopback: it speaks enough SMTP to be delivered to, and writes down what it got and over what. */
+/** A small mail server on loopback: it implements enough SMTP to receive mails, and records them with their transport. */
 export interface SmtpServer {
   readonly port: number
   readonly mails: readonly ReceivedMail[]
@@ -93,7 +93,7 @@ class Session {
   #data: string | undefined
   #rest = ''
   #signedIn = false
-  /** What the next line is, when it is no command. */
+  /** Handles the next line if it is not a command. */
   #next: ((line: string) => void) | undefined
 
   constructor(settings: SmtpSettings, record: Recorded) {
@@ -232,7 +232,7 @@ function addressIn(text: string): string {
   return /<([^>]*)>/.exec(text)?.[1] ?? ''
 }
 
-/** Headers and the text of all parts. Reads what the mail library writes, not every mail of the world. */
+/** Headers and the text of all parts. Parses only the mails that the mail library writes. */
 function readMessage(raw: string): Pick<ReceivedMail, 'headers' | 'text'> {
   const end = raw.indexOf('\r\n\r\n')
   const headers = readHeaders(raw.slice(0, end))

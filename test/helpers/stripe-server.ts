@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import { bodyOf, closing, listening } from './payment-gateway.ts'
 
-/** A checkout session as Stripe's API reference shows it; nothing but what is sent and read here is filled with meaning. */
+/** A checkout session as in Stripe's API reference; only members that are sent or read here have meaningful values. */
 export interface FakeSession {
   readonly id: string
   readonly url: string
@@ -25,7 +25,7 @@ export interface FakeStripe {
   /** Status with which everything is refused; 0 for none. */
   refuses: number
   webhook: { url: string; secret: string }
-  /** Sends an event about an object and answers the status that came back. */
+  /** Sends an event about an object and returns the status of the reply. */
   send(type: string, object: unknown, more?: { secret?: string; atSeconds?: number; livemode?: boolean }): Promise<number>
   close(): Promise<void>
 }
@@ -103,7 +103,7 @@ function newSession(stripe: FakeStripe, form: Record<string, string>): FakeSessi
   return session
 }
 
-/** Whoever opens the page has paid. */
+/** Opening the page pays the session. */
 async function payPage(stripe: FakeStripe, id: string, response: ServerResponse): Promise<void> {
   const session = stripe.sessions.get(id) as (FakeSession & { success_url: string }) | undefined
   if (!session) return answer(response, 404, {})

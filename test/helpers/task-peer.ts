@@ -19,14 +19,14 @@ export const png = Buffer.from(
   'base64',
 )
 
-/** A proxy for Midjourney and a maker of music in one server on loopback. Tasks do what the test makes of them. */
+/** A proxy for Midjourney and a music service in one server on loopback. Tests set the state of tasks. */
 export interface TaskPeer {
   readonly url: string
   readonly asked: Asked[]
-  /** What it tells of each task, by its id. */
+  /** The reported state of each task, by its id. */
   readonly tasks: Map<string, Json>
   program: Program | undefined
-  /** Sets what it tells of a task. */
+  /** Sets the reported state of a task. */
   tell(id: string, more: Json): void
   stop(): Promise<void>
 }

@@ -9,15 +9,15 @@ import { type Database, openDatabase } from '../../src/server/db/open.ts'
 import { rootPassword, testCore } from './core.ts'
 
 /**
- * What the database of a test begins as: without any table, with the schema of today, or as the first start of a server leaves it, with
- * `root` and the keys of `testMasterKey`. Those that are not empty are copies of templates: migrations and a password hash for each would
- * take most of the time of all tests.
+ * The initial database of a test: without any table, with the current schema, or as after the first start of a server, with `root` and
+ * the keys of `testMasterKey`. The latter are copies of templates: running migrations and a password hash for each would take most of
+ * the time of all tests.
  */
 export type Beginning = 'empty' | 'migrated' | 'started'
 
 /**
- * Makes the templates of one test run, and the folder for its files, which lies in memory where there is room: tests kill processes, never
- * the machine. The workers learn of both by environment variables. Answers how everything is thrown away.
+ * Creates the templates of one test run, and the folder for its files, which is in memory if there is room: tests kill processes,
+ * never the machine. The workers receive both by environment variables. Returns the function that deletes everything.
  */
 export async function makeTemplates(): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(roomyMemory(1) ?? tmpdir(), 'sluice-tests-'))

@@ -53,7 +53,7 @@ describeTasks('drawings', (suite) => {
     peer.program = ({ path }) =>
       path.endsWith('.png') ? { bytes: Buffer.from('<svg onload="alert(1)"/>'), type: 'image/png' } : undefined
     expect((await ask(`GET ${path}`, undefined, {})).status).toBe(502)
-    // [T197] Of what is two things at once, the first bytes decide; what a browser would run is never among them.
+    // [T197] For ambiguous content the first bytes decide; content that a browser would execute is never served.
     const page = '<!doctype html><script>alert(1)</script>'
     const twoTypes: readonly (readonly [Buffer, string, number | string])[] = [
       [Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.from(page)]), 'text/html', 'image/png'],
@@ -180,7 +180,7 @@ describeTasks('drawings', (suite) => {
     expect(await suite.since()).toEqual({ spent: 0, charges: 1, refunds: 1 })
     expect(await tokenRow()).toMatchObject({ remain_quota: drawingUnits, used_quota: 0, status: 1 })
 
-    // Neither success after failure nor a step back changes what has ended.
+    // Neither success after failure nor a step back changes an ended task.
     await ask(`POST ${hook}`, { id, status: 'SUCCESS', imageUrl: 'https://cdn.example/late.png' }, {})
     await ask(`POST ${hook}`, { id, status: 'NOT_START', submitTime: 0, progress: '0%' }, {})
     await poll(7200)

@@ -67,7 +67,7 @@ describeTasks('tasks', (suite) => {
     expect(await suite.since()).toEqual({ spent: 0, charges: 1, refunds: 1 })
   })
 
-  it('music that cannot be ordered costs nothing, and says so in its dialect', async () => {
+  it('music that cannot be ordered costs nothing, and the refusal is in its dialect', async () => {
     const { peer, ask, server } = suite.stage
     expect((await ask('POST /suno/submit/opera', { prompt: 'x' })).json).toMatchObject({
       code: 'invalid_action',

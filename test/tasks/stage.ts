@@ -9,7 +9,7 @@ import { startTaskPeer } from '../helpers/task-peer.ts'
 export const upstreamKey = 'task-peer-key-0123456789'
 export const drawingModels =
   'mj_imagine,mj_upscale,mj_variation,mj_reroll,mj_blend,mj_describe,mj_shorten,mj_uploads,swap_face,mj_inpaint,mj_modal'
-/** Units of a drawing at the default price of 0.1 dollars, and of what costs half as much. */
+/** Units of a drawing at the default price of 0.1 dollars, and at half of it. */
 export const [drawingUnits, smallUnits] = [50_000, 25_000]
 
 type Json = Record<string, unknown>
@@ -57,7 +57,7 @@ export async function taskStage(kind: DatabaseKind) {
       return pollTasks(node.app, new AbortController().signal)
     },
     set: (key: string, value: unknown) => server.call('PUT /api/option/', { key, value: String(value) }),
-    /** Lets go of what earlier cases have left running. */
+    /** Releases the tasks that earlier cases have left running. */
     async forget() {
       for (const table of ['midjourneys', 'tasks'] as const) await server.app.db.updateTable(table).set({ ask_at: 0 }).execute()
     },
@@ -72,7 +72,7 @@ export type TaskStage = Awaited<ReturnType<typeof taskStage>>
 
 export interface TaskSuite {
   readonly stage: TaskStage
-  /** What has left the balance since the case began, and how often money moved. */
+  /** The amount spent since the case began, and the number of charges and refunds. */
   since(): Promise<{ spent: number; charges: number; refunds: number }>
 }
 
@@ -119,7 +119,7 @@ function readJson(text: string): Json {
   }
 }
 
-/** What has left the balance of root since the start: charges less refunds. */
+/** The amount spent by root since the start: charges minus refunds. */
 export async function spentBy(server: TestServer): Promise<{ spent: number; charges: number; refunds: number; held: number }> {
   const { users, ledger: everybodys } = await books(server)
   const ledger = everybodys.filter((row) => row.user_id === 1)

@@ -8,14 +8,14 @@ import { expect, it, onTestFinished } from 'vitest'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** The hash of every file of a build out of nothing but what is committed, in a folder of its own. */
+/** The hash of every file of a build from committed files only, in a separate folder. */
 function build(): Record<string, string> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-build-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const archive = execFileSync('git', ['archive', 'HEAD'], { cwd: root, maxBuffer: 512 * 1024 * 1024 })
   execFileSync('tar', ['-x', '-C', folder], { input: archive })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  // As from a terminal: what tests set would build the console for development.
+  // As from a terminal: the variables of the test environment would build the console for development.
   execFileSync(process.execPath, ['scripts/build.mjs'], {
     cwd: folder,
     stdio: 'pipe',

@@ -5,7 +5,7 @@ import { eachDatabase } from '../helpers/databases.ts'
 import { startIdentityProviders } from '../helpers/identity-providers.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 
-/** GUESSES (10,000, as T167 asks): codes that somebody tries, of redemptions and of WeChat. */
+/** GUESSES (10,000, as T167 requires): guessed codes, of redemptions and of WeChat. */
 const guesses = Number(process.env.GUESSES ?? 10_000)
 const timed = 300
 
@@ -20,7 +20,7 @@ eachDatabase('guesses of redemption codes', (_fresh, kind) => {
     const guess = async (key: string, from: string) => {
       const response = await server.raw('POST /api/user/topup', { key }, { 'x-forwarded-for': from })
       const { code, message } = (await response.json()) as { code: string; message: string }
-      // Only the time that is left until the next try differs.
+      // Only the remaining time until the next attempt differs.
       return `${response.status} ${code} ${message.replace(/\d+/, 'n')}`
     }
     const randomKey = (number: number) => number.toString(16).padStart(32, '0')
@@ -37,7 +37,7 @@ eachDatabase('guesses of redemption codes', (_fresh, kind) => {
     ])
     expect([...heard.values()]).toEqual([consoleLimits.money.count, guesses - consoleLimits.money.count])
 
-    // From everywhere: nothing tells an unknown code from one that was disabled or deleted, not even the time.
+    // From many addresses: an unknown code cannot be distinguished from a disabled or deleted one, not even by time.
     const kinds = { unknown: randomKey, disabled: () => codes[0] ?? '', deleted: () => codes[1] ?? '' }
     const times = new Map<string, number[]>(Object.keys(kinds).map((name) => [name, []]))
     const answers = new Set<string>()
@@ -49,7 +49,7 @@ eachDatabase('guesses of redemption codes', (_fresh, kind) => {
       }
     }
     expect(answers.size).toBe(1)
-    // The quickest quarter has least of what else the machine does.
+    // The fastest quarter is least affected by other load of the machine.
     const typical = [...times.values()].map((all) => all.toSorted((one, other) => one - other)[all.length >> 2] ?? 0)
     console.log([...times.keys()].map((name, index) => `${name}: ${typical[index]?.toFixed(2)} ms`).join(', '))
     expect(Math.max(...typical) / Math.min(...typical)).toBeLessThan(1.5)

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const tabsMax = 150
 
-/** Goes on with Tab until this has the focus, as somebody does who cannot point at it; and it is seen that it has. */
+/** Presses Tab until this element has the focus, like a user without a pointer, and checks that the focus is visible. */
 async function reach(page: Page, target: Locator): Promise<void> {
   const wanted = target.first()
   await wanted.waitFor({ state: 'attached' })
@@ -38,7 +38,7 @@ async function reach(page: Page, target: Locator): Promise<void> {
   throw new Error(`${tabsMax} times Tab did not lead to ${target}`)
 }
 
-/** What a focus changes of an element or of what is around it. */
+/** The visual changes of an element or its surroundings by the focus. */
 function lookOf(element: Element): string {
   const around: Element[] = []
   for (let one: Element | null = element; one && around.length < 5; one = one.parentElement) around.push(one)
@@ -201,7 +201,7 @@ it('prices of several models are changed together', { timeout: 90_000 }, async (
   expect(problems).toEqual([])
 })
 
-/** With either hand: what is pressed and where is typed is the same. */
+/** Both input methods: the same buttons and fields. */
 const hands = {
   keyboard: { press, type },
   mouse: {

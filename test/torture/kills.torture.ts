@@ -8,8 +8,8 @@ import { randomsOf } from '../helpers/randoms.ts'
 import { countWords, type Entry, promptText, startFakeUpstream } from '../helpers/upstream.ts'
 
 /**
- * A server that is killed again and again, KILLS times (200) on either database, while 64 callers ask it without a pause: at random, and at
- * the instants around the money. SEED names the run. Every word costs one unit, so that each charge can be told by counting.
+ * A server that is killed repeatedly, KILLS times (200) on either database, while 64 callers send requests without a pause: at random,
+ * and at the steps around the money. SEED names the run. Every word costs one unit, so that each charge can be verified by counting.
  */
 const kills = Number(process.env.KILLS ?? 200)
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
@@ -18,7 +18,7 @@ const callers = 64
 /** When the kill falls: after a while, or as soon as one request has come so far. */
 const moments = ['at random', 'asked', 'failed', 'first word', 'last word', 'end', 'seen'] as const
 type Moment = (typeof moments)[number]
-/** Every so many kills the streams are long enough to leave notes of what they owe, which is after five seconds. */
+/** At this interval the streams are long enough to write checkpoints, which takes five seconds. */
 const longEvery = 20
 const noteLatestMs = 8_000
 
@@ -29,7 +29,7 @@ interface Told {
   id: string
   words: number
   isWhole: boolean
-  /** How long an answer had been coming when it was cut. */
+  /** The time for which an answer had been streaming when it was cut. */
   openMs: number
 }
 
@@ -166,8 +166,7 @@ interface Row {
 }
 
 /**
- * Streams that ran for long have left a note of what they owe: of the prompt, and of words that had been said. A word is four tokens at
- * most.
+ * Long streams have written a checkpoint of their usage: of the prompt, and of words already sent. A word is four tokens at most.
  */
 function requireNotes(told: readonly Told[], noted: readonly Row[], journal: readonly Entry[]): void {
   const rowOf = new Map(noted.map((row) => [row.request_id, row]))
@@ -183,7 +182,7 @@ function requireNotes(told: readonly Told[], noted: readonly Row[], journal: rea
   expect([...rowOf]).toEqual([])
 }
 
-/** What was charged in full and not seen whole was said in full: each such charge has a request of its own at the upstream. */
+/** Every charge of a full but interrupted answer has a full answer at the upstream: each such charge has a request of its own there. */
 function requireGrounds(rows: readonly Row[], journal: readonly Entry[]): void {
   const said = new Map<string, number>()
   for (const { json, status, wordsSent } of journal) {

@@ -6,7 +6,7 @@ import { freshDatabase } from '../helpers/databases.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
 import { chat, claude, completion, eventually, httpUpstream, model, upstreamKey } from '../relay/stage.ts'
 
-/** What 20 bodies of 20 MB that arrive at once do to the event loop of a server in a process of its own. */
+/** The delay of the event loop of a separate server process when 20 bodies of 20 MB arrive at the same time. */
 const together = 20
 const size = 20_000_000
 const p99Max = 200
@@ -38,7 +38,7 @@ describe('large bodies', () => {
 
     const statuses = await Promise.all(Array.from({ length: together }, () => post(server, body)))
     const { p99, max } = await delaysOf(server)
-    // Where others use the cores too, everything takes as much longer.
+    // If other processes use the cores too, everything takes proportionally longer.
     const slower = Math.max(1, (loadavg()[0] ?? 0) / availableParallelism())
     console.log(`${what}: p99 ${Math.round(p99)} ms, at most ${Math.round(max)} ms, ${slower.toFixed(1)} processes per core`)
     expect(statuses).toEqual(Array(together).fill(200))

@@ -32,7 +32,7 @@ describe.each(['sqlite', 'postgres'] as const)('the time of a refused login over
     // The first ones make what all others use.
     for (let round = -5; round < rounds; round++) {
       for (const name of names) {
-        // So that nobody is slowed down for guessing.
+        // So that no account is throttled.
         node.clock.passSeconds(7200)
         const begun = performance.now()
         const code = await outcome(async () => {

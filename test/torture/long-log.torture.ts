@@ -7,7 +7,7 @@ import { addChannel, addToken } from '../helpers/seed.ts'
 import { startFakeUpstream } from '../helpers/upstream.ts'
 import { ask, chat, model } from '../relay/stage.ts'
 
-/** Many people who sum up and search a long log while others ask models: LOG_ROWS of it (300,000; T209 asks for 10,000,000). */
+/** Many users aggregate and search a long log while others call models: LOG_ROWS rows (300,000; T209 requires 10,000,000). */
 const rows = Number(process.env.LOG_ROWS ?? 300_000)
 const people = 50
 const searchMs = 15_000
@@ -25,7 +25,7 @@ const hard = [
   '/api/log/stat',
   `/api/data/sums?by=user&grain=day&start_timestamp=${Math.floor(Date.now() / 1000) - 29 * 86_400}`,
 ]
-/** Found, or told to come again or to ask for less. */
+/** Found, or refused with the advice to retry or to narrow the search. */
 const answers = ['', 'log_searches_busy', 'log_search_timeout']
 
 eachDatabase('a long log', (_fresh, kind) => {
@@ -53,7 +53,7 @@ eachDatabase('a long log', (_fresh, kind) => {
       const seek = async (headers: Record<string, string>, person: number, isOver: () => boolean) => {
         for (let turn = person; !isOver(); turn++) {
           const startedAt = performance.now()
-          // Another address each time: how often one may call is not what is measured.
+          // A different address each time: the rate limit is not measured.
           const address = `10.${(clients >> 16) & 255}.${(clients >> 8) & 255}.${clients++ & 255}`
           const answer = await fetch(server.url + hard[turn % hard.length], {
             headers: { ...headers, 'x-forwarded-for': address },
@@ -97,7 +97,7 @@ eachDatabase('a long log', (_fresh, kind) => {
     const endSeconds = Math.floor(Date.now() / 1000)
     const given = { dialect: database.dialect, rows, endSeconds, log: () => {} }
     if (database.dialect === 'sqlite') return fillLog({ ...given, run: async (text: string) => database.raw.exec(text) })
-    // A connection of its own: those of the server give up on statements that take long.
+    // A separate connection: those of the server have a short statement timeout.
     const filler = new pg.Client({ connectionString: database.url, statement_timeout: 0 })
     await filler.connect()
     await fillLog({ ...given, run: async (text: string) => void (await filler.query(text)) })

@@ -10,8 +10,8 @@ import { ask, chat, eventually, httpUpstream, model, settledCharges } from '../r
 import { idle, inEachWay, trustOfSuite, type Way, ways } from '../relay/trust-stage.ts'
 
 /**
- * The counts that parts E and G of docs/reference/trust-cases.md ask for; the same cases with fewer requests run with every change. MANY
- * stands for 10,000.
+ * The counts of parts E and G of docs/reference/trust-cases.md; the same cases with fewer requests run with every change. MANY
+ * replaces 10,000.
  */
 const many = Number(process.env.MANY ?? 10_000)
 
@@ -109,7 +109,7 @@ eachDatabase('many requests', (_fresh, kind) => {
 })
 
 describe('two nodes with Redis', () => {
-  it('[T151] a flood of changes of the own account and of settings leaves every charge as it is', async () => {
+  it('[T151] a flood of changes of the own account and of settings leaves every charge unchanged', async () => {
     const redis = await startRedis()
     if (!redis) return
     onTestFinished(() => redis.stop())
@@ -119,7 +119,7 @@ describe('two nodes with Redis', () => {
     const token = await addToken(server)
     const before = (await books(server)).users[0]
     let isOver = false
-    // Most of a flood is refused; what is let in changes the account.
+    // Most of a flood is refused; admitted calls change the account.
     const flood = async (node: TestServer, number: number) => {
       let changes = 0
       for (let count = 0; !isOver; count++) {
@@ -168,7 +168,7 @@ async function nodesOfTest(
   return [server, ...others]
 }
 
-/** Takes from the only user whatever is above this. */
+/** Removes all quota of the only user above this amount. */
 async function leave(server: TestServer, quota: number): Promise<void> {
   const has = (await books(server)).users[0]?.quota ?? 0
   await server.call('POST /api/user/1/quota', { change: quota - has, reason: 'test' })

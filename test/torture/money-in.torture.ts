@@ -22,15 +22,15 @@ const quota = 6_000_000
 const caller = { id: 1, username: 'root', role: 100, group: 'default', address: '127.0.0.1' }
 
 interface Scene {
-  /** What the workers do. */
+  /** The work of the workers. */
   readonly move: Record<string, unknown>
   readonly users: readonly number[]
-  /** What the winner of many attempts hears, and the others. */
+  /** The result of the one successful attempt, and of the others. */
   readonly won: string
   readonly late: string
   /** Whether one attempt wins: reports of one payment are all acknowledged. */
   readonly isOnlyOne: boolean
-  /** What the one time writes into the ledger, where it is not `quota`. */
+  /** The ledger amount of the one successful attempt, if it is not `quota`. */
   readonly amount?: number
 }
 
@@ -179,7 +179,7 @@ eachDatabase('[T166] [T174] a process that is killed', (fresh) => {
       outcomes[isUsed ? 'used' : 'unused']++
     }
     console.log(`killed at random: ${outcomes.used} used, ${outcomes.unused} not`)
-    // Else no kill came between: the moments were all too early or too late.
+    // Otherwise no kill hit the interval: all were too early or too late.
     expect(Math.min(outcomes.used, outcomes.unused)).toBeGreaterThan(0)
     expect(await reconcile(node.core)).toEqual([])
   })

@@ -25,7 +25,7 @@ const rollMs = Number(process.env.ROLL_SECONDS ?? 30) * 1000
 const rate = Number(process.env.ROLL_RATE ?? 40)
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Asks without a pause until it is told to stop, and gathers what does not end as it should. */
+/** Sends requests without a pause until it is stopped, and collects those with unexpected ends. */
 function callersOf(url: () => string, key: string, perSecond: number) {
   const failures: string[] = []
   const whole = new Set<string>()
@@ -154,7 +154,7 @@ it('[T232] a node cut off from Redis, from PostgreSQL or from both follows the r
   expect(spent.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(10_300 / 13)
   toRedis.proxy.heal()
 
-  // From PostgreSQL: nobody is served there, and what was withdrawn meanwhile is withdrawn when it is back.
+  // From PostgreSQL: no requests are served there, and tokens revoked meanwhile stay revoked when it is back.
   toPostgres.proxy.cut()
   await expectApart()
   await allow(2)

@@ -12,9 +12,9 @@ import { chat, httpUpstream, model, requestBytes, speak } from '../relay/stage.t
 import { streams } from '../relay/trust-stage.ts'
 
 /**
- * Part F of docs/reference/trust-cases.md with as many callers as it asks for, on a server in a process of its own, while others go on asking:
- * 99 of 100 may wait twice as long as before, and LAG_MS (200) longer, which is what its event loop may lag. The figure is that of a machine
- * that has nothing else to do.
+ * Part F of docs/reference/trust-cases.md with its full number of callers, on a separate server process, while others continue: their
+ * 99th percentile may be twice as long as before plus LAG_MS (200), which is the allowed delay of its event loop. The figure is for an
+ * idle machine.
  */
 const lagMs = Number(process.env.LAG_MS ?? 200)
 const much = 'much'
@@ -60,7 +60,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
     expect(statuses).toEqual([200])
   }
   const atEase = () => others.beside(ordinary(), () => pause(3000))
-  /** Others are served meanwhile as they were before, or are afterwards. */
+  /** Others are served as before meanwhile, or afterwards. */
   async function besideOthers(work: () => Promise<unknown>): Promise<void> {
     const before = await atEase()
     const meanwhile = await others.beside(ordinary(), work)
@@ -136,7 +136,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
     const crowds = async (one: () => Promise<void>) => {
       for (let round = 0; round < 5; round++) await Promise.all(Array.from({ length: 100 }, one))
     }
-    // What a crowd costs that is answered at once: the callers, and the provider, work on the same cores.
+    // The cost of a crowd that is answered immediately: the callers, and the provider, run on the same cores.
     await besideOthers(() => crowds(() => ask('/api/status')))
     expect([...statuses]).toEqual([200])
     const logIn = () => {
@@ -175,7 +175,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
     expect([grown <= 20, grown]).toEqual([true, grown])
   })
 
-  it('[T138] 10,000 connections that do nothing are borne, and so is that there are no more files to be had', async () => {
+  it('[T138] 10,000 idle connections are tolerated, and so is running out of file descriptors', async () => {
     const files = openFilesOf(server.pid)
     const open = (count: number) =>
       Array.from({ length: count }, () => {
@@ -184,7 +184,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
         return socket
       })
     const all = open(10_000)
-    // Those that say nothing are closed after fifteen seconds: on a busy machine the first of them before the last are there.
+    // Silent connections are closed after fifteen seconds: on a busy machine the first of them before the last are open.
     let most = 0
     await until('they are there', () => {
       most = Math.max(most, openFilesOf(server.pid) - files)
@@ -216,7 +216,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
         (socket) => {
           for (let count = 0; count < 1_000_000; count++) socket.send('x', { fin: false })
         },
-        // Who still sends when it is closed does not hear why.
+        // A client that is still sending when the connection is closed does not receive the reason.
         [1008, 1006],
       ],
       [
@@ -229,7 +229,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
       [
         'a packed frame',
         (socket) => {
-          // What is below a WebSocket is a connection. Packed text, as if that had been agreed upon.
+          // The connection under the WebSocket. Compressed text, as if compression had been negotiated.
           ;(socket as unknown as { _socket: Socket })._socket.write(Buffer.concat([Buffer.from([0xc1, 0x80, 0, 0, 0, 0])]))
         },
         [1002],

@@ -8,14 +8,14 @@ import { requireBalancedBooks } from '../helpers/seed.ts'
 
 /** FUZZ_ROUNDS (100; T089 asks for 1,000): requests for each route and role, a tenth of them over PostgreSQL. SEED repeats a run. */
 const rounds = Number(process.env.FUZZ_ROUNDS ?? 100)
-/** How long one may take; the figure is that of a machine that has nothing else to do. */
+/** The time limit of one request; the figure is for an idle machine. */
 const hangMs = Number(process.env.HANG_MS ?? 2000)
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
 
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
-/** What is in use, garbage apart: the process is also the one that asks. */
+/** Memory in use without garbage: the process also runs the callers. */
 function usedMb(): number {
   collect()
   const { heapUsed, external } = process.memoryUsage()
@@ -26,7 +26,7 @@ eachDatabase('made-up requests', (_fresh, kind) => {
   it('[T089] fail by no fault of ours, hang nowhere and leave no memory behind', async () => {
     const server = await serverOfTest(kind, { env: { TRUSTED_PROXIES: '127.0.0.1' } })
     const all = kind === 'sqlite' ? rounds : Math.ceil(rounds / 10)
-    // What the first of them bring into memory stays.
+    // Memory loaded by the first requests stays.
     const first = await fuzzRoutes(server, { rounds: Math.ceil(all / 4), seed })
     const before = usedMb()
     const rest = await fuzzRoutes(server, { rounds: Math.floor((all * 3) / 4), seed: seed + 1 })

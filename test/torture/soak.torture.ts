@@ -91,7 +91,10 @@ describe.each(['sqlite', 'postgres'] as const)('a soak over %s', (kind) => {
   )
 })
 
-/** What the upstream does for each model: most of part E of docs/reference/trust-cases.md, at random where once would be too much. */
+/**
+ * The behaviour of the upstream for each model: most of part E of docs/reference/trust-cases.md, at random if every time would be too
+ * much.
+ */
 function programsOf(random: () => number) {
   const some = (share: number, program: Program) => () => (random() < share ? program : { words: 5 })
   return {
@@ -115,7 +118,7 @@ function programsOf(random: () => number) {
 }
 const models = Object.keys(programsOf(Math.random))
 
-/** A caller without manners, who is not waited for: part F. */
+/** A misbehaving caller, which is not awaited: part F. */
 function rude(url: string, key: string, random: () => number): void {
   const body = '{"model":"slow","stream":true,"messages":[{"role":"user","content":"one"}]}'
   const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n`

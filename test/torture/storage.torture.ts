@@ -44,7 +44,7 @@ function databaseAt(url: string): TestDatabase {
   return { kind: 'postgres', env, open: () => openDatabase(env), drop: async () => {} }
 }
 
-/** A server under load, and what its callers were told. */
+/** A server under load, and the results of its callers. */
 async function stage(kind: 'sqlite' | 'postgres', database: TestDatabase) {
   const server = await serverOfTest(kind, { database })
   const upstream = await upstreamOfTest({ programs: { [model]: { words: 10, pauseMs: 5 } } })
@@ -70,10 +70,10 @@ async function stage(kind: 'sqlite' | 'postgres', database: TestDatabase) {
 
   return {
     server,
-    /** Nobody is served, nothing is asked of an upstream, and who asks hears so in time. */
+    /** No request is served or sent upstream, and callers get a refusal in time. */
     async expectOutage(lastsMs = 0) {
       await eventually('it is noticed', async () => (await ask(server, key, chat())).status === 503)
-      // What held before may still be on its way.
+      // Requests admitted before may still be running.
       await eventually('what ran has ended', async () =>
         (await server.app.metrics.relayOpen.get()).values.every(({ value }) => value <= callers + 1),
       )
@@ -96,7 +96,7 @@ async function stage(kind: 'sqlite' | 'postgres', database: TestDatabase) {
       expect(ms).toBeLessThan(backMs)
     },
     ask: () => ask(server, key, chat()),
-    /** Who saw the end of an answer was charged once, nobody twice, and the books agree. */
+    /** Every complete answer was charged once, no request twice, and the books balance. */
     async expectBooks() {
       isOver = true
       await Promise.all(running)

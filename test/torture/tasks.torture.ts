@@ -97,13 +97,13 @@ describe.each(['sqlite', 'postgres'] as const)('drawings over processes (%s)', (
       const charged = new Set(charges.map(({ reference }) => reference.slice('charge:'.length)))
       const refunded = new Set(refunds.map(({ reference }) => reference.slice('refund:'.length)))
       const byId = new Map(rows.map((row) => [row.mj_id, row]))
-      // Who was told a name has paid for it, once, and has the drawing.
+      // Every order with a task id was charged once, and has the drawing.
       for (const id of told) {
         const row = byId.get(id)
         expect(row?.status, id).toBe('SUCCESS')
         expect([charged.has(row?.request_id ?? ''), refunded.has(row?.request_id ?? '')], id).toEqual([true, false])
       }
-      // What failed is paid by nobody, and nothing is left open.
+      // Failed tasks are not charged, and no task is left open.
       for (const row of rows) {
         expect(['SUCCESS', 'FAILURE']).toContain(row.status)
         if (row.status === 'FAILURE') expect(charged.has(row.request_id)).toBe(refunded.has(row.request_id))

@@ -7,7 +7,7 @@ import { inbounds } from '../../src/server/protocols/index.ts'
 import type { ReplyEvent } from '../../src/server/protocols/reply-events.ts'
 import { contextOf, replyOf } from './any-writing.ts'
 
-/** The providers of the Vercel AI SDK check every reply and event by schemas of their own. What they cannot read is a part `error`. */
+/** The providers of the Vercel AI SDK validate every reply and event by their own schemas. An unreadable one becomes a part `error`. */
 type Model = Exclude<LanguageModel, string> & { readonly specificationVersion: 'v3' }
 
 type Fetch = () => Promise<globalThis.Response>
@@ -25,7 +25,7 @@ describe.each(Object.entries(models))('replies of %s, by the schemas of the Verc
   // The keys are those of the table.
   const format = name as keyof typeof models
   const inbound = inbounds[format]
-  // Calls with free text only come to those who have declared such tools, which this provider cannot in Chat.
+  // Calls with free text are sent only to callers that have declared such tools, which this provider cannot in Chat.
   const wanted = (seed: number) => (format === 'openai.chat' ? withoutFreeText(replyOf(seed)) : replyOf(seed))
   const answer = (text: string, type: string) => async () => new Response(text, { headers: { 'content-type': type } })
 

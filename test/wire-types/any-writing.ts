@@ -16,7 +16,7 @@ export function replyOf(seed: number): ReplyEvent[] {
       ...(event.reason === 'stop-sequence' ? { stopSequence: 'END' } : {}),
     }
   })
-  // The relay tells what it has counted where an upstream tells nothing.
+  // The relay reports its own count when an upstream reports none.
   const told = events.some(({ type }) => type === 'usage')
   return told ? events : [...events.slice(0, -1), { type: 'usage', usage: { ...noUsage, input: 5, output: 2 } }, { type: 'end' }]
 }

@@ -9,7 +9,7 @@ import { convertOfTest } from '../helpers/conversions.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { faultsOf, type Typed } from './compile.ts'
 
-/** What is written besides conversations: errors, lists of models, counts of tokens, and what other vendors answer to other calls. */
+/** Bodies other than conversations: errors, lists of models, token counts, and other vendors' replies to other calls. */
 const errorTypes: Readonly<Record<Exclude<Dialect, TaskFormat>, string>> = {
   openai: 'OpenAiError',
   anthropic: 'MessagesError',
@@ -36,7 +36,7 @@ const vectors = [
 ]
 const image = { content: { parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }] }, finishReason: 'STOP' }
 
-/** Conversions by what a vendor answers, with the type of what the caller gets. */
+/** Conversions by the vendor's reply, with the type of the caller's reply. */
 const answers: readonly { type: string; from: CallerFormat; to: Format; body: object; replies: readonly object[] }[] = [
   {
     type: 'Embeddings',
@@ -121,7 +121,7 @@ function everyConversion(): Typed[] {
   return answers.map(({ type, from, to, body, replies }) => {
     const { plan, read } = convertOfTest(from, to, { model: 'asked', ...body })
     const told = read(...(replies as Record<string, unknown>[]))
-    // The relay adds what it has counted where the vendor has told nothing.
+    // The relay adds its own count when the vendor has reported none.
     const counted = 'usage' in told ? {} : plan.writeUsage?.({ ...noUsage, input: 4 })
     return { type, json: JSON.stringify({ ...told, ...counted }) }
   })
@@ -161,7 +161,7 @@ async function everyAnswer(server: TestServer, key: string): Promise<Typed[]> {
   ])
 }
 
-describe('what is no conversation', () => {
+describe('calls that are not conversations', () => {
   it('fits the types of the official SDKs too', async () => {
     const server = await serverOfTest('sqlite')
     await addChannel(server, { url: 'http://127.0.0.1:9', type: 8, models: 'gpt-4o-mini,claude-3-5-sonnet-20241022' })

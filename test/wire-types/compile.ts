@@ -28,8 +28,8 @@ export interface Typed {
 }
 
 /**
- * What the compiler says of values as literals of their types, each fault with its value; nothing when all fit. A literal may not hold
- * members that its type does not know.
+ * The compiler's errors for values as literals of their types, each with its value; empty when all fit. A literal may not have members
+ * that its type does not have.
  */
 export async function faultsOf(files: Readonly<Record<string, readonly Typed[]>>): Promise<string[]> {
   // Inside of the repository, so that the packages are found.

@@ -9,8 +9,8 @@ import type {
 import type OpenAI from 'openai'
 
 /**
- * What the official SDKs say that the vendors write, as it stands on the wire: without what the SDKs add themselves, and with the members
- * that other vendors have added and their clients look for. An object literal of these types may hold nothing else.
+ * The wire format according to the official SDKs: without the members that the SDKs add themselves, and with members that other
+ * vendors have added and their clients read. An object literal of these types may have no others.
  */
 
 // ── Chat Completions ──
@@ -23,7 +23,7 @@ type ThinkingBlock =
   | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
   | { readonly type: 'redacted_thinking'; readonly data: string }
 
-/** Reasoning as DeepSeek and its followers tell it, its signed form as LiteLLM does, and images as OpenRouter does. */
+/** Reasoning as in DeepSeek and compatible hosts, its signed form as in LiteLLM, and images as in OpenRouter. */
 interface VendorMembers extends GoogleSeal {
   readonly reasoning_content?: string
   readonly thinking_blocks?: readonly ThinkingBlock[]
@@ -66,7 +66,7 @@ export type CompletionsChunk = Omit<OpenAI.Completion, 'choices' | 'usage'> & {
   readonly usage?: OpenAI.CompletionUsage | null
 }
 
-/** The accustomed console's own word stands beside the list. */
+/** The member of compatible consoles is next to the list. */
 export interface ModelList {
   readonly success: true
   readonly object: 'list'
@@ -90,13 +90,13 @@ export interface OpenAiError {
 type Response = OpenAI.Responses.Response
 type OutputItem = OpenAI.Responses.ResponseOutputItem
 
-/** The vendor tells a status of these calls as of all others, as its guide shows; the type has none. */
+/** The vendor sends a status for these calls as for all others, as its guide shows; the type has none. */
 type ItemOnWire<Item> = Item extends { readonly type: 'custom_tool_call' } ? Item & { readonly status?: string } : Item
 
 /**
- * The SDK makes `output_text` itself. The vendor repeats `store` and penalties, which have no type in replies. Codes of errors are
- * more than the type lists: `context_length_exceeded` is what clients look for. Members that are not set are null, as in the vendor's
- * replies and in the published schema of Open Responses; the type has them absent.
+ * The SDK creates `output_text` itself. The vendor repeats `store` and penalties, which the type of replies lacks. There are more
+ * error codes than in the type: clients check for `context_length_exceeded`. Unset members are null, as in the vendor's replies and in
+ * the published schema of Open Responses; in the type they are absent.
  */
 export type ResponsesReply = Omit<Response, 'output_text' | 'output' | 'error' | 'text' | UnsetMember> & {
   readonly [Member in UnsetMember]?: Response[Member] | null
@@ -128,7 +128,7 @@ type EventOnWire<Event> = Event extends { response: Response }
 
 // ── Messages ──
 
-/** The vendor leaves `citations` out of a text that has none, where the type has null, which others cannot read. */
+/** The vendor omits `citations` of a text without any, where the type has null, which other clients cannot read. */
 type BlockOnWire<Block> = Block extends Anthropic.TextBlock
   ? Omit<Block, 'citations'> & { readonly citations?: NonNullable<Block['citations']> }
   : Block
@@ -159,7 +159,7 @@ export interface ClaudeModels {
 export type ClaudeModel = Anthropic.ModelInfo
 export type ClaudeCount = Anthropic.MessageTokensCount
 
-/** How long what went into the cache is kept stands in the last event as well, where it is known here first. */
+/** The lifetimes of cache writes are also in the last event, because they are first known there. */
 type MessagesEventOnWire<Event> = Event extends Anthropic.RawMessageDeltaEvent
   ? Omit<Event, 'usage'> & { readonly usage: Event['usage'] & Pick<Anthropic.Usage, 'cache_creation'> }
   : Event extends Anthropic.RawContentBlockStartEvent

@@ -9,8 +9,8 @@ import { contextOf, replyOf } from './any-writing.ts'
 import { faultsOf, type Typed } from './compile.ts'
 
 /**
- * Every reply and every event that is written here fits the types of the official SDKs, by the judgement of the compiler: replies of all
- * kinds are written out as literals of these types. Literals may not hold members that a type does not know.
+ * Every reply and every event written here conforms to the types of the official SDKs, checked by the compiler: replies of all kinds
+ * are written as literals of these types. Literals may not have members that a type does not have.
  */
 const seeds = Array.from({ length: 120 }, (_, at) => at + 1)
 const error = { message: 'it broke', type: 'server_error', code: 'broken', param: null, status: 503 }
@@ -49,7 +49,7 @@ function typedOf({ format, reply, event }: Dialect): Typed[] {
   ])
 }
 
-/** What is told of responses that are kept here, besides what their writers write. */
+/** Replies about responses stored here, in addition to those of their writers. */
 function upstreamResponses(): Typed[] {
   const { response, events } = beginBackground({
     ...contextOf('openai.responses', 6),
@@ -75,7 +75,7 @@ describe('replies as the official SDKs type them', () => {
     expect(await faultsOf({ ...files, kept: upstreamResponses() })).toEqual([])
   }, 120_000)
 
-  it('are judged by a compiler that finds what is missing, unknown or of another kind', async () => {
+  it('are checked by a compiler that reports missing, unknown and mistyped members', async () => {
     const right = [
       { type: 'MessagesEvent', json: '{"type":"message_stop"}' },
       { type: 'GeminiReply', json: '{"candidates":[{"finishReason":"STOP"}]}' },

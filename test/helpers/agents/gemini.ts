@@ -204,7 +204,7 @@ function transcriptOf({ systemInstruction, tools = [] }: GeminiBody, contents: r
     turns: contents.map(({ role, parts }): UserTurn | ModelTurn => {
       if (role === 'user') return userTurn(parts)
       const callIds = parts.flatMap(({ functionCall }) => (functionCall?.id === undefined ? [] : [functionCall.id]))
-      // Thoughts may be sent back or left out; a text may come back in the pieces in which it was told.
+      // Thoughts may be sent back or left out; a text may be sent back in the chunks in which it was streamed.
       const said = parts.filter(({ thought, text }) => !thought && text !== '')
       return { role: 'model', callIds, content: withJoinedTexts(said) }
     }),
@@ -235,7 +235,7 @@ function userTurn(parts: readonly Part[]): UserTurn {
   }
 }
 
-/** A text has to stand in a member; of an object the agent may send the object. Some write the name of the function beside it. */
+/** A text has to be in a member; an object may be sent directly. Some agents add the name of the function. */
 function resultText({ name, response }: NonNullable<Part['functionResponse']>): string {
   const { name: named, ...said } = response
   const plain = named === name ? said : response

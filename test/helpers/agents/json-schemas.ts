@@ -1,6 +1,6 @@
 /**
- * What vendors take of JSON schema where they hold the model to it. Sources: OpenAI "Structured outputs", Anthropic "Structured outputs",
- * Gemini API reference (`Schema` and `responseJsonSchema`), read 2026-11.
+ * The JSON schema keywords that vendors support for enforced schemas. Sources: OpenAI "Structured outputs", Anthropic "Structured
+ * outputs", Gemini API reference (`Schema` and `responseJsonSchema`), read 2026-11.
  */
 export type SchemaRule = keyof typeof rules
 
@@ -66,7 +66,7 @@ const rules = {
   },
 } as const satisfies Record<string, Rule>
 
-/** What is wrong with a schema by the rule; undefined when nothing is. */
+/** The violation of the rule in a schema; undefined when there is none. */
 export function faultOfSchema(schema: unknown, name: SchemaRule, at = 'schema'): string | undefined {
   const rule: Rule = rules[name]
   if (!isObject(schema)) return `${at} is not an object`

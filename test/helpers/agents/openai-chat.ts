@@ -138,7 +138,7 @@ function requireTools({ tools, tool_choice, parallel_tool_calls, response_format
   if (fault) refuse(`Invalid schema for response_format '${response_format.json_schema.name}': ${fault}`)
 }
 
-/** Behind a message with calls stand the results of all of them, and results stand nowhere else. */
+/** A message with calls must be followed by the results of all of them, and results must not occur elsewhere. */
 function requireResults({ messages }: ChatBody): void {
   let owed: string[] = []
   for (const [at, message] of messages.entries()) {

@@ -160,7 +160,7 @@ type ResponsesBody = z.infer<typeof bodyShape>
 type Item = z.infer<typeof item>
 type MessageItem = Extract<Item, { role: string }>
 
-/** Nothing is kept here: what the model has said has to come back whole. */
+/** The vendor stores nothing: the whole output of the model has to be sent back. */
 function requireStateless(body: ResponsesBody, items: readonly Item[]): void {
   for (const item of items) {
     if (isOf(item, 'item_reference')) {
@@ -186,7 +186,7 @@ function requireSchemas({ tools = [], text }: ResponsesBody): void {
   if (fault) refuse(`Invalid schema for response_format '${text.format.name}': ${fault}`)
 }
 
-/** Every call has an output behind it, every output a call before it, and reasoning stands before what followed from it. */
+/** Every call must be followed by an output, every output preceded by a call, and reasoning must precede the items that followed it. */
 function requireOutputs(items: readonly Item[]): void {
   const calls = new Set<string>()
   const outputs = new Set<string>()
@@ -239,7 +239,7 @@ function transcriptOf({ instructions, tools = [] }: ResponsesBody, items: readon
     } else if (isOf(item, 'function_call_output')) {
       user({ role: 'user', texts: [], images: [], results: [{ id: item.call_id, text: textOf(item.output) }] })
     } else if ('role' in item) {
-      // LangChain tells a turn of calls alone with an empty message before them.
+      // LangChain sends a turn of only calls with an empty message before them.
       if (item.role === 'assistant') {
         if (item.content.length > 0) model().content.push({ type: 'message', text: textOf(item.content) })
       } else if (item.role === 'user') user(questionOf(item))

@@ -1,6 +1,6 @@
 /**
- * The conversation that every agent of these tests holds, whatever it speaks and whatever answers it: a question with an image; two calls
- * side by side; one more call behind a first answer; the answer in JSON. The simulated vendors play the model's part and check the agent's.
+ * The conversation of every agent in these tests, with any protocol and any upstream: a question with an image; two parallel calls;
+ * one more call after a first answer; the answer in JSON. The simulated vendors play the model's part and check the agent's.
  */
 export const scenario = {
   instruction: 'You are the harbor master of Rye. Look things up before you answer.',
@@ -59,7 +59,7 @@ export interface StepUsage {
   readonly reasoning: number
 }
 
-/** What the model does in each turn. */
+/** The output of the model in each turn. */
 export const steps: readonly Step[] = [
   {
     thought: 'Tide and wind are asked. Both "now". 🧭',
@@ -85,7 +85,7 @@ export const steps: readonly Step[] = [
   },
 ]
 
-/** All that the three turns use. */
+/** The total usage of the three turns. */
 export const usageOfAll: StepUsage = steps.reduce(
   (sum, { usage }) => ({
     input: sum.input + usage.input,
@@ -99,7 +99,7 @@ export const usageOfAll: StepUsage = steps.reduce(
 /** Every call in order, as an agent should have made them. */
 export const callsOfAll = steps.flatMap(({ calls }) => calls)
 
-/** What a tool answers: a text for the wind, JSON with what is awkward to carry for the tide. */
+/** The result of a tool: a text for the wind, JSON with hard-to-encode characters for the tide. */
 export function resultOf(name: string, input: Readonly<Record<string, unknown>>): string {
   if (name === 'get_wind') return 'west 3 Bft,\n"gusts" to 5 – Böen 🌬️'
   return JSON.stringify({ day: input.day, metres: input.day === 0 ? 3.5 : 4.25, note: 'über "Null"' })

@@ -20,11 +20,11 @@ export interface UserTurn {
 export interface ModelTurn {
   readonly role: 'model'
   readonly callIds: readonly string[]
-  /** All that the vendor wants back of the turn, in its own form. */
+  /** The content that the vendor requires in the history, in its own form. */
   readonly content: unknown
 }
 
-/** What a vendor has said so far, so that it knows its own words, ids and seals again. */
+/** The output of a vendor so far, so that it recognizes its own texts, ids and signatures. */
 export class Issued {
   readonly #prefix: string
   readonly #byCall = new Map<string, { step: number; callIds: readonly string[]; content: unknown }>()
@@ -44,7 +44,7 @@ export class Issued {
     for (const id of callIds) this.#byCall.set(id, { step, callIds, content })
   }
 
-  /** The step that a request asks for. Throws a Refusal when the agent tells anything else than what has happened. */
+  /** The step that a request asks for. Throws a Refusal when the agent's history differs from what happened. */
   stepAsked({ system, tools, turns }: Transcript): number {
     if (!system.includes(scenario.instruction)) refuse(`the instructions do not hold "${scenario.instruction}" but "${system}"`)
     for (const tool of scenario.tools) {
@@ -97,11 +97,11 @@ export function requireShape<Shape>(schema: z.ZodType<Shape>, body: unknown, wor
 export interface Fault {
   readonly path: readonly PropertyKey[]
   readonly message: string
-  /** Members that the vendor does not know. */
+  /** Members that the vendor does not have. */
   readonly unknown: readonly string[]
 }
 
-/** Of several forms that a value may have, the one that it comes nearest to tells what is wrong. */
+/** If a value may have several forms, the fault is that of the closest form. */
 function deepest(issues: readonly z.core.$ZodIssue[], path: readonly PropertyKey[] = []): Fault {
   const faults = issues.map((issue): Fault => {
     const here = [...path, ...issue.path]

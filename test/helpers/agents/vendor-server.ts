@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 /** A simulated vendor: a server on loopback that plays the model's part of the scenario and refuses what the vendor would refuse. */
 export interface Vendor {
   readonly url: string
-  /** What was refused, in the vendor's words. */
+  /** The refusals, in the vendor's words. */
   readonly faults: string[]
-  /** How many requests were answered. */
+  /** The number of answered requests. */
   readonly answered: () => number
   stop(): Promise<void>
 }
@@ -23,14 +23,14 @@ export interface VendorReply {
   readonly pieces: readonly (string | Buffer)[]
 }
 
-/** How a vendor answers, and how it words a refusal. */
+/** The replies and the refusals of a vendor. */
 export interface VendorRules {
   /** Throws a Refusal. */
   answer(request: VendorRequest): VendorReply
   refusalBody(refusal: Refusal): { readonly headers?: Readonly<Record<string, string>>; readonly body: unknown }
 }
 
-/** What a vendor answers to a request that it does not take. One with `details` is expected: the agent has another way. */
+/** A vendor's refusal of a request. One with `details` is expected: the agent has a fallback. */
 export class Refusal extends Error {
   readonly status: number
   readonly details: object | undefined
