@@ -5,7 +5,7 @@ import { addChannel, requireBalancedBooks } from '../helpers/seed.ts'
 import { type SmtpServer, startSmtpServer } from '../helpers/smtp-server.ts'
 import { expectFit, go, logIn, openStage, readMessage, type Stage, userPassword } from './stage.ts'
 
-/** How people come in, get back in, and are looked after. */
+/** Registration, login, password reset and account settings. */
 const model = 'gpt-4o-mini'
 const question = 'one two three four'
 
@@ -204,7 +204,7 @@ it('an admin finds a user, changes group and quota, bans and lets in again', { t
   await dialog.getByRole('button', { name: '确认调整' }).click()
   await readMessage(page, 'zh', '额度已调整')
   await form.getByText('$9.00').waitFor()
-  // What was typed before is still there.
+  // The entered values are still there.
   expect(await form.getByRole('textbox', { name: '显示名称' }).inputValue()).toBe('Zoë')
   await form.getByRole('button', { name: '提交' }).click()
   await readMessage(page, 'zh', '用户信息更新成功！')

@@ -7,7 +7,7 @@ import { addChannel, addToken } from '../helpers/seed.ts'
 import { startFakeUpstream } from '../helpers/upstream.ts'
 import { everyLook, expectFit, go, hasFocus, openStage, readMessage, type Stage } from './stage.ts'
 
-/** What admins do with channels beyond adding one: keys that fail, tags, changes to requests, models of upstreams. */
+/** Channel operations of admins other than adding: failing keys, tags, changes to requests, upstream models. */
 let stage: Stage
 beforeAll(async () => {
   stage = await openStage()
@@ -171,7 +171,7 @@ describe.each(everyLook ? (['zh', 'en'] as const) : (['zh'] as const))('in %s', 
     await client.chat.completions.create({ model, messages: [{ role: 'user', content: 'hello' }] })
   }
 
-  it('an admin adds a channel with three keys, and repairs the one that was refused', { timeout: 90_000 }, async () => {
+  it('an admin adds a channel with three keys, and repairs the refused one', { timeout: 90_000 }, async () => {
     const name = `keys-${language}`
     const refused = `upstream-key-${language}-2222`
     const { page, problems } = await stage.open('root', { language, scheme: language === 'zh' ? 'light' : 'dark' })
@@ -368,7 +368,7 @@ describe.each(everyLook ? (['zh', 'en'] as const) : (['zh'] as const))('in %s', 
     await change.getByRole('button', { name: words.apply(1) }).click()
     await readMessage(page, language, words.applied(name))
     expect((await channelOf(id)).models).toBe(`${model},old-model,new-model`)
-    // What was not taken is still to be decided on, in its row too.
+    // The changes that were not applied are still pending, in its row too.
     await page.keyboard.press('Escape')
     await hasFocus(page.getByRole('button', { name: words.moreOfAll }))
     await page.getByRole('row', { name }).getByRole('button', { name: '−1' }).waitFor()
@@ -376,7 +376,7 @@ describe.each(everyLook ? (['zh', 'en'] as const) : (['zh'] as const))('in %s', 
     await upstream.stop()
   })
 
-  it('an admin sees which endpoints an upstream was found to lack, and says so of others', { timeout: 60_000 }, async () => {
+  it('an admin sees the endpoints found missing at an upstream, and sets others', { timeout: 60_000 }, async () => {
     const name = `lacking-${language}`
     const id = await addChannel(stage.server, { url: stage.upstream.url, models: model, name })
     const since = Math.floor(Date.now() / 1000) - 60

@@ -85,7 +85,7 @@ it('without an enabled token it warns, and leads to the tokens', async () => {
   }
 })
 
-it('a chat page is added as a row that shows what it opens, at the position of the row', async () => {
+it('a chat page is added as a row that shows its target, at the position of the row', async () => {
   const { page, problems } = await stage.open('admin', { language: 'en' })
   await go(page, '/setting?tab=operation#chats')
   const card = page.locator('#chats')

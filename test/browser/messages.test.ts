@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addChannel } from '../helpers/seed.ts'
 import { expectFit, go, type Language, openStage, readMessage, type Stage } from './stage.ts'
 
-/** What the console says when something is missing, wrong or refused. */
+/** The console's messages for missing, wrong and refused values. */
 
 const question = 'one two three four'
 const models = { good: 'gpt-4o-mini', refusing: 'gpt-4o', cut: 'gpt-4.1' } as const
@@ -199,7 +199,7 @@ describe.each(['zh', 'en'] as const)('in %s', (language) => {
     const { page } = await stage.open('root', { language })
     // Each time until it is read: a part that leaves the page takes back what it asked for.
     await page.route('**/api/status', (route) => route.fulfill({ status: 500 }))
-    // It is gone again after some seconds, which may be before everything else has come.
+    // It disappears after some seconds, which may be before everything else is loaded.
     await page.goto('/about', { waitUntil: 'commit' })
     await readMessage(page, language, words.noStatus)
     await page.unroute('**/api/status')

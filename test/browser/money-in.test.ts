@@ -111,7 +111,7 @@ it('an admin makes codes as a file, and a user redeems one, tops up and sees it 
   const paying = page.context().waitForEvent('page')
   await page.getByRole('dialog').getByRole('button', { name: say.confirm }).click()
 
-  // The payment page leads back to the wallet, which tells the same.
+  // The payment page redirects to the wallet, which shows the same.
   const returned = await paying
   await returned.waitForURL(/\/topup\?order=USR/)
   await returned.getByText(say.credited).waitFor()
@@ -139,7 +139,7 @@ it('an admin makes codes as a file, and a user redeems one, tops up and sees it 
   expect(problems).toEqual([])
 })
 
-it('an order that no report came of is credited when an admin has it checked with the provider', async () => {
+it('an order without a report is credited when an admin checks it with the provider', async () => {
   gateway.reports = 'never'
   const { page } = await stage.open('root', { language: 'en' })
   const say = words.en

@@ -5,7 +5,7 @@ import { addChannel, addToken } from '../helpers/seed.ts'
 import { ask, completion } from '../relay/stage.ts'
 import { expectFit, go, openStage, readMessage, type Stage } from './stage.ts'
 
-/** What operators do in the settings and on the first day. */
+/** Operators' settings and the first run. */
 let stage: Stage
 beforeAll(async () => {
   stage = await openStage()
@@ -71,7 +71,7 @@ it('a notice is shown once, and again when it is another one', async () => {
   await stage.server.call('PUT /api/option/', { key: 'Notice', value: '另一条' })
   await page.reload()
   await dialog.getByText('另一条').waitFor()
-  // An address stays a link: a page elsewhere is not shown to whoever only comes by.
+  // An address stays a link: an external page is not embedded for visitors.
   await stage.server.call('PUT /api/option/', { key: 'Notice', value: 'https://elsewhere.test/news' })
   await page.reload()
   await dialog.getByRole('link', { name: 'https://elsewhere.test/news' }).waitFor()
@@ -85,7 +85,7 @@ describe("operators' page contents", () => {
     expect(await stage.server.call('GET /api/about')).toBe(value)
   }
 
-  it('is Markdown that may hold HTML, kept as it was written', async () => {
+  it('is Markdown that may contain HTML, stored unchanged', async () => {
     await write(`
 # Welcome
 
@@ -135,7 +135,7 @@ Some *words* in <b>HTML</b>
         .last()
         .evaluate((cell) => getComputedStyle(cell).textAlign),
     ).toMatch(/right$/)
-    // What is wider than the page is reached by keyboard.
+    // Content wider than the page can be scrolled by keyboard.
     for (const wide of [main.locator('div:has(> table)'), main.locator('pre')]) {
       await wide.focus()
       expect(await wide.evaluate((element) => element === document.activeElement)).toBe(true)

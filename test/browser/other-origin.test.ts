@@ -9,15 +9,15 @@ import { addChannel, addToken } from '../helpers/seed.ts'
 import { everyLook, go, openStage, type Stage, userPassword } from './stage.ts'
 
 /**
- * Part B of docs/reference/trust-cases.md: what a page of another origin tries in the browser of somebody who is signed in. It has a
- * server of its own; names that end in `.test` are this machine.
+ * Part B of docs/reference/trust-cases.md: attacks of a page of another origin in the browser of a logged-in user. It has its own
+ * server; names that end in `.test` are this machine.
  */
 
-/** Browsers say to this machine, as over https, where a call comes from; to a name over plain http they do not. */
+/** Browsers send the origin headers to this machine, as over https; to a name over plain http they do not. */
 const victims = ['127.0.0.1', 'console.test'] as const
 type Victim = (typeof victims)[number]
 
-/** Pages of another site, and of the same one, which cookies go along from. The heavy run takes each beside each. */
+/** Pages of another site, and of the same site, which sends cookies. The heavy run takes all combinations. */
 const attackers: readonly (readonly [Victim, string])[] = [
   ['127.0.0.1', 'evil.test'],
   ['console.test', 'sibling.console.test'],
@@ -35,7 +35,7 @@ const pathsOf = (method: string) => [
     lines.map(([line]) => parseLine(line)).flatMap((line) => (line.method === method ? [line.path.replace(/:\w+/g, '1')] : [])),
   ),
 ]
-/** The last is the playground's, which the cookie opens too. */
+/** The last is the playground's, which the cookie authenticates too. */
 const posts = [...pathsOf('POST'), '/pg/chat/completions']
 /** Sent in every form that a page can send, and by real forms too; the heavy run sends all others so as well, but for the real forms. */
 const formPosts = ['/api/user/logout', '/api/token/', '/api/user/manage', '/api/redemption/', '/pg/chat/completions']
@@ -47,11 +47,11 @@ const sentInEveryForm = everyLook ? posts : formPosts
 const open = lines.flatMap(([line, { access }]) => (access === 'public' ? [parseLine(line).path] : []))
 const writingGets = lines.flatMap(([line, { writes }]) => (writes ? [parseLine(line).path.replace(/:\w+/g, '1')] : []))
 
-/** Windows cost a page each: those of calls that only who is signed in may make are left to the heavy run. */
+/** Windows cost a page each: calls that require a login are left to the heavy run. */
 const opened = everyLook ? writingGets : writingGets.filter((path) => open.includes(path))
 const patience = { timeout: 30_000 }
 
-/** Would be taken by many calls, if it came from our own pages. */
+/** Many calls would accept it from our own pages. */
 const anything = {
   ...{ id: 1, ids: [1], action: 'disable', status: 2, name: 'stolen', quota: 5, change: 5, count: 1, reason: 'x', key: 'x' },
   ...{ username: 'user', password: userPassword, email: 'eve@evil.test', code: '1', state: '1', provider: 'github' },
@@ -59,7 +59,7 @@ const anything = {
 }
 const query = '?email=eve@evil.test&code=1&state=1&id=1&username=user'
 
-/** What pages listen to elsewhere. */
+/** Message events that pages listen to elsewhere. */
 const messages = [
   { type: 'login', user: { id: 2, username: 'user', role: 100 } },
   { type: 'setItem', key: 'user', value: '{"id":2}' },
@@ -88,7 +88,7 @@ afterAll(async () => {
 
 const consoleOf = (victim: Victim) => `http://${victim}:${port}`
 
-/** A page of root, with a cookie as logging in gives it, or of nobody. */
+/** A page of root, with a cookie as set by a login, or of an anonymous visitor. */
 async function visitor(victim: Victim, who: 'root' | 'nobody'): Promise<{ page: Page; context: BrowserContext }> {
   const { page } = await stage.open('nobody', { language: 'en', baseUrl: consoleOf(victim) })
   const context = page.context()
@@ -111,7 +111,7 @@ async function lure(context: BrowserContext, attacker: string): Promise<Page> {
   return page
 }
 
-/** All that anybody could change, but the time at which a session was last seen. */
+/** All data that could be changed, except the time at which a session was last seen. */
 async function everything() {
   const { db } = stage.server.app
   const whole = [
@@ -242,14 +242,14 @@ function watch(context: BrowserContext, origin: string): (kind: RegExp) => reado
 interface Posts {
   readonly target: string
   readonly posts: readonly string[]
-  /** Those that are also sent with the encodings of forms. */
+  /** Paths that are also sent with the encodings of forms. */
   readonly encoded: readonly string[]
-  /** Those that are also sent by real forms. */
+  /** Paths that are also sent by real forms. */
   readonly forms: readonly string[]
   readonly body: object
 }
 
-/** Runs on the page of the other origin: all that a form or a script may post without being asked. */
+/** Runs on the page of the other origin: everything that a form or a script may post without a preflight. */
 async function postEverything({ target, posts, encoded, forms, body }: Posts): Promise<void> {
   const json = JSON.stringify(body)
   const fields = Object.entries(body).map(([name, value]): [string, string] => [name, String(value)])
@@ -276,7 +276,7 @@ async function postEverything({ target, posts, encoded, forms, body }: Posts): P
   }
 }
 
-/** Runs there: what a browser asks the server about first. Answers what got through. */
+/** Runs there: requests that need a preflight. Returns those that succeeded. */
 async function askFirst(given: { target: string; asked: readonly (readonly string[])[]; body: object }): Promise<string[]> {
   const headers = { 'Content-Type': 'application/json', 'New-Api-User': '1' }
   const body = JSON.stringify(given.body)
@@ -290,7 +290,7 @@ async function askFirst(given: { target: string; asked: readonly (readonly strin
   return through
 }
 
-/** Runs there: everything that a page loads without being asked. */
+/** Runs there: every kind of resource that a page loads without a preflight. */
 async function loadEverything({ target, gets }: { target: string; gets: readonly string[] }): Promise<void> {
   const load = (tag: string, attributes: object) =>
     new Promise<void>((resolve) => {
@@ -313,7 +313,7 @@ function openEverything({ target, gets }: { target: string; gets: readonly strin
   for (const path of gets) window.open(target + path)
 }
 
-/** A server with nothing but an empty page. */
+/** A server with only an empty page. */
 async function startEvil(): Promise<{ port: number; stop(): Promise<void> }> {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Elsewhere</title><body>')

@@ -4,7 +4,7 @@ import { addChannel } from '../helpers/seed.ts'
 import { png } from '../helpers/task-peer.ts'
 import { expectFit, go, type Language, openStage, type Stage } from './stage.ts'
 
-/** What people do in the playground, against a provider that thinks, draws, fails and tries to act in the page. */
+/** Playground journeys, against a provider that thinks, returns images, fails and attacks the page. */
 const thinker = 'gpt-4o'
 const failing = 'gpt-4o-mini'
 const hostile = 'deepseek-chat'
@@ -86,7 +86,7 @@ it.each(looks)(
     await page.keyboard.press('Escape')
     await code.waitFor({ state: 'detached' })
 
-    // Another question goes where the first stood.
+    // Another question replaces the first.
     await page.getByRole('button', { name: say.edit }).click()
     await expect.poll(() => input.inputValue()).toBe('what is it?\nreally')
     await input.fill('and now?')
@@ -167,7 +167,7 @@ describe('conversations', { timeout: 90_000 }, () => {
     await page.getByText('History', { exact: true }).click()
     await list.getByText('Kept for later').waitFor()
 
-    // Another tab holds the database of the browser: what is not gone is shown.
+    // Another tab locks the browser's database: conversations that could not be deleted are shown.
     const other = await page.context().newPage()
     await go(other, '/about')
     await other.evaluate(holdConversations)
@@ -183,7 +183,7 @@ describe('conversations', { timeout: 90_000 }, () => {
     expect(problems).toEqual([])
   })
 
-  it('go on in two tabs at once without a word of either being lost', async () => {
+  it('continue in two tabs at the same time without losing a word of either', async () => {
     const { page, problems } = await stage.open('root', { language: 'en' })
     await go(page, '/playground')
     await choose(page, words.en.model, thinker)
@@ -214,7 +214,7 @@ describe('conversations', { timeout: 90_000 }, () => {
     await page.getByRole('textbox', { name: 'Seed' }).fill('7')
     await ask(page, 'en', 'a long story')
     await page.getByText(/word5\b/).waitFor()
-    // Another tab shows it as what it is, and says nothing else while it is written here.
+    // Another tab shows it as being generated, and writes nothing else meanwhile.
     const other = await page.context().newPage()
     await go(other, '/playground')
     await other.getByText('being generated in another tab').waitFor()

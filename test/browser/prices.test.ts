@@ -59,7 +59,7 @@ it.each([
   await row.getByRole('checkbox', { name: say.row }).check()
   await expectFit(page, language)
 
-  // What is typed above would undo what is accepted, so that comes first.
+  // Unsaved input above would undo the applied prices, so it is saved first.
   const price = page.getByRole('textbox', { name: say.searchPrice })
   await price.fill('0.02')
   await page.getByText(say.drafts).waitFor()
@@ -140,7 +140,7 @@ it.each([
   expect(problems).toEqual([])
 })
 
-it('saving a channel with models that have no price says so, and takes the public prices with one click', async () => {
+it('saving a channel with models without a price reports them, and uses the public prices with one click', async () => {
   const { server, upstream } = stage
   const { page, problems } = await stage.open('root', { language: 'en', scheme: 'light', width: 1440, height: 900 })
   await addChannel(server, { url: upstream.url, models: 'gpt-4o', type: 8, name: 'Own address' })
@@ -256,7 +256,7 @@ it.each([
   expect(problems).toEqual([])
 })
 
-it('newer prices that are dismissed are not shown any more', async () => {
+it('newer prices that are dismissed are no longer shown', async () => {
   const say = newer.en
   const source = await pricePublisher(publishedPrices({ 'gpt-5.4-mini': { input_mtok: 0.7, output_mtok: 4.5 } }))
   await stage.server.call('PUT /api/option/', { key: 'PriceDataUrl', value: source.url })

@@ -7,7 +7,7 @@ import { addChannel } from '../helpers/seed.ts'
 import { notice, type SceneIds, tokenOfTwoAttempts } from './seed-scenes.ts'
 import { go, type Language, logIn, type Stage, userPassword, type Who } from './stage.ts'
 
-/** What no address shows: dialogs and opened parts. Each is opened as a person does, and then looked at. */
+/** Views without an address: dialogs and expanded parts. Each is opened like a user does, and then checked. */
 export interface Scene {
   readonly name: string
   readonly who: Who
@@ -20,7 +20,7 @@ export interface Ground {
   readonly ids: SceneIds
   readonly language: Language
   readonly narrow: boolean
-  /** A page of somebody who has just come to this address. */
+  /** A page of a user who has just opened this address. */
   readonly enter: (address: string) => Promise<Page>
   /** Takes a picture under this name. */
   readonly look: (page: Page, name: string) => Promise<void>
@@ -308,14 +308,14 @@ export const scenes: readonly Scene[] = [
   })),
 ]
 
-/** Of the default password, which comes with every page. */
+/** The default password warning, which is on every page. */
 async function closeWarning(ground: Ground): Promise<void> {
   await dialogOf(ground).waitFor()
   await ground.page.keyboard.press('Escape')
   await dialogOf(ground).waitFor({ state: 'detached' })
 }
 
-/** Somebody new in each look: a second factor is set up once. */
+/** A new user in each look: a second factor is set up once. */
 async function makePerson({ stage: { server } }: Ground): Promise<string> {
   const { app } = server
   const username = `p${Math.random().toString(36).slice(2, 10)}`

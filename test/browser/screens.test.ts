@@ -55,12 +55,12 @@ describe.each(everyone)('for $who', ({ who, level, language, scheme, width }) =>
       } else if (['/login', '/register'].includes(of) && level > 0) {
         await page.waitForURL('**/token')
       } else if (of.startsWith('/chat') && !opensChatPage) {
-        // Nobody else of them has a token, and those are behind the login.
+        // The others have no token, and the token page requires a login.
         await page.waitForURL(level > 0 ? '**/token' : '**/login')
       } else if (of === '/chat2link') {
         await page.waitForURL(chatPages)
       } else if (of.startsWith('/oauth/')) {
-        // Nobody has sent us there.
+        // There is no previous page.
         await page.waitForURL(level > 0 ? '**/setting' : '**/login')
       } else {
         await page.getByRole('heading', { level: 1 }).waitFor()
@@ -68,7 +68,7 @@ describe.each(everyone)('for $who', ({ who, level, language, scheme, width }) =>
         await expect.poll(() => page.title()).toBe(of === '/' ? 'Sluice' : `${screen?.label[language]} · Sluice`)
       }
       if (opensChatPage) await page.unroute(chatPages)
-      // What is the same wherever one comes from is looked at once, and what users see is among what admins see.
+      // Addresses that are the same for everyone are checked once, and users' screens are checked as an admin.
       if (seen.has(end) || (who === 'user' && !everyLook)) continue
       seen.add(end)
       await expectFit(page, language, seededWords)
@@ -88,7 +88,7 @@ describe.each(everyone)('for $who', ({ who, level, language, scheme, width }) =>
           level > 0 &&
           nav?.group === group &&
           (nav.flag?.(status) ?? true) &&
-          // What is split shows its parts once it is opened.
+          // A split entry shows its parts when it is expanded.
           (nav.parts?.(status) ?? []).length <= 1 &&
           mayAccess(level, access),
       ),
@@ -100,7 +100,7 @@ describe.each(everyone)('for $who', ({ who, level, language, scheme, width }) =>
     expect(await top.getByText(topWords[language][1] ?? '').getAttribute('href')).toBe('/')
   })
 
-  it('an address that is no screen says so', async () => {
+  it('an unknown address is reported', async () => {
     const { page } = await stage.open(who, { language, scheme })
     await go(page, '/no/such/page')
     await page.getByRole('heading', { level: 1, name: { zh: '页面不存在', en: 'Page not found' }[language] }).waitFor()
@@ -133,7 +133,7 @@ it.each(everyLook ? settingsLooks : settingsLooks.slice(0, 1))(
 describe('the session', () => {
   const notice = 'Not logged in or login has expired, please log in again'
 
-  it('that has ended leads to the login, which says why', async () => {
+  it('that has ended redirects to the login, which shows the reason', async () => {
     const { page } = await stage.open('nobody', { language: 'en' })
     await go(page, '/login')
     expect(await page.getByText(notice).count()).toBe(0)
@@ -223,7 +223,7 @@ describe('the shell', () => {
     await page.getByRole('button', { name: 'Open the menu' }).click()
     const menu = page.getByRole('dialog', { name: 'Sluice' })
     await menu.getByRole('link', { name: 'Logs' }).waitFor()
-    // It lies over the page, which stays where it is.
+    // It is an overlay; the page does not move.
     expect(await page.locator('main').boundingBox()).toEqual(before)
     await expectFit(page, 'en')
     await menu.getByRole('link', { name: 'Logs' }).click()
@@ -238,7 +238,7 @@ describe('the shell', () => {
     expect(problems).toEqual([])
   })
 
-  it('keeps the sidebar as narrow as it was made', async () => {
+  it('keeps the sidebar collapsed', async () => {
     const { page, problems } = await stage.open('root', { language: 'en' })
     await go(page, '/about')
     const width = async () => (await page.getByRole('navigation', { name: 'Main navigation' }).boundingBox())?.width ?? 0
@@ -260,10 +260,10 @@ describe('the shell', () => {
     ]) {
       await page.keyboard.press('ControlOrMeta+k')
       const palette = page.getByRole('dialog', { name: 'Command palette' })
-      // Whoever types at once types into it: it takes the focus by itself.
+      // It takes the focus when it opens, so that typing goes into it.
       await palette.locator('input:focus').waitFor()
       await page.keyboard.type(typed)
-      // The first that is found is the one that Enter opens.
+      // Enter opens the first match.
       await palette.locator('[data-selected]', { hasText: name }).waitFor()
       await page.keyboard.press('Enter')
       await page.waitForURL(`**${path}`)

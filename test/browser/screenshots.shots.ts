@@ -97,7 +97,7 @@ async function look(page: Page, { language, folderName, name, fullPage }: Pictur
   }
 }
 
-/** Screens that nobody stays at: they lead to another as soon as they are there. */
+/** Screens that redirect immediately. */
 function leadsOn(screen: string, level: number): boolean {
   return screen.startsWith('/oauth/') || screen.startsWith('/chat') || (level > 0 && ['/login', '/register'].includes(screen))
 }

@@ -3,7 +3,7 @@ import { addChannel, addToken } from '../helpers/seed.ts'
 import { ask } from './seed-site.ts'
 import type { Stage } from './stage.ts'
 
-/** What the scenes need beside a site in use, through the product's own calls. */
+/** Data for the scenes, in addition to a site in use, created through the product's own calls. */
 export interface SceneIds {
   /** A channel of several keys, one of which was refused. */
   readonly manyKeys: number

@@ -13,7 +13,7 @@ const channels = [
   { name: 'Ollama 内网', type: 4 },
 ]
 
-/** Words that people chose, in whatever language. */
+/** User-defined texts, in any language. */
 export const seededWords: readonly string[] = [
   ...[
     ...channels.map(({ name }) => name),
@@ -30,7 +30,7 @@ export const seededWords: readonly string[] = [
   ...['管理员调整额度', 'Quota changed by an admin'],
 ]
 
-/** A site as it looks after some days of use: people, channels, tokens, codes, calls and what admins did. Through the product's own calls. */
+/** A site as after some days of use: users, channels, tokens, codes, calls and admin actions. Through the product's own calls. */
 export async function seedSite({
   server,
   upstream,
@@ -83,7 +83,7 @@ export async function ask(
   await response.text()
 }
 
-/** What only days of use, mail and a payment provider would leave behind. */
+/** Data that only days of use, mail and a payment provider would create. */
 async function addTraces({ app: { db, now } }: TestServer): Promise<void> {
   const at = Math.floor(now() / 1000)
   await db

@@ -10,7 +10,7 @@ import { type FakeUpstream, startFakeUpstream } from '../helpers/upstream.ts'
 import { strayWords } from './words.ts'
 
 export type Language = NonNullable<PageSettings['language']>
-/** The heavy run repeats journeys in every language, theme and width; the ordinary one in those that differ most. */
+/** The heavy run repeats journeys in every language, theme and width; the ordinary run in the most different ones. */
 export const everyLook = process.env.EVERY_LOOK === '1'
 
 /** Chat pages of the default settings: they are elsewhere, and here a page that repeats its address. */
@@ -18,7 +18,7 @@ export const chatPages = /^https:\/\/(?:app\.nextchat\.dev|chat-preview\.lobehub
 const chatPage = `<!doctype html><html lang="en"><title>Chat</title><main><h1>Elsewhere</h1><pre></pre></main>
 <script>document.querySelector('pre').textContent = decodeURIComponent(location.href)</script></html>`
 
-/** Only for who goes there: a browser whose calls are looked into loads every script anew with every page. */
+/** Only for tests that open them: a browser with request interception reloads every script with every page. */
 export const standInForChatPages = (page: Page) =>
   page.route(chatPages, (route) => route.fulfill({ contentType: 'text/html', body: chatPage }))
 
@@ -26,11 +26,14 @@ export type Who = 'nobody' | 'user' | 'admin' | 'root'
 
 export const userPassword = 'plain-user-1'
 
-/** What the tests of one file share: a whole server with the built console, a simulated provider, a browser, a root and a user. */
+/**
+ * The resources shared by the tests of one file: a whole server with the built console, a simulated provider, a browser, a root and a
+ * user.
+ */
 export interface Stage {
   readonly server: TestServer
   readonly upstream: FakeUpstream
-  /** A page of its own for the test that asks; `problems` are what went wrong on it so far. */
+  /** A separate page for the calling test; `problems` are the errors on it so far. */
   open(who: Who, settings?: PageSettings): Promise<{ page: Page; problems: string[] }>
   stop(): Promise<void>
 }
@@ -73,7 +76,7 @@ async function addUser({ app }: TestServer, username: string, level: number = ro
   await app.db.transaction().execute((within) => createUser(within, user))
 }
 
-/** What the browser keeps of somebody who signed in. */
+/** The browser storage of a logged-in user. */
 async function storageOf({ app, url }: TestServer, username: string, password: string): Promise<PageSettings['storage']> {
   const { token, user } = await signIn(app, { username, password, address: '127.0.0.1', userAgent: 'test' })
   const cookie = { name: 'session', value: token, domain: '127.0.0.1', path: '/', expires: -1, httpOnly: true, secure: false }
@@ -90,7 +93,7 @@ export async function go(page: Page, path: string): Promise<void> {
 
 const closeMessage = { zh: '关闭此消息', en: 'Close this message' } as const
 
-/** Waits for a short message, and closes it as somebody does whose way it is in. */
+/** Waits for a short message, and closes it. */
 export async function readMessage(page: Page, language: Language, text: string | RegExp): Promise<void> {
   const close = page.getByRole('button', { name: closeMessage[language] })
   const message = page.locator('[role=status], [role=alert]').filter({ hasText: text, has: close })
@@ -117,7 +120,7 @@ export async function logIn(
   await page.waitForURL('**/token')
 }
 
-/** Waits until nothing on the page stands in for something that is still on its way. */
+/** Waits until no placeholder for loading content remains on the page. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('main :is(h1, p)').first().waitFor()
   // A button behind a dialog may wait for its answer.
@@ -129,14 +132,14 @@ export async function settled(page: Page): Promise<void> {
   await page.waitForFunction(() => !document.querySelector('[role=dialog]:not([aria-labelledby], [aria-label])'))
 }
 
-/** Waits until this has the focus, as what opened something has when that is gone. */
+/** Waits until this element has the focus, which returns to it when a dialog or menu is closed. */
 export async function hasFocus(target: Locator): Promise<void> {
   await expect
     .poll(() => target.evaluate((element) => element === document.activeElement), { message: `${target} has the focus` })
     .toBe(true)
 }
 
-/** Everybody can use the page as it is now, and every word on it is of the language. `data` are words that people or programs chose. */
+/** Checks that the page is accessible in its current state, and that every word on it is in its language. `data` are user-defined texts. */
 export async function expectFit(page: Page, language: Language, data: readonly string[] = []): Promise<void> {
   await settled(page)
   expect.soft(await strayWords(page, language, data), page.url()).toEqual([])

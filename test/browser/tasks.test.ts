@@ -150,7 +150,7 @@ it.each([
   },
 )
 
-it('a user sees nothing of others, and neither channel nor submission', async () => {
+it('a user sees no rows of others, and neither channel nor submission', async () => {
   const { page, problems } = await stage.open('user', { language: 'en' })
   await go(page, '/midjourney')
   await page.getByText(words.en.empty).waitFor()

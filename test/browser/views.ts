@@ -2,7 +2,7 @@ import type { Access } from '../../src/contract/route.ts'
 import { tabs } from '../../src/web/screens/settings/tabs.ts'
 import { screens } from '../../src/web/screens.ts'
 
-/** An address that shows something of its own: every screen with its other addresses, and the parts of the settings. */
+/** An address with a view of its own: every screen with its other addresses, and the parts of the settings. */
 export interface View {
   /** Fit for the name of a file. */
   readonly name: string

@@ -156,7 +156,7 @@ it('an external identity logs in by a popup window, is shown as bound, and is th
   expect(problems).toEqual([])
 }, 90_000)
 
-/** In the place of the widget's script: a button that leads home with what Telegram signs, as the real one does. */
+/** Replaces the widget's script: a button that redirects with data signed like Telegram's, as the real one does. */
 async function fakeTelegram(page: Page): Promise<void> {
   let drawn = 0
   await page.context().route('https://telegram.org/**', async (route) => {
@@ -190,10 +190,10 @@ it('Telegram is bound and logs in by its own button, and its data is removed fro
   await page.waitForURL('**/token')
   expect(await page.evaluate(() => JSON.parse(localStorage.getItem('user') ?? '{}').username)).toBe('chat')
   await settled(page)
-  // What the page still asks for would be refused without the session.
+  // Later requests of the page would be refused without the session.
   await page.waitForLoadState('networkidle')
 
-  // Somebody else's data in a link are worth nothing without the state of this browser.
+  // Another user's data in a link are invalid without the state of this browser.
   await page.context().clearCookies()
   await page.evaluate(() => localStorage.removeItem('user'))
   const link = telegramData(botToken, { id: '4242', auth_date: String(Math.floor(now() / 1000)) })

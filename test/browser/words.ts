@@ -2,8 +2,8 @@ import type { Page } from 'playwright-core'
 import type { Language } from './stage.ts'
 
 /**
- * Words on the page that are no words of its language: Chinese characters in English, English sentences in Chinese, keys of texts
- * instead of texts, places of params that were not filled. `data` are words that people or programs chose, in whatever language.
+ * Texts on the page that are not in its language: Chinese characters in English, English sentences in Chinese, keys of texts instead
+ * of texts, unfilled placeholders. `data` are user-defined texts, in any language.
  */
 export async function strayWords(page: Page, language: Language, data: readonly string[]): Promise<string[]> {
   const words = await wordsOf(page)
@@ -27,16 +27,16 @@ function isStray(text: string, language: Language): boolean {
   return textKey.test(text.trim()) || unfilled.test(text) || foreign[language].test(text)
 }
 
-/** Everything that a reader sees or hears: the title, texts in sight, and names and hints of elements. */
+/** Everything that a reader sees or hears: the title, visible texts, and names and hints of elements. */
 function wordsOf(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const words = new Set([document.title])
     const spoken = ['aria-label', 'title', 'placeholder', 'alt', 'aria-description', 'aria-valuetext']
     for (const element of document.body.querySelectorAll('*')) {
-      // Code is code in every language, and what names its own language is in that one.
+      // Code is the same in every language, and names of languages are in their own.
       if (element.closest('script, style, code, pre, kbd, [lang]:not(html)') || !element.checkVisibility()) continue
       for (const name of spoken) words.add(element.getAttribute(name) ?? '')
-      // What stands in a field was typed by somebody.
+      // The value of a field is user input.
       if (element.matches('textarea')) continue
       for (const node of element.childNodes) if (node.nodeType === Node.TEXT_NODE) words.add(node.textContent ?? '')
     }

@@ -16,7 +16,7 @@ const byTokens: Readonly<Record<string, readonly [number, number]>> = {
 }
 const byCall = { name: 'call', usd: 0.0123 }
 
-/** What one answer costs, in whole numbers and rounded up once, apart from the code that charges it. */
+/** The cost of one answer, in whole numbers and rounded up once, independent of the code that charges it. */
 export function costOf(model: string, prompt: number, completion: number): number {
   if (model === byCall.name) return Math.ceil(Math.round(byCall.usd * unitsOfDollar * 1000) / 1000)
   const [ratio = 0, ratioOut = 0] = byTokens[model] ?? []
@@ -63,7 +63,7 @@ export function accountsOfSuite(kind: DatabaseKind) {
     get server() {
       return server
     },
-    /** How every upstream answers for a model from now on. */
+    /** Sets the reply of every upstream for a model. */
     program(model: string, wanted: Program): void {
       for (const upstream of [good, flaky]) upstream.program(model, wanted)
     },
@@ -88,7 +88,7 @@ export function accountsOfSuite(kind: DatabaseKind) {
       await idle(server)
       const answered = [...good.journal, ...flaky.journal].filter(({ status }) => status === 200)
       expect(answered).toHaveLength(count)
-      // After some failures in a row its channels are left alone for a while.
+      // After some consecutive failures its channels are skipped for a while.
       expect(flaky.journal.length).toBeGreaterThan(5)
       const costs = answered.map(({ json, model = '', wordsSent }) => costOf(model, countWords(promptText(json)), wordsSent))
       const sum = costs.reduce((total, cost) => total + cost, 0)

@@ -14,7 +14,7 @@ const answering = () =>
 const set = (server: TestServer, key: string, value: unknown) =>
   server.call('PUT /api/option/', { key, value: typeof value === 'object' ? JSON.stringify(value) : String(value) })
 
-/** Announces a body of 20 MB and sends none of it; answers what comes back all the same. */
+/** Announces a body of 20 MB and sends none of it; returns the reply. */
 async function announce(
   server: Pick<TestServer, 'url'>,
   key: string,
@@ -27,7 +27,7 @@ async function announce(
 }
 
 eachDatabase('before a body is read', (_fresh, kind) => {
-  it('a user whose balance is used up is refused, and is let in again as soon as it is filled up', async () => {
+  it('a user with an exhausted balance is refused, and admitted as soon as it is topped up', async () => {
     const { server, token } = await stage(kind, await answering())
     expect((await ask(server, token.key, chat())).status).toBe(200)
     await server.app.db.updateTable('users').set({ quota: 0 }).where('id', '=', 1).execute()
@@ -39,7 +39,7 @@ eachDatabase('before a body is read', (_fresh, kind) => {
     expect(refused.text).toContain('connection: close')
     expect((await announce(server, token.key, { path: '/v1/messages' })).text).toContain('billing_error')
 
-    // As if another node had done it: nothing here is told.
+    // As if another node had done it: no event is published here.
     await server.app.db.updateTable('users').set({ quota: 1_000_000 }).where('id', '=', 1).execute()
     server.app.ledger.refresh({ userId: 1 })
     expect((await ask(server, token.key, chat())).status).toBe(200)

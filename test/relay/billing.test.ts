@@ -95,7 +95,7 @@ eachDatabase('what a key may ask about its money', (_fresh, kind) => {
         { ...row, token_id: tokenId + 1, token_name: 'shown', content: '' },
       ])
       .execute()
-    // A charge comes with its part of the roll-up, which tells where to look for it.
+    // A charge has its part of the roll-up, which locates its log row.
     await server.app.db
       .insertInto('quota_data')
       .values({

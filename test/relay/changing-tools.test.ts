@@ -21,7 +21,7 @@ function saidIn({ tools: _tools, ...body }: Record<string, unknown>): string {
 
 anyDatabase('tools that change in the middle of a conversation', (_fresh, kind) => {
   for (const name of foreignNames.filter((each) => each !== 'Anthropic')) {
-    it(`Messages to ${name}: are added and removed by system messages, which leave nothing behind`, async () => {
+    it(`Messages to ${name}: are added and removed by system messages, which are not in the history`, async () => {
       const { server, asked, ask, model } = await foreignStage(kind, name, () => ({ text: 'ok' }))
       const messages = async (...said: object[]) => {
         const tools = ['a', 'b'].map((tool) => ({ name: tool, input_schema: schema }))
@@ -45,7 +45,7 @@ anyDatabase('tools that change in the middle of a conversation', (_fresh, kind) 
       await requireBalancedBooks(server)
     })
 
-    it(`Messages to ${name}: are those that a search of the caller's has found`, async () => {
+    it(`Messages to ${name}: are those found by a search of the caller's`, async () => {
       const { asked, ask, model } = await foreignStage(kind, name, () => ({ text: 'ok' }))
       const found = { type: 'tool_result', tool_use_id: 't', content: [{ type: 'tool_reference', tool_name: 'later' }] }
       const search = { name: 'find', input_schema: schema }
@@ -85,7 +85,7 @@ anyDatabase('tools that change in the middle of a conversation', (_fresh, kind) 
   })
 
   for (const name of foreignNames) {
-    it(`Responses to ${name}: come with items of the input, and take the place of those of the same name`, async () => {
+    it(`Responses to ${name}: are in items of the input, and replace those of the same name`, async () => {
       const { server, asked, ask, model } = await foreignStage(kind, name, () => ({ text: 'ok' }))
       const folder = { type: 'namespace', name: 'harbour', description: 'The harbour.', tools: [fn('tide')] }
       const input = [

@@ -56,7 +56,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     Promise.all(Array.from({ length: count }, (_, n) => one(n % 2 ? a : b)))
   const retryAfter = ({ headers }: { headers: Headers }) => Number(headers.get('retry-after'))
 
-  it('of 20 requests a limit of five a minute lets five in; the rest go on without a try, and are refused when nothing is left', async () => {
+  it('of 20 requests a limit of five a minute admits five; the rest fail over without an attempt, and are refused when no channel is left', async () => {
     const [model, small, large] = ['gpt-4o', await upstreamOfTest(), await upstreamOfTest()]
     const id = await add({ url: small.url, models: model, priority: 5, setting: { max_requests_per_minute: 5 } })
     const otherId = await add({ url: large.url, models: model })
@@ -73,7 +73,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     const refused = await onBoth(4, (node) => askPatiently(node, key, chat({ model })))
     expect(refused.map(({ status }) => status)).toEqual([429, 429, 429, 429])
     expect(refused.every((answer) => retryAfter(answer) > 0 && retryAfter(answer) <= 60)).toBe(true)
-    // Who names the channel gets it, full or not.
+    // A caller that names the channel gets it, full or not.
     expect((await onBoth(2, (node) => askPatiently(node, `${key}-${id}`, chat({ model })))).map(({ status }) => status)).toEqual([
       200, 200,
     ])
@@ -81,7 +81,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     await requireBalancedBooks(a)
   })
 
-  it('as many streams are open as the channel takes at once; one that ended, failed or was left makes room', async () => {
+  it('as many streams are open as the channel allows concurrently; one that ended, failed or was aborted makes room', async () => {
     const model = 'gpt-4-turbo'
     const open: ServerResponse[] = []
     const url = await httpUpstream((_request, response) => {
@@ -110,7 +110,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
 
     open[0]?.end(piece('', 'stop') + event('[DONE]'))
     open[1]?.destroy()
-    // The upstream hears which of the callers has left, whoever it is: that one is the third.
+    // The upstream sees the disconnection of every caller: that is the third abort.
     for (const leaver of leavers) leaver.abort()
     for (const node of [a, b, a]) await eventually('there is room again', async () => (await stream(node)).status === 200)
     expect((await onBoth(4, stream)).map(({ status }) => status)).toEqual([429, 429, 429, 429])

@@ -3,7 +3,7 @@ import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
 
-/** What a client of any dialect understood of an answer. Calls are compared by name and input; ids belong to the dialects. */
+/** The content of an answer as a client of any dialect parses it. Calls are compared by name and input; ids belong to the dialects. */
 export interface Understood {
   readonly text: string
   readonly reasoning: string
@@ -25,7 +25,7 @@ const prompt = 'Tell me.'
 /** The calls used here are the same in both majors; their types only differ in name. */
 const majors = { 'openai 7': OpenAI, 'openai 6': OpenAI6 as unknown as typeof OpenAI }
 
-/** What vendors have added to a piece of a Chat reply: reasoning beside the text, or both as parts. */
+/** Members that vendors have added to a chunk of a Chat reply: reasoning beside the text, or both as parts. */
 interface ExtendedDelta {
   readonly content?:
     | string

@@ -12,7 +12,7 @@ const nova = 'amazon.nova-pro-v1:0'
 const eventStream = 'application/vnd.amazon.eventstream'
 const credentials = 'AKIDEXAMPLE|wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY|us-east-1'
 
-/** An upstream that answers every call with these bytes, in pieces that no frame fits into, and keeps what it was asked. */
+/** An upstream that answers every call with these bytes, in chunks that split every frame, and records its requests. */
 async function upstream(body: Buffer | string, type = eventStream, status = 200) {
   const asked: { path: string; headers: IncomingHttpHeaders; body: Record<string, unknown> }[] = []
   const url = await httpUpstream(async (request, response) => {
@@ -174,7 +174,7 @@ describe('a Messages caller of Claude on Bedrock', () => {
 })
 
 describe('a Gemini caller of Vertex', () => {
-  it('gets the stream as it came, asked for with an API key', async () => {
+  it('passes the stream through unchanged, requested with an API key', async () => {
     const reply = `data: ${JSON.stringify({
       candidates: [{ content: { role: 'model', parts: [{ text: 'Calm.' }] }, finishReason: 'STOP', index: 0 }],
       usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 2, totalTokenCount: 5 },

@@ -9,7 +9,7 @@ import { ask, chat, claude, event, httpUpstream, model, piece, stage } from './s
 
 type Answer = { status?: number; body: unknown }
 
-/** An upstream that answers every path as it is told, and keeps what it was asked. */
+/** An upstream that answers every path with the programmed reply, and records its requests. */
 async function upstream(answer: (path: string) => Answer) {
   const asked: { path: string; headers: Record<string, unknown>; body: Record<string, unknown> }[] = []
   const url = await httpUpstream(async (request, response) => {
@@ -187,7 +187,7 @@ anyDatabase('a call that counts, of models in a cloud', (_fresh, kind) => {
   })
 })
 
-/** What people say to models and get back: each as long as a page, and one longer than what is counted as a whole. */
+/** Typical prompts and answers: each as long as a page, and one longer than the part that is counted whole. */
 const texts: Readonly<Record<string, string>> = {
   english: `The tide comes in at six, and with it the boats; nobody on the quay says much before the coffee is ready. `.repeat(
     30,

@@ -12,7 +12,7 @@ export interface Heard {
   readonly body: Record<string, unknown>
 }
 
-/** What it answers: JSON, or bytes of a type, with a status. Undefined never answers. */
+/** Its reply: JSON, or bytes of a type, with a status. Undefined never answers. */
 export type Told = { json: unknown; status?: number } | { bytes: string | Buffer; type: string; status?: number } | undefined
 
 /** A server before a vendor of the given type, whose models have the given prices: by tokens, or in dollars for a call. */

@@ -89,7 +89,7 @@ describe('errors of the door, in the dialect of the route', () => {
       shape.body(response.status, JSON.parse(text))
     }
 
-    // A vendor of embeddings alone holds no conversations, in whatever dialect they are asked for.
+    // An embeddings vendor serves no conversations, in any dialect.
     await addChannel(server, { url: 'http://127.0.0.1:9', type: 44, models: 'gpt-3.5-turbo' })
     const answer = await send({ body: { ...body, model: 'gpt-3.5-turbo' } })
     expect(answer.status).toBe(400)
@@ -333,7 +333,7 @@ describe('bodies', () => {
       expect(ordinary, name).toBeGreaterThan(0)
       expect(others, `${name} ${answered}`).toEqual(answered.map(() => ordinary))
     }
-    // What an upstream says of the length is bounded as well.
+    // The length reported by an upstream is bounded as well.
     const before = (await spent()).length
     for (const odd of ['9007199254740992', '18446744073686646784', '1e308', '1e400', '-1', '0', '-0', '"NaN"']) {
       seconds = odd
@@ -408,7 +408,7 @@ describe('bodies', () => {
     expect(upstream.journal).toHaveLength(0)
   })
 
-  it('texts that are deep, or made of a million parts, are refused before they are parsed', async () => {
+  it('deeply nested texts, and texts of a million parts, are refused before they are parsed', async () => {
     const { server, ask } = await door()
     const deep = (levels: number) =>
       `{"model":"${model}","messages":[{"role":"user","content":"x"}],"x":${'['.repeat(levels)}${']'.repeat(levels)}}`

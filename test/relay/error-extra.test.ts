@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { chat, claude, event, httpUpstream, model, stage, upstreamKey } from './stage.ts'
 
-/** What an error of an upstream says beside its message reaches callers of the same dialect, as it came, and nobody else. */
+/** Members of an upstream's error other than its message reach callers of the same dialect, unchanged, and no others. */
 
 const refusing = (status: number, text: string) =>
   httpUpstream((request, response) => {

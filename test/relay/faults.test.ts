@@ -207,7 +207,7 @@ eachDatabase('a request that goes wrong', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[T101] a line of a stream may have 13 MB, as a picture has, and no more', async () => {
+  it('[T101] a line of a stream may have 13 MB, as an image has, and no more', async () => {
     const mb = 1024 * 1024
     let length = 0
     const url = await httpUpstream((request, response) => {

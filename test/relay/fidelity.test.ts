@@ -4,7 +4,7 @@ import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/se
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, claude, event, httpUpstream, model, piece, settledCharges, stage } from './stage.ts'
 
-/** What passes through keeps every byte; numbered as the edge cases. */
+/** Pass-through keeps every byte; numbered as the edge cases. */
 async function open(channel: Record<string, unknown> = {}) {
   const upstream = await upstreamOfTest()
   const staged = await stage('sqlite', upstream.url, { channel })
@@ -59,7 +59,7 @@ describe('the address and the key', () => {
 })
 
 describe('requests that pass through', () => {
-  it('[262] [273] keep keys like numbers, long integers and spaces as they are, and only one model', async () => {
+  it('[262] [273] keep number-like keys, long integers and spaces unchanged, and only one model', async () => {
     const { ask, upstream, server } = await open({ models: `${model},gpt-4o` })
     const sent = `{"model":"${model}", "metadata":{"2":"a","1":"b"},  "seed":12345678901234567890,"temperature":1.0,"messages":[{"role":"user","content":"hi"}]}`
     await ask(sent)

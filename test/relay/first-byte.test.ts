@@ -34,7 +34,7 @@ describe('the path of a streamed chat to its first upstream byte', () => {
   })
 })
 
-/** Counts what runs. It must begin before the server is loaded: V8 counts the blocks of what is compiled from then on. */
+/** Counts executed code. It must begin before the server is loaded: V8 counts the blocks of code compiled from then on. */
 function startCoverage() {
   const session = new Session()
   session.connect()
@@ -43,7 +43,7 @@ function startCoverage() {
   session.post('Profiler.enable')
   session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
   return {
-    /** What ran since the last call. A session on its own thread answers before `post` returns. */
+    /** The code executed since the last call. A session on its own thread answers before `post` returns. */
     take(): Profiler.ScriptCoverage[] {
       let result: Profiler.ScriptCoverage[] = []
       session.post('Profiler.takePreciseCoverage', (_error, answer) => {
@@ -61,7 +61,7 @@ function startCoverage() {
   }
 }
 
-/** What `look` sees while the next request is handed to the HTTP client for an origin. */
+/** The result of `look` while the next request is passed to the HTTP client for an origin. */
 function whenSentTo<Seen>(origin: string, look: () => Seen): Promise<Seen> {
   return new Promise((resolve) => {
     const listener = (message: unknown) => {
@@ -73,7 +73,7 @@ function whenSentTo<Seen>(origin: string, look: () => Seen): Promise<Seen> {
   })
 }
 
-/** The functions that are running, with those that wait for them. */
+/** The running functions, and those that await them. */
 function callSites(): NodeJS.CallSite[] {
   const { prepareStackTrace, stackTraceLimit } = Error
   Error.stackTraceLimit = 200
@@ -84,7 +84,7 @@ function callSites(): NodeJS.CallSite[] {
   return sites
 }
 
-/** The functions and methods that were called. Those without a name are what a module exports by, and the first values of fields. */
+/** The called functions and methods. Those without a name are module exports and field initializers. */
 function calledIn({ functions }: Profiler.ScriptCoverage): string[] {
   return functions
     .filter(({ ranges }) => ranges.some(({ count }) => count > 0))
@@ -92,7 +92,7 @@ function calledIn({ functions }: Profiler.ScriptCoverage): string[] {
     .filter((name) => name !== '' && name !== '<instance_members_initializer>')
 }
 
-/** Every `await` of a script that has ended. In a function that still runs those are the ones in front of where it is. */
+/** Every completed `await` of a script. In a function that still runs those are the ones before its current position. */
 function waitsIn({ url, functions }: Profiler.ScriptCoverage, source: string, frames: readonly NodeJS.CallSite[]): string[] {
   const around = (offset: number) =>
     functions

@@ -3,7 +3,7 @@ import { books, requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
 import { chat, claude, httpUpstream, model, stage } from './stage.ts'
 
-/** What callers get of replies that other vendors tell in ways of their own. */
+/** Replies of other vendors that deviate from the format, as callers receive them. */
 
 type Data = Record<string, unknown>
 

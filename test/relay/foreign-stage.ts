@@ -130,7 +130,7 @@ export type Foreign = keyof typeof foreign
 
 export const foreignNames = Object.keys(foreign) as Foreign[]
 
-/** A server with one channel to an upstream of a kind, which answers what `answers` says and keeps what it was asked. */
+/** A server with one channel to an upstream of a kind, which answers with `answers` and records its requests. */
 export async function foreignStage(
   kind: DatabaseKind,
   name: Foreign,

@@ -19,7 +19,7 @@ interface Heard {
   readonly body: string
 }
 
-/** An upstream of Gemini's kind that answers what it is told, and what it heard. */
+/** A Gemini upstream with programmed replies, and the requests it received. */
 async function gemini(answer: (response: ServerResponse, heard: Heard) => void) {
   const heard: Heard[] = []
   const url = await httpUpstream(async (request, response) => {

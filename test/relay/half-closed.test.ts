@@ -112,7 +112,7 @@ anyDatabase('a caller who ends their side of the connection behind the request',
     ])
   })
 
-  it('and leaves before the end of the answer is charged as interrupted, never as if the answer were complete', async () => {
+  it('and disconnects before the end of the answer is charged as interrupted, never as if the answer were complete', async () => {
     const { upstream, server, halfClosed } = await held(kind)
     for (const asked of [{}, { body: chat({ stream: true }) }, speech]) {
       const caller = await halfClosed(asked)

@@ -4,8 +4,8 @@ import { httpUpstream } from './stage.ts'
 import { healthyAnswer, readAnswer, reported, type Trust, type Way } from './trust-stage.ts'
 
 /**
- * Asks four channels of which each fails half of the time: so many must be answered, each of those charged once, and the others told plainly
- * and free. As many retries as channels are to be allowed.
+ * Sends requests to four channels, each of which fails half of the time: so many must succeed, each of those charged once, and the
+ * others get a clear error free of charge. As many retries as channels must be allowed.
  */
 export async function requireMostAnswered(
   trust: Trust,

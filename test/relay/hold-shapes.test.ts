@@ -15,7 +15,7 @@ const crowded = new Set([
 ])
 
 eachDatabase('a hold covers what a request can cost', (_fresh, kind) => {
-  it("charges the vendor's report for every shape, at most the hold, where the prompt can be bounded", async () => {
+  it("charges the vendor's report for every shape, at most the hold, if the prompt can be bounded", async () => {
     const server = await serverOfTest(kind)
     const stage = await holdStage(server)
     const table: Record<string, number | string> = {}

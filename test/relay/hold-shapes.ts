@@ -1,8 +1,8 @@
 import { modelLimitsOf } from '../../src/contract/model-limits.ts'
 
 /**
- * Shapes of requests that once cost a multiple of what was held for them, in every dialect that has them, each with the dearest usage that a
- * vendor can report for it. A test sends them; this file is the table.
+ * Shapes of requests that once cost a multiple of their hold, in every dialect that has them, each with the most expensive usage that
+ * a vendor can report for it. A test sends them; this file is the table.
  */
 export interface HoldShape {
   readonly name: string
@@ -53,7 +53,7 @@ export const holdModels = {
   gemini: ['gemini-2.5-flash', 'gemini-omni-flash-preview'],
 } as const
 
-/** Prices of their own for what vendors sell apart, beside the ratio of 0.05 that every model has. */
+/** Prices of separately sold units, in addition to the ratio of 0.05 of every model. */
 export const holdPrices = {
   CacheWriteFactor: { '30m': 1, '1h': 1.6, '12h': 1.6, '12h/gpt-5.6*': 2.4 },
   AudioRatio: { 'gemini-2.5-flash': 3 },

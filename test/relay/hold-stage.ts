@@ -67,7 +67,7 @@ export async function send(url: string, key: string, { path, model, body }: Hold
   return { status: response.status, text: Buffer.from(await response.arrayBuffer()).toString('latin1') }
 }
 
-/** Sends a shape many times at once with a key that affords ten at their real cost, and answers what is left on it. */
+/** Sends a shape many times concurrently with a key that covers ten at their real cost, and returns the remaining quota. */
 export async function crowd(
   servers: readonly TestServer[],
   stage: Awaited<ReturnType<typeof holdStage>>,

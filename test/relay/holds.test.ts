@@ -51,7 +51,7 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('the caller leaves while the upstream thinks: it is let go at once, the prompt is charged, no other channel is asked', async () => {
+  it('the caller disconnects while the upstream thinks: the upstream is aborted immediately, the prompt is charged, and no other channel is called', async () => {
     const upstream = await upstreamOfTest()
     upstream.program(model, { delayMs: 60_000 })
     const other = await upstreamOfTest()
@@ -223,7 +223,7 @@ async function blockWrites(server: TestServer): Promise<() => Promise<void>> {
   }
 }
 
-/** A connection beside those of the server, for what an operator or a failure does to its database. */
+/** A connection in addition to those of the server, for operator actions and failures in its database. */
 async function operator(url: string): Promise<pg.Client> {
   const beside = new URL(url)
   beside.pathname = '/postgres'
@@ -272,7 +272,7 @@ describe('several nodes on one PostgreSQL', () => {
     const client = await operator(database.url)
     let ended = 0
     let endedAtCut = -1
-    // Between two cuts somebody gets through, also where a new connection takes longer than the time between them.
+    // Between two cuts some requests succeed, even if a new connection takes longer than the time between them.
     const cut = setInterval(() => {
       if (ended === endedAtCut) return
       endedAtCut = ended

@@ -10,7 +10,7 @@ const shell = { type: 'function', name: 'shell', parameters, strict: false }
 const offered = [shell, { type: 'web_search' }, { type: 'image_generation' }, { type: 'telescope' }]
 const path = '/v1/responses'
 
-/** What each of them lacks of the tools above, beside a function. */
+/** The tools above that each of them lacks, in addition to a function. */
 const lacks: Readonly<Record<Foreign, string>> = {
   Anthropic: 'tools.image_generation, tools.telescope',
   Gemini: 'tools.image_generation, tools.telescope, tools.web_search',
@@ -47,7 +47,7 @@ anyDatabase('hosted tools that the model behind lacks', (_fresh, kind) => {
       await requireBalancedBooks(server)
     })
 
-    it(`${name}: refuse the request where no other tool remains, where one is forced, and where the token is strict`, async () => {
+    it(`${name}: refuse the request if no other tool remains, if one is forced, and if the token is strict`, async () => {
       const { server, asked, ask, model } = await foreignStage(kind, name, () => ({ text: 'ok' }))
       const only = await ask({ model, input: 'hi', tools: [{ type: 'file_search' }] }, path)
       expect(codeOf(only)).toEqual(refusal('tools[0].type'))
@@ -66,7 +66,7 @@ anyDatabase('hosted tools that the model behind lacks', (_fresh, kind) => {
     })
   }
 
-  it('carry a search to a model that has its own, and refuse it as the only tool of one that has none', async () => {
+  it('convert a search for a model that has its own, and are refused as the only tool of a model without one', async () => {
     const search = { input: 'hi', tools: [{ type: 'web_search' }] }
     const gemini = await foreignStage(kind, 'Gemini', () => ({ text: 'ok' }))
     const carried = await gemini.ask({ ...search, model: gemini.model }, path)

@@ -199,7 +199,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('stores no more than the limit of the site, the oldest replies go first', async () => {
+  it('stores no more than the limit of the site, and deletes the oldest replies first', async () => {
     const clock = newClock()
     const { server, upstream, once: send } = await staged(kind, { server: { now: () => clock.now() } })
     await setOption(server, 'idempotency.site_megabytes', '1')
@@ -443,7 +443,7 @@ describe('a request with an Idempotency-Key on two nodes', () => {
     expect([second.status, second.headers.get('idempotent-replayed')]).toEqual([200, null])
     open()
     await first
-    // The first has lost the key: what it ends with changes nothing.
+    // The first has lost the key: its end changes nothing.
     expect((await send(b)).headers.get('idempotent-replayed')).toBe('true')
   })
 })

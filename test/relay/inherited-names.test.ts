@@ -9,8 +9,8 @@ import { fixture } from '../helpers/upstream.ts'
 import { bodies, forms, inheritedNames, mutationsOf } from './inherited-names.ts'
 
 /**
- * The names of members that every JavaScript object inherits are ordinary names: wherever a caller or an upstream writes one, it is an
- * unknown name, never a value of the program's own and never its failure.
+ * Names of members that every JavaScript object inherits are ordinary names: in any member of a caller or an upstream they are unknown
+ * names, never a value of the program's own and never its failure.
  */
 
 interface Kind {
@@ -20,7 +20,7 @@ interface Kind {
   readonly other?: string
 }
 
-/** One kind of channel for every way in which requests are written; each serves a model of its own. */
+/** One kind of channel for every request writer; each serves its own model. */
 const channels: Readonly<Record<string, Kind>> = {
   chat: { type: 1, model: 'gpt-4o-mini' },
   responses: { type: 1, model: 'gpt-5-pro' },
@@ -48,7 +48,7 @@ const channelsPerPlace = 3
 /** A model that has a channel and no price, as the names have. */
 const unpriced = 'model-without-a-price'
 
-/** What the upstream answers to everything. */
+/** The upstream's reply to every request. */
 const answer = { status: 404, type: 'application/json', body: '{"error":{"message":"unknown"}}' }
 let upstream: Server
 let server: TestServer

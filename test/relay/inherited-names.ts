@@ -2,7 +2,7 @@
 export const inheritedNames = ['constructor', 'toString', '__proto__', 'hasOwnProperty'] as const
 
 export interface Mutation {
-  /** What was changed, for people. */
+  /** The changed place, for messages. */
   readonly place: string
   readonly value: unknown
 }

@@ -16,7 +16,7 @@ interface Sent {
   readonly messages: readonly { readonly role: string; readonly content: readonly Record<string, unknown>[] }[]
 }
 
-/** Claude, who asks for the weather first and then answers with the number of the request. */
+/** A simulated Claude that asks for the weather first and then answers with the number of the request. */
 async function claudeUpstream() {
   const asked: Sent[] = []
   const event = (data: { type: string; [key: string]: unknown }) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
@@ -58,7 +58,7 @@ const said = ({ messages }: Sent) =>
 
 eachDatabase('an item that a request only refers to', (_fresh, kind) => {
   for (const streams of [false, true])
-    it(`is put in from the kept turns: the Vercel AI SDK goes on, ${streams ? 'streamed' : 'whole'}, with a channel that keeps nothing`, async () => {
+    it(`is replaced from the stored turns: the Vercel AI SDK continues, ${streams ? 'streamed' : 'whole'}, with a channel that stores nothing`, async () => {
       const { url, asked } = await claudeUpstream()
       const { server, token } = await stage(kind, url, { channel })
       const bodies: string[] = []
@@ -93,7 +93,7 @@ eachDatabase('an item that a request only refers to', (_fresh, kind) => {
       await requireBalancedBooks(server)
     })
 
-  it('is put in on any channel and listed with the input; a turn that was kept with references is gone on from', async () => {
+  it('is replaced on any channel and listed with the input; a turn stored with references can be continued', async () => {
     const { url, asked } = await claudeUpstream()
     const native = await vendor()
     const { server, ask, token } = await stage(kind, url, { channel })
@@ -179,7 +179,7 @@ eachDatabase('an item that a request only refers to', (_fresh, kind) => {
   it.each([
     ['whole', {}],
     ['streamed by a host that ends with all items at once', { stream: true }],
-  ])('of a reply that came %s and that its upstream has lost is a 404 of the caller in its words', async (_, more) => {
+  ])("of a reply that arrived %s and that its upstream has lost is a 404 in the caller's dialect", async (_, more) => {
     const message = "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false."
     let count = 0
     const url = await httpUpstream((request, response) => {

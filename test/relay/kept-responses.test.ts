@@ -222,7 +222,7 @@ eachDatabase('a response in the background', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('that is cancelled is charged for its prompt, when the upstream says no more of it', async () => {
+  it('that is cancelled is charged for its prompt, when the upstream reports no more', async () => {
     const provider = await vendor()
     const { server, token } = await stage(kind, provider.url)
     const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
@@ -234,7 +234,7 @@ eachDatabase('a response in the background', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('runs on when its stream is left, and is charged when it ends', async () => {
+  it('continues when its stream is closed, and is charged when it ends', async () => {
     let state = 'in_progress'
     const provider = await vendor({ next: () => state })
     const { server, token } = await stage(kind, provider.url)

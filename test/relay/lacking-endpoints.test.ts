@@ -9,7 +9,7 @@ import { ask as askAt, completion, event, eventually, httpUpstream, model, piece
 
 const embedding = 'text-embedding-3-small'
 
-/** A host that has nothing but Chat; how it says so of other paths is up to the test. */
+/** A host with only Chat; its reply for other paths is up to the test. */
 async function chatHost(missing: { status: number; type?: string; text: (path: string) => string }) {
   const asked: string[] = []
   const state = { missing }
@@ -152,7 +152,7 @@ describe('an endpoint that the upstream of a channel lacks', () => {
     expect((await shown(server, channelId)).lacking.map(({ endpoint }) => endpoint)).toEqual(['embeddings'])
   })
 
-  it('is asked for at the next channel, which has it', async () => {
+  it('is requested from the next channel, which has it', async () => {
     const host = await chatHost(html)
     const { server, ask } = await stage('sqlite', host.url, { channel: { models: embedding, priority: 9, auto_ban: 0 } })
     const vectors = { object: 'list', model: embedding, data: [{ object: 'embedding', index: 0, embedding: [1] }], usage: {} }

@@ -25,7 +25,7 @@ const taking = (take: (body: Buffer) => void, reply = completion()) =>
     })
   })
 
-/** Sends a body but for its last byte, which `finish` sends; then comes the status. */
+/** Sends a body except its last byte, which `finish` sends; then the status is returned. */
 async function begin(server: Pick<TestServer, 'url'>, key: string, body: Buffer) {
   const headers = {
     authorization: `Bearer ${key}`,
@@ -75,7 +75,7 @@ anyDatabase('large bodies', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('whose text is beyond ASCII is decoded to the same text, wherever it is cut meanwhile', async () => {
+  it('whose text is beyond ASCII is decoded to the same text, wherever it is split', async () => {
     const said: string[] = []
     const reply = { id: 'm', type: 'message', role: 'assistant', model: claude, content: [{ type: 'text', text: 'seen' }] }
     const ended = { stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 11, output_tokens: 7 } }

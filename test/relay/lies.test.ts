@@ -225,7 +225,7 @@ eachDatabase('usage that cannot be meant', (_fresh, kind) => {
     ['only a total', { total_tokens: 18 }],
   ]
 
-  it('is not believed: tokens are counted, and the charge says so', async () => {
+  it('is not trusted: tokens are counted, and the charge is marked as estimated', async () => {
     const upstream = await upstreamOfTest()
     const { server, ask } = await stage(kind, upstream.url)
     for (const [, usage] of usages) {

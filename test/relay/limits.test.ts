@@ -266,7 +266,7 @@ describe('over two nodes with Redis', async () => {
   const redis = await startRedis()
   afterAll(() => redis?.stop())
 
-  it.skipIf(!redis)('the limit holds for both together; console limits too; and without Redis service goes on', async () => {
+  it.skipIf(!redis)('the limit applies to both together; console limits too; service continues without Redis', async () => {
     const settings = { env: { REDIS_URL: redis?.url ?? '' }, redisTiming: patient }
     const a = await serverOfTest('postgres', settings)
     const b = await serverOfTest('postgres', { ...settings, database: a.database })
@@ -279,7 +279,7 @@ describe('over two nodes with Redis', async () => {
     const all = await Promise.all(Array.from({ length: 1000 }, (_, n) => ask(n % 2 ? a : b, key, chat())))
     const passed = all.filter(({ status }) => status !== 429)
     expect(passed).toHaveLength(60)
-    // A busy machine may be too late to hold quota for who has passed.
+    // On a busy machine the hold of an admitted request may time out.
     expect(passed.filter(({ status, text }) => status !== 200 && !text.includes('The database is unavailable'))).toEqual([])
 
     // Refused sign-ins count like others.

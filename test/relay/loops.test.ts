@@ -14,10 +14,10 @@ import { ask, chat, claude, model, stage } from './stage.ts'
 
 const setOption = (server: TestServer, key: string, value: string) => server.call('PUT /api/option/', { key, value })
 
-/** A database that no other test has begun has a key, and so an id, of its own. */
+/** A new database has its own key, and therefore its own site id. */
 const otherSite = () => serverOfTest('sqlite', { env: { MASTER_KEY: randomBytes(32).toString('base64') } })
 
-/** How many requests the relay of a site has finished with an outcome. */
+/** The number of requests that the relay of a site has finished, by outcome. */
 async function outcomes({ app }: TestServer): Promise<Record<string, number>> {
   const { values } = await app.metrics.relayRequests.get()
   return Object.fromEntries(values.map(({ labels, value }) => [String(labels.outcome), value]))
@@ -32,7 +32,7 @@ async function circle(kind: 'sqlite' | 'postgres', models = model) {
   return { server, token, channelId, ask: (body: unknown, path?: string) => ask(server, token.key, body, path) }
 }
 
-/** An upstream that takes nothing, and keeps the headers of whatever it is asked. */
+/** An upstream that refuses every request, and records its headers. */
 async function refusing() {
   const asked: IncomingMessage[] = []
   const server = createServer((request, response) => {
@@ -75,7 +75,7 @@ eachDatabase('a channel that leads back to its own site', (_fresh, kind) => {
 
     expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([508, 'false'])
     expect(JSON.parse(answer.text).error).toMatchObject({ type: 'server_error', code: 'loop_detected' })
-    // Refused at the door when it came back, and told to the caller: two requests, however many retries are allowed.
+    // Refused when it returned, and reported to the caller: two requests, regardless of the allowed retries.
     expect(await outcomes(server)).toEqual({ loop_detected: 1, '508': 1 })
     await requireBalancedBooks(server)
     expect((await books(server)).channels).toEqual([{ id: channelId, used_quota: 0, status: 1 }])

@@ -7,8 +7,8 @@ import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
 import { type Client, clients, type Understood } from './clients.ts'
 
 /**
- * Every recorded stream of every upstream format, through the whole gateway, to every dialect, read by the official SDKs, however its
- * bytes are cut: all of them understand the same. A new fixture joins by lying in the folder of its codec.
+ * Every recorded stream of every upstream format, through the whole gateway, to every dialect, read by the official SDKs, with its
+ * bytes split anywhere: all of them parse the same content. A new fixture is included when it is in the folder of its codec.
  */
 const upstreams: readonly { folder: string; type: number; model: string; key?: string; other?: string; contentType?: string }[] =
   [
@@ -28,7 +28,7 @@ const upstreams: readonly { folder: string; type: number; model: string; key?: s
     },
   ]
 
-/** Where a dialect, or its SDK, cannot have the same: the clients that are left out, and why. */
+/** Dialects and SDKs that cannot represent the same content: the excluded clients, and the reason. */
 const exceptions: Readonly<Record<string, { readonly clients: RegExp; readonly why: string }>> = {
   'openai-responses/fixtures/custom_tool.sse': { clients: /chat, openai 6/, why: 'this major cannot read calls with free text' },
   'anthropic-messages/fixtures/max_tokens_mid_tool.sse': {

@@ -5,7 +5,7 @@ import { type ServerProcess, startProcess } from '../helpers/process.ts'
 import { growthOf } from '../helpers/process-memory.ts'
 import { httpUpstream, upstreamKey } from './stage.ts'
 
-// What media that are named by address cost in memory, measured on a server in a process of its own.
+// The memory cost of media given by URL, measured on a separate server process.
 
 const mb = 1024 * 1024
 const program = fileURLToPath(new URL('../helpers/open-server.mjs', import.meta.url))
@@ -72,7 +72,7 @@ describe.runIf(process.platform === 'linux')('memory of media by address', () =>
   it('twenty addresses of twenty megabytes grow a node by at most 200 MB, once and ten times at once', async () => {
     const site = await openSite()
     expect((await ask(site, 1, 1)).status).toBe(200)
-    // On a busy machine some of the ten wait for room until they are told to come again.
+    // On a busy machine some of the ten wait for room until they are told to retry.
     const refused = [expect.toBeOneOf([400, 503]), expect.stringMatching(/larger than 64 MB together|server is busy/)]
     for (const times of [1, 10]) {
       const grown = await growthOf(server.pid, async () => {
@@ -110,7 +110,7 @@ describe.runIf(process.platform === 'linux')('memory of media by address', () =>
     const asItIs = await growthOf(server.pid, () => transcribe('whisper-1', 25))
     const mapped = await growthOf(server.pid, () => transcribe('mapped', 25))
     expect(heard).toBeGreaterThan(50 * mb)
-    // What has come through the socket is garbage beside it until it is collected.
+    // Data read from the socket is garbage until it is collected.
     expect([asItIs <= 80, asItIs, asItIs + mapped <= 120, mapped]).toEqual([true, asItIs, true, mapped])
   })
 })

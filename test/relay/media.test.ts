@@ -23,7 +23,7 @@ function wav(seconds: number): Buffer<ArrayBuffer> {
 }
 
 anyDatabase('calls that are no conversation', (_fresh, kind) => {
-  /** A server before an upstream that answers each path as it is told. */
+  /** A server in front of an upstream with a programmed reply for each path. */
   async function open(
     models: string,
     answer: (path: string, form: FormData | undefined) => { type: string; body: string | Buffer },
@@ -89,7 +89,7 @@ anyDatabase('calls that are no conversation', (_fresh, kind) => {
     expect(logs.map(({ quota }) => quota)).toEqual([2.5 * (10 + 100 * 2 + 1000 * 8)])
   })
 
-  it('[232] [238] forms go on with every field and file in order; the model may come behind the file', async () => {
+  it('[232] [238] forms are passed on with every field and file in order; the model may follow the file', async () => {
     let got: FormData | undefined
     const { server, token, asked } = await open('whisper-1', (_path, form) => {
       got = form

@@ -13,7 +13,7 @@ eachDatabase('the lists of models', (_fresh, kind) => {
     return { server, get }
   }
 
-  it("have a model's release date, where its name or the price data does", async () => {
+  it("have a model's release date, if its name or the price data has one", async () => {
     const { get } = await lists('gpt-5.4,claude-3-5-sonnet-20241022,my-own')
     const { data } = await get('/v1/models')
     expect(data.map(({ id, created }: { id: string; created: number }) => [id, created])).toEqual([

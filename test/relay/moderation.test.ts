@@ -113,7 +113,7 @@ anyDatabase('listed words', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('in a stream are masked across its chunks, and everything else goes on', async () => {
+  it('in a stream are masked across its chunks, and everything else passes', async () => {
     const { server, ask } = await stage(kind, await streaming(chatPieces(...texts)))
     const untouched = await ask(chat({ stream: true }))
     await checkCompletions(server, { stops: false })
@@ -343,7 +343,7 @@ describe('in each format of callers', () => {
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
   })
 
-  it('the last pieces wait when so many are to be kept back, and an answer without a word goes on byte for byte', async () => {
+  it('the last chunks wait when that many are to be held back, and an answer without a listed word passes byte for byte', async () => {
     const server = await serverOfTest('sqlite')
     const clean = chatPieces('nothing ', 'to be ', 'seen ', 'here')
     await addChannel(server, { url: await streaming(clean), models: model })

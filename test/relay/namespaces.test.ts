@@ -26,7 +26,7 @@ const wanted = [
 const namesMax: Readonly<Record<Foreign, number>> = { Anthropic: 128, Gemini: 64, 'Chat alone': 64 }
 const question = { role: 'user' as const, content: 'When is high tide?' }
 
-/** Places of the calls in what the upstream is offered: the flat tools first, then the namespaces in their order. */
+/** Positions of the calls in the upstream's tool list: the flat tools first, then the namespaces in their order. */
 const called = [3, 5, 2, 1, 0]
 
 anyDatabase('tools in namespaces', (_fresh, kind) => {
@@ -63,7 +63,7 @@ anyDatabase('tools in namespaces', (_fresh, kind) => {
         expect(one?.tools.slice(3, 5)).toEqual(['agents__wait', 'mcp__harbour____tide'])
         expect(new Set(one?.tools).size).toBe(6)
         expect(one?.tools.filter((offered) => offered.length > namesMax[name])).toEqual([])
-        // What a namespace is for is told once.
+        // The description of a namespace is sent once.
         expect(JSON.stringify(one?.body).match(/Manages helpers\./g)).toHaveLength(1)
 
         // Output goes back as input, as the vendor's guide has it; the types of the SDK do not know that.
@@ -108,7 +108,7 @@ anyDatabase('tools in namespaces', (_fresh, kind) => {
     const [call] = first.output.filter(({ type }: Event) => type === 'function_call')
     expect(call).toMatchObject({ namespace: 'agents', name: 'wait' })
     const input = [{ type: 'function_call_output', call_id: call.call_id, output: 'done' }]
-    // Its tools have changed since: what was called keeps its name.
+    // Its tools have changed since: the earlier call keeps its name.
     const later = { model, previous_response_id: first.id, input, tools: [fn('shell')] }
     expect((await ask(later, '/v1/responses')).status).toBe(200)
     expect(JSON.stringify(asked[1]?.body.contents)).toContain('"name":"agents__wait"')

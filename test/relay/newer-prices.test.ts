@@ -251,7 +251,7 @@ eachDatabase('newer public prices', (_fresh, kind) => {
     expect((await stateOf(server)).newer?.changes[0]).toMatchObject({ model, warning: 'high' })
   })
 
-  it('are applied as they were looked at, or not at all', async () => {
+  it('are applied as they were reviewed, or not at all', async () => {
     const { server, source, charge } = await priced(published(2, 8))
     await check(server)
     const looked = await hashOf(server)
@@ -263,7 +263,7 @@ eachDatabase('newer public prices', (_fresh, kind) => {
   })
 })
 
-it('count on every node as soon as they are applied on one', async () => {
+it('apply on every node as soon as they are applied on one', async () => {
   const a = await serverOfTest('postgres')
   const b = await startServer('postgres', { database: a.database })
   onTestFinished(() => b.stop())

@@ -19,7 +19,7 @@ afterAll(() => server.stop())
 const file = () => toFile(Buffer.from('{}'), 'a.jsonl')
 const blob = new Blob(['{}'], { type: 'application/json' })
 
-/** Every call in the sources of an SDK; what callers put into an address is `x`. */
+/** Every call in the sources of an SDK; parameters in the path are `x`. */
 function addressesOf(sdk: string): { method: string; path: string }[] {
   const folder = new URL(`../../node_modules/${sdk}/resources/`, import.meta.url)
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.mjs'))
@@ -168,7 +168,7 @@ describe('an address that is almost right', () => {
     expect((await send('GET', '/models', { 'anthropic-version': '2023-06-01' })).json).toMatchObject({ type: 'error' })
   })
 
-  it('a model may bear the name of an address', () => {
+  it('a model may have the name of an endpoint', () => {
     expect(findEndpoint('GET', '/v1/models/embeddings', {})).toMatchObject({ kind: 'model', model: 'embeddings' })
   })
 })

@@ -8,7 +8,7 @@ const gemini = 'gemini-2.0-flash'
 const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 }
 const args = '{"city":"Bern"}'
 
-/** How each upstream thinks, speaks and calls a tool: whole, and as the events of a stream. */
+/** The reasoning, text and tool call of each upstream: whole, and as the events of a stream. */
 const upstreams = {
   'Chat alone': {
     channel: { type: 8, models: model },

@@ -4,7 +4,7 @@ import { upstreamOfTest } from '../helpers/upstream.ts'
 import { caller, live, realtimeUpstream } from './realtime-stage.ts'
 import { chat, claude, httpUpstream, model, stage } from './stage.ts'
 
-/** A channel with these settings, and what its upstream gets. */
+/** A channel with these settings, and the requests that its upstream receives. */
 async function open(setting: object, more: Record<string, unknown> = {}) {
   const upstream = await upstreamOfTest()
   const { ask, server } = await stage('sqlite', upstream.url, { channel: { setting: JSON.stringify(setting), ...more } })
@@ -12,7 +12,7 @@ async function open(setting: object, more: Record<string, unknown> = {}) {
 }
 
 describe('the settings of a channel', () => {
-  it('change the body by rules, and leave every other byte as it came', async () => {
+  it('change the body by rules, and leave every other byte unchanged', async () => {
     const rules = [
       { set: 'temperature', to: 0.5 },
       { default: 'top_p', to: 0.9 },

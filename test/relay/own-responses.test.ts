@@ -23,7 +23,7 @@ interface Asked {
   readonly stream?: boolean
 }
 
-/** Claude, who answers each question with its number. `hold` keeps a stream in its middle until it is let go. */
+/** A simulated Claude that answers each question with its number. `hold` pauses a stream in its middle until it resolves. */
 async function claudeUpstream({ hold }: { hold?: Promise<void> } = {}) {
   const asked: Asked[] = []
   const open: ServerResponse[] = []
@@ -58,7 +58,7 @@ const channel = { type: 14, models: claude }
 
 eachDatabase('responses of channels that keep none', (fresh, kind) => {
   for (const [name, Client] of clients)
-    it(`[195] [196] are kept here: ${name} goes on from them, reads, lists and removes them, and pays for the turns alone`, async () => {
+    it(`[195] [196] are stored here: ${name} continues from them, reads, lists and deletes them, and pays for the turns only`, async () => {
       const { url, asked } = await claudeUpstream()
       const { server, token } = await stage(kind, url, { channel })
       const client = new Client({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
@@ -105,7 +105,7 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
       await requireBalancedBooks(server)
     })
 
-  it('go on at any channel: one that speaks Responses gets the whole conversation, and one that fails in the background is followed by another', async () => {
+  it('continue at any channel: one with Responses gets the whole conversation, and one that fails in the background fails over to another', async () => {
     const { url } = await claudeUpstream()
     const native = await vendor()
     const { server, token } = await stage(kind, url, { channel })
@@ -171,7 +171,7 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('run in the background over a WebSocket too, and go on when it is closed, here as at a vendor that keeps them', async () => {
+  it('run in the background over a WebSocket too, and continue when it is closed, here as at a vendor that stores them', async () => {
     let letGo = () => {}
     const { url } = await claudeUpstream({ hold: new Promise((resolve) => (letGo = resolve)) })
     const native = await vendor({ next: () => 'completed' })
@@ -195,7 +195,7 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('that are cancelled end with the partial reply; those that no channel can make have failed, free of charge', async () => {
+  it('that are cancelled end with the partial reply; those that no channel can serve have failed, free of charge', async () => {
     const { url, open } = await claudeUpstream({ hold: new Promise(() => {}) })
     const { server, token, channelId } = await stage(kind, url, { channel })
     const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })

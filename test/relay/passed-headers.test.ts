@@ -10,7 +10,7 @@ const codex = { session_id: 'session-1', 'x-codex-turn-state': 'turn-1' }
 const account = { 'openai-organization': 'org-of-caller', 'openai-project': 'proj-of-caller' }
 const names = ['idempotency-key', ...Object.keys({ ...known, ...codex, ...account })]
 
-/** An upstream of Responses, Chat and Messages that answers with a turn state, and fails as long as it is to. */
+/** An upstream of Responses, Chat and Messages that answers with a turn state, after a number of failures. */
 async function upstream({ failures = 0 } = {}) {
   const asked: Record<string, unknown>[] = []
   const url = await httpUpstream(async (request, response) => {

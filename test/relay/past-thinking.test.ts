@@ -17,7 +17,7 @@ interface Sent {
   readonly thinking?: { readonly type: string }
 }
 
-/** Claude, who refuses what the vendor refuses: thoughts that are not its own, and calls before which it should have thought. */
+/** A simulated Claude that refuses what the vendor refuses: thinking that is not its own, and calls without the thinking before them. */
 async function claudeUpstream(isOwn: (signature: string) => boolean = (signature) => signature === 'own') {
   const asked: Sent[] = []
   const url = await httpUpstream(async (request, response) => {

@@ -6,7 +6,7 @@ import { ask as askAs } from './stage.ts'
 
 type Data = Record<string, unknown>
 
-/** What an upstream was sent as one line for each message: whose it is and what its parts say. */
+/** An upstream's received messages, one line each: the role and the texts of its parts. */
 function linesOf({ body }: Asked): string[] {
   const list = (body.messages ?? body.contents) as readonly Data[]
   return list

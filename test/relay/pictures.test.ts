@@ -23,7 +23,7 @@ const geminiImage = (data: string, image = 1290) => ({
 })
 
 anyDatabase('images', (_fresh, kind) => {
-  it('[236] several of a model that makes one are several calls, a few at a time; those that came are charged', async () => {
+  it('[236] several images of a model that makes one are several calls, a few at a time; the returned images are charged', async () => {
     let running = 0
     let most = 0
     let release = () => {}
@@ -122,7 +122,7 @@ anyDatabase('images', (_fresh, kind) => {
     expect((await books(server)).logs.map(({ quota }) => quota)).toEqual([5 * 0.03 * unitsOfDollar])
   })
 
-  it("Google's own client gets images of Imagen as they come, charged for those that were not filtered", async () => {
+  it("Google's own client gets images of Imagen unchanged, charged for those that were not filtered", async () => {
     const big = 'A'.repeat(50_000)
     const {
       server,
@@ -189,7 +189,7 @@ anyDatabase('images', (_fresh, kind) => {
     expect(inline.data).toEqual([{ b64_json: bytes.toString('base64') }])
     const fetched = heard.filter(({ path }) => path.startsWith('/made/'))
     expect(fetched.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined])
-    // Two images by address; then only the one that could be had.
+    // Two images by URL; then only the one that could be fetched.
     expect((await books(server)).logs.map(({ quota }) => quota)).toEqual([2, 1].map((images) => images * 0.02 * unitsOfDollar))
     await requireBalancedBooks(server)
   })
@@ -205,7 +205,7 @@ anyDatabase('images', (_fresh, kind) => {
     expect(await settledCharges(server)).toEqual([])
   })
 
-  it('a task that is never done ends with the deadline of the channel, and one that failed says why', async () => {
+  it('a task that never ends is aborted at the deadline of the channel, and a failed one reports its reason', async () => {
     const reply = { value: { output: { task_id: 't', task_status: 'RUNNING' } } as object }
     const { server, ask } = await directStage(kind, () => ({ json: reply.value }), {
       channel: { type: 17, models: 'wanx-v1', setting: JSON.stringify({ headers_timeout_ms: 1500 }) },
@@ -379,7 +379,7 @@ anyDatabase('images', (_fresh, kind) => {
     ])
   })
 
-  it('a stream passes byte for byte but for its end, which waits for the charge; both majors of the SDK read it', async () => {
+  it('a stream passes byte for byte except its end, which waits for the charge; both majors of the SDK read it', async () => {
     const stream = fixture('openai-other/images_stream.sse')
     const { server, token, ask } = await directStage(kind, () => ({ bytes: stream, type: 'text/event-stream' }), {
       channel: { models: 'gpt-image-1' },
@@ -427,7 +427,7 @@ anyDatabase('images', (_fresh, kind) => {
     expect((await books(server)).logs.map(({ quota }) => quota)).toEqual([0.04 * unitsOfDollar])
   })
 
-  it('[236] [220] of a large answer the images that really came are counted, without parsing it', async () => {
+  it('[236] [220] the returned images of a large answer are counted without parsing it', async () => {
     const image = 'A'.repeat(400_000)
     const reply = (count: number) =>
       `{"created":1,"data":[${Array(count).fill(`{"b64_json":"${image}","revised_prompt":"a \\"]lock"}`).join(',')}]}`

@@ -13,7 +13,7 @@ const test = async (server: TestServer, id: number, model = '') => {
 const channelOf = (server: TestServer, id: number) => server.call<Channel>(`GET /api/channel/${id}`)
 const setOption = (server: TestServer, key: string, value: string) => server.call('PUT /api/option/', { key, value })
 
-/** An upstream that answers each path with what its dialect answers, and notes what it was asked. */
+/** An upstream that answers each path in its dialect, and records its requests. */
 async function everything() {
   const asked: { path: string; body: Record<string, unknown>; headers: Record<string, unknown> }[] = []
   const url = await httpUpstream((request, response) => {

@@ -45,7 +45,7 @@ eachDatabase('a model that only public data prices', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('is charged at the step that the length of its prompt reaches, which the hold covered', async () => {
+  it('is charged at the step for the length of its prompt, which the hold covered', async () => {
     const { upstream, server, ask } = await priced()
     upstream.program('*', { body: used(272_001, 100, 2_000) })
     const content = 'word '.repeat(280_000)
@@ -75,7 +75,7 @@ eachDatabase('a model that only public data prices', (_fresh, kind) => {
     await server.call('PUT /api/option/', { key: 'PublicPriceDataEnabled', value: 'false' })
     expect(JSON.parse((await ask(server, token.key, chat({ model: stepped }))).text).error.code).toBe('price_missing')
     await server.call('PUT /api/option/', { key: 'PublicPriceDataEnabled', value: 'true' })
-    // A channel of an address of its own stands for no vendor.
+    // A channel with a custom address has no vendor.
     await addChannel(server, { url: upstream.url, models: 'gpt-5.5', type: 8 })
     const { key } = await addToken(server)
     expect(JSON.parse((await ask(server, key, chat({ model: 'gpt-5.5' }))).text).error.code).toBe('price_missing')

@@ -57,7 +57,7 @@ eachDatabase('a realtime session', (fresh, kind) => {
     await requireBalancedBooks(next)
   })
 
-  it('whose database goes away ends without telling an end that is not charged, and charges it when it is back', async () => {
+  it('whose database fails ends without reporting an uncharged end, and is charged when the database is back', async () => {
     const upstream = await realtimeUpstream(answeringFirst())
     const { server, token } = await stage(kind, upstream.url, { channel: { models: live } })
     const client = caller(server.url, token.key)
@@ -151,7 +151,7 @@ describe('a realtime session', () => {
     await requireBalancedBooks(server)
   })
 
-  it('ends when its token is disabled: no further answer is asked for, nor one that speech began let run', async () => {
+  it('ends when its token is disabled: no further answer is requested, and one started by speech is cancelled', async () => {
     const upstream = await realtimeUpstream((talk, event) => {
       if (event.type === 'input_audio_buffer.append') talk.say({ type: 'response.created', response: { id: 'spoken' } })
       answering()(talk, event)

@@ -94,7 +94,7 @@ export function answering(more: { status?: string; usage?: unknown; twice?: bool
   }
 }
 
-/** A caller over `ws`: keeps what it hears, and how it was refused or closed. */
+/** A caller over `ws`: records the messages, and how it was refused or closed. */
 export function caller(
   url: string,
   key: string,

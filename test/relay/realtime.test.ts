@@ -52,7 +52,7 @@ anyDatabase('a realtime session', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[218] charges a cancelled response with usage once, however often its end is reported', async () => {
+  it('[218] charges a cancelled response with usage once, no matter how often its end is reported', async () => {
     const upstream = await realtimeUpstream(answering({ status: 'cancelled', twice: true }))
     const { server, token } = await open(kind, upstream.url)
     const client = caller(server.url, token.key)
@@ -299,7 +299,7 @@ describe('the handshake of a realtime session', () => {
 })
 
 describe('events of a realtime session', () => {
-  it('bears the name that the caller used, and the model stays the one that is charged', async () => {
+  it('has the name that the caller used, and the model stays the charged one', async () => {
     const upstream = await realtimeUpstream(answering())
     const { server } = await open('sqlite', upstream.url, { models: 'mine', model_mapping: JSON.stringify({ mine: live }) })
     await server.call('PUT /api/option/', { key: 'ModelRatio', value: '{"mine":1}' })
@@ -361,7 +361,7 @@ describe('events of a realtime session', () => {
     const before = process.memoryUsage().rss
     for (let count = 0; count < 2000; count++) talk?.say(delta)
     await new Promise((resolve) => setTimeout(resolve, 1500))
-    // What is not taken waits at the upstream, which in this test is the same process.
+    // Unread data waits at the upstream, which in this test is the same process.
     expect(talk?.socket.bufferedAmount).toBeGreaterThan(100 * 1024 * 1024)
     expect(process.memoryUsage().rss - before).toBeLessThan(400 * 1024 * 1024)
     client.socket.resume()

@@ -4,7 +4,7 @@ import { ask, chat, claude, completion, httpUpstream, model, stage } from './sta
 
 type Data = Record<string, unknown>
 
-/** An upstream that answers the same to everybody, and what it was sent. */
+/** An upstream with a constant reply, and the requests it received. */
 async function upstream(reply: string) {
   const sent: Data[] = []
   const url = await httpUpstream(async (request, response) => {

@@ -5,7 +5,7 @@ import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, settledCharges, stage } from './stage.ts'
 
 eachDatabase('a hold covers what the call can cost', (_fresh, kind) => {
-  it('a request without a limit goes on unchanged while the balance covers the greatest answer', async () => {
+  it('a request without a limit passes unchanged while the balance covers the longest answer', async () => {
     const upstream = await upstreamOfTest()
     const { ask } = await stage(kind, upstream.url)
     const answer = await ask(chat())

@@ -29,7 +29,7 @@ const message = (text: string) => ({
   content: [{ type: 'output_text', text, annotations: [] }],
 })
 
-/** An upstream that says a first word and waits until the test says how it goes on. */
+/** An upstream that sends a first word and waits until the test continues it. */
 async function waiting() {
   const asked: { body: Record<string, unknown>; finish(): void; cut(): void; isClosed: boolean }[] = []
   const url = await httpUpstream(async (request, response) => {
@@ -181,7 +181,7 @@ describe('Responses over a WebSocket', () => {
     expect(await settledCharges(server)).toHaveLength(1)
   })
 
-  it('goes on from an answer that no upstream keeps: the whole conversation is sent in place of its id', async () => {
+  it('continues from an answer that no upstream stores: the whole conversation is sent instead of its id', async () => {
     const upstream = await waiting()
     const { server, token } = await stage('sqlite', upstream.url)
     const client = caller(server.url, token.key)
@@ -203,7 +203,7 @@ describe('Responses over a WebSocket', () => {
     upstream.asked[2]?.finish()
     await client.hears('response.completed', 3)
 
-    // What one connection remembers is nothing to another one.
+    // The state of one connection does not exist for another.
     const other = caller(server.url, token.key)
     await other.opened()
     other.say(create({ store: false, previous_response_id: 'resp_1' }))
@@ -225,7 +225,7 @@ describe('Responses over a WebSocket', () => {
       for await (const chunk of request) text += chunk
       asked.push(JSON.parse(text))
       response.writeHead(200, { 'content-type': 'text/event-stream' })
-      // A host that ends with an empty list has told its items before.
+      // A host that ends with an empty list has sent its items before.
       for (const item of output) response.write(event('response.output_item.done', { output_index: 0, item }))
       response.end(event('response.completed', { response: { id: 'resp_1', status: 'completed', model, output: [], usage } }))
     })
@@ -240,7 +240,7 @@ describe('Responses over a WebSocket', () => {
     expect(asked[1]?.input).toEqual([expect.objectContaining({ role: 'user' }), output[1], output[2], result])
   })
 
-  it('speaks with a channel of another format, and goes on from its answers', async () => {
+  it('uses a channel of another format, and continues from its answers', async () => {
     const upstream = await upstreamOfTest()
     upstream.program(claude, { bytes: fixture('anthropic/text.sse') })
     const { server, token } = await stage('sqlite', upstream.url, { channel: { type: 14, models: claude } })
@@ -338,7 +338,7 @@ describe('Responses over a WebSocket', () => {
     await requireBalancedBooks(server)
   })
 
-  it('gives back the input for a response that is being made, with the reason, and the response goes on', async () => {
+  it('returns the input for a response that is in progress, with the reason, and the response continues', async () => {
     const upstream = await waiting()
     const { server, token } = await stage('sqlite', upstream.url)
     const client = caller(server.url, token.key)
@@ -436,7 +436,7 @@ describe('Responses over a WebSocket', () => {
     await requireBalancedBooks(server)
   })
 
-  it('is closed for a message beyond the most, and for one that is no text', async () => {
+  it('is closed for a message beyond the maximum, and for a non-text message', async () => {
     const upstream = await vendor()
     const { server, token } = await stage('sqlite', upstream.url)
     const large = caller(server.url, token.key)

@@ -29,7 +29,7 @@ function thoughtAndCall(): string {
   return [head, thought, ...later].join('event: content_block_start')
 }
 
-/** An upstream that gives these answers one after the other, the last one again, and keeps what it was asked. */
+/** An upstream that gives these answers one after the other, repeating the last, and records its requests. */
 async function upstreamOf(...answers: string[]) {
   const asked: { url: string | undefined; body: Body }[] = []
   const url = await httpUpstream(async (request, response) => {

@@ -26,7 +26,10 @@ interface Kept {
   body: Record<string, unknown>
 }
 
-/** An upstream that keeps responses by key, as the vendor does. `next` says what a response in the background becomes when it is asked for. */
+/**
+ * An upstream that stores responses by key, as the vendor does. `next` returns the next state of a background response when it is
+ * polled.
+ */
 export async function vendor({ next = () => 'in_progress' }: { next?: (kept: Kept) => string } = {}) {
   const kept = new Map<string, Kept>()
   const asked: { line: string; key: string; body: string }[] = []

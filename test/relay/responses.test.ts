@@ -19,7 +19,7 @@ const fixture = (name: string) => readFileSync(new URL(name, folder), 'utf8').re
 const eventsOf = (text: string) =>
   [...text.matchAll(/^event: (.*)\ndata: (.*)\n\n/gm)].map(([, name, data]) => ({ name, data: JSON.parse(data ?? '') }))
 
-/** An upstream that answers every call so, in pieces that no event fits into, and keeps what it was asked. */
+/** An upstream that answers every call with this body, in chunks that split every event, and records its requests. */
 async function upstream(body: string, type = 'text/event-stream', status = 200) {
   const asked: { url: string | undefined; body: Record<string, unknown> }[] = []
   const url = await httpUpstream(async (request, response) => {
@@ -66,7 +66,7 @@ describe('a stream in Responses', () => {
     }
   }
 
-  it.each(streams)('%s: same bytes, text and usage wherever it is cut, and the end kept back', (name) => {
+  it.each(streams)('%s: same bytes, text and usage wherever it is split, and the end held back', (name) => {
     const bytes = Buffer.from(fixture(name))
     const whole = pass([bytes])
     for (let cut = 1; cut < bytes.length; cut += 7) {

@@ -84,7 +84,7 @@ eachDatabase('several keys in one channel', (_fresh, kind) => {
 })
 
 describe('a channel that fails', () => {
-  it('is passed over by the next requests while another is left, and asked again later', async () => {
+  it('is skipped by the next requests while another is left, and tried again later', async () => {
     let nowMs = Date.now()
     const stage = await open('sqlite', { now: () => nowMs })
     let isBroken = true
@@ -188,7 +188,7 @@ describe('a conversation', () => {
     expect(new Set(hits().map((hit) => hit.split(' ')[0])).size).toBe(1)
   })
 
-  it('without a name goes on where its first turn was answered', async () => {
+  it('without a name continues where its first turn was answered', async () => {
     const stage = await open('sqlite')
     const channels = await Promise.all([stage.add(), stage.add(), stage.add()])
     const said = [{ role: 'user', content: 'hello' }]

@@ -9,7 +9,7 @@ import { countWords, upstreamOfTest } from '../helpers/upstream.ts'
 import { settledCharges } from './stage.ts'
 
 const model = 'gpt-4o-mini'
-/** What the simulated provider answers to the prompt. */
+/** The simulated provider's answer to the prompt. */
 const said = 'You said: one two three four'
 const messages = [{ role: 'user' as const, content: 'one two three four' }]
 

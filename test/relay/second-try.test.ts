@@ -9,7 +9,7 @@ const claude = 'claude-3-7-sonnet-20250219'
 const refusal = (message: string) => JSON.stringify({ error: { message, type: 'invalid_request_error' } })
 
 anyDatabase('a refusal that another wording avoids', (_fresh, kind) => {
-  /** A server before an upstream that answers bodies as it is told; a text is a refusal. */
+  /** A server in front of an upstream that answers bodies as programmed; a text is a refusal. */
   async function open(
     answer: (body: Record<string, unknown>, count: number) => { refuse: string } | { reply: string; type?: string },
     channel: Record<string, unknown> = {},
@@ -34,7 +34,7 @@ anyDatabase('a refusal that another wording avoids', (_fresh, kind) => {
     return { ...(await stage(kind, url, { channel })), bodies }
   }
 
-  it('leaves `stream_options` out for an upstream that does not know them, and remembers it', async () => {
+  it('leaves `stream_options` out for an upstream without them, and remembers it', async () => {
     const { ask, bodies, server } = await open((body) =>
       body.stream_options
         ? { refuse: 'stream_options: Extra inputs are not permitted' }
@@ -48,7 +48,7 @@ anyDatabase('a refusal that another wording avoids', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[154] leaves out reasoning that does not fit any more, once', async () => {
+  it('[154] leaves out invalid reasoning, once', async () => {
     const reply = {
       id: 'msg_1',
       type: 'message',

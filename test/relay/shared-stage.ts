@@ -6,8 +6,8 @@ import { ask, model, settledCharges, upstreamKey } from './stage.ts'
 const groupsMax = 500
 
 /**
- * One server on SQLite for the tests of a file that set neither options nor the clock. Each stage on it has a group, a channel and a token of
- * its own, and sees its own charges alone.
+ * One server on SQLite for the tests of a file that set neither options nor the clock. Each stage on it has its own group, channel and
+ * token, and sees only its own charges.
  */
 export function sharedStages() {
   let server: TestServer

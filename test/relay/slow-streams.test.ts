@@ -4,7 +4,7 @@ import { upstreamOfTest } from '../helpers/upstream.ts'
 import { chat, eventually, httpUpstream, model, stage } from './stage.ts'
 
 describe('a stream that takes its time', () => {
-  it('[21] [22] [23] gets a heartbeat of its own format while the upstream is silent for minutes, and a whole answer is waited for', async () => {
+  it('[21] [22] [23] gets a heartbeat of its own format while the upstream is silent for minutes, and a whole answer is awaited', async () => {
     let aheadMs = 0
     const now = () => Date.now() + aheadMs
     let speak = () => {}

@@ -251,7 +251,7 @@ anyDatabase('recordings', (_fresh, kind) => {
     expect((await books(server)).logs).toEqual([])
   })
 
-  it('[219] seconds that an upstream reports are charged, else those that the file says', async () => {
+  it('[219] the seconds reported by an upstream are charged, otherwise those of the file', async () => {
     let reply: object = { text: 'x', usage: { type: 'duration', seconds: 12.5 } }
     const { server, form } = await directStage(kind, () => ({ json: reply }), { channel: { models: 'whisper-1' } })
     const send = () => {

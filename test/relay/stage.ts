@@ -118,11 +118,11 @@ export const piece = (content: string, finish: string | null = null) =>
     choices: [{ index: 0, delta: finish ? {} : { content }, finish_reason: finish }],
   })
 
-/** Sends bytes on a connection and collects what comes back. */
+/** Sends bytes on a connection and collects the reply. */
 export function speak(server: Pick<TestServer, 'url'>, bytes: string | Buffer) {
   const { port, hostname } = new URL(server.url)
   const socket = connect(Number(port), hostname)
-  // What is written later, connected or not, comes behind it.
+  // Bytes written later, connected or not, follow it.
   socket.write(bytes)
   let got = ''
   let isClosed = false
@@ -143,7 +143,7 @@ export function speak(server: Pick<TestServer, 'url'>, bytes: string | Buffer) {
 
   return {
     socket,
-    /** What came, when it fits; or when the connection is closed. */
+    /** The bytes received, when they match; or when the connection is closed. */
     until: (fits: (text: string) => boolean) =>
       new Promise<string>((resolve) => {
         const look = () => {
@@ -198,7 +198,7 @@ export async function settledCharges(server: TestServer): Promise<{ id: string; 
     .map((row) => ({ id: row.reference.slice('charge:'.length), amount: -row.amount }))
 }
 
-/** Requests of a test count in Redis, however late it answers: this machine may be busy. */
+/** Requests of a test count in Redis, even if it answers late: this machine may be busy. */
 export const patient = { waitMs: 20_000 }
 
 export const probe: Rule = {

@@ -6,7 +6,7 @@ import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/se
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, claude, event, eventually, httpUpstream, model, piece, requestBytes, settledCharges, speak } from './stage.ts'
 
-// How a node stops: case T230.
+// Stopping a node: case T230.
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
 const started = { 'content-type': 'text/event-stream' }
@@ -30,7 +30,7 @@ async function begun(server: { url: string }, key: string, body: object, path?: 
   return caller
 }
 
-/** What another start finds in the database of one that has ended. */
+/** The books that another start finds in the database of a node that has ended. */
 async function booksAfter(
   kind: 'sqlite' | 'postgres',
   database: TestServer['database'],
@@ -61,7 +61,7 @@ eachDatabase('[T230] a node that stops', (fresh, kind) => {
       const body = JSON.stringify(chat({ model: 'quick' }))
       unfinished?.socket.write(requestBytes(key, body).slice(0, -10))
 
-      // All at once, before what is idle is closed.
+      // All together, before idle connections are closed.
       const stopped = server.stop(60_000, 1500)
       watcher?.socket.write(get('/readyz'))
       late?.socket.write(requestBytes(key, body))
@@ -77,7 +77,7 @@ eachDatabase('[T230] a node that stops', (fresh, kind) => {
     },
   )
 
-  it('sends an error to callers at the time limit, and charges only what they received', async () => {
+  it('sends an error to callers at the time limit, and charges only the output they received', async () => {
     const database = await fresh()
     const server = await startServer(kind, { database })
     const { url } = await slowUpstream()

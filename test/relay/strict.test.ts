@@ -51,8 +51,8 @@ anyDatabase('a request that another protocol cannot carry whole', (_fresh, kind)
   })
 })
 
-/** What each dialect says inside its members, and no other has a word for. */
-describe('members inside others that another protocol cannot carry', () => {
+/** Nested members of each dialect that no other dialect has. */
+describe('nested members that another protocol cannot represent', () => {
   const say = [{ role: 'user', content: 'Hi' }]
   const weather = { name: 'weather', description: 'd' }
   const schema = { type: 'object', properties: {} }
@@ -145,7 +145,7 @@ describe('members inside others that another protocol cannot carry', () => {
       request.resume()
       response.writeHead(200, { 'content-type': 'application/json' }).end(completion())
     })
-    // A host of Chat alone, of another vendor: what comes to it is written anew from every dialect, Chat's own included.
+    // A host with only Chat, of another vendor: its requests are rewritten from every dialect, Chat's own included.
     const foreign = { type: 8, models: model }
     const { server, token } = await stage('sqlite', `${url}/v1/chat/completions`, { channel: foreign })
     const strict = await addToken(server, { strict_translation: true })

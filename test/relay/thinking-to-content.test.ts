@@ -17,7 +17,7 @@ anyDatabase('what a channel changes in an answer', (_fresh, kind) => {
 
   const setting = (value: object) => JSON.stringify(value)
 
-  it('[162] thinking becomes a part of the text where the channel says so', async () => {
+  it('[162] reasoning becomes a part of the text if the channel is set to that', async () => {
     const thinking = completion({
       choices: [{ index: 0, message: { role: 'assistant', content: 'four', reasoning_content: 'hm' }, finish_reason: 'stop' }],
     })

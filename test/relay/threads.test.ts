@@ -46,11 +46,11 @@ async function upstream(status: number, answer: object) {
   return { url, asked }
 }
 
-describe('a conversation that is left with the vendor', () => {
+describe('a conversation stored by the vendor', () => {
   it.each([
     ['whole', {}],
     ['streamed', { stream: true }],
-  ])('is continued, %s, at the channel and with the key that keep it, as it is and from every node', async (_, more) => {
+  ])('is continued, %s, at the channel and with the key that stores it, unchanged and from every node', async (_, more) => {
     const { url, asked } = await upstream(200, reply)
     const other = await upstream(200, reply)
     const { server, ask, token } = await stage('postgres', url, { channel: { type: 14, models: model } })

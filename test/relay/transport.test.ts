@@ -9,8 +9,8 @@ import { type Client, clients, type Understood } from './clients.ts'
 import { completion, eventually, settledCharges } from './stage.ts'
 
 /**
- * How bytes come and go, from one Chat upstream to callers of every dialect: passed on to Chat, translated to the others. Numbers are those
- * of the list of edge cases.
+ * Streams from one Chat upstream to callers of every dialect: passed through to Chat, translated to the others. Numbers are those of
+ * the list of edge cases.
  */
 const model = 'gpt-4o-mini'
 const said = 'Die Flut 🌊 ist hoch – 潮!'
@@ -76,7 +76,7 @@ async function listen(target: { answer: Answer; asked: number }): Promise<string
   return `http://127.0.0.1:${(one.address() as AddressInfo).port}`
 }
 
-/** An answer of these bytes, each write of its own size. */
+/** An answer of these bytes, each in a write of its own. */
 const saying =
   (bytes: string | Buffer, { type = 'text/event-stream', size = Number.POSITIVE_INFINITY, headers = {} } = {}): Answer =>
   async (response) => {
@@ -95,7 +95,7 @@ const read = (name: string, named = model): Promise<Understood> => {
   return client ? client({ ...ask, model: named }) : Promise.reject(new Error(`${name} is not there`))
 }
 
-/** What every client understood, and that they all did. */
+/** Asserts that every client parsed the same content. */
 async function understoodByAll(): Promise<void> {
   for (const name of Object.keys(clients)) {
     expect([name, await read(name)]).toEqual([
@@ -209,7 +209,7 @@ describe('a stream is the same for every caller', () => {
       wholeStream.replaceAll('\n\ndata: {', '\n\n: OPENROUTER PROCESSING\n\nevent: ping\ndata: \n\ndata: {'),
     )
     const { text } = await raw(dialect, true)
-    // A comment is no event for clients of Chat, whose stream passes as it comes.
+    // A comment is not an event for clients of Chat, whose stream passes unchanged.
     if (dialect !== 'chat') expect(text).not.toContain('OPENROUTER')
     expect(text.match(/^data: ?$/m)).toBeNull()
   })

@@ -11,7 +11,7 @@ import { caller, realtimeUpstream } from './realtime-stage.ts'
 import { eventually, requestBytes, speak } from './stage.ts'
 import { type CaseLane, idle, inEachWay, paths, readAnswer, streams, trustOfSuite, type Way, ways } from './trust-stage.ts'
 
-// What clients may do wrong, part F of docs/reference/trust-cases.md.
+// Misbehaving clients, part F of docs/reference/trust-cases.md.
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -99,7 +99,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
       }
     }))
 
-  // Where the database plays no part, one will do.
+  // If the database plays no part, one is enough.
   if (kind === 'sqlite')
     describe('on each database', () => {
       it('[T126] slow readers apply back-pressure to the upstream, and others are served', () =>
@@ -222,7 +222,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
                   if (!endless.socket.write(piece)) return void endless.socket.once('drain', pump)
                 }
               }
-              // Behind the head, which is written when the connection stands.
+              // After the head, which is written when the connection is open.
               endless.socket.once('connect', pump)
               const told = await endless.until((text) => text.includes('\r\n\r\n'))
               isTold = true
@@ -314,7 +314,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
           expect(await lane.settled()).toEqual([])
         }))
 
-      it('[T133] [T134] names of headers are names, however many, long or odd', () =>
+      it('[T133] [T134] header names are arbitrary, however many, long or odd', () =>
         trust.underLoad(async () => {
           for (const way of ways) {
             const { upstream, lane } = await simulated(way)
@@ -408,7 +408,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
             expect([name, got.slice(0, 60)]).toEqual([name, expect.stringMatching(/^(HTTP\/1\.1 [245]\d\d|$)/)])
             expect([name, got.includes('101 Switching')]).toEqual([name, false])
             if (name === 'HTTP/0.9') expect(got).toMatch(/^HTTP\/1\.1 400/)
-            // What follows as frames of a protocol that was refused is nothing, and ends nothing.
+            // Data after a refused protocol upgrade is ignored, and ends nothing.
             if (!caller.isClosed) caller.socket.write(Buffer.alloc(100_000, 0x81))
             caller.socket.destroy()
           }
@@ -493,7 +493,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
     })
 })
 
-/** Writes events of a megabyte as fast as they are taken, and says how much that was. */
+/** Writes events of a megabyte with back-pressure, and returns the amount. */
 function writeMuch(response: ServerResponse, way: Way, events: number): { bytes: number } {
   const { head, text, tail } = streams[way.speaks]
   const sent = { bytes: 0 }

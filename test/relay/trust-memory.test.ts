@@ -7,11 +7,11 @@ import { growthOf as growthOfProcess } from '../helpers/process-memory.ts'
 import { httpUpstream, requestBytes, speak, upstreamKey } from './stage.ts'
 import { bodyOf, paths, post, readAnswer, streams, type Way, ways, wholeOf } from './trust-stage.ts'
 
-// What the cases of docs/reference/trust-cases.md may cost in memory, measured on a server in a process of its own.
+// The memory cost of the cases of docs/reference/trust-cases.md, measured on a separate server process.
 
 const mb = 1024 * 1024
 
-/** Writes the piece as often as it is taken. */
+/** Writes the chunk repeatedly with back-pressure. */
 function writeEndlessly(response: ServerResponse, piece: Buffer): void {
   while (!response.destroyed)
     if (!response.write(piece)) return void response.once('drain', () => writeEndlessly(response, piece))
@@ -122,7 +122,7 @@ describe.runIf(process.platform === 'linux')('memory', () => {
       request.resume()
       response.on('error', () => {})
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(streams.openai.head)
-      // Of all callers together this is more than the server has room for; some of it stands in the buffers of the connections.
+      // For all callers together this exceeds the server's memory limit; some of it is in the buffers of the connections.
       for (let count = 0; count < 100; count++) response.write(event)
     })
     const event = Buffer.from(streams.openai.text('x'.repeat(16_000)))

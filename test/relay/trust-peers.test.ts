@@ -13,7 +13,8 @@ import { upstreamOfTest } from '../helpers/upstream.ts'
 import { httpUpstream, requestBytes, speak } from './stage.ts'
 import { healthyAnswer, paths, post, readAnswer, reported, streams, trustOfSuite, type Way, ways } from './trust-stage.ts'
 
-// Names, certificates and proxies around the server: parts E and F of docs/reference/trust-cases.md, where no database plays a part.
+// Names, certificates and proxies around the server: the cases of parts E and F of docs/reference/trust-cases.md without a
+// database.
 
 const usual = [{ ...reported, quota: reported.prompt + reported.completion }]
 
@@ -103,7 +104,7 @@ describe('peers, beside ordinary requests', () => {
       }
     }))
 
-  it('[T114] an upstream that offers HTTP/2 is spoken to in HTTP/1.1, and one that knows nothing else is not asked', () =>
+  it('[T114] an upstream that offers HTTP/2 is called with HTTP/1.1, and one with nothing else is not called', () =>
     trust.underLoad(async () => {
       for (const allowHTTP1 of [true, false]) {
         const spoken: string[] = []
@@ -193,7 +194,7 @@ describe('peers, beside ordinary requests', () => {
         for (const nginx of [buffering, streaming]) {
           for (const [name, bytes] of cases) {
             const before = upstream.journal.length
-            // Said by the attacker, so that the connection ends however the bytes were read.
+            // Written by the attacker, so that the connection ends in either interpretation of the bytes.
             const attacker = speak(
               nginx,
               Buffer.from(`${bytes}GET /v1/models HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`, 'latin1'),
@@ -210,7 +211,7 @@ describe('peers, beside ordinary requests', () => {
               })
               expect([name, readAnswer('openai', victim).said]).toEqual([name, `You said: ${words}`])
             }
-            // Whatever reached the upstream was answered to the one who sent it.
+            // Every request that reached the upstream was answered to its sender.
             const answered = (got.match(/You said: /g) ?? []).length
             expect([name, got.slice(0, 20), upstream.journal.length - before - 2]).toEqual([name, got.slice(0, 20), answered])
             expect([name, answered <= 2]).toEqual([name, true])
@@ -238,7 +239,7 @@ describe('peers, beside ordinary requests', () => {
           // As the types of the browser have it, a body cannot be iterated.
           for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) {
             got += decoder.decode(piece, { stream: true })
-            // The upstream goes on only when its first word has come through.
+            // The upstream continues only when its first word has been received.
             if (got.includes('four')) settled()
           }
           expect(readAnswer(way.asks, { status: 200, headers: response.headers, text: got })).toMatchObject({

@@ -30,7 +30,7 @@ export interface Answer {
   readonly text: string
 }
 
-/** A channel of its own with a model and a token of its own, so that what one case does can be told from all else. */
+/** A separate channel with its own model and token, so that the effects of one case can be distinguished from all others. */
 export interface CaseLane {
   readonly channelId: number
   readonly model: string
@@ -39,7 +39,7 @@ export interface CaseLane {
   readonly way: Way
   body(stream: boolean, more?: Record<string, unknown>): Record<string, unknown>
   ask(stream: boolean, more?: Record<string, unknown>): Promise<Answer>
-  /** What was charged through the token of this lane: for who has had an answer, all of it. */
+  /** The charges through the token of this lane: complete for a caller with a complete answer. */
   charged(): Promise<Charged[]>
   /** The same after everything on the server has ended. */
   settled(): Promise<Charged[]>
@@ -58,7 +58,7 @@ const casesMax = 2000
 
 /**
  * One server for all cases of a suite, with a healthy upstream of either format. Every model costs one unit for each token, so that
- * every charge can be told by counting words.
+ * every charge can be verified by counting words.
  */
 export function trustOfSuite(kind: DatabaseKind, settings: () => Promise<ServerSettings> = async () => ({})) {
   let server: TestServer
@@ -252,7 +252,7 @@ export interface Read {
   readonly message: string
 }
 
-/** What an answer says and how it ends. Throws when it is not well formed. */
+/** The text and the end of an answer. Throws when it is malformed. */
 export function readAnswer(asks: Tongue, { status, headers, text }: Answer): Read {
   if (headers.get('content-type')?.includes('event-stream')) return asks === 'openai' ? readChat(text) : readMessages(text)
   const json = JSON.parse(text)
@@ -399,7 +399,7 @@ export const streams: Readonly<Record<Tongue, Stream>> = {
   },
 }
 
-/** The answer of a healthy upstream: a stream to who wants one. */
+/** The answer of a healthy upstream: a stream if requested. */
 export function healthyAnswer(speaks: Tongue, request: { stream?: boolean }, said: string): { type: string; body: string } {
   const { head, text, tail } = streams[speaks]
   if (request.stream) return { type: 'text/event-stream', body: head + text(said) + tail }

@@ -1,12 +1,12 @@
 import type { Tongue } from './trust-stage.ts'
 
-// Streams with tool calls whose pieces come in an order that nobody expects, and what is to be read from them.
+// Streams with tool calls whose chunks are in an unexpected order, and the expected result.
 
 const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
 const named = (value: { type: string } & Record<string, unknown>) => `event: ${value.type}\n${event(value)}`
 const pieces = 10_000
 
-/** The third of three calls comes before the first, the second never, and both are told in turns; with members that nobody knows. */
+/** The third of three calls starts before the first, the second never, and both are interleaved; with unknown members. */
 export function mixedToolCalls(speaks: Tongue): string {
   return speaks === 'openai' ? chatCalls() : messagesCalls()
 }

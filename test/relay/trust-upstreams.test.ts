@@ -21,7 +21,7 @@ import {
 } from './trust-stage.ts'
 import { mixedToolCalls, readToolCalls } from './trust-tools.ts'
 
-// What upstreams may do wrong, part E of docs/reference/trust-cases.md.
+// Misbehaving upstreams, part E of docs/reference/trust-cases.md.
 
 const sse = 'text/event-stream'
 const nowhere = 'http://127.0.0.1:1'
@@ -48,7 +48,7 @@ const healthy = ({ speaks }: Way, said = 'four five six') =>
     response.writeHead(200, { 'content-type': answer.type }).end(answer.body)
   })
 
-/** Answers as it was told last. */
+/** Answers with the last programmed reply. */
 async function changing() {
   let write: Answering = (response) => response.end()
   const url = await answering((...asked) => write(...asked))
@@ -66,7 +66,7 @@ async function changing() {
 const saying = (body: string | Buffer, headers: Record<string, string> = {}, status = 200) =>
   answering((response) => response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body))
 
-/** Sends these events, then does what `then` says with the open answer. */
+/** Sends these events, then calls `then` with the open answer. */
 const streaming = (events: string, then: (response: ServerResponse) => void) =>
   answering((response) => {
     response.writeHead(200, { 'content-type': sse })
@@ -233,7 +233,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
         const url = await streaming(head + text('four five six') + tail, (response) => response.once('close', () => closed++))
         const lane = await trust.lane(way, url)
         const answer = await lane.ask(true)
-        // The upstream is let go a second later, so that the answer has come within it.
+        // The upstream is released a second later, so the answer has arrived within it.
         expect(closed).toBe(0)
         expect(readAnswer(way.asks, answer)).toMatchObject({ said: 'four five six', ending: 'done' })
         await eventually('the socket is released', () => closed === 1)
@@ -277,7 +277,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
           for (let count = 0; count < 10_000; count++) socket.ping()
         },
         'sends no frames at all': (socket) => {
-          // What is below a WebSocket is a connection.
+          // The connection under the WebSocket.
           ;(socket as unknown as { _socket: Socket })._socket.write(Buffer.alloc(100_000, 0xff))
         },
       }
@@ -315,10 +315,10 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
       expect((await lane.settled()).filter((row) => row.quota === 18)).toHaveLength(1)
     }))
 
-  // Where the database plays no part, one will do.
+  // If the database plays no part, one is enough.
   if (kind === 'sqlite')
     describe('on each database', () => {
-      it('[T100] however a stream is framed and cut, its text arrives whole', () =>
+      it('[T100] the text of a stream arrives whole, for any framing and splitting', () =>
         trust.underLoad(() =>
           inEachWay(async (way, { head, text, tail }) => {
             const said = 'vier 五 🙂 \u2028 "six"\\n'
@@ -491,7 +491,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
           }),
         ))
 
-      it('[T109] pieces of tool calls that come mixed, with gaps and in thousands arrive as they were meant', () =>
+      it('[T109] tool calls in interleaved chunks, with gaps and in thousands, are assembled correctly', () =>
         trust.underLoad(() =>
           inEachWay(async (way) => {
             const events = mixedToolCalls(way.speaks)

@@ -147,7 +147,7 @@ eachDatabase('a whole reply whose charge the database did not take', (_fresh, ki
     await bringBack()
     const requestId = first.headers.get('x-request-id') ?? ''
     const before = (await books(server)).users[0]?.quota
-    // What the lost commit wrote.
+    // The rows of the lost commit.
     const written = { user_id: 1, token_id: token.id, kind: 'charge' as const, amount: -5, created_at: 1 }
     await server.app.db
       .insertInto('ledger')

@@ -17,7 +17,7 @@ const openAiReply = (...data: object[]) => ({ object: 'list', data, model, usage
 const texts = ['one two', 'three']
 
 anyDatabase('vectors', (_fresh, kind) => {
-  it('[221] [224] [222] the official SDKs of both majors get every number in order, however a host answers', async () => {
+  it("[221] [224] [222] the official SDKs of both majors get every number in order, for any host's reply", async () => {
     const replies = [
       openAiReply(entry(1, vectors[1]), entry(0, vectors[0])),
       openAiReply(entry(0, vectorToBase64(vectors[0] ?? [])), entry(1, vectorToBase64(vectors[1] ?? []))),
@@ -65,7 +65,7 @@ anyDatabase('vectors', (_fresh, kind) => {
     expect(heard.map(({ path, body }) => [path, body.model])).toEqual(Array(2).fill(['/v1/embeddings', 'theirs']))
   })
 
-  it('[228] a host that ignores the number of dimensions is passed over for one that does not; alone it is a refusal', async () => {
+  it('[228] a host that ignores the number of dimensions is skipped for one that does not; alone it is a refusal', async () => {
     const { server, ask } = await directStage(kind, () => ({ json: openAiReply(entry(0, vectors[0])) }), {
       channel: { models: model, priority: 10 },
     })
@@ -106,7 +106,7 @@ anyDatabase('vectors', (_fresh, kind) => {
       '/v1beta/models/gemini-embedding-001:embedContent',
     ])
     const { logs } = await books(server)
-    // What the upstream did not count is counted here, and told to the caller as it is charged.
+    // Usage that the upstream did not report is counted here, and sent to the caller as it is charged.
     expect(counted.prompt_tokens).toBeGreaterThan(0)
     expect(logs.map(({ quota, prompt_tokens }) => [quota, prompt_tokens])).toEqual([
       [60, 30],
@@ -169,7 +169,7 @@ anyDatabase('vectors', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('a caller of Gemini gets vectors from Gemini as they come, and from others in its form', async () => {
+  it('a caller of Gemini gets vectors from Gemini unchanged, and from others in its form', async () => {
     const request = (text: string) => ({ model: 'models/asked', content: { parts: [{ text }] } })
     const native = await directStage(
       kind,

@@ -9,9 +9,9 @@ import { sharedStages } from './shared-stage.ts'
 import { chat, event, httpUpstream, model, upstreamKey } from './stage.ts'
 
 /**
- * What every vendor says of a conversation that is too long, of refused content, of an account without quota and of a model that there is
- * not, through every door, in the words of the caller's vendor. The fixtures are as the vendors write them; `hidden-upstream-model` is the
- * model that the channel asks for in place of the caller's.
+ * Every vendor's errors for a conversation that is too long, refused content, an account without quota and an unknown model, through
+ * every endpoint, in the words of the caller's vendor. The fixtures are as the vendors write them; `hidden-upstream-model` is the
+ * channel's model for the caller's.
  */
 interface Said {
   readonly status: number
@@ -20,9 +20,9 @@ interface Said {
   readonly tokens?: number
   readonly limit?: number
   readonly excess?: number
-  /** The event of a stream, where that is not the error itself. */
+  /** The event of a stream, if it is not the error itself. */
   readonly event?: Record<string, unknown>
-  /** How Bedrock names it in a stream. */
+  /** Bedrock's name of it in a stream. */
   readonly exception?: string
 }
 
@@ -57,7 +57,7 @@ const doors = {
 type Door = keyof typeof doors
 const allDoors = Object.keys(doors) as Door[]
 
-/** Says an error with its status, or in a stream that has begun with success, to a server of its own. */
+/** Returns an error with its status, or in a stream that has begun with success, to a separate server. */
 async function stageOf(vendor: Vendor, said: Said) {
   const { url, channel, sender, times } = await sayerOf(vendor, said)
   const server = await serverOfTest('sqlite')
@@ -128,7 +128,7 @@ function errorIn(text: string): Record<string, unknown> {
 
 const contextOf = 128_000
 
-/** In the words of each vendor, with the numbers that it said; those that it did not say are known of the model or of the prompt. */
+/** In the words of each vendor, with its reported numbers; unreported ones are those of the model or of the prompt. */
 function tooLong(door: Door, said: Said): RegExp {
   const { tokens, limit = contextOf, excess = 1 } = said
   const numbers = { tokens: tokens ?? limit + excess, limit }

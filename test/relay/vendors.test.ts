@@ -10,7 +10,7 @@ import { chat, httpUpstream, model, settledCharges, stage } from './stage.ts'
 type Asked = { path: string; headers: IncomingHttpHeaders; body: Record<string, unknown> }
 type Answer = { body: string | object; type?: string; status?: number }
 
-/** An upstream that keeps what it is asked and answers in pieces that no frame fits into. */
+/** An upstream that records its requests and answers in chunks that split every frame. */
 async function upstream(answerTo: (asked: Asked, number: number) => Answer) {
   const asked: Asked[] = []
   const url = await httpUpstream(async (request, response) => {

@@ -80,7 +80,7 @@ eachDatabase('groups, pins and the playground', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[T057] an admin may pin a channel, which is asked once and alone; others may not', async () => {
+  it('[T057] an admin may pin a channel, which alone is called, once; others may not', async () => {
     const { server, upstream, channelId } = await withGroups()
     const other = await upstreamOfTest()
     const pinned = await addChannel(server, { url: other.url, models: 'something-else', group: 'secret' })

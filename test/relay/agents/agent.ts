@@ -1,15 +1,15 @@
 import { scenario } from '../../helpers/agents/scenario.ts'
 
-/** What an agent has seen and done until its answer. */
+/** The observations and results of an agent until its answer. */
 export interface AgentRun {
-  /** What the model said in each turn; '' for a turn of calls alone. */
+  /** The text of the model in each turn; '' for a turn of only calls. */
   readonly texts: readonly string[]
   /** Its reasoning, as far as the agent was shown any. */
   readonly thoughts: readonly string[]
   readonly calls: readonly { readonly name: string; readonly input: unknown }[]
   /** The structured answer, as the agent's own library read it. */
   readonly answer: unknown
-  /** Over all turns; undefined when the library does not read what it was told. */
+  /** Over all turns; undefined when the library does not read the reported usage. */
   readonly usage: { readonly input: number; readonly cached: number; readonly output: number } | undefined
 }
 

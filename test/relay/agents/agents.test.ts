@@ -15,8 +15,9 @@ import { langchain } from './langchain.ts'
 import { officialSdks } from './official-sdks.ts'
 
 /**
- * Agent loops of the libraries that people use, through the whole gateway, to every kind of upstream: three turns with streaming, an image,
- * calls side by side, sealed reasoning that has to come back, and an answer in JSON. The upstreams refuse whatever their vendors refuse.
+ * Agent loops of common libraries, through the whole gateway, to every kind of upstream: three turns with streaming, an image,
+ * parallel calls, sealed reasoning that must be sent back, and an answer in JSON. The simulated upstreams refuse what their vendors
+ * refuse.
  */
 const agents: Readonly<Record<string, Agent>> = { ...officialSdks, ...aiSdk, ...langchain }
 
@@ -29,7 +30,7 @@ interface Upstream {
   readonly path?: string
   /** The model refuses to be asked for reasoning. */
   readonly isPlain?: true
-  /** Reasoning is only told to those who ask to see it; agents of the other dialects do not. */
+  /** Reasoning is sent only to callers that request it; agents of the other dialects do not. */
   readonly tellsThoughtsTo?: RegExp
 }
 
@@ -58,7 +59,7 @@ interface Stage {
   readonly vendors: Readonly<Record<string, Vendor>>
 }
 
-/** The same price for every model: then the same conversation costs the same, whatever it went through. */
+/** The same price for every model: then the same conversation costs the same on every route. */
 async function openStage(server: TestServer, chosen: Readonly<Record<string, Upstream>>): Promise<Stage> {
   const models = Object.values(chosen).map(({ model }) => model)
   for (const [key, ratio] of [

@@ -5,7 +5,7 @@ import { jsonSchema, type LanguageModel, Output, stepCountIs, streamText, tool }
 import { resultOf, scenario } from '../../helpers/agents/scenario.ts'
 import { type Agent, type Asked, Notes, turnsMax } from './agent.ts'
 
-// What it cannot send back to a provider that has not made it is not news here.
+// Its warnings about content that it cannot send back to another provider are expected here.
 globalThis.AI_SDK_LOG_WARNINGS = false
 
 type Options = NonNullable<Parameters<typeof streamText>[0]['providerOptions']>

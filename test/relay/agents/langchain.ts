@@ -26,7 +26,7 @@ const tools = scenario.tools.map(({ name, description, schema }) =>
   }),
 )
 
-/** The loop of LangChain: pieces of a message add up to one, which is sent back as it is. */
+/** The loop of LangChain: the chunks of a message add up to one, which is sent back unchanged. */
 const agent =
   (bind: (asked: Asked) => Bound, { readsUsage = true } = {}): Agent =>
   async (asked) => {
@@ -114,7 +114,7 @@ export const langchain: Readonly<Record<string, Agent>> = {
           format: { type: 'json_schema', schema: structuredClone(scenario.answerSchema) as Record<string, unknown> },
         },
       }),
-    // It takes the input from the first event, when other vendors have not told it, and adds up the output of both.
+    // It takes the input from the first event, where other vendors have not reported it, and sums the output of both.
     { readsUsage: false },
   ),
 }

@@ -78,7 +78,7 @@ const sealedReasoning = {
   reasoning: { effort: 'medium' as const, summary: 'auto' as const },
 }
 
-/** A loop by hand, stateless: what the model has said is sent back item by item, with its sealed reasoning. */
+/** A manual loop without stored state: the model's output is sent back item by item, with its sealed reasoning. */
 const responses =
   (Client: typeof OpenAI): Agent =>
   async ({ url, key, model, reasons }) => {
