@@ -27,7 +27,7 @@ describe('the matrix', () => {
 
   it('[T049] knows every kind of call that the relay answers', () => {
     // A new kind does not compile until it is listed here, and has no address until it is in the list of the relay.
-    const kinds: Record<Exclude<Endpoint['kind'], 'unknown'> | TaskCall['does'], true> = {
+    const kinds: Record<Exclude<Endpoint['kind'], 'unknown'> | TaskCall['action'], true> = {
       ...{ relay: true, count: true, response: true, socket: true, models: true, billing: true, model: true, task: true },
       ...{ 'not-offered': true, draw: true, drawing: true, seed: true, image: true, drawings: true, notify: true },
       ...{ compose: true, song: true, songs: true },
@@ -37,7 +37,7 @@ describe('the matrix', () => {
       const { method, path } = parseLine(filled(line))
       const found = findEndpoint(method, path, {})
       seen.add('kind' in found ? found.kind : `${line} takes another method`)
-      if ('kind' in found && found.kind === 'task') seen.add(found.asks.does)
+      if ('kind' in found && found.kind === 'task') seen.add(found.taskCall.action)
     }
     expect([...seen].sort()).toEqual(Object.keys(kinds).sort())
   })

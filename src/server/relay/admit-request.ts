@@ -14,7 +14,7 @@ import { estimatePrompt } from './admission/token-estimate.ts'
 import type { RelayEndpoint } from './endpoints.ts'
 import type { Body } from './http/read-body.ts'
 import type { AdmittedRequest, RelayParts, Unpriced } from './relay-parts.ts'
-import { homeOf, namesHistory } from './stored-responses/history.ts'
+import { findStoringChannel, namesHistory } from './stored-responses/history.ts'
 
 /** The parts of the server that a request is admitted with. */
 type AdmissionParts = Pick<
@@ -32,37 +32,63 @@ type AdmissionParts = Pick<
 >
 
 /** What came from the caller. */
-export type Asked = Pick<AdmittedRequest, 'call' | 'caller' | 'body' | 'turn' | 'keeps'>
+export type AuthenticatedRequest = Pick<AdmittedRequest, 'call' | 'caller' | 'body' | 'lease' | 'toStore'>
 
 /** Admits, prices and holds. Everything that may refuse the request happens here, before any upstream byte. */
-export async function admitRequest(app: AdmissionParts, endpoint: RelayEndpoint, asked: Asked): Promise<AdmittedRequest> {
-  const { call, caller, body, turn, keeps } = asked
+export async function admitRequest(
+  app: AdmissionParts,
+  endpoint: RelayEndpoint,
+  asked: AuthenticatedRequest,
+): Promise<AdmittedRequest> {
+  const { call, caller, body, lease, toStore } = asked
   const format = wireFormats[endpoint.format]
   const isHeavyBody = isHeavy(body.bytes.length)
   if (isHeavyBody) await yieldWithPriority()
-  const facts = format.readRequest(body.json, endpoint.said, body.form?.files)
+  const facts = format.readRequest(body.json, endpoint.fromPath, body.form?.files)
   const asksFor = { model: facts.model, format: endpoint.format, body: body.json }
   const allowed = authorizeModel(app, caller, asksFor)
   const { continues } = format
-  const home = continues && namesHistory(continues, body.json) ? await homeOf(app, caller, asksFor) : undefined
-  const group = home?.group ?? allowed
+  const storingChannel =
+    continues && namesHistory(continues, body.json) ? await findStoringChannel(app, caller, asksFor) : undefined
+  const group = storingChannel?.group ?? allowed
   const prompt = format.promptText(body.json)
   if (isHeavyBody) await yieldWithPriority()
-  const estimate = estimatePrompt(app, { facts, body: body.json, prompt, keptTokens: home?.tokens ?? 0 })
+  const estimate = estimatePrompt(app, { facts, body: body.json, prompt, keptTokens: storingChannel?.tokens ?? 0 })
   const inputTokens = estimate.tokens
   const outputTokens = facts.outputTokensMax ?? app.options.current.PreConsumedQuota
-  if (turn) await enterLimits(app, call, turn, { group, inputTokens, outputTokens })
+  if (lease) await enterLimits(app, call, lease, { group, inputTokens, outputTokens })
   const checking = checkPrompt(app, call, prompt)
   if (checking) await checking
   const price = format.isFree
     ? freePrice(facts.model, group)
     : app.catalog.priceOf({ model: facts.model, group, acceptsUnpriced: caller.acceptsUnpriced })
   const extras = priceExtras(app, { caller, body, facts, price, isFree: format.isFree === true })
-  const asking = { requestId: call.id, caller, format: format.format, facts: extras.facts, body: extras.body, group, home }
+  const asking = {
+    requestId: call.id,
+    caller,
+    format: format.format,
+    facts: extras.facts,
+    body: extras.body,
+    group,
+    storingChannel,
+  }
   const reserved = await reserve(app, { ...asking, price: dearestPrice([price, ...(extras.otherPrices ?? [])]) })
   const { outputLimit } = reserved
-  call.tell('x-sluice-output-limit', outputLimit === undefined ? '' : String(outputLimit))
-  const admitted = { call, caller, ...extras, format, group, price, inputTokens, estimate, ...reserved, turn, home, keeps }
+  call.setHeader('x-sluice-output-limit', outputLimit === undefined ? '' : String(outputLimit))
+  const admitted = {
+    call,
+    caller,
+    ...extras,
+    format,
+    group,
+    price,
+    inputTokens,
+    estimate,
+    ...reserved,
+    lease,
+    storingChannel,
+    toStore,
+  }
   return Object.freeze(admitted)
 }
 

@@ -18,13 +18,13 @@ const unlimited = 100_000_000
 const logRowsMax = 100
 
 /** Answers about the caller's token, or about its owner where the site shows no figures of tokens. Throws as `authenticate`. */
-export async function handleBilling(app: RelayParts, call: ClientExchange, asks: BillingQuestion): Promise<void> {
+export async function handleBilling(app: RelayParts, call: ClientExchange, question: BillingQuestion): Promise<void> {
   const { headers, url } = call.request
   // Old pages send the key in the address, which is read and then forgotten: nothing here writes addresses down.
-  const inAddress = asks === 'log' ? (new URLSearchParams(url?.split('?')[1]).get('key') ?? '') : ''
+  const inAddress = question === 'log' ? (new URLSearchParams(url?.split('?')[1]).get('key') ?? '') : ''
   const caller = await app.authenticator.authenticate([...keysIn(headers, call.dialect), inAddress], call.client.address)
   const answers = { subscription: readSubscription, usage: readUsage, token: readTokenUsage, log: readLogs }
-  call.answer('application/json; charset=utf-8', Buffer.from(JSON.stringify(await answers[asks](app, caller))))
+  call.answer('application/json; charset=utf-8', Buffer.from(JSON.stringify(await answers[question](app, caller))))
 }
 
 async function readSubscription(app: Pick<RelayParts, 'db' | 'options'>, caller: RelayCaller) {

@@ -27,22 +27,22 @@ export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
       readonly format: CallerFormat
       readonly from: 'token' | 'session'
       /** What the address says beside the body. */
-      readonly said?: PathFacts
+      readonly fromPath?: PathFacts
       /** How streams of this address are framed, where not as events. */
       readonly reframe?: () => Reframing
     }
   /** A prompt is counted. */
-  | { readonly kind: 'count'; readonly format: CountFormat; readonly said?: PathFacts }
+  | { readonly kind: 'count'; readonly format: CountFormat; readonly fromPath?: PathFacts }
   /** A response that an upstream keeps. */
   | { readonly kind: 'response'; readonly action: ResponseAction; readonly id: string }
   /** Only as a WebSocket. */
   | { readonly kind: 'socket' }
   | { readonly kind: 'models' }
   /** A key asks what it has and has used. */
-  | { readonly kind: 'billing'; readonly asks: BillingQuestion }
+  | { readonly kind: 'billing'; readonly question: BillingQuestion }
   | { readonly kind: 'model'; readonly model: string }
   /** A drawing or a piece of music that is ordered, or asked about. */
-  | { readonly kind: 'task'; readonly asks: TaskCall }
+  | { readonly kind: 'task'; readonly taskCall: TaskCall }
   | { readonly kind: 'not-offered' }
   | {
       readonly kind: 'unknown'
@@ -75,9 +75,9 @@ const count = (path: string, format: CountFormat, dialect: Dialect): Entry => ({
   endpoint: { path, kind: 'count', format, dialect },
 })
 
-const billing = (path: string, asks: BillingQuestion): Entry => ({
+const billing = (path: string, question: BillingQuestion): Entry => ({
   method: 'GET',
-  endpoint: { path, kind: 'billing', asks, dialect: 'openai' },
+  endpoint: { path, kind: 'billing', question, dialect: 'openai' },
 })
 
 const entries = new Map<string, Entry>(
@@ -186,13 +186,13 @@ function meantBy(path: string): string | undefined {
   return /^models\/.+(?::|%3a)\w+$/i.test(rest) ? `/v1beta/${rest}` : `/v1/${rest}`
 }
 
-/** Throws what is told of an address that nothing answers: `not_implemented`, `route_misspelled` or `route_unknown`. */
+/** Throws what is params of an address that nothing answers: `not_implemented`, `route_misspelled` or `route_unknown`. */
 export function refuseRoute(method: string, found: Endpoint | WrongMethod, url: string): never {
   if ('kind' in found && found.kind === 'not-offered') fail('not_implemented')
-  const told = { method, path: (url.split('?', 1)[0] ?? '').slice(0, 200) }
+  const params = { method, path: (url.split('?', 1)[0] ?? '').slice(0, 200) }
   const meant = 'meant' in found ? found.meant : undefined
-  if (meant === undefined) fail('route_unknown', told)
-  fail('route_misspelled', { ...told, meant: meant.slice(0, 200) })
+  if (meant === undefined) fail('route_unknown', params)
+  fail('route_misspelled', { ...params, meant: meant.slice(0, 200) })
 }
 
 /** The dialect of an address that the table does not have. */
@@ -207,7 +207,7 @@ function taskEndpoint(method: string, path: string): Endpoint | WrongMethod {
   const found = findTaskCall(path)
   if (!found) return { path, dialect, kind: 'unknown' }
   if (found.method !== method) return { wrongMethod: method, allowed: found.method, dialect }
-  return { path, dialect, kind: 'task', asks: found.asks }
+  return { path, dialect, kind: 'task', taskCall: found.taskCall }
 }
 
 const keptResponse = /^\/v1\/responses\/([\w-]+)(?:\/(cancel|input_items))?$/
@@ -230,7 +230,7 @@ const oldEmbeddings = /^\/v1\/engines\/(.+)\/embeddings$/
 
 function engineEndpoint(method: string, path: string, model: string): Endpoint | WrongMethod {
   if (method !== 'POST') return { wrongMethod: method, allowed: 'POST', dialect: 'openai' }
-  return { path, dialect: 'openai', kind: 'relay', format: 'openai.embeddings', from: 'token', said: { model } }
+  return { path, dialect: 'openai', kind: 'relay', format: 'openai.embeddings', from: 'token', fromPath: { model } }
 }
 
 /** What a WebSocket at this address speaks; undefined where there is none. */
@@ -279,7 +279,7 @@ function geminiEndpoint(
     kind: 'relay',
     format,
     from: 'token',
-    said: { model: said.model, stream },
+    fromPath: { model: said.model, stream },
     ...(stream && !asksForEvents(url) ? { reframe: () => new ArrayFraming() } : {}),
   }
 }
@@ -294,7 +294,7 @@ const geminiFormats: ReadonlyMap<string, CallerFormat> = new Map<string, CallerF
 
 function geminiCount(method: string, path: string, model: string): Endpoint | WrongMethod {
   if (method !== 'POST') return { wrongMethod: method, allowed: 'POST', dialect: 'gemini' }
-  return { path, dialect: 'gemini', kind: 'count', format: 'gemini.count_tokens', said: { model } }
+  return { path, dialect: 'gemini', kind: 'count', format: 'gemini.count_tokens', fromPath: { model } }
 }
 
 /** The list of models has one address for two dialects and is told apart by what their clients send. */

@@ -3,7 +3,7 @@ import { isHeavy, yieldWithPriority } from '../lib/yield-to-event-loop.ts'
 import type { RateLimitLease } from '../limits/rate-limit-lease.ts'
 import { wireFormats } from '../protocols/index.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
-import { authenticateCall, judgeBeforeBody, readPlayground } from './admission/authenticate.ts'
+import { authenticateCall, checkBeforeBody, readPlaygroundRequest } from './admission/authenticate.ts'
 import { withinLimits } from './admission/rate-limit.ts'
 import { admitRequest } from './admit-request.ts'
 import { answerInBackground, runsHere } from './background/background-response.ts'
@@ -20,9 +20,9 @@ export async function handleRelay(app: RelayParts, endpoint: RelayEndpoint, call
   const authenticating = authenticateCall(app, endpoint, call)
   const caller = authenticating instanceof Promise ? await authenticating : authenticating
   if (app.undelivered.size > 0 && (await deliverKept(app, call, caller))) return
-  const turn = app.limits.leaseOf(caller, call.id)
+  const lease = app.limits.leaseOf(caller, call.id)
   try {
-    if (turn) await withinLimits(app, call, turn, () => answerCaller(app, endpoint, call, caller, turn))
+    if (lease) await withinLimits(app, call, lease, () => answerCaller(app, endpoint, call, caller, lease))
     else await answerCaller(app, endpoint, call, caller, undefined)
   } catch (error) {
     app.emptyBalances.noteRefusal(caller.userId, error)
@@ -35,24 +35,25 @@ async function answerCaller(
   endpoint: RelayEndpoint,
   call: ClientExchange,
   arrived: RelayCaller,
-  turn: RateLimitLease | undefined,
+  lease: RateLimitLease | undefined,
 ): Promise<void> {
   const { isFree = false, continues } = wireFormats[endpoint.format]
-  const judging = judgeBeforeBody(app, call, { caller: arrived, turn, isFree, groupInBody: endpoint.from === 'session' })
+  const judging = checkBeforeBody(app, call, { caller: arrived, lease, isFree, groupInBody: endpoint.from === 'session' })
   if (judging) await judging
   const read = await call.readBody()
   if (isHeavy(read.bytes.length)) await yieldWithPriority()
-  const sent = withSaidModel(read, endpoint)
-  const { caller, body } = endpoint.from === 'session' ? readPlayground(app, arrived, sent) : { caller: arrived, body: sent }
+  const sent = withModelOfPath(read, endpoint)
+  const { caller, body } =
+    endpoint.from === 'session' ? readPlaygroundRequest(app, arrived, sent) : { caller: arrived, body: sent }
 
   const expanded = continues === 'response' ? await expandHistory(app, caller, body) : { body }
-  const asked = { call, caller, turn, ...expanded }
+  const asked = { call, caller, lease, ...expanded }
   if (asked.body.json.background === true && runsHere(app, endpoint, asked)) return answerInBackground(app, endpoint, asked)
   await answerRequest(app, await admitRequest(app, endpoint, asked))
 }
 
 /** Where OpenAI's address names the model, the body names it from here on. */
-function withSaidModel(body: Body, { dialect, said }: RelayEndpoint): Body {
+function withModelOfPath(body: Body, { dialect, fromPath: said }: RelayEndpoint): Body {
   if (dialect !== 'openai' || said?.model === undefined) return body
   const { model } = said
   return { ...body, json: { ...body.json, model }, bytes: spliceMembers(body.bytes, { model: JSON.stringify(model) }) }

@@ -32,7 +32,7 @@ import type { IdempotentRequests, KeyedCalls } from './idempotency/idempotent-re
 import type { UndeliveredReplies } from './idempotency/undelivered-replies.ts'
 import type { PartialReply } from './response/adapter.ts'
 import type { SealedStates } from './response/sealed-states.ts'
-import type { Keeping, LocalResponses } from './stored-responses/local-responses.ts'
+import type { LocalResponses, ResponseToStore } from './stored-responses/local-responses.ts'
 import type { PendingResponses } from './stored-responses/pending-responses.ts'
 import type { UpstreamResponses } from './stored-responses/upstream-responses.ts'
 import type { UpstreamFailure } from './upstream/failure.ts'
@@ -94,11 +94,11 @@ export interface AdmittedRequest {
   /** Output limit of each completion that goes upstream because the balance affords no more. */
   readonly outputLimit?: number | undefined
   /** The place of the request among its limits; undefined when it has none. */
-  readonly turn: RateLimitLease | undefined
+  readonly lease: RateLimitLease | undefined
   /** For a request that goes on from what an upstream keeps. */
-  readonly home?: Home | undefined
+  readonly storingChannel?: StoringChannel | undefined
   /** For a turn that this server keeps where its channel keeps nothing. */
-  readonly keeps?: Keeping | undefined
+  readonly toStore?: ResponseToStore | undefined
 }
 
 /** What the attempts of one request share. */
@@ -141,7 +141,7 @@ export interface Unpriced {
 }
 
 /** The channel and key that keep what a request continues. */
-export interface Home {
+export interface StoringChannel {
   readonly channelId: number
   readonly keyId: number
   readonly group: string

@@ -32,7 +32,7 @@ export function relayRouter(app: RelayParts, readClient: ClientReader, handleTas
   const finished = (call: ClientExchange) => {
     running.delete(call)
     app.metrics.relayOpen.dec()
-    if (running.size === 0) for (const tell of onIdle.splice(0)) tell()
+    if (running.size === 0) for (const resolve of onIdle.splice(0)) resolve()
   }
 
   return {
@@ -46,7 +46,7 @@ export function relayRouter(app: RelayParts, readClient: ClientReader, handleTas
       const isFull = memory.isShort && isServing(running, servedWhenShort)
       const found = findEndpoint(request.method ?? 'GET', url, request.headers)
       const call = callOf(found, { request, response }, readClient(request), app)
-      call.whenHalfClosed(() => probeHalfClosed(call, app.deadlines))
+      call.onHalfClosed(() => probeHalfClosed(call, app.deadlines))
       running.add(call)
       app.metrics.relayOpen.inc()
       void serve(app, call, { found, isCut, isFull, handleTask }).finally(() => finished(call))
@@ -59,7 +59,7 @@ export function relayRouter(app: RelayParts, readClient: ClientReader, handleTas
     /** Breaks off what still runs, with a connection or without: callers are told, and charged for what they have. */
     cut(): void {
       isCut = true
-      for (const call of running) call.cut()
+      for (const call of running) call.abort()
       app.backgroundRuns.stopAll()
     },
   }
@@ -71,20 +71,20 @@ const servedWhenShort = 50
 /** Whether so many callers wait for their answers. Those who have left hold no memory for long, and nobody has to wait until they are charged. */
 function isServing(running: Iterable<ClientExchange>, most: number): boolean {
   let served = 0
-  for (const call of running) if (!call.isOver && ++served >= most) return true
+  for (const call of running) if (!call.isAborted && ++served >= most) return true
   return false
 }
 
 export type RelayRouter = ReturnType<typeof relayRouter>
 
 /** Answers what is asked of drawings and music: `tasks` is built upon the relay, so that the router is given it. */
-export type TaskHandler = (app: RelayParts, asks: TaskCall, call: ClientExchange) => Promise<void>
+export type TaskHandler = (app: RelayParts, taskCall: TaskCall, call: ClientExchange) => Promise<void>
 
 type Clocks = Pick<RelayParts, 'now' | 'steady'>
 
 type Found = ReturnType<typeof findEndpoint>
 
-interface Taking {
+interface ReceivedRequest {
   readonly found: Found
   readonly isCut: boolean
   readonly isFull: boolean
@@ -112,7 +112,11 @@ function callOf(
   })
 }
 
-async function serve(app: RelayParts, call: ClientExchange, { found, isCut, isFull, handleTask }: Taking): Promise<void> {
+async function serve(
+  app: RelayParts,
+  call: ClientExchange,
+  { found, isCut, isFull, handleTask }: ReceivedRequest,
+): Promise<void> {
   const { response } = call
   const format = 'format' in found ? found.format : 'other'
   let keyed: KeyedCall | undefined
@@ -127,12 +131,13 @@ async function serve(app: RelayParts, call: ClientExchange, { found, isCut, isFu
     }
     const key = isRepeatable(app, found, call) ? readIdempotencyKey(call.request.headers) : undefined
     if (key !== undefined) keyed = await claimKey(app, { call, key, from: 'from' in found ? found.from : 'token' })
-    if (key === undefined || keyed) await (found.kind === 'task' ? handleTask(app, found.asks, call) : answer(app, found, call))
+    if (key === undefined || keyed)
+      await (found.kind === 'task' ? handleTask(app, found.taskCall, call) : answer(app, found, call))
     app.metrics.relayRequests.inc({ format, outcome: String(response.statusCode) })
   } catch (error) {
-    const told = asAppError(app, call, error)
-    call.sendError(told)
-    app.metrics.relayRequests.inc({ format, outcome: told.code })
+    const appError = asAppError(app, call, error)
+    call.sendError(appError)
+    app.metrics.relayRequests.inc({ format, outcome: appError.code })
   }
   if (keyed) await keyed.finish()
   app.metrics.relaySeconds.observe({ format }, Math.max(0, app.steady() - call.startedMs) / 1000)
@@ -142,7 +147,7 @@ async function serve(app: RelayParts, call: ClientExchange, { found, isCut, isFu
 function isRepeatable(app: Pick<RelayParts, 'options'>, found: Endpoint, { request }: ClientExchange): boolean {
   if (request.headers['idempotency-key'] === undefined || request.method !== 'POST') return false
   if (!app.options.current['idempotency.enabled']) return false
-  if (found.kind === 'task') return found.asks.does !== 'notify'
+  if (found.kind === 'task') return found.taskCall.action !== 'notify'
   return found.kind === 'relay' || found.kind === 'count' || found.kind === 'response'
 }
 
@@ -157,7 +162,7 @@ function answer(app: RelayParts, endpoint: Exclude<Endpoint, { kind: 'task' }>, 
     case 'socket':
       return refuse(() => fail('upgrade_required'))
     case 'billing':
-      return handleBilling(app, call, endpoint.asks)
+      return handleBilling(app, call, endpoint.question)
     case 'models':
       return listModels(app, call)
     case 'model':

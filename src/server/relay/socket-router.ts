@@ -61,9 +61,9 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
       await (endpoint === 'openai.realtime' ? handleRealtime(app, handshake) : handleResponsesSocket(app, handshake, handleRelay))
       if (call.isCommitted) outcome = String(call.response.statusCode)
     } catch (error) {
-      const told = asAppError(app, call, error)
-      outcome = told.code
-      if (call.response.socket) call.sendError(told)
+      const appError = asAppError(app, call, error)
+      outcome = appError.code
+      if (call.response.socket) call.sendError(appError)
       else socket.destroy()
     }
     for (const session of mine) sessions.delete(session)

@@ -52,7 +52,7 @@ describe('an order of a drawing', () => {
   })
 
   it('is found at its accustomed addresses, and nowhere else', () => {
-    const found = (path: string) => findTaskCall(path)?.asks
+    const found = (path: string) => findTaskCall(path)?.taskCall
     expect(found('/mj/submit/imagine')).toEqual({ does: 'draw', act: 'imagine', mode: '' })
     expect(found('/mj-turbo/mj/submit/imagine')).toEqual({ does: 'draw', act: 'imagine', mode: 'turbo' })
     expect(found('/mj-relax/submit/imagine')).toEqual({ does: 'draw', act: 'imagine', mode: 'relax' })

@@ -13,24 +13,24 @@ import { submitOrder } from './submit.ts'
  * (`submit.ts`), its state only moves forward (`states.ts`, `advance.ts`), and a failed task is refunded with the update that reports
  * it. The relay's router passes all such calls to this function.
  */
-export function handleTask(app: RelayParts, asks: TaskCall, call: ClientExchange): Promise<void> {
-  switch (asks.does) {
+export function handleTask(app: RelayParts, taskCall: TaskCall, call: ClientExchange): Promise<void> {
+  switch (taskCall.action) {
     case 'draw':
-      return submitOrder(app, call, (body) => readDrawingOrder(asks, body, app.options.current))
+      return submitOrder(app, call, (body) => readDrawingOrder(taskCall, body, app.options.current))
     case 'compose':
-      return submitOrder(app, call, (body) => readMusicOrder(asks.act, body))
+      return submitOrder(app, call, (body) => readMusicOrder(taskCall.act, body))
     case 'drawing':
-      return fetchDrawing(app, call, asks.id)
+      return fetchDrawing(app, call, taskCall.id)
     case 'drawings':
       return listDrawings(app, call)
     case 'seed':
-      return fetchSeed(app, call, asks.id)
+      return fetchSeed(app, call, taskCall.id)
     case 'image':
-      return showImage(app, call, asks.id)
+      return showImage(app, call, taskCall.id)
     case 'notify':
       return handleNotice(app, call)
     case 'song':
-      return fetchSong(app, call, asks.id)
+      return fetchSong(app, call, taskCall.id)
     case 'songs':
       return listSongs(app, call)
   }

@@ -42,11 +42,11 @@ export async function showImage(
     )
     const type = imageType(body)
     if (!type) fail('upstream_failed', { reason: { zh: '不是图片', en: 'it is no picture' } })
-    call.tell('x-content-type-options', 'nosniff')
-    call.tell('content-security-policy', "default-src 'none'; sandbox")
-    call.tell('cross-origin-resource-policy', 'cross-origin')
+    call.setHeader('x-content-type-options', 'nosniff')
+    call.setHeader('content-security-policy', "default-src 'none'; sandbox")
+    call.setHeader('cross-origin-resource-policy', 'cross-origin')
     // An unfinished drawing has another picture a moment later.
-    call.tell('cache-control', row.status === 'SUCCESS' ? 'private, max-age=86400' : 'no-store')
+    call.setHeader('cache-control', row.status === 'SUCCESS' ? 'private, max-age=86400' : 'no-store')
     call.answer(type, body)
   } finally {
     share.release()

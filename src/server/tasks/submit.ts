@@ -6,7 +6,7 @@ import type { Core } from '../options/core.ts'
 import { costOf, type Price } from '../pricing/quote.ts'
 import { ownError } from '../protocols/error-body.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
-import { authenticateCall, judgeBeforeBody } from '../relay/admission/authenticate.ts'
+import { authenticateCall, checkBeforeBody } from '../relay/admission/authenticate.ts'
 import { checkPrompt } from '../relay/admission/authorize-request.ts'
 import { enterLimits, withinLimits } from '../relay/admission/rate-limit.ts'
 import type { Billed } from '../relay/charge/billed.ts'
@@ -38,12 +38,12 @@ export function isBeingPlaced(requestId: string): boolean {
  */
 export async function submitOrder(app: RelayParts, call: ClientExchange, read: (body: JsonObject) => Order): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
-  const turn = app.limits.leaseOf(caller, call.id)
+  const lease = app.limits.leaseOf(caller, call.id)
   const run = async () => {
-    await judgeBeforeBody(app, call, { caller, turn, isFree: false })
-    await submit(app, { call, caller, order: read((await call.readBody()).json), turn })
+    await checkBeforeBody(app, call, { caller, lease, isFree: false })
+    await submit(app, { call, caller, order: read((await call.readBody()).json), lease })
   }
-  if (turn) await withinLimits(app, call, turn, run)
+  if (lease) await withinLimits(app, call, lease, run)
   else await run()
 }
 
@@ -51,7 +51,7 @@ interface Asked {
   readonly call: ClientExchange
   readonly caller: RelayCaller
   readonly order: Order
-  readonly turn: RateLimitLease | undefined
+  readonly lease: RateLimitLease | undefined
 }
 
 interface Held extends Asked {
@@ -61,9 +61,9 @@ interface Held extends Asked {
 }
 
 async function submit(app: RelayParts, asked: Asked): Promise<void> {
-  const { call, caller, order, turn } = asked
+  const { call, caller, order, lease } = asked
   const admitted = await authorizeOrder(app, caller, order)
-  if (turn) await enterLimits(app, call, turn, { group: admitted.group, inputTokens: 0, outputTokens: 0 })
+  if (lease) await enterLimits(app, call, lease, { group: admitted.group, inputTokens: 0, outputTokens: 0 })
   const checking = checkPrompt(app, call, [order.prompt])
   if (checking) await checking
   const price = priceOfOrder(app, caller, order, admitted.group)
@@ -118,7 +118,7 @@ async function take(app: Core & Pick<RelayParts, 'ledger'>, held: Held, task: Ne
       await rejectTask(app, task, undefined)
     } else {
       const charge = chargeOf(app, held, taken)
-      held.turn?.noteTokens(0)
+      held.lease?.noteTokens(0)
       await settle(app, hold, charge)
       const isTaken = await acceptTask(app, task, { channelId: channel.id, keyId: channel.keyId, quota: charge.amount, verdict })
       if (!isTaken) fail('task_not_submitted')

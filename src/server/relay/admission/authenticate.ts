@@ -15,7 +15,7 @@ import { isObject } from '../../protocols/wire-format.ts'
 import { type Authenticator, type RelayCaller, readAcceptsUnpriced } from '../../tokens/authenticate.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { type Body, bodyLimitBytes } from '../http/read-body.ts'
-import { requireRoom } from './rate-limit.ts'
+import { requireWithinCount } from './rate-limit.ts'
 
 /** The parts of the server that callers are found with. */
 export interface CallerParts extends Core {
@@ -103,7 +103,7 @@ function textOf(header: string | string[] | undefined): string | undefined {
  * The playground sends a Chat request with a `group`, and numbers of 0 that mean "not set". This makes it a plain Chat request of a
  * caller in that group. Throws `group_forbidden`.
  */
-export function readPlayground(app: CallerParts, caller: RelayCaller, sent: Body): { caller: RelayCaller; body: Body } {
+export function readPlaygroundRequest(app: CallerParts, caller: RelayCaller, sent: Body): { caller: RelayCaller; body: Body } {
   const { group, ...rest } = sent.json
   const tokenGroup = typeof group === 'string' ? group : ''
   const inGroup = { ...caller, tokenGroup, tokenName: `playground-${tokenGroup || caller.userGroup}` }
@@ -131,9 +131,9 @@ interface UnreadParts extends Pick<Core, 'now' | 'db' | 'options'> {
 }
 
 /** What is asked before the body of a request is read. */
-interface Unread {
+interface UnreadRequest {
   readonly caller: RelayCaller
-  readonly turn: RateLimitLease | undefined
+  readonly lease: RateLimitLease | undefined
   /** The call costs nothing. */
   readonly isFree: boolean
   /** The body names the group. */
@@ -145,16 +145,16 @@ interface Unread {
  * declared too large; at once, unless the balance or the limits have to be asked for. Exact judgement stays with the hold and with `enterLimits`. Throws `quota_insufficient`, `rate_limit_requests`,
  * `rate_limit_successes`, `rate_limit_concurrency`, `body_too_large` or `database_unavailable`.
  */
-export function judgeBeforeBody(app: UnreadParts, call: ClientExchange, asked: Unread): Promise<void> | undefined {
-  const { caller, turn, isFree, groupInBody = false } = asked
+export function checkBeforeBody(app: UnreadParts, call: ClientExchange, asked: UnreadRequest): Promise<void> | undefined {
+  const { caller, lease, isFree, groupInBody = false } = asked
   const mayBeEmpty = !isFree && app.emptyBalances.mayBeEmpty(caller)
-  const limited = groupInBody ? undefined : turn
-  if (mayBeEmpty || limited) return askBeforeBody(app, call, { caller, mayBeEmpty, limited, groupInBody })
+  const limited = groupInBody ? undefined : lease
+  if (mayBeEmpty || limited) return queryBeforeBody(app, call, { caller, mayBeEmpty, limited, groupInBody })
   requireSize(declaredBytes(call.request))
   return undefined
 }
 
-async function askBeforeBody(
+async function queryBeforeBody(
   app: UnreadParts,
   call: ClientExchange,
   asked: {
@@ -167,7 +167,7 @@ async function askBeforeBody(
   const { caller, mayBeEmpty, limited, groupInBody } = asked
   if (mayBeEmpty) await requireBalance(app, caller, groupInBody)
   const declared = declaredBytes(call.request)
-  if (limited) await requireRoom(app, call, limited, declared > worthAskingBytes)
+  if (limited) await requireWithinCount(app, call, limited, declared > worthAskingBytes)
   requireSize(declared)
 }
 

@@ -16,17 +16,17 @@ type Clock = Pick<Core, 'now'>
 export async function withinLimits(
   app: Clock,
   call: ClientExchange,
-  turn: RateLimitLease,
+  lease: RateLimitLease,
   run: () => Promise<void>,
   answered: () => boolean = () => call.isCommitted && call.response.statusCode < 400,
 ): Promise<void> {
   try {
     await run()
   } catch (error) {
-    if (!turn.isDecided) tellLimits(app, call, turn, await turn.acquireForFailed())
+    if (!lease.isDecided) applyLimits(app, call, lease, await lease.acquireForFailed())
     throw error
   } finally {
-    turn.release(answered())
+    lease.release(answered())
   }
 }
 
@@ -34,18 +34,23 @@ export async function withinLimits(
  * Counts a request under its limits and tells the caller how far they are used. Throws `rate_limit_requests`, `rate_limit_successes`,
  * `rate_limit_tokens`, `rate_limit_prompt` or `rate_limit_concurrency`.
  */
-export async function enterLimits(app: Clock, call: ClientExchange, turn: RateLimitLease, need: LeaseRequest): Promise<void> {
-  tellLimits(app, call, turn, await turn.acquire(need))
+export async function enterLimits(app: Clock, call: ClientExchange, lease: RateLimitLease, need: LeaseRequest): Promise<void> {
+  applyLimits(app, call, lease, await lease.acquire(need))
 }
 
 /** Throws as `enterLimits` for what refuses a request by count, before its body is read. Counts nothing. */
-export async function requireRoom(app: Clock, call: ClientExchange, turn: RateLimitLease, asksAll: boolean): Promise<void> {
-  const refusal = await turn.refusedByCount(asksAll)
-  if (refusal) tellLimits(app, call, turn, refusal)
+export async function requireWithinCount(
+  app: Clock,
+  call: ClientExchange,
+  lease: RateLimitLease,
+  asksAll: boolean,
+): Promise<void> {
+  const refusal = await lease.refusedByCount(asksAll)
+  if (refusal) applyLimits(app, call, lease, refusal)
 }
 
-function tellLimits(app: Clock, call: ClientExchange, turn: RateLimitLease, refusal: Refusal | undefined): void {
-  for (const [name, value] of limitHeaders(call.dialect, turn.statuses, app.now())) call.tell(name, value)
+function applyLimits(app: Clock, call: ClientExchange, lease: RateLimitLease, refusal: Refusal | undefined): void {
+  for (const [name, value] of limitHeaders(call.dialect, lease.statuses, app.now())) call.setHeader(name, value)
   if (refusal) throw limitError(refusal)
 }
 
@@ -84,40 +89,36 @@ function durationText(ms: number): Text {
 }
 
 /** How far a limit is used: of several, that which has the least left. */
-interface Left {
+interface LimitUse {
   readonly limit: number
   readonly remaining: number
   readonly resetMs: number
 }
 
 /** The headers that SDKs and agents of the dialect read to pace themselves. Source: API references of both vendors, 2026-11. */
-export function limitHeaders(
-  dialect: Dialect,
-  standings: readonly LimitStatus[],
-  nowMs: number,
-): [name: string, value: string][] {
+export function limitHeaders(dialect: Dialect, statuses: readonly LimitStatus[], nowMs: number): [name: string, value: string][] {
   const kinds = [
-    ['requests', leastLeft(standings, ['requests', 'successes'])],
-    ['tokens', leastLeft(standings, ['tokens'])],
+    ['requests', tightestLimit(statuses, ['requests', 'successes'])],
+    ['tokens', tightestLimit(statuses, ['tokens'])],
   ] as const
-  return kinds.flatMap(([kind, left]): [string, string][] => {
-    if (!left) return []
-    const values = { limit: String(left.limit), remaining: String(left.remaining) }
-    const reset = dialect === 'anthropic' ? timeText(nowMs + left.resetMs) : shortDuration(left.resetMs)
+  return kinds.flatMap(([kind, use]): [string, string][] => {
+    if (!use) return []
+    const values = { limit: String(use.limit), remaining: String(use.remaining) }
+    const reset = dialect === 'anthropic' ? timeText(nowMs + use.resetMs) : shortDuration(use.resetMs)
     return Object.entries({ ...values, reset }).map(([name, value]) =>
       dialect === 'anthropic' ? [`anthropic-ratelimit-${kind}-${name}`, value] : [`x-ratelimit-${name}-${kind}`, value],
     )
   })
 }
 
-function leastLeft(
-  standings: readonly LimitStatus[],
+function tightestLimit(
+  statuses: readonly LimitStatus[],
   measures: readonly ('requests' | 'successes' | 'tokens')[],
-): Left | undefined {
-  return standings
-    .flatMap((standing) => measures.map((measure) => ({ limit: standing.rule[measure], used: standing[measure], standing })))
+): LimitUse | undefined {
+  return statuses
+    .flatMap((status) => measures.map((measure) => ({ limit: status.rule[measure], used: status[measure], status })))
     .filter(({ limit }) => limit > 0)
-    .map(({ limit, used, standing }) => ({ limit, remaining: Math.max(0, limit - used), resetMs: standing.resetMs }))
+    .map(({ limit, used, status }) => ({ limit, remaining: Math.max(0, limit - used), resetMs: status.resetMs }))
     .sort((a, b) => a.remaining - b.remaining)[0]
 }
 

@@ -18,7 +18,7 @@ import { type RequestBound, readRequestBound } from '../../protocols/request-bou
 import type { RequestFacts } from '../../protocols/wire-format.ts'
 import { type Hold, isQuotaRefusal, type QuotaRefusal } from '../../wallet/ledger.ts'
 import type { Body } from '../http/read-body.ts'
-import type { Home, RelayParts } from '../relay-parts.ts'
+import type { RelayParts, StoringChannel } from '../relay-parts.ts'
 
 /**
  * Holds what a call can cost at the most, so that no balance goes below zero however many calls run at once. Where the balance does not
@@ -35,7 +35,7 @@ interface Reserved {
   readonly outputLimit: number | undefined
 }
 
-interface Asked {
+interface HoldRequest {
   readonly requestId: string
   readonly caller: { readonly userId: number; readonly tokenId: number; readonly pinnedChannel: number }
   readonly format: CallerFormat
@@ -44,14 +44,14 @@ interface Asked {
   readonly group: string
   readonly price: Price
   /** For a request that continues what an upstream keeps. */
-  readonly home: Home | undefined
+  readonly storingChannel: StoringChannel | undefined
 }
 
 /**
  * Reserves the greatest cost of a call. Throws `quota_insufficient`, `token_quota_insufficient` or `output_unaffordable` when the balance
  * does not cover it, and `database_unavailable`; then nothing is held.
  */
-export async function reserve(app: Pick<RelayParts, 'channels' | 'ledger' | 'options'>, asked: Asked): Promise<Reserved> {
+export async function reserve(app: Pick<RelayParts, 'channels' | 'ledger' | 'options'>, asked: HoldRequest): Promise<Reserved> {
   const { requestId, caller, facts, price } = asked
   const hold = (plan: Plan): Reserved | Promise<Reserved> => {
     const { bound, outputLimit, ...wanted } = plan
@@ -99,7 +99,7 @@ function knownPlan(price: Price, most: Usage): Plan {
 
 /** A call whose price depends on what it reads and writes. */
 class BoundedCall {
-  readonly #asked: Asked
+  readonly #asked: HoldRequest
   readonly #bound: RequestBound
   readonly #kinds: TokenKinds
   readonly #limits: ChannelLimits
@@ -109,9 +109,9 @@ class BoundedCall {
   readonly #bytes: number
   readonly #leastLimit: number
 
-  constructor(app: Pick<RelayParts, 'channels' | 'options'>, asked: Asked, pieces: Partial<Usage>) {
-    const { caller, facts, body, group, home } = asked
-    const channelId = home?.channelId ?? (caller.pinnedChannel === 0 ? undefined : caller.pinnedChannel)
+  constructor(app: Pick<RelayParts, 'channels' | 'options'>, asked: HoldRequest, pieces: Partial<Usage>) {
+    const { caller, facts, body, group, storingChannel } = asked
+    const channelId = storingChannel?.channelId ?? (caller.pinnedChannel === 0 ? undefined : caller.pinnedChannel)
     const candidates = { model: facts.model, group, channelId }
     const bytes = body.form ? Buffer.from(JSON.stringify(body.json)) : body.bytes
     this.#asked = asked
@@ -179,7 +179,9 @@ class BoundedCall {
   }
 
   get #isUnbounded(): boolean {
-    return this.#bound.unbounded.length > 0 || (this.#asked.home !== undefined && this.#asked.home.tokens === 0)
+    return (
+      this.#bound.unbounded.length > 0 || (this.#asked.storingChannel !== undefined && this.#asked.storingChannel.tokens === 0)
+    )
   }
 
   get #completions(): number {
@@ -188,7 +190,7 @@ class BoundedCall {
 
   /** What the upstream keeps of the conversation, and what a channel puts in front. */
   get #beside(): number {
-    return (this.#asked.home?.tokens ?? 0) + this.#limits.promptBytes
+    return (this.#asked.storingChannel?.tokens ?? 0) + this.#limits.promptBytes
   }
 
   async #countText(): Promise<number> {

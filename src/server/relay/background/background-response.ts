@@ -6,7 +6,7 @@ import { requireOtherTools } from '../../protocols/lost-fields.ts'
 import { beginBackground } from '../../protocols/openai-responses/background.ts'
 import { textAt } from '../../protocols/wire-format.ts'
 import { authorizeModel } from '../admission/authorize-request.ts'
-import { type Asked, admitRequest } from '../admit-request.ts'
+import { type AuthenticatedRequest, admitRequest } from '../admit-request.ts'
 import type { RelayEndpoint } from '../endpoints.ts'
 import { answerRequest, release } from '../failover/answer-request.ts'
 import { asAppError } from '../http/errors.ts'
@@ -28,7 +28,7 @@ const runsMax = 100
 export function runsHere(
   app: Pick<RelayParts, 'backgroundRuns' | 'catalog' | 'channels' | 'localResponses' | 'options'>,
   { format }: RelayEndpoint,
-  { caller, body, keeps }: Asked,
+  { caller, body, toStore }: AuthenticatedRequest,
 ): boolean {
   if (format !== 'openai.responses' || body.json.store === false) return false
   const model = textAt(body.json, 'model')
@@ -36,9 +36,9 @@ export function runsHere(
   const group = authorizeModel(app, caller, { model, format })
   if (servesNatively(app, caller, [group], { model, format })) return false
   if (!app.localResponses.isOn) refuseKeeping('background')
-  if (!keeps && body.bytes.length > turnBytesMax) fail('body_too_large', { limit: turnBytesMax })
+  if (!toStore && body.bytes.length > turnBytesMax) fail('body_too_large', { limit: turnBytesMax })
   // It goes on from what is not kept here, which the line refuses by name.
-  if (!keeps) return false
+  if (!toStore) return false
   if (app.backgroundRuns.countOf(caller.userId) >= runsMax) fail('too_many_requests')
   return true
 }
@@ -47,12 +47,12 @@ export function runsHere(
  * Answers at once with a response that is queued, or with its stream, and makes it whether the caller stays or not: held, tried and charged
  * like every other request. Whatever can be refused is refused before.
  */
-export async function answerInBackground(app: RelayParts, endpoint: RelayEndpoint, asked: Asked): Promise<void> {
-  const { call, keeps } = asked
+export async function answerInBackground(app: RelayParts, endpoint: RelayEndpoint, asked: AuthenticatedRequest): Promise<void> {
+  const { call, toStore } = asked
   const isStreamed = asked.body.json.stream === true
   const opened = await admitRequest(app, endpoint, {
     ...asked,
-    ...(keeps ? { keeps: { ...keeps, isBackground: true } } : {}),
+    ...(toStore ? { toStore: { ...toStore, isBackground: true } } : {}),
     body: asStream(asked),
   })
   const { own, ...begun } = await openRun(app, opened).catch(async (error: unknown) => {
@@ -66,7 +66,7 @@ export async function answerInBackground(app: RelayParts, endpoint: RelayEndpoin
 }
 
 /** The upstream is always asked for a stream: it tells how far it is, and a stop breaks it off. */
-function asStream({ body }: Asked): Asked['body'] {
+function asStream({ body }: AuthenticatedRequest): AuthenticatedRequest['body'] {
   const { background: _, ...json } = body.json
   const bytes = spliceMembers(body.bytes, { background: undefined, stream: 'true' })
   return { ...body, json: { ...json, stream: true }, bytes }

@@ -78,7 +78,7 @@ export class BackgroundRun {
   /** Breaks it off, because this node cannot go on with it. */
   stop(): void {
     if (!this.#last) this.#error ??= { code: 'server_error', message: 'The server was stopped before the response was complete' }
-    this.call.cut()
+    this.call.abort()
   }
 
   /** Writes its end down, when the request has been answered or broken off. */

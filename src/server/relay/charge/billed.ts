@@ -99,9 +99,9 @@ type Asking = Pick<Billed, 'facts' | 'format' | 'price' | 'translation' | 'dropp
  */
 export function billedUsage(bill: Asking, reported: Usage): BilledUsage {
   const requestedTier = tierSent(bill)
-  const { tier: served, toolCalls: told, byOthers, ...rest } = reported
+  const { tier: served, toolCalls: reportedCalls, byOthers, ...rest } = reported
   const tier = requestedTier || served ? chargedTier(bill.price, requestedTier, served) : undefined
-  const tools = told || hostedToolsOf(bill).length > 0 ? billedTools(bill, reported) : undefined
+  const tools = reportedCalls || hostedToolsOf(bill).length > 0 ? billedTools(bill, reported) : undefined
   return {
     usage: { ...rest, ...tools, ...(tier ? { tier } : {}) },
     others: (byOthers ?? []).map((other) => {

@@ -27,11 +27,11 @@ export async function endingOf(
 
 /** What a running stream owes so far, quickly: what would be charged should this process die. */
 export function owedSoFar(request: AdmittedRequest, partial: PartialReply): Ending {
-  const said = saidIn(partial)
+  const text = outputOf(partial)
   const counted = request.facts.uncounted ?? {
     ...noUsage,
     input: request.inputTokens,
-    output: withUnkept(Math.ceil(estimateText(said.kept)), said),
+    output: withUnkept(Math.ceil(estimateText(text.kept)), text),
   }
   return { usage: withCalls(larger(partial.usage, counted), partial), isEstimated: true, interrupted: 'node' }
 }
@@ -39,12 +39,12 @@ export function owedSoFar(request: AdmittedRequest, partial: PartialReply): Endi
 async function countUsage(request: AdmittedRequest, partial: PartialReply): Promise<Usage> {
   const { facts } = request
   if (facts.uncounted) return facts.uncounted
-  const said = saidIn(partial)
-  const output = withUnkept(await countTokens(said.kept, facts.model), said)
+  const text = outputOf(partial)
+  const output = withUnkept(await countTokens(text.kept, facts.model), text)
   return { ...noUsage, input: await countPrompt(request), output }
 }
 
-function saidIn(partial: PartialReply): { kept: string; unkept: number } {
+function outputOf(partial: PartialReply): { kept: string; unkept: number } {
   const kept = partial.text()
   return { kept, unkept: partial.unkept ?? 0 }
 }
@@ -77,9 +77,9 @@ export function plausibleEnding(ending: Ending, bound: UsageBound | undefined): 
 /** Compares the estimate of a prompt with what the upstream itself has reported. Media are left out: their formulas are the vendors'. */
 export function learnFrom(
   { calibration }: Pick<RelayParts, 'calibration'>,
-  { facts, estimate, home }: AdmittedRequest,
+  { facts, estimate, storingChannel }: AdmittedRequest,
   { usage, isEstimated, reported }: Ending,
 ): void {
-  if (isEstimated || reported || !estimate || facts.uncounted || facts.mediaParts > 0 || home) return
+  if (isEstimated || reported || !estimate || facts.uncounted || facts.mediaParts > 0 || storingChannel) return
   calibration.learn(facts.model, { estimated: estimate.plain, reported: promptTokens(usage) })
 }

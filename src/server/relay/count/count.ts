@@ -13,15 +13,15 @@ import { leaveOutVendorTools } from '../../protocols/lost-fields.ts'
 import { type CallerCount, callerCounts, type UpstreamCount, upstreamCounts } from '../../protocols/token-counts.ts'
 import type { JsonObject, RequestFacts, WireFormat } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
-import { authenticateCall, judgeBeforeBody } from '../admission/authenticate.ts'
+import { authenticateCall, checkBeforeBody } from '../admission/authenticate.ts'
 import { authorizeModel, checkPrompt } from '../admission/authorize-request.ts'
 import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
 import type { Endpoint } from '../endpoints.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { Body } from '../http/read-body.ts'
-import type { Home, RelayParts } from '../relay-parts.ts'
+import type { RelayParts, StoringChannel } from '../relay-parts.ts'
 import { settingsOf } from '../response/translate.ts'
-import { expandHistory, homeOf, namesHistory } from '../stored-responses/history.ts'
+import { expandHistory, findStoringChannel, namesHistory } from '../stored-responses/history.ts'
 import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
 import type { UpstreamCallParts } from '../upstream/request-target.ts'
 import { callerHeaders, callUpstream } from '../upstream/request-target.ts'
@@ -34,19 +34,19 @@ type CountEndpoint = Extract<Endpoint, { kind: 'count' }>
  */
 export async function handleCount(app: RelayParts, endpoint: CountEndpoint, call: ClientExchange): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
-  const turn = app.limits.leaseOf(caller, call.id)
-  if (turn) await withinLimits(app, call, turn, () => answer(app, endpoint, call, caller, turn))
+  const lease = app.limits.leaseOf(caller, call.id)
+  if (lease) await withinLimits(app, call, lease, () => answer(app, endpoint, call, caller, lease))
   else await answer(app, endpoint, call, caller, undefined)
 }
 
 async function answer(
   app: RelayParts,
-  { format: name, said }: CountEndpoint,
+  { format: name, fromPath: said }: CountEndpoint,
   call: ClientExchange,
   caller: RelayCaller,
-  turn: RateLimitLease | undefined,
+  lease: RateLimitLease | undefined,
 ): Promise<void> {
-  await judgeBeforeBody(app, call, { caller, turn, isFree: true })
+  await checkBeforeBody(app, call, { caller, lease, isFree: true })
   const sent = await call.readBody()
   if (isHeavy(sent.bytes.length)) await yieldWithPriority()
   const format = wireFormats[name]
@@ -55,15 +55,16 @@ async function answer(
   const count = callerCounts[name]
   const facts = format.readRequest(body.json, said)
   const group = authorizeModel(app, caller, { model: facts.model, format: count.of })
-  if (turn) await enterLimits(app, call, turn, { group, inputTokens: 0, outputTokens: 0 })
+  if (lease) await enterLimits(app, call, lease, { group, inputTokens: 0, outputTokens: 0 })
   await checkPrompt(app, call, format.promptText(body.json))
 
   const asked = { model: facts.model, format: name, body: body.json }
-  const home = continues && namesHistory(continues, body.json) ? await homeOf(app, caller, asked) : undefined
-  const told = await askForCount(app, { call, caller, body, facts, group, count, home })
-  if (call.isGone) return
-  if (!told) call.tell('x-sluice-estimated', 'true')
-  const reply = told ?? count.writeReply(await countHere({ format, count, facts, body }))
+  const storingChannel =
+    continues && namesHistory(continues, body.json) ? await findStoringChannel(app, caller, asked) : undefined
+  const counted = await askForCount(app, { call, caller, body, facts, group, count, storingChannel })
+  if (call.isDisconnected) return
+  if (!counted) call.setHeader('x-sluice-estimated', 'true')
+  const reply = counted ?? count.writeReply(await countHere({ format, count, facts, body }))
   call.answer('application/json; charset=utf-8', Buffer.from(JSON.stringify(reply)))
 }
 
@@ -88,7 +89,7 @@ interface Counted {
   readonly facts: RequestFacts
   readonly group: string
   readonly count: CallerCount
-  readonly home: Home | undefined
+  readonly storingChannel: StoringChannel | undefined
 }
 
 /** The answer for the caller by an upstream of the model; undefined when none counts, or none does now. */
@@ -98,15 +99,15 @@ async function askForCount(
 ): Promise<JsonObject | undefined> {
   const index = app.channels.current
   const tried = new Set(channelsOf(index, counted).flatMap((channel) => (wayOf(app, channel, counted) ? [] : [channel.id])))
-  for (let tries = 0; tries < triesMax && !counted.call.isOver; tries++) {
+  for (let tries = 0; tries < triesMax && !counted.call.isAborted; tries++) {
     const channel = nextChannel(app, counted, tried)
     const way = channel && wayOf(app, channel, counted)
     if (!channel || !way) return undefined
-    const told = await ask(app, channel, way, counted)
-    if (!(told instanceof UpstreamFailure)) return told
+    const answer = await ask(app, channel, way, counted)
+    if (!(answer instanceof UpstreamFailure)) return answer
     tried.add(channel.id)
-    if (cannotCount(told)) noteSilent(channel, counted.facts.model, app.steady())
-    app.logger.debug({ request: counted.call.id, channel: channel.id, reason: told.reason }, 'a channel did not count')
+    if (cannotCount(answer)) noteSilent(channel, counted.facts.model, app.steady())
+    app.logger.debug({ request: counted.call.id, channel: channel.id, reason: answer.reason }, 'a channel did not count')
   }
   return undefined
 }
@@ -120,8 +121,8 @@ interface Way {
   readonly count: UpstreamCount
 }
 
-function channelsOf(index: ChannelIndex, { caller, group, facts, home }: Counted): readonly RunningChannel[] {
-  if (home) return index.keysOf(home.channelId)
+function channelsOf(index: ChannelIndex, { caller, group, facts, storingChannel }: Counted): readonly RunningChannel[] {
+  if (storingChannel) return index.keysOf(storingChannel.channelId)
   if (caller.pinnedChannel !== 0) return index.keysOf(caller.pinnedChannel)
   return index.candidates(group, facts.model).flat()
 }
@@ -131,12 +132,14 @@ function nextChannel(
   counted: Counted,
   tried: ReadonlySet<number>,
 ): RunningChannel | undefined {
-  const { caller, group, facts, count, home } = counted
+  const { caller, group, facts, count, storingChannel } = counted
   const { model } = facts
   const index = app.channels.current
-  if (!home && caller.pinnedChannel === 0)
+  if (!storingChannel && caller.pinnedChannel === 0)
     return selectChannel(index, { group, model, format: count.of, tried }, app.traffic).channel
-  const bound = home ? selectKey(index, home) : selectPinned(index, { id: caller.pinnedChannel, model }, app.traffic)
+  const bound = storingChannel
+    ? selectKey(index, storingChannel)
+    : selectPinned(index, { id: caller.pinnedChannel, model }, app.traffic)
   const pinned = bound.channel
   return pinned && !tried.has(pinned.id) ? pinned : undefined
 }
@@ -166,12 +169,12 @@ async function ask(
     if (isHeavy(counted.body.bytes.length)) await yieldWithPriority()
     const plain = requestFor(app, channel, way, counted)
     const request = { ...plain, ...wordsOf(channel, way, counted, plain) }
-    const told = way.count.writeRequest(
+    const written = way.count.writeRequest(
       { ...request, ...provider.adjustBody?.(request, way.count.of, way.model, caller) },
       way.model,
     )
     if (isHeavy(counted.body.bytes.length)) await yieldWithPriority()
-    const body = { ...told, ...provider.adjustBody?.(told, way.count.format, way.model, caller) }
+    const body = { ...written, ...provider.adjustBody?.(written, way.count.format, way.model, caller) }
     const answer = await callUpstream(app, channel, {
       format: way.count.format,
       model: way.model,

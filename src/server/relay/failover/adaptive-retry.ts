@@ -16,7 +16,7 @@ import { noteStreamOptionsRefused, refusesStreamOptions } from '../upstream/requ
  */
 export function isWorthRetry(app: Pick<RelayParts, 'accessTokens'>, attempt: AttemptState, failure: UpstreamFailure): boolean {
   const { request, shared, channel } = attempt
-  if (failure.kind !== 'status' || request.call.isCommitted || request.call.isOver) return false
+  if (failure.kind !== 'status' || request.call.isCommitted || request.call.isAborted) return false
   const { status, facts } = failure
   if (status === 401 && channel.provider.accessToken) {
     app.accessTokens.forget(channel)
@@ -43,7 +43,7 @@ export function missingEndpoint(
   { request, channel }: AttemptState,
   result: 'answered' | UpstreamFailure,
 ): OptionalEndpoint | undefined {
-  const { format, facts, body, call, home } = request
+  const { format, facts, body, call, storingChannel } = request
   const isMissing = result !== 'answered' && result.isOfMissingEndpoint
   if (!isMissing && !app.endpointMisses.any) return undefined
   const asked = { format: format.format, model: resolveModel(channel, facts.model), body: body.json }
@@ -58,7 +58,7 @@ export function missingEndpoint(
   }
   const isTranslatable = upstreamFormat(withoutEndpoint(channel, endpoint), asked) !== undefined
   // What an upstream keeps of a conversation is nowhere else.
-  return isTranslatable && !home && !call.isCommitted && !call.isOver ? endpoint : undefined
+  return isTranslatable && !storingChannel && !call.isCommitted && !call.isAborted ? endpoint : undefined
 }
 
 /** Of the requests that pass as they are, only those in Messages name the reasoning that they bring back. */

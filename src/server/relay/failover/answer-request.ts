@@ -36,7 +36,7 @@ export async function answerRequest(app: RelayParts, request: AdmittedRequest, d
 async function attemptUntilAnswered(app: RelayParts, request: AdmittedRequest, shared: SharedByAttempts): Promise<void> {
   const { call } = request
   const { failed } = shared
-  const isBound = request.caller.pinnedChannel !== 0 || request.home !== undefined
+  const isBound = request.caller.pinnedChannel !== 0 || request.storingChannel !== undefined
   const triesMax = isBound ? 1 : app.options.current.RetryTimes + 1
   const attempts = new ChannelAttempts(app, request, shared)
   let last: UpstreamFailure | undefined
@@ -69,7 +69,7 @@ async function attemptUntilAnswered(app: RelayParts, request: AdmittedRequest, s
       choice,
     })
     noteFailure(app, call, channel, outcome)
-    if (!outcome.isRetryable || call.isCommitted || call.isOver) break
+    if (!outcome.isRetryable || call.isCommitted || call.isAborted) break
   }
 
   if (lost?.lost) await settleLost(app, lost, lost.lost)
@@ -80,20 +80,20 @@ async function attemptUntilAnswered(app: RelayParts, request: AdmittedRequest, s
     return
   }
   // Who has been tried for on several channels must not multiply that by tries of their own.
-  const told = last.forCaller(request.inputTokens)
-  if (isToldInStream(request, told)) return failInStream(request, told)
-  call.sendError(failed.length > 1 ? { ...told, final: true } : told, request.format.stream?.errorEvent)
+  const callerError = last.forCaller(request.inputTokens)
+  if (isSentInStream(request, callerError)) return failInStream(request, callerError)
+  call.sendError(failed.length > 1 ? { ...callerError, final: true } : callerError, request.format.stream?.errorEvent)
 }
 
 /** Clients of Responses compact a conversation that is too long when a stream says so, and not when a status does. */
-function isToldInStream({ format, facts, keeps }: AdmittedRequest, { known }: CallerError): boolean {
-  const isForeground = keeps?.isBackground !== true
+function isSentInStream({ format, facts, toStore }: AdmittedRequest, { known }: CallerError): boolean {
+  const isForeground = toStore?.isBackground !== true
   return known?.kind === 'context-too-long' && format.format === 'openai.responses' && facts.stream && isForeground
 }
 
-function failInStream(request: AdmittedRequest, told: CallerError): void {
+function failInStream(request: AdmittedRequest, callerError: CallerError): void {
   const { call, body, facts } = request
-  const { message, ...error } = inDialect('openai', told)
+  const { message, ...error } = inDialect('openai', callerError)
   const quoted = `${message.en} (request id: ${call.id})`
   const context = {
     id: call.id,
@@ -134,10 +134,10 @@ class ChannelAttempts {
   /** The channel and key for the next attempt. */
   next(): Selected {
     const { channels, traffic, options } = this.#app
-    const { caller, facts, format, group, inputTokens, home } = this.#request
+    const { caller, facts, format, group, inputTokens, storingChannel } = this.#request
     if (caller.pinnedChannel !== 0)
       return selectPinned(channels.current, { id: caller.pinnedChannel, model: facts.model }, traffic)
-    if (home) return selectKey(channels.current, home)
+    if (storingChannel) return selectKey(channels.current, storingChannel)
     const wanted = {
       group,
       model: facts.model,
@@ -155,10 +155,10 @@ class ChannelAttempts {
     const { call, facts, inputTokens } = request
     const run = app.traffic.begin(channel, { id: call.id, model: facts.model, inputTokens, isPinned: choice === 'pinned' })
     try {
-      const fullMs = run.waitMs ? await run.waitMs : 0
-      if (fullMs > 0) {
+      const saturatedMs = run.waitMs ? await run.waitMs : 0
+      if (saturatedMs > 0) {
         this.#full ??= new Map()
-        this.#full.set(channel.id, fullMs)
+        this.#full.set(channel.id, saturatedMs)
         return { outcome: 'full' }
       }
       const startedMs = app.steady()
@@ -166,7 +166,7 @@ class ChannelAttempts {
       const { outcome, state } = attempted
       if (outcome !== 'answered') this.#noteFailed(channel, outcome)
       else if (this.#session?.read) app.traffic.remember(this.#session.read.key, channel)
-      if (call.isOver) run.abandoned()
+      if (call.isAborted) run.abandoned()
       else if (state.brokeOff) run.failed(state.brokeOff)
       else if (outcome === 'answered') run.answered(Math.max(0, (call.firstByteMs || app.steady()) - startedMs))
       else run.failed(outcome)

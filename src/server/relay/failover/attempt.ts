@@ -12,7 +12,7 @@ import { repliesIn } from '../response/pass-through.ts'
 import { type StreamOutcome, StreamReply } from '../response/stream.ts'
 import { BytesReply, WholeReply } from '../response/whole.ts'
 import { notingAdapter, runsOn, storeAnswer, withdrawResponse } from '../stored-responses/store-answer.ts'
-import { stoppedHere, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
+import { serverStopping, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
 import { HttpExchange, type Receiver, type Running, type Target } from '../upstream/http-exchange.ts'
 import { MultiExchange, type MultiTarget } from '../upstream/multi-exchange.ts'
 import type { UpstreamCallParts } from '../upstream/request-target.ts'
@@ -102,7 +102,7 @@ async function attemptBytes(
     reply.attach(started)
     startFor(call, started, resolve)
   })
-  call.whenOver(undefined)
+  call.onAborted(undefined)
 
   if (outcome === 'gone') return settleGone(app, attempt, exchange, noReply)
   if (outcome === 'complete') {
@@ -140,7 +140,7 @@ async function attemptWhole(
     exchange = started
     startFor(call, started, resolve)
   })
-  call.whenOver(undefined)
+  call.onAborted(undefined)
 
   if (outcome === 'gone') return settleGone(app, attempt, exchange, reply?.part() ?? noReply)
   if (outcome instanceof UpstreamFailure) {
@@ -150,7 +150,7 @@ async function attemptWhole(
   }
 
   if (await runsOn(attempt).catch((error: unknown) => disown(app, attempt, error))) {
-    request.turn?.noteTokens(request.inputTokens)
+    request.lease?.noteTokens(request.inputTokens)
     call.answer(outcome.contentType, outcome.write(noUsage))
     return 'answered'
   }
@@ -196,7 +196,7 @@ async function attemptStream(
     .finally(() => {
       if (first) app.deadlines.cancel(first)
       app.deadlines.cancel(beats.deadline)
-      call.whenOver(undefined)
+      call.onAborted(undefined)
     })
 
   if (outcome === 'gone')
@@ -212,7 +212,7 @@ async function attemptStream(
   attempt.brokeOff = failure
   if (!(await isLeftOpen(app, attempt)))
     await settle(app, attempt, await endingOf(request, reply.interceptor, brokenOffBy(failure)))
-  call.sendError(failure.forCaller(request.inputTokens), (told) => reply.interceptor.writeError?.(told))
+  call.sendError(failure.forCaller(request.inputTokens), (facts) => reply.interceptor.writeError?.(facts))
   app.callerLog.of(call.client).warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a stream was cut off')
   return 'answered'
 }
@@ -248,11 +248,11 @@ function cleanFailure({ request, channel, upstreamModel }: AttemptState, failure
 
 /** Starts an exchange, unless the call is over; when it is, the exchange is broken off, and `over` is told what that means for the attempt. */
 function startFor(call: ClientExchange, exchange: Running, over: (outcome: 'gone' | UpstreamFailure) => void): void {
-  call.whenOver(() => {
+  call.onAborted(() => {
     exchange.abort()
-    over(call.isGone ? 'gone' : stoppedHere())
+    over(call.isDisconnected ? 'gone' : serverStopping())
   })
-  if (!call.isOver) exchange.start()
+  if (!call.isAborted) exchange.start()
 }
 
 function brokenOffBy({ kind }: UpstreamFailure): 'node' | 'upstream' {
@@ -311,11 +311,11 @@ function keepAlive(
   const { request, channel, upstreamModel } = attempt
   const { call } = request
   const { first_byte_timeout_ms: firstMs = 0 } = channel.setting
-  const isAwaited = request.keeps?.isBackground !== true
+  const isAwaited = request.toStore?.isBackground !== true
   // A heartbeat opens the answer: while another channel may still take over for one that is late, there is none.
   const silenceMaxMs = () => (reply.interceptor.hasOutput ? heartbeatAfterMs : Math.max(heartbeatAfterMs, firstMs))
   const beat = () => {
-    if (call.isGone) return
+    if (call.isDisconnected) return
     const silentMs = app.steady() - call.lastWriteMs
     if (call.isBlocked && silentMs >= blockedMaxMs) return call.drop()
     if (!call.isBlocked && isAwaited && silentMs >= silenceMaxMs()) reply.heartbeat(heartbeat)

@@ -16,13 +16,13 @@ import { type Body, changedForm } from '../http/read-body.ts'
 import type { AdmittedRequest, AttemptState, RelayParts } from '../relay-parts.ts'
 import type { ResponseAdapter, Written } from '../response/adapter.ts'
 import { type Converted, convert } from '../response/converted.ts'
-import { strictlyRefused, takenOut, tellDropped, unpricedOf } from '../response/losses.ts'
+import { removedMembers, setDroppedHeader, strictError, unpricedOf } from '../response/losses.ts'
 import { passThrough, repliesIn } from '../response/pass-through.ts'
 import { translate } from '../response/translate.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import type { Limits, Target } from '../upstream/http-exchange.ts'
 import type { MultiTarget } from '../upstream/multi-exchange.ts'
-import { callerHeaders, keyedHeaders, limitedMembers, refusesStreamOptions, wayTo } from '../upstream/request-target.ts'
+import { callerHeaders, keyedHeaders, limitedMembers, outgoingTo, refusesStreamOptions } from '../upstream/request-target.ts'
 
 /** The parts of the server that the request to a channel is made with. */
 type PrepareParts = Pick<
@@ -53,8 +53,8 @@ export async function prepare(app: PrepareParts, attempt: AttemptState): Promise
   const refused =
     (passes ? refusedThread(request, channel.provider) : undefined) ?? (passes || conversion ? unpricedOf(request) : undefined)
   if (refused) return refused
-  request.call.tell(turnStateHeader, '')
-  tellDropped(request, request.leftOut ?? [])
+  request.call.setHeader(turnStateHeader, '')
+  setDroppedHeader(request, request.leftOut ?? [])
   const written = passes
     ? passBody(attempt, mapped)
     : conversion
@@ -64,9 +64,9 @@ export async function prepare(app: PrepareParts, attempt: AttemptState): Promise
   try {
     const key = channel.provider.accessToken ? await app.accessTokens.get(channel) : channel.key
     if (key instanceof UpstreamFailure) return key
-    const way = { channel, key, format }
+    const keyed = { channel, key, format }
     const target =
-      'requests' in written ? await targetsOf(app, request, way, written) : targetOf(app, request, { ...way, written })
+      'requests' in written ? await targetsOf(app, request, keyed, written) : targetOf(app, request, { ...keyed, written })
     attempt.upstreamModel = written.upstreamModel
     return { target: target instanceof Promise ? await target : target, adapter: written.adapter }
   } catch (error) {
@@ -86,7 +86,7 @@ function passBody(attempt: AttemptState, mapped: string): Written | UpstreamFail
   const asksUsage = facts.stream && takesOptions && !facts.wantsUsage && reportsUsageOnRequest.has(format.format)
   const limited = limitedMembers(request, provider, { format: format.format, model: mapped, body: body.json })
   const adjusted = provider.adjustBody?.({ ...body.json, ...limited }, format.format, mapped, callerHeaders(request)) ?? {}
-  const refused = noteDropped(attempt, takenOut(body.json, adjusted))
+  const refused = noteDropped(attempt, removedMembers(body.json, adjusted))
   if (refused) return refused
   const upstreamModel = typeof adjusted.model === 'string' ? adjusted.model : mapped
 
@@ -117,7 +117,7 @@ function passingBack({ call, format }: AdmittedRequest, channel: RunningChannel)
   if (format.format !== 'openai.responses' || !passesHeader('openai', channel, turnStateHeader)) return {}
   return {
     readHeaders({ [turnStateHeader]: state }) {
-      if (typeof state === 'string' && isVisible.test(state)) call.tell(turnStateHeader, state)
+      if (typeof state === 'string' && isVisible.test(state)) call.setHeader(turnStateHeader, state)
     },
   }
 }
@@ -137,9 +137,9 @@ function readableBody(attempt: AttemptState, model: string): Body | UpstreamFail
 function noteDropped(attempt: AttemptState, names: readonly string[]): UpstreamFailure | undefined {
   if (names.length === 0) return undefined
   const { request } = attempt
-  if (request.caller.isStrict) return new UpstreamFailure('untranslatable', { own: strictlyRefused(names) })
+  if (request.caller.isStrict) return new UpstreamFailure('untranslatable', { own: strictError(names) })
   attempt.dropped = [...new Set([...(attempt.dropped ?? request.leftOut ?? []), ...names])]
-  tellDropped(request, attempt.dropped)
+  setDroppedHeader(request, attempt.dropped)
   return undefined
 }
 
@@ -163,13 +163,13 @@ function writeMembers(changes: Readonly<Record<string, unknown>>): Record<string
 async function targetsOf(
   app: Pick<RelayParts, 'now' | 'options' | 'secrets' | 'upstream'>,
   request: AdmittedRequest,
-  way: { channel: RunningChannel; key: string; format: Format },
+  keyed: { channel: RunningChannel; key: string; format: Format },
   { requests, steps }: Converted,
 ): Promise<MultiTarget> {
-  const { channel } = way
+  const { channel } = keyed
   return {
     ...steps,
-    calls: await Promise.all(requests.map((written) => targetOf(app, request, { ...way, written }))),
+    calls: await Promise.all(requests.map((written) => targetOf(app, request, { ...keyed, written }))),
     taskTarget({ headers, ...call }, taskId) {
       const { 'content-type': _, ...others } = headers
       const url = new URL(channel.provider.taskUrl?.(channel, taskId) ?? call.url)
@@ -206,7 +206,7 @@ function targetOf(
     callerHeaders(request),
   )
   const target: Target = {
-    dispatcher: app.upstream.for(wayTo(channel, url)),
+    dispatcher: app.upstream.for(outgoingTo(channel, url)),
     url,
     headers,
     body,

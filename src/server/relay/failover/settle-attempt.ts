@@ -59,7 +59,7 @@ function beginSettling(
   const { request, channel, upstreamModel } = attempt
   const ending = plausibleEnding(reported, request.bound)
   const charge = chargeFor(app, billOf(attempt, isLost), channel, upstreamModel, ending)
-  request.turn?.noteTokens(charge.rollup.tokens)
+  request.lease?.noteTokens(charge.rollup.tokens)
   learnFrom(app, request, ending)
   app.traffic.used(channel, charge.rollup.tokens - request.inputTokens)
   const settled = app.ledger.settle(request.hold, charge)

@@ -32,14 +32,14 @@ export class ClientExchange {
   lastWriteMs: number
   /** What may be written between the pieces of a begun stream to find out whether the caller still reads; '' for other answers. */
   heartbeat = ''
-  #isGone = false
+  #isDisconnected = false
   #isHalfClosed = false
   #onHalfClosed: (() => void) | undefined
   /** The head of a whole answer was sent, and so many bytes of it. */
   #isWhole = false
   #sentEarly = 0
-  #isOver = false
-  #onOver: (() => void) | undefined
+  #isAborted = false
+  #onAborted: (() => void) | undefined
   #framesChunks = false
   #waitsForDrain = false
   readonly #headers: Record<string, string> = {}
@@ -72,18 +72,18 @@ export class ClientExchange {
     this.#reframing = facts.reframing
     this.startedMs = facts.nowMs
     this.lastWriteMs = facts.nowMs
-    const left = () => {
-      if (this.#isGone || this.response.writableFinished) return
+    const onClose = () => {
+      if (this.#isDisconnected || this.response.writableFinished) return
       if (this.outlivesCaller) this.#isDetached = true
-      else this.#leave()
+      else this.#disconnect()
     }
-    this.response.once('close', left)
-    this.#watchConnection(left)
+    this.response.once('close', onClose)
+    this.#watchConnection(onClose)
     // A write that crosses the caller's leaving is an error of the socket; `close` has told us all that matters.
     this.response.on('error', ignore)
   }
 
-  #watchConnection(left: () => void): void {
+  #watchConnection(onClose: () => void): void {
     const { socket } = this.request
     const halfClosed = () => {
       this.#isHalfClosed = true
@@ -93,16 +93,16 @@ export class ClientExchange {
     socket.once('end', halfClosed)
     // An answer that waits behind another one on its connection is not told when the connection closes.
     const waits = this.response.socket === null
-    if (waits) socket.once('close', left)
+    if (waits) socket.once('close', onClose)
     this.response.once('close', () => {
       socket.off('end', halfClosed)
-      if (waits) socket.off('close', left)
+      if (waits) socket.off('close', onClose)
     })
   }
 
   /** The caller closed the connection before the answer was complete. */
-  get isGone(): boolean {
-    return this.#isGone
+  get isDisconnected(): boolean {
+    return this.#isDisconnected
   }
 
   /** The caller has ended their side of the connection: they may still read, or have left. Only a write can tell. */
@@ -111,7 +111,7 @@ export class ClientExchange {
   }
 
   /** Names who is told when the caller ends their side of the connection; told at once when they already have. */
-  whenHalfClosed(listener: () => void): void {
+  onHalfClosed(listener: () => void): void {
     this.#onHalfClosed = listener
     if (this.#isHalfClosed) listener()
   }
@@ -121,7 +121,8 @@ export class ClientExchange {
    * write with a reset, and the next one fails: then the caller is gone. Does nothing where the answer allows neither.
    */
   probe(): void {
-    if (this.#isGone || this.#heldEnd || this.response.writableEnded || this.response.socket === null || this.isBlocked) return
+    if (this.#isDisconnected || this.#heldEnd || this.response.writableEnded || this.response.socket === null || this.isBlocked)
+      return
     if (this.isCommitted) {
       if (this.heartbeat !== '') this.write(this.heartbeat, this.lastWriteMs)
     } else if (this.request.httpVersionMinor > 0) {
@@ -130,8 +131,8 @@ export class ClientExchange {
   }
 
   /** Nobody waits for the answer any more, or this server cannot go on with it: nothing more is to be begun. */
-  get isOver(): boolean {
-    return this.#isOver
+  get isAborted(): boolean {
+    return this.#isAborted
   }
 
   /** Whether the status line has been sent; from then on no other channel can take over. */
@@ -140,24 +141,24 @@ export class ClientExchange {
   }
 
   /** Names who is told when the call is over before its answer is complete: the running attempt. Told at once when it already is. */
-  whenOver(listener: (() => void) | undefined): void {
-    this.#onOver = listener
-    if (this.#isOver) listener?.()
+  onAborted(listener: (() => void) | undefined): void {
+    this.#onAborted = listener
+    if (this.#isAborted) listener?.()
   }
 
   /** Ends it before its answer is complete. A caller who is still there is to be told by who was at it. */
-  cut(): void {
-    if (!this.#isOver) this.#end()
+  abort(): void {
+    if (!this.#isAborted) this.#end()
   }
 
-  #leave(): void {
-    this.#isGone = true
+  #disconnect(): void {
+    this.#isDisconnected = true
     this.#end()
   }
 
   #end(): void {
-    this.#isOver = true
-    this.#onOver?.()
+    this.#isAborted = true
+    this.#onAborted?.()
   }
 
   /** The body of the request, read once. Throws as `readBody`. */
@@ -205,7 +206,7 @@ export class ClientExchange {
   #recordPiece(recorder: ReplyRecorder, piece: Buffer): void {
     recorder.add(piece)
     // Nobody will ever get it.
-    if (recorder.isTooLarge && this.#isDetached && !this.#isOver) this.#leave()
+    if (recorder.isTooLarge && this.#isDetached && !this.#isAborted) this.#disconnect()
   }
 
   /** Ends the reply; one that is recorded when its recording is stored. */
@@ -295,25 +296,25 @@ export class ClientExchange {
    * Sends an error in the caller's dialect: as the answer, or as the last event of a stream that has begun. `write` makes that event
    * where it depends on what was sent before.
    */
-  sendError(error: CallerError | AppError, write?: (told: UpstreamErrorFacts) => string | undefined): void {
-    const told = error instanceof AppError ? ownError(error) : inDialect(this.dialect, error)
-    const telling = { requestId: this.id, language: this.language }
-    if (this.#isGone || this.response.writableEnded || this.#heldEnd) return
+  sendError(error: CallerError | AppError, write?: (errorFacts: UpstreamErrorFacts) => string | undefined): void {
+    const errorFacts = error instanceof AppError ? ownError(error) : inDialect(this.dialect, error)
+    const errorOptions = { requestId: this.id, language: this.language }
+    if (this.#isDisconnected || this.response.writableEnded || this.#heldEnd) return
     // A whole answer that has begun cannot become an error: its caller sees that it is cut short.
     if (this.#isWhole) {
       this.drop()
       return
     }
     if (this.isCommitted) {
-      const event = write?.({ ...told, message: told.message[this.language], code: told.code ?? '' })
-      this.#endStream(toByteText(event ?? errorEvent(this.dialect, told, telling)))
+      const event = write?.({ ...errorFacts, message: errorFacts.message[this.language], code: errorFacts.code ?? '' })
+      this.#endStream(toByteText(event ?? errorEvent(this.dialect, errorFacts, errorOptions)))
       return
     }
-    const body = errorBody(this.dialect, told, telling)
+    const body = errorBody(this.dialect, errorFacts, errorOptions)
     const isWhole = this.request.complete
     if (!isWhole) lingeringCloseAfterReply(this.request)
-    this.#writeHead(statusFor(this.dialect, told), {
-      ...errorHeaders(this.dialect, told, this.id),
+    this.#writeHead(statusFor(this.dialect, errorFacts), {
+      ...errorHeaders(this.dialect, errorFacts, this.id),
       ...this.idHeaders(),
       'content-length': String(Buffer.byteLength(body)),
       ...(isWhole ? {} : { connection: 'close' }),
@@ -323,7 +324,7 @@ export class ClientExchange {
   }
 
   /** Sets a header that the answer bears besides its own; an empty value takes it away. */
-  tell(name: string, value: string): void {
+  setHeader(name: string, value: string): void {
     if (value === '') delete this.#headers[name]
     else this.#headers[name] = value
   }

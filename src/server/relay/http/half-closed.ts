@@ -30,19 +30,19 @@ export function probeHalfClosed(call: ClientExchange, deadlines: Deadlines): voi
  * some of the answer, never its end; the second write fails when they have left.
  */
 export function isReading(call: ClientExchange, deadlines: Deadlines, write: () => void): boolean | Promise<boolean> {
-  if (call.isGone || !call.isHalfClosed || call.outlivesCaller) return !call.isGone
+  if (call.isDisconnected || !call.isHalfClosed || call.outlivesCaller) return !call.isDisconnected
   return answersWrites(call, deadlines, write)
 }
 
 async function answersWrites(call: ClientExchange, deadlines: Deadlines, write: () => void): Promise<boolean> {
   write()
   await new Promise<void>((resolve) => deadlines.after(resetWithinMs, resolve))
-  if (call.isGone) return false
+  if (call.isDisconnected) return false
   write()
   // A write that failed closes the connection at the end of this turn of the event loop.
   await turnOfLoop()
   await turnOfLoop()
-  return !call.isGone
+  return !call.isDisconnected
 }
 
 function turnOfLoop(): Promise<void> {

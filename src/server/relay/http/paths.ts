@@ -1,11 +1,11 @@
 /** What a caller asks of drawings (`/mj`) and music (`/suno`). Ids are as the upstreams made them. */
 export type TaskCall =
-  | { readonly does: 'draw'; readonly act: DrawingAct; readonly mode: DrawingMode }
-  | { readonly does: 'drawing' | 'seed' | 'image'; readonly id: string }
-  | { readonly does: 'drawings' | 'notify' }
-  | { readonly does: 'compose'; readonly act: string }
-  | { readonly does: 'song'; readonly id: string }
-  | { readonly does: 'songs' }
+  | { readonly action: 'draw'; readonly act: DrawingAct; readonly mode: DrawingMode }
+  | { readonly action: 'drawing' | 'seed' | 'image'; readonly id: string }
+  | { readonly action: 'drawings' | 'notify' }
+  | { readonly action: 'compose'; readonly act: string }
+  | { readonly action: 'song'; readonly id: string }
+  | { readonly action: 'songs' }
 
 /** The last part of an address that orders a drawing. */
 export type DrawingAct = (typeof drawingActs)[number]
@@ -45,7 +45,7 @@ export function isTaskPath(url: string): boolean {
 
 interface Found {
   readonly method: 'GET' | 'POST'
-  readonly asks: TaskCall
+  readonly taskCall: TaskCall
 }
 
 /** Reads a path without its query. The mode may stand as `/mj-fast/mj/…` or `/mj-fast/…`. Undefined for one that there is not. */
@@ -58,22 +58,23 @@ function drawingCall(path: string): Found | undefined {
   const act = /^\/(?:submit|insight-face)\/([\w-]+)$/.exec(rest)?.[1]
   const known = drawingActs.find((each) => each === act)
   const isSwap = rest.startsWith('/insight-face/')
-  if (known && (known === 'swap') === isSwap) return { method: 'POST', asks: { does: 'draw', act: known, mode: modeOf(mode) } }
-  if (rest === '/notify') return { method: 'POST', asks: { does: 'notify' } }
-  if (rest === '/task/list-by-condition') return { method: 'POST', asks: { does: 'drawings' } }
+  if (known && (known === 'swap') === isSwap)
+    return { method: 'POST', taskCall: { action: 'draw', act: known, mode: modeOf(mode) } }
+  if (rest === '/notify') return { method: 'POST', taskCall: { action: 'notify' } }
+  if (rest === '/task/list-by-condition') return { method: 'POST', taskCall: { action: 'drawings' } }
 
   const [, id = '', part] = /^\/task\/([^/]+)\/(fetch|image-seed)$/.exec(rest) ?? []
-  if (id !== '') return { method: 'GET', asks: { does: part === 'fetch' ? 'drawing' : 'seed', id: decodePath(id) } }
+  if (id !== '') return { method: 'GET', taskCall: { action: part === 'fetch' ? 'drawing' : 'seed', id: decodePath(id) } }
   const image = /^\/image\/([^/]+)$/.exec(rest)?.[1]
-  return image === undefined ? undefined : { method: 'GET', asks: { does: 'image', id: decodePath(image) } }
+  return image === undefined ? undefined : { method: 'GET', taskCall: { action: 'image', id: decodePath(image) } }
 }
 
 function musicCall(rest: string): Found | undefined {
   const act = /^\/submit\/(\w+)$/.exec(rest)?.[1]
-  if (act !== undefined) return { method: 'POST', asks: { does: 'compose', act: act.toLowerCase() } }
-  if (rest === '/fetch') return { method: 'POST', asks: { does: 'songs' } }
+  if (act !== undefined) return { method: 'POST', taskCall: { action: 'compose', act: act.toLowerCase() } }
+  if (rest === '/fetch') return { method: 'POST', taskCall: { action: 'songs' } }
   const id = /^\/fetch\/([^/]+)$/.exec(rest)?.[1]
-  return id === undefined ? undefined : { method: 'GET', asks: { does: 'song', id: decodePath(id) } }
+  return id === undefined ? undefined : { method: 'GET', taskCall: { action: 'song', id: decodePath(id) } }
 }
 
 function modeOf(text: string): DrawingMode {

@@ -108,9 +108,9 @@ async function claimOrWait(
     if (claim !== 'running') return claim
     let pauseMs = pollMinMs
     do {
-      const left = latestMs - performance.now()
-      const pause = new Promise<void>((resolve) => app.deadlines.after(Math.min(pauseMs, left), resolve))
-      if ((await unlessOver(app, call, pause, left)) === 'over') return undefined
+      const remainingMs = latestMs - performance.now()
+      const pause = new Promise<void>((resolve) => app.deadlines.after(Math.min(pauseMs, remainingMs), resolve))
+      if ((await unlessOver(app, call, pause, remainingMs)) === 'over') return undefined
       pauseMs = Math.min(pauseMs * 1.5, pollMaxMs)
     } while (await asked(app.idempotentRequests.isRunning(request)))
   }
@@ -130,17 +130,17 @@ async function unlessOver<Value>(
   value: Promise<Value>,
   limitMs: number,
 ): Promise<Value | 'over'> {
-  let tell: (what: 'over' | 'late') => void = () => {}
+  let settle: (what: 'over' | 'late') => void = () => {}
   const interrupted = new Promise<'over' | 'late'>((resolve) => {
-    tell = resolve
+    settle = resolve
   })
-  const limit = app.deadlines.after(Math.max(0, limitMs), () => tell('late'))
-  call.whenOver(() => tell('over'))
+  const limit = app.deadlines.after(Math.max(0, limitMs), () => settle('late'))
+  call.onAborted(() => settle('over'))
   const first = await Promise.race([value, interrupted])
-  call.whenOver(undefined)
+  call.onAborted(undefined)
   app.deadlines.cancel(limit)
   if (first === 'late') fail('idempotency_key_in_use', { retryAfter: 5 })
-  if (first === 'over' && !call.isGone) fail('server_stopping')
+  if (first === 'over' && !call.isDisconnected) fail('server_stopping')
   return first
 }
 

@@ -164,13 +164,13 @@ export class IdempotentRequests {
   }
 
   /** Takes the key from a request whose node is gone, unless another request was faster. */
-  async #takeOver(request: KeyedRequest, left: { request_id: string; lease_until: number }): Promise<boolean> {
+  async #takeOver(request: KeyedRequest, abandoned: { request_id: string; lease_until: number }): Promise<boolean> {
     this.#running.add(request.requestId)
     const taken = await this.#core.db
       .updateTable('idempotent_requests')
       .set(this.#runningRow(request))
       .where((made) =>
-        made.and({ ...keyOf(request), request_id: left.request_id, lease_until: left.lease_until, state: 'running' }),
+        made.and({ ...keyOf(request), request_id: abandoned.request_id, lease_until: abandoned.lease_until, state: 'running' }),
       )
       .returning('request_id')
       .executeTakeFirst()

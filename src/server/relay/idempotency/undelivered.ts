@@ -54,7 +54,7 @@ export async function deliverKept(
   const { undelivered } = app
   const entry = undelivered.take(await slotOf(call, caller))
   if (!entry) return false
-  if (call.isGone) {
+  if (call.isDisconnected) {
     undelivered.putBack(entry)
     return true
   }
@@ -65,7 +65,7 @@ export async function deliverKept(
   const writing = [...(own ? [app.localResponses.keep(own)] : []), ...(kept ? [app.upstreamResponses.keep(kept)] : [])]
   for (const { reason } of (await Promise.allSettled(writing)).filter((result) => result.status === 'rejected'))
     app.logger.error({ error: reason, request: call.id }, 'a response could not be kept')
-  call.tell('x-sluice-original-request-id', entry.hold.requestId)
+  call.setHeader('x-sluice-original-request-id', entry.hold.requestId)
   call.answer(contentType, body)
   return true
 }

@@ -104,7 +104,7 @@ function admitted({ format: name, model, body }: ProbeRequest, nowMs: number): A
     price: freePrice(model, ''),
     inputTokens: 0,
     hold: { requestId: id, userId: 0, tokenId: 0, amount: 0 },
-    turn: undefined,
+    lease: undefined,
   }
 }
 

@@ -42,7 +42,7 @@ export class RealtimeBill {
   readonly #charged = new Set<string>()
   #place: SessionPlace | undefined
   #hold: Hold | undefined
-  #turn: RateLimitLease | undefined
+  #lease: RateLimitLease | undefined
   #count = 0
   #last: Promise<unknown> = Promise.resolve()
 
@@ -85,11 +85,11 @@ export class RealtimeBill {
   /** The next answer takes its place among the limits, unless it has one. Answers what refuses it. */
   enter(most: Usage): Promise<Refusal | undefined> {
     return this.#alone(async () => {
-      const turn = this.#turn ? undefined : this.#app.limits.leaseOf(this.#bill.caller, this.#nextId(), { isPart: true })
-      if (!turn) return undefined
+      const lease = this.#lease ? undefined : this.#app.limits.leaseOf(this.#bill.caller, this.#nextId(), { isPart: true })
+      if (!lease) return undefined
       const need = { group: this.#bill.group, inputTokens: promptTokens(most), outputTokens: completionTokens(most) }
-      const refusal = await turn.acquire(need)
-      if (!refusal) this.#turn = turn
+      const refusal = await lease.acquire(need)
+      if (!refusal) this.#lease = lease
       return refusal
     })
   }
@@ -101,9 +101,9 @@ export class RealtimeBill {
       const hold = this.#hold ?? this.#nothingHeld()
       this.#hold = undefined
       const charge = this.#chargeOf(hold, this.#bill.price, startedMs, ending)
-      this.#turn?.noteTokens(charge.rollup.tokens)
-      this.#turn?.release(true)
-      this.#turn = undefined
+      this.#lease?.noteTokens(charge.rollup.tokens)
+      this.#lease?.release(true)
+      this.#lease = undefined
       this.#app.traffic.used(this.#placed().channel, charge.rollup.tokens)
       await this.#app.ledger.settle(hold, charge)
     })
@@ -128,8 +128,8 @@ export class RealtimeBill {
   /** The session is over: what is held is free again. */
   end(): Promise<void> {
     return this.#alone(() => {
-      this.#turn?.release(false)
-      this.#turn = undefined
+      this.#lease?.release(false)
+      this.#lease = undefined
       return this.#release()
     })
   }

@@ -56,7 +56,7 @@ export async function connectRealtime(
   let last: UpstreamFailure | undefined
   let waitMs = 0
 
-  while (attempts.length < triesMax && !call.isOver) {
+  while (attempts.length < triesMax && !call.isAborted) {
     const next = select(app, wanted, { tried, triedKeys, full })
     if (!next.channel) {
       waitMs = next.waitMs
@@ -64,9 +64,9 @@ export async function connectRealtime(
     }
     const { channel, choice } = next
     const run = app.traffic.begin(channel, { id: call.id, model, inputTokens: 0, isPinned: choice === 'pinned' })
-    const fullMs = run.waitMs ? await run.waitMs : 0
-    if (fullMs > 0) {
-      full.set(channel.id, fullMs)
+    const saturatedMs = run.waitMs ? await run.waitMs : 0
+    if (saturatedMs > 0) {
+      full.set(channel.id, saturatedMs)
       continue
     }
     const startedMs = app.steady()

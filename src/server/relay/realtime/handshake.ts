@@ -36,13 +36,13 @@ export interface Stoppable {
 export async function handleRealtime(app: RelayParts, handshake: Handshake): Promise<void> {
   const { call } = handshake
   const caller = await authenticateCall(app, { from: 'token' }, call)
-  const turn = app.limits.leaseOf(caller, call.id)
+  const lease = app.limits.leaseOf(caller, call.id)
   let wasAccepted = false
   const run = () =>
-    serve(app, handshake, caller, turn, () => {
+    serve(app, handshake, caller, lease, () => {
       wasAccepted = true
     })
-  if (turn) await withinLimits(app, call, turn, run, () => wasAccepted)
+  if (lease) await withinLimits(app, call, lease, run, () => wasAccepted)
   else await run()
 }
 
@@ -50,7 +50,7 @@ async function serve(
   app: RelayParts,
   handshake: Handshake,
   caller: RelayCaller,
-  turn: RateLimitLease | undefined,
+  lease: RateLimitLease | undefined,
   accepted: () => void,
 ) {
   const { call, query, offered } = handshake
@@ -59,7 +59,7 @@ async function serve(
   if (model === '') fail('model_required')
   if (model.length > 255) fail('field_invalid', { field: 'model', reason: 'at most 255 characters' })
   const group = authorizeModel(app, caller, { model, format: 'openai.realtime' })
-  if (turn) await enterLimits(app, call, turn, { group, inputTokens: 0, outputTokens: 0 })
+  if (lease) await enterLimits(app, call, lease, { group, inputTokens: 0, outputTokens: 0 })
   const price = app.catalog.priceOf({ model, group, acceptsUnpriced: caller.acceptsUnpriced })
   const bill = new RealtimeBill(app, { id: call.id, address: call.client.address, caller, model, group, price })
   await bill.hold({ ...noUsage, input: firstInput, audioOutput: longestAnswer(model, app.options.current.PreConsumedQuota) })

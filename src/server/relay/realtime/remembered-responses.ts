@@ -66,9 +66,9 @@ export class AnswerNote {
     if (event.type === 'response.output_item.done') this.#done.push(event.item)
     if (event.type !== 'response.completed' && event.type !== 'response.incomplete') return undefined
     const response = objectAt(event, 'response') ?? {}
-    const told = arrayAt(response, 'output')
+    const output = arrayAt(response, 'output')
     // Some hosts end with an empty list.
-    return { response, output: told.length > 0 ? told : this.#done }
+    return { response, output: output.length > 0 ? output : this.#done }
   }
 }
 

@@ -92,7 +92,7 @@ class ResponsesSession implements Stoppable {
 
   cut(): void {
     this.#isCut = true
-    for (const call of this.#running) call.cut()
+    for (const call of this.#running) call.abort()
   }
 
   /** A promise while too much waits already. */
@@ -137,9 +137,9 @@ class ResponsesSession implements Stoppable {
       await (generate === false ? this.#warmUp(body, call) : this.#answerCall(this.#app, endpoint, call))
       outcome = String(response.statusCode)
     } catch (error) {
-      const told = asAppError(this.#app, call, error)
-      outcome = told.code
-      call.sendError(told)
+      const appError = asAppError(this.#app, call, error)
+      outcome = appError.code
+      call.sendError(appError)
     }
     await finished(response).catch(() => {})
     this.#running.delete(call)
@@ -203,8 +203,8 @@ class ResponsesSession implements Stoppable {
 
   #tell(error: AppError, streamId = ''): void {
     const { status, message, type, code, param } = ownError(error)
-    const told = { type: 'error', status, error: { type, code, message: message.en, param } }
-    void this.#peer.send(JSON.stringify(streamId === '' ? told : { ...told, stream_id: streamId }))
+    const errorEvent = { type: 'error', status, error: { type, code, message: message.en, param } }
+    void this.#peer.send(JSON.stringify(streamId === '' ? errorEvent : { ...errorEvent, stream_id: streamId }))
   }
 }
 

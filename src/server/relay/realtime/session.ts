@@ -213,10 +213,10 @@ export class RealtimeSession {
   async #settleTranscript(event: JsonObject): Promise<void> {
     const id = `${textAt(event, 'item_id')}/${String(event.content_index ?? 0)}`
     const spoken = this.#meter.takeSpoken()
-    const told = readSoundUsage(event)
-    const usage = told ?? readSoundUsage({ duration: spoken })
+    const reported = readSoundUsage(event)
+    const usage = reported ?? readSoundUsage({ duration: spoken })
     if (!usage || promptTokens(usage) === 0) return
-    const ending: Ending = { usage, isEstimated: told === undefined }
+    const ending: Ending = { usage, isEstimated: reported === undefined }
     await this.#parts.bill.settleTranscript(id, this.#facts.transcriptionModel, this.#app.steady(), ending)
   }
 
@@ -250,10 +250,10 @@ export class RealtimeSession {
 
   /** Tells why, and ends the session: who has nothing left, or no right any more, by 1008; what is our own fault by 1011. */
   #refuse(error: unknown): void {
-    const told = error instanceof AppError ? error : new AppError('internal', { request: this.#parts.id }, { cause: error })
-    if (told.code === 'internal') this.#app.logger.error({ error, request: this.#parts.id }, 'a realtime session failed')
-    void this.#tell(told)
-    this.#client.close(told.kind.status >= 500 ? failureCode : policyCode, told.message)
+    const appError = error instanceof AppError ? error : new AppError('internal', { request: this.#parts.id }, { cause: error })
+    if (appError.code === 'internal') this.#app.logger.error({ error, request: this.#parts.id }, 'a realtime session failed')
+    void this.#tell(appError)
+    this.#client.close(appError.kind.status >= 500 ? failureCode : policyCode, appError.message)
   }
 
   #broken(error: unknown): void {

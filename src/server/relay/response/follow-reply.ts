@@ -15,14 +15,14 @@ export class Followed {
   error: UpstreamErrorFacts | undefined
   hasOutput = false
   isEnded = false
-  readonly #said = new OutputBuffer()
+  readonly #output = new OutputBuffer()
   /** Blocks whose deltas are bytes. */
   readonly #bytes = new Set<number>()
   readonly #sealed = new SealedParts()
   readonly #tellBlock: ((event: OpenEvent) => void) | undefined
   readonly #steps: readonly ((event: ReplyEvent) => ReplyEvent[])[]
 
-  /** `noteBlock` is told of every block that opens. */
+  /** `noteBlock` is called for every block that opens. */
   constructor(written: WrittenRequest, thinksInContent: boolean, noteBlock?: (event: OpenEvent) => void) {
     this.#tellBlock = noteBlock
     this.#steps = [...(needsRepair(written) ? [repairReply(written)] : []), ...(thinksInContent ? [thinkingToContent()] : [])]
@@ -30,11 +30,11 @@ export class Followed {
 
   /** The text that came, for a count when there is no usage. */
   get text(): string {
-    return this.#said.kept
+    return this.#output.kept
   }
 
   get unkept(): number {
-    return this.#said.unkept
+    return this.#output.unkept
   }
 
   /** What belongs to a call of this reply and must be put back when the caller goes on. */
@@ -75,7 +75,7 @@ export class Followed {
       case 'delta':
         if (event.text === '') return
         this.hasOutput = true
-        if (!this.#bytes.has(event.index)) this.#said.push(event.text)
+        if (!this.#bytes.has(event.index)) this.#output.push(event.text)
         return
       default:
         return
@@ -87,7 +87,7 @@ export class Followed {
     if (event.block === 'image' || event.block === 'audio') this.#bytes.add(event.index)
     if (event.block !== 'tool-call' && event.block !== 'custom-tool-call') return
     this.hasOutput = true
-    this.#said.push(event.name)
+    this.#output.push(event.name)
   }
 }
 
@@ -148,8 +148,8 @@ export class TranslatingInterceptor implements SseInterceptor {
   ending(billed: Usage): string {
     const { state, usage } = this.#followed
     if (state) this.#keep(state)
-    const told = usage ? '' : this.#writer.push({ type: 'usage', usage: billed })
-    return toByteText(told + this.#writer.push(this.#end ?? { type: 'end' }))
+    const usageEvent = usage ? '' : this.#writer.push({ type: 'usage', usage: billed })
+    return toByteText(usageEvent + this.#writer.push(this.#end ?? { type: 'end' }))
   }
 
   writeError(error: UpstreamErrorFacts): string {

@@ -21,13 +21,13 @@ export class DroppedFields {
 
   /** Throws `untranslatable` when something was lost and the token allows nothing to be lost. */
   requireAllowed({ caller }: AdmittedRequest): void {
-    if (caller.isStrict && this.#names.size > 0) throw strictlyRefused([...this.#names])
+    if (caller.isStrict && this.#names.size > 0) throw strictError([...this.#names])
   }
 
   note(attempt: AttemptState, format: Format, hostedTools: readonly string[]): void {
     const dropped = [...this.#names].sort().slice(0, keptMax)
     attempt.translation = { format, dropped, hostedTools, replyDropped: [] }
-    tellDropped(attempt.request, dropped)
+    setDroppedHeader(attempt.request, dropped)
   }
 }
 
@@ -35,9 +35,9 @@ export class DroppedFields {
  * What the changes of a provider take out of a request that passes in its own format, JSON or a form, by name: what the host or the model
  * refuses. Members that only move, to the address, to a header or to another name, are none; nor is what says what holds anyway.
  */
-export function takenOut(body: JsonObject, changes: Readonly<Record<string, unknown>>): string[] {
+export function removedMembers(body: JsonObject, changes: Readonly<Record<string, unknown>>): string[] {
   const names = Object.keys(changes).flatMap((name) => {
-    if (name === 'messages') return takenOfMessages(arrayAt(body, name), arrayAt(changes, name))
+    if (name === 'messages') return removedFromMessages(arrayAt(body, name), arrayAt(changes, name))
     if (name === 'tools') return asksStrictTools(body) ? ['strict'] : []
     const isOther = name === 'response_format' || (name === 'tool_choice' && changes[name] === 'auto')
     const isLost = changes[name] === undefined ? !isMoved(name, body, changes) : isOther
@@ -72,13 +72,13 @@ function isRatio(size: string, ratio: unknown): boolean {
 }
 
 /** Members that fewer of the messages bear than before, as reasoning that a host does not want back. */
-function takenOfMessages(before: readonly unknown[], after: readonly unknown[]): string[] {
-  const said = asked(before)
-  const left = asked(after)
-  return [...said].flatMap(([member, count]) => ((left.get(member) ?? 0) < count ? [`messages.${member}`] : []))
+function removedFromMessages(before: readonly unknown[], after: readonly unknown[]): string[] {
+  const counts = memberCounts(before)
+  const remaining = memberCounts(after)
+  return [...counts].flatMap(([member, count]) => ((remaining.get(member) ?? 0) < count ? [`messages.${member}`] : []))
 }
 
-function asked(messages: readonly unknown[]): Map<string, number> {
+function memberCounts(messages: readonly unknown[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const message of messages) {
     if (!isObject(message)) continue
@@ -104,12 +104,12 @@ function asksStrictTools(body: JsonObject): boolean {
 }
 
 /** Names to the caller what the upstream does not get. */
-export function tellDropped({ call }: Pick<AdmittedRequest, 'call'>, names: readonly string[]): void {
-  call.tell('x-sluice-dropped', names.slice(0, shownMax).join(', '))
+export function setDroppedHeader({ call }: Pick<AdmittedRequest, 'call'>, names: readonly string[]): void {
+  call.setHeader('x-sluice-dropped', names.slice(0, shownMax).join(', '))
 }
 
 /** What a token is told that allows nothing to be lost. */
-export function strictlyRefused(names: readonly string[]): AppError {
+export function strictError(names: readonly string[]): AppError {
   return new AppError('untranslatable', { field: names.join(', '), reason: strictly })
 }
 

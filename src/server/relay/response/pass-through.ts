@@ -8,14 +8,14 @@ import type { ResponseAdapter } from './adapter.ts'
 import { parse, StreamInterceptor } from './sse-interceptor.ts'
 import { readPart, readWhole, requireNoError } from './whole.ts'
 
-type Asked = Pick<AdmittedRequest, 'body' | 'facts' | 'format'>
+type FormattedRequest = Pick<AdmittedRequest, 'body' | 'facts' | 'format'>
 
 /** An answer of the caller's own format: every byte goes on as it came, but for the model's name and a usage that nobody asked for. */
-export function passThrough(work: Asked, edit: { hideUsage: boolean; renameTo: string | undefined }): ResponseAdapter {
+export function passThrough(work: FormattedRequest, edit: { hideUsage: boolean; renameTo: string | undefined }): ResponseAdapter {
   const { format, facts } = work
   const { stream } = format
   const { hideUsage, renameTo } = edit
-  const whole = repliesIn(work) === 'json' ? wholeOnly(work, renameTo) : asItCame
+  const whole = repliesIn(work) === 'json' ? wholeOnly(work, renameTo) : unchanged
   if (!stream) return { ...whole, openInterceptor: notStreamed, readReplay: notStreamed, heartbeat: '' }
 
   return {
@@ -26,24 +26,24 @@ export function passThrough(work: Asked, edit: { hideUsage: boolean; renameTo: s
       const { usage, text } = readWhole(format, facts, body, '')
       const reply = parseObject(body)
       const named = renameTo === undefined ? reply : { ...reply, [modelIn(format)]: renameTo }
-      return { usage, text, write: () => toldAsStream(stream, named, { hideUsage }) }
+      return { usage, text, write: () => replyAsStream(stream, named, { hideUsage }) }
     },
     heartbeat: stream.heartbeat,
   }
 }
 
-function wholeOnly(work: Asked, renameTo: string | undefined): Pick<ResponseAdapter, 'readWhole'> {
+function wholeOnly(work: FormattedRequest, renameTo: string | undefined): Pick<ResponseAdapter, 'readWhole'> {
   const { format, facts } = work
   return {
     readWhole(body, contentType) {
-      const whole = readWhole(format, facts, mended(work, gathered(format, body)), contentType)
+      const whole = readWhole(format, facts, repaired(work, gathered(format, body)), contentType)
       return { ...whole, write: () => (renameTo === undefined ? whole.body : renamed(whole.body, modelIn(format), renameTo)) }
     },
   }
 }
 
 /** As it was asked for. What the upstream ignored and nobody can make up for is a failure of this channel only. */
-function mended({ format, body: { json } }: Asked, reply: Buffer): Buffer {
+function repaired({ format, body: { json } }: FormattedRequest, reply: Buffer): Buffer {
   try {
     return format.mendReply?.(reply, json) ?? reply
   } catch (error) {
@@ -53,7 +53,7 @@ function mended({ format, body: { json } }: Asked, reply: Buffer): Buffer {
 }
 
 /** A text that is no JSON: subtitles, say. An error may come in its place under a status of success. */
-const asItCame: Pick<ResponseAdapter, 'readWhole'> = {
+const unchanged: Pick<ResponseAdapter, 'readWhole'> = {
   readWhole(body, contentType) {
     if (contentType.includes('json')) requireNoError(body)
     return { contentType: contentType || 'text/plain; charset=utf-8', usage: undefined, text: '', write: () => body }
@@ -103,7 +103,7 @@ function gathered({ stream }: WireFormat, body: Buffer): Buffer {
 }
 
 /** A whole reply as byte text of a stream, with its terminal event. */
-export function toldAsStream(format: StreamFormat, reply: JsonObject, { hideUsage }: { hideUsage: boolean }): string {
+export function replyAsStream(format: StreamFormat, reply: JsonObject, { hideUsage }: { hideUsage: boolean }): string {
   const events = format.replay(reply).filter((event) => !(hideUsage && format.isUsageOnly(event)))
   const texts = events.map(
     (event) =>

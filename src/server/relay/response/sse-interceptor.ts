@@ -23,7 +23,7 @@ export class StreamInterceptor implements SseInterceptor {
   readonly #renameTo: string | undefined
   #kept: string[] = []
   #keptBytes = 0
-  readonly #said = new OutputBuffer()
+  readonly #output = new OutputBuffer()
   readonly #paidCalls: PaidCall[] = []
   #isFinished = false
   #hasBegun = false
@@ -72,7 +72,7 @@ export class StreamInterceptor implements SseInterceptor {
   /** The text that came so far, for a count when there is no usage. */
   text(): string {
     this.#readKept()
-    return this.#said.kept
+    return this.#output.kept
   }
 
   paidCalls(): readonly PaidCall[] {
@@ -81,7 +81,7 @@ export class StreamInterceptor implements SseInterceptor {
   }
 
   get unkept(): number {
-    return this.#said.unkept
+    return this.#output.unkept
   }
 
   /** The events from which something is to be learnt, in order: the first ones, and those in which a mark stands. */
@@ -202,7 +202,7 @@ export class StreamInterceptor implements SseInterceptor {
     for (const event of eventsIn(block)) {
       const data = parse(event.data)
       if (!data) continue
-      this.#said.push(this.#format.deltaText(data))
+      this.#output.push(this.#format.deltaText(data))
       this.#isFinished ||= this.#format.isFinish(data)
       const call = this.#format.paidCall?.(data)
       if (call) this.#paidCalls.push(call)

@@ -95,7 +95,7 @@ export function translated(
 /** What the writers of the caller's format are told of a reply. Ids inside of it name the request, by which the kept turn is found. */
 export function writeContextOf(
   { now }: Pick<RelayParts, 'now'>,
-  { call, facts, inputTokens, keeps }: AdmittedRequest,
+  { call, facts, inputTokens, toStore }: AdmittedRequest,
   dialogue: Dialogue,
 ): WriteContext {
   let ids = 0
@@ -107,7 +107,7 @@ export function writeContextOf(
     dialogue,
     inputTokensEstimate: inputTokens,
     newId: (prefix) => `${prefix}${call.id}_${ids++}`,
-    ...(keeps ? { kept: { previousId: keeps.previousId, isBackground: keeps.isBackground } } : {}),
+    ...(toStore ? { kept: { previousId: toStore.previousId, isBackground: toStore.isBackground } } : {}),
   }
 }
 

@@ -15,10 +15,10 @@ import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import type { ResponseAdapter, Whole } from '../response/adapter.ts'
 import { moderatedAdapter } from '../response/moderated.ts'
-import { toldAsStream } from '../response/pass-through.ts'
+import { replyAsStream } from '../response/pass-through.ts'
 import { parse, StreamInterceptor } from '../response/sse-interceptor.ts'
 import { type StreamOutcome, StreamReply } from '../response/stream.ts'
-import { parseObject, stoppedHere, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
+import { parseObject, serverStopping, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
 import { HttpExchange } from '../upstream/http-exchange.ts'
 import type { UpstreamCallParts } from '../upstream/request-target.ts'
 import { callerHeaders, targetOf } from '../upstream/request-target.ts'
@@ -49,8 +49,8 @@ interface About {
  */
 export async function handleResponse(app: RelayParts, endpoint: ResponseEndpoint, call: ClientExchange): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
-  const turn = app.limits.leaseOf(caller, call.id)
-  if (turn) await withinLimits(app, call, turn, () => answer(app, endpoint, call, caller, turn))
+  const lease = app.limits.leaseOf(caller, call.id)
+  if (lease) await withinLimits(app, call, lease, () => answer(app, endpoint, call, caller, lease))
   else await answer(app, endpoint, call, caller, undefined)
 }
 
@@ -59,10 +59,10 @@ async function answer(
   { action, id }: ResponseEndpoint,
   call: ClientExchange,
   caller: RelayCaller,
-  turn: RateLimitLease | undefined,
+  lease: RateLimitLease | undefined,
 ): Promise<void> {
   const group = caller.tokenGroup || caller.userGroup
-  if (turn) await enterLimits(app, call, turn, { group, inputTokens: 0, outputTokens: 0 })
+  if (lease) await enterLimits(app, call, lease, { group, inputTokens: 0, outputTokens: 0 })
   const kept = await app.upstreamResponses.find(caller.userId, id)
   const own = kept ? undefined : await app.localResponses.find({ userId: caller.userId, id })
   const model = kept?.model ?? own?.model
@@ -144,7 +144,7 @@ function adapterFor(app: Pick<RelayParts, 'callerLog' | 'moderation'>, call: Cli
     openInterceptor: () => new StreamInterceptor(stream, edit),
     readReplay(body) {
       const reply = parseObject(body)
-      return { usage: format.readUsage(reply, facts), text: '', write: () => toldAsStream(stream, { ...reply, model }, edit) }
+      return { usage: format.readUsage(reply, facts), text: '', write: () => replyAsStream(stream, { ...reply, model }, edit) }
     },
     heartbeat: stream.heartbeat,
   }
@@ -208,12 +208,12 @@ async function streamResponse(app: UpstreamCallParts & PendingChargeParts, strea
   const reply = new StreamReply(call, { adapter, now: app.steady, done: finish, unwritten })
   const exchange = new HttpExchange(app.deadlines, target, reply)
   reply.attach(exchange)
-  call.whenOver(() => {
+  call.onAborted(() => {
     exchange.abort()
     reply.abandon()
-    finish(call.isGone ? 'gone' : stoppedHere())
+    finish(call.isDisconnected ? 'gone' : serverStopping())
   })
-  if (!call.isOver) exchange.start()
+  if (!call.isAborted) exchange.start()
   const beat = () => {
     if (call.isBlocked && app.steady() - call.lastWriteMs >= blockedMaxMs) return call.drop()
     if (!call.isBlocked) reply.heartbeat(adapter.heartbeat)
@@ -222,7 +222,7 @@ async function streamResponse(app: UpstreamCallParts & PendingChargeParts, strea
   const beats = app.deadlines.after(beatMs, beat)
   const outcome = await ended
   app.deadlines.cancel(beats)
-  call.whenOver(undefined)
+  call.onAborted(undefined)
   if (outcome !== 'gone') await end(app, streamed, reply, outcome)
 }
 
@@ -236,7 +236,7 @@ async function end(
   if (outcome instanceof UpstreamFailure) {
     const failure = withCleanFacts(outcome, channel)
     if (failure.status === 404 && !call.isCommitted) fail('response_unknown', { id: at.id.slice(0, 100) })
-    return call.sendError(failure.forCaller(), (told) => reply.interceptor.writeError?.(told))
+    return call.sendError(failure.forCaller(), (facts) => reply.interceptor.writeError?.(facts))
   }
   const usage = outcome === 'complete' ? reply.interceptor.usage : outcome.usage
   const last = outcome === 'complete' ? reply.interceptor.ending(usage ?? noUsage) : outcome.write(usage ?? noUsage)

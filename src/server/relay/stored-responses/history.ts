@@ -12,15 +12,15 @@ import { isRunning } from '../../protocols/openai-responses/states.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { type Body, bodyLimitBytes } from '../http/read-body.ts'
-import type { Home, RelayParts } from '../relay-parts.ts'
-import type { Keeping } from './local-responses.ts'
+import type { RelayParts, StoringChannel } from '../relay-parts.ts'
+import type { ResponseToStore } from './local-responses.ts'
 import { keptItem, keptMessage, type UpstreamResponse } from './upstream-responses.ts'
 
 /** A request with all that came before it in place of the response that it names, where this server keeps that. */
 interface Expanded {
   readonly body: Body
   /** Absent for what is not to be kept. */
-  readonly keeps?: Keeping
+  readonly toStore?: ResponseToStore
 }
 
 /** More of one turn is not kept. */
@@ -37,8 +37,8 @@ export async function expandHistory(app: Pick<RelayParts, 'localResponses'>, cal
   const previousId = textAt(json, 'previous_response_id')
   const previous = previousId === '' ? undefined : await app.localResponses.find({ userId: caller.userId, id: previousId })
   const isKept = app.localResponses.isOn && json.store !== false && bytes.length <= turnBytesMax
-  const asKept = (thread: string): Pick<Expanded, 'keeps'> =>
-    input && isKept ? { keeps: { input, thread, previousId, isBackground: false } } : {}
+  const asKept = (thread: string): Pick<Expanded, 'toStore'> =>
+    input && isKept ? { toStore: { input, thread, previousId, isBackground: false } } : {}
   if (!input) return { body }
   if (previous && isRunning(previous.response)) fail('response_running')
   const history = previous && (await app.localResponses.historyOf(previous))
@@ -87,11 +87,11 @@ export function namesHistory(continues: NonNullable<WireFormat['continues']>, bo
  * would say to it. Throws `previous_response_unknown`, `item_unknown` or `thread_unknown`, `field_invalid` for a conversation, which
  * nobody can have made through here, `untranslatable` where nobody keeps anything, or `no_channel`.
  */
-export async function homeOf(
+export async function findStoringChannel(
   app: Pick<RelayParts, 'channels' | 'localResponses' | 'options' | 'upstreamResponses'>,
   caller: RelayCaller,
   asked: Continued,
-): Promise<Home | undefined> {
+): Promise<StoringChannel | undefined> {
   const { body, model } = asked
   if (conversationIn(body) !== '') fail('field_invalid', { field: 'conversation', reason: noConversations })
   const groups = groupsToTry(app.options.current, caller)

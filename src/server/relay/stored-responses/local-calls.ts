@@ -66,7 +66,7 @@ async function ended(
   own: LocalResponse,
 ): Promise<LocalResponse> {
   let now = own
-  for (let tries = 0; tries < triesMax && isRunning(now.response) && !call.isOver; tries++) {
+  for (let tries = 0; tries < triesMax && isRunning(now.response) && !call.isAborted; tries++) {
     const run = app.backgroundRuns.find(own)
     const pause = new Promise<void>((resolve) => app.deadlines.after(pauseMs, resolve))
     await (run ? Promise.race([run.news(), pause]) : pause)
@@ -101,9 +101,9 @@ export async function streamLocal(app: LocalCallParts, call: ClientExchange, own
     const { events, isOver } = await progress(app, own, number)
     number = events.at(-1)?.number ?? number
     await write(app, call, events.map(({ data }) => eventText(data)).join(''))
-    if (call.isGone) return
+    if (call.isDisconnected) return
     // A run of this node is told to end as well, and its end is passed on.
-    if (call.isOver && !app.backgroundRuns.find(own)) fail('server_stopping')
+    if (call.isAborted && !app.backgroundRuns.find(own)) fail('server_stopping')
     if (isOver) return call.end('')
     await somethingNew(app, call, own)
     if (app.steady() - call.lastWriteMs >= silentMaxMs) await write(app, call, heartbeat)
@@ -149,7 +149,7 @@ async function somethingNew(
 }
 
 async function write(app: Pick<RelayParts, 'deadlines' | 'steady'>, call: ClientExchange, text: string): Promise<void> {
-  if (text === '' || call.isGone || call.write(toByteText(text), app.steady())) return
+  if (text === '' || call.isDisconnected || call.write(toByteText(text), app.steady())) return
   await untilGone(call, (resolve) => {
     const patience = app.deadlines.after(blockedMaxMs, () => call.drop())
     call.whenDrained(resolve)
@@ -162,11 +162,11 @@ async function untilGone(call: ClientExchange, start: (resolve: () => void) => (
   let stop = () => {}
   await new Promise<void>((resolve) => {
     stop = start(resolve)
-    call.whenOver(() => {
-      if (call.isGone) resolve()
+    call.onAborted(() => {
+      if (call.isDisconnected) resolve()
     })
   })
-  call.whenOver(undefined)
+  call.onAborted(undefined)
   stop()
 }
 

@@ -31,7 +31,7 @@ export interface LocalResponse extends Content {
 }
 
 /** What a turn needs in order to be kept by this server. */
-export type Keeping = Pick<LocalResponse, 'input' | 'thread' | 'previousId' | 'isBackground'>
+export type ResponseToStore = Pick<LocalResponse, 'input' | 'thread' | 'previousId' | 'isBackground'>
 
 /** All turns up to a response. */
 export interface History {
@@ -127,7 +127,7 @@ export class LocalResponses {
       isBackground: row.is_background === 1,
       createdAt: row.created_at,
       input,
-      response: this.#isLost(row) ? failed(response) : told(response, row.status),
+      response: this.#isLost(row) ? failed(response) : withStatus(response, row.status),
     }
   }
 
@@ -334,7 +334,7 @@ export interface NumberedEvent {
 }
 
 /** As its row says; the content is only written at its end. */
-function told(response: JsonObject, status: string): JsonObject {
+function withStatus(response: JsonObject, status: string): JsonObject {
   if (status === 'failed' && !response.error) return failed(response)
   return { ...response, status }
 }

@@ -24,9 +24,9 @@ import { keptMessage, type UpstreamResponse } from './upstream-responses.ts'
 export async function storeAnswer(
   app: Pick<RelayParts, 'localResponses' | 'logger'>,
   attempt: AttemptState,
-  said: { whole: Buffer } | { last: string },
+  reply: { whole: Buffer } | { last: string },
 ): Promise<void> {
-  const own = answerToStore(attempt, said)
+  const own = answerToStore(attempt, reply)
   if (!own) return
   try {
     await app.localResponses.keep(own)
@@ -38,26 +38,26 @@ export async function storeAnswer(
 /** The turn that is to be kept of an answer; undefined for one that is not kept here. */
 export function answerToStore(
   { request, translation }: AttemptState,
-  said: { whole: Buffer } | { last: string },
+  reply: { whole: Buffer } | { last: string },
 ): LocalResponse | undefined {
-  if (!request.keeps || !translation || request.keeps.isBackground) return undefined
-  const response = 'whole' in said ? parse(said.whole.toString()) : lastResponse(said.last)
+  if (!request.toStore || !translation || request.toStore.isBackground) return undefined
+  const response = 'whole' in reply ? parse(reply.whole.toString()) : lastResponse(reply.last)
   return response && localResponseOf(request, response)
 }
 
 /** A response as it is kept. */
-export function localResponseOf({ call, caller, facts, keeps }: AdmittedRequest, response: JsonObject): LocalResponse {
+export function localResponseOf({ call, caller, facts, toStore }: AdmittedRequest, response: JsonObject): LocalResponse {
   const id = textAt(response, 'id')
   return {
     userId: caller.userId,
     id,
     tokenId: caller.tokenId,
     model: facts.model,
-    thread: keeps?.thread || id,
-    previousId: keeps?.previousId ?? '',
-    isBackground: keeps?.isBackground ?? false,
+    thread: toStore?.thread || id,
+    previousId: toStore?.previousId ?? '',
+    isBackground: toStore?.isBackground ?? false,
     createdAt: seconds(call.startedMs),
-    input: keeps?.input ?? [],
+    input: toStore?.input ?? [],
     response,
   }
 }

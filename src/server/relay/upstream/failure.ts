@@ -225,7 +225,7 @@ function withNumbers(
 }
 
 /** This server stops, and breaks off what runs. No channel is to blame. */
-export function stoppedHere(): UpstreamFailure {
+export function serverStopping(): UpstreamFailure {
   return new UpstreamFailure('stopped', { own: new AppError('server_stopping') })
 }
 

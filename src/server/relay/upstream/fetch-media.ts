@@ -44,10 +44,10 @@ export function fetchFile(
 
 /** Runs the work for each item, three at a time. After an error no more is begun. */
 async function threeAtATime<Item>(items: readonly Item[], work: (item: Item, index: number) => Promise<void>): Promise<void> {
-  const left = items.entries()
+  const remaining = items.entries()
   let hasFailed = false
   const run = async () => {
-    for (const [index, item] of left) {
+    for (const [index, item] of remaining) {
       if (hasFailed) return
       await work(item, index)
     }
@@ -66,11 +66,11 @@ async function threeAtATime<Item>(items: readonly Item[], work: (item: Item, ind
 export class RequestMedia {
   readonly #agents: UpstreamAgents
   readonly #share: Share
-  readonly #call: Pick<ClientExchange, 'whenOver'>
+  readonly #call: Pick<ClientExchange, 'onAborted'>
   readonly #files = new Map<string, Base64Source>()
   #failure: unknown
 
-  constructor(agents: UpstreamAgents, share: Share, call: Pick<ClientExchange, 'whenOver'>) {
+  constructor(agents: UpstreamAgents, share: Share, call: Pick<ClientExchange, 'onAborted'>) {
     this.#agents = agents
     this.#share = share
     this.#call = call
@@ -95,7 +95,7 @@ export class RequestMedia {
   async #fetch(urls: readonly string[]): Promise<void> {
     const stop = new AbortController()
     const cancel = setActiveTimeout(totalMs, () => stop.abort())
-    this.#call.whenOver(() => stop.abort())
+    this.#call.onAborted(() => stop.abort())
     try {
       const replies: (Reply | undefined)[] = []
       await threeAtATime(urls, async (url, index) => {
@@ -113,7 +113,7 @@ export class RequestMedia {
       this.close()
       throw error
     } finally {
-      this.#call.whenOver(undefined)
+      this.#call.onAborted(undefined)
       cancel()
       stop.abort()
     }

@@ -224,10 +224,10 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
     if (this.#unframe && !failure) failure = this.#flushFrames()
     this.#close()
     // An error status stands, even when its body is cut off or broken.
-    const told = this.#errorStatus > 0 ? this.#statusFailure() : failure
-    if (told) {
-      this.#controller?.abort(told)
-      this.#receiver.fail(told)
+    const reported = this.#errorStatus > 0 ? this.#statusFailure() : failure
+    if (reported) {
+      this.#controller?.abort(reported)
+      this.#receiver.fail(reported)
       return
     }
     this.#receiver.end()
@@ -290,8 +290,8 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map([
 /** Whether an upstream says that there is nothing at the path: it has no words of its own for it, or names the path. */
 function isOfNoRoute(status: number, text: string, path: string): boolean {
   if (status !== 404 && status !== 405 && status !== 501) return false
-  const said = text.trim()
-  return said === '' || isHtml(said) || said.includes(path) || wordsOfFrameworks.test(said)
+  const message = text.trim()
+  return message === '' || isHtml(message) || message.includes(path) || wordsOfFrameworks.test(message)
 }
 
 /** What HTTP frameworks answer where no program does. */

@@ -75,7 +75,7 @@ export async function targetOf(
     channel.provider.sign && method !== 'DELETE' ? channel.provider.sign(keyed, { method, url, headers, body }, app.now()) : {}
   const signature = await signs
   return {
-    dispatcher: app.upstream.for(wayTo(channel, url)),
+    dispatcher: app.upstream.for(outgoingTo(channel, url)),
     method,
     url: signature.url ?? url,
     headers: { ...headers, ...signature.headers },
@@ -108,7 +108,7 @@ export async function addressOf(
 }
 
 /** What `UpstreamAgents` wants to know of the way to a channel. */
-export function wayTo({ id, keyId, setting }: RunningChannel, url: URL): Outgoing {
+export function outgoingTo({ id, keyId, setting }: RunningChannel, url: URL): Outgoing {
   return {
     id,
     keyId,

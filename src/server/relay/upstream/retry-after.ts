@@ -10,8 +10,8 @@ const secondsMax = 3600
  * older and newer forms), `x-ratelimit-…` of OpenAI and those who follow it, `anthropic-ratelimit-…`. Pure.
  */
 export function readRetryAfter(headers: Headers, nowMs: number): number {
-  const said = msIn(textOf(headers['retry-after']), nowMs) || numberIn(textOf(headers['retry-after-ms']))
-  const ms = said || Math.max(0, ...resetsOf(headers).map((reset) => msIn(reset, nowMs)))
+  const explicitMs = msIn(textOf(headers['retry-after']), nowMs) || numberIn(textOf(headers['retry-after-ms']))
+  const ms = explicitMs || Math.max(0, ...resetsOf(headers).map((reset) => msIn(reset, nowMs)))
   return Math.min(Math.max(Math.ceil(ms / 1000), 0), secondsMax)
 }
 
