@@ -53,11 +53,11 @@ describe('an order of a drawing', () => {
 
   it('is found at its accustomed addresses, and nowhere else', () => {
     const found = (path: string) => findTaskCall(path)?.taskCall
-    expect(found('/mj/submit/imagine')).toEqual({ does: 'draw', act: 'imagine', mode: '' })
-    expect(found('/mj-turbo/mj/submit/imagine')).toEqual({ does: 'draw', act: 'imagine', mode: 'turbo' })
-    expect(found('/mj-relax/submit/imagine')).toEqual({ does: 'draw', act: 'imagine', mode: 'relax' })
-    expect(found('/mj/insight-face/swap')).toEqual({ does: 'draw', act: 'swap', mode: '' })
-    expect(found('/mj/task/a%3Ab/fetch')).toEqual({ does: 'drawing', id: 'a:b' })
+    expect(found('/mj/submit/imagine')).toEqual({ action: 'draw', act: 'imagine', mode: '' })
+    expect(found('/mj-turbo/mj/submit/imagine')).toEqual({ action: 'draw', act: 'imagine', mode: 'turbo' })
+    expect(found('/mj-relax/submit/imagine')).toEqual({ action: 'draw', act: 'imagine', mode: 'relax' })
+    expect(found('/mj/insight-face/swap')).toEqual({ action: 'draw', act: 'swap', mode: '' })
+    expect(found('/mj/task/a%3Ab/fetch')).toEqual({ action: 'drawing', id: 'a:b' })
     for (const path of [
       '/mj/submit/swap',
       '/mj/insight-face/imagine',
