@@ -31,7 +31,7 @@ type AdmissionParts = Pick<
   | 'upstreamResponses'
 >
 
-/** What came from the caller. */
+/** A request whose caller is authenticated and whose body is read. */
 export type AuthenticatedRequest = Pick<AdmittedRequest, 'call' | 'caller' | 'body' | 'lease' | 'toStore'>
 
 /** Admits, prices and holds. Everything that may refuse the request happens here, before any upstream byte. */

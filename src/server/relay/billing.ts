@@ -8,12 +8,12 @@ import type { ClientExchange } from './http/client-exchange.ts'
 import type { RelayParts } from './relay-parts.ts'
 
 /**
- * What a key may ask about its own money, for clients that show a balance: the two calls of the old billing dashboard of OpenAI, and
- * those that consoles of this family have for keys. Errors are those of the dialect, with true statuses.
+ * Balance queries of a token, for clients that show a balance: the two calls of the old OpenAI billing dashboard, and those of consoles
+ * of this family. Errors use the dialect and real HTTP statuses.
  */
 export type BillingQuestion = 'subscription' | 'usage' | 'token' | 'log'
 
-/** What such clients show as no limit. */
+/** The value that such clients show as unlimited. */
 const unlimited = 100_000_000
 const logRowsMax = 100
 
@@ -40,7 +40,7 @@ async function readSubscription(app: Pick<RelayParts, 'db' | 'options'>, caller:
   }
 }
 
-/** In cents where the site shows dollars. */
+/** Total usage, in cents where the site displays dollars. */
 async function readUsage(app: Pick<RelayParts, 'db' | 'options'>, caller: RelayCaller) {
   return { object: 'list', total_usage: shown(app, (await readBalance(app, caller)).used * 100) }
 }

@@ -26,9 +26,9 @@ export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
       readonly kind: 'relay'
       readonly format: CallerFormat
       readonly from: 'token' | 'session'
-      /** What the address says beside the body. */
+      /** Model and stream flag that the path names. */
       readonly fromPath?: PathFacts
-      /** How streams of this address are framed, where not as events. */
+      /** Framing of streams on this endpoint; absent for server-sent events. */
       readonly reframe?: () => Reframing
     }
   /** A prompt is counted. */
@@ -38,10 +38,10 @@ export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
   /** Only as a WebSocket. */
   | { readonly kind: 'socket' }
   | { readonly kind: 'models' }
-  /** A key asks what it has and has used. */
+  /** A token reads its own balance and usage. */
   | { readonly kind: 'billing'; readonly question: BillingQuestion }
   | { readonly kind: 'model'; readonly model: string }
-  /** A drawing or a piece of music that is ordered, or asked about. */
+  /** Orders or reads a drawing or a piece of music. */
   | { readonly kind: 'task'; readonly taskCall: TaskCall }
   | { readonly kind: 'not-offered' }
   | {
@@ -113,7 +113,7 @@ const entries = new Map<string, Entry>(
   ].map((entry) => [entry.endpoint.path, entry]),
 )
 
-/** Calls of the vendors that this program does not answer: told plainly, in the dialect. Source: the routes of their official SDKs. */
+/** Vendor endpoints that this server does not implement; they get `not_implemented`. Source: the routes of the official SDKs. */
 const notOfferedNames = [
   // OpenAI
   ...['agents', 'assistants', 'audio/voice_consents', 'audio/voices', 'batches', 'chatkit', 'containers'],
@@ -225,7 +225,7 @@ const responseActions: Readonly<Record<'whole' | 'cancel' | 'input_items', Reado
   input_items: { GET: 'items' },
 }
 
-/** Before models stood in the body they stood in the address. */
+/** Old OpenAI paths name the model in the path instead of the body. */
 const oldEmbeddings = /^\/v1\/engines\/(.+)\/embeddings$/
 
 function engineEndpoint(method: string, path: string, model: string): Endpoint | WrongMethod {
@@ -261,7 +261,7 @@ export function relayLines(): string[] {
   ]
 }
 
-/** Nothing but the two methods that generate is ever taken for a generation. */
+/** Only `generateContent` and `streamGenerateContent` generate; unknown methods are not offered. */
 function geminiEndpoint(
   method: string,
   url: string,

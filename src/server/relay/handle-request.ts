@@ -15,7 +15,7 @@ import { deliverKept } from './idempotency/undelivered.ts'
 import type { RelayParts } from './relay-parts.ts'
 import { expandHistory } from './stored-responses/history.ts'
 
-/** The straight line of a relay request: authenticate, judge what needs no body, read, admit, quote, hold, attempt until answered, settle. */
+/** Runs a relay request: authenticate, check before the body, read, admit, price, hold, attempt until answered, settle. */
 export async function handleRelay(app: RelayParts, endpoint: RelayEndpoint, call: ClientExchange): Promise<void> {
   const authenticating = authenticateCall(app, endpoint, call)
   const caller = authenticating instanceof Promise ? await authenticating : authenticating
@@ -52,7 +52,7 @@ async function answerCaller(
   await answerRequest(app, await admitRequest(app, endpoint, asked))
 }
 
-/** Where OpenAI's address names the model, the body names it from here on. */
+/** Writes a model that the path of an OpenAI endpoint names into the body. */
 function withModelOfPath(body: Body, { dialect, fromPath: said }: RelayEndpoint): Body {
   if (dialect !== 'openai' || said?.model === undefined) return body
   const { model } = said

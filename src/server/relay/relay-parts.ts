@@ -81,7 +81,7 @@ export interface AdmittedRequest {
   readonly price: Price
   /** The prices of other models that may work for the call. */
   readonly otherPrices?: readonly Price[]
-  /** What a channel must not be asked for, because it has no price. */
+  /** Tools and models that must not be sent to a channel, because they have no price. */
   readonly unpriced?: readonly Unpriced[]
   /** Members that were taken out of the request because they have no price. */
   readonly leftOut?: readonly string[]
@@ -93,11 +93,11 @@ export interface AdmittedRequest {
   readonly bound?: UsageBound | undefined
   /** Output limit of each completion that goes upstream because the balance affords no more. */
   readonly outputLimit?: number | undefined
-  /** The place of the request among its limits; undefined when it has none. */
+  /** Lease on the rate limits of the request; undefined when no limit applies. */
   readonly lease: RateLimitLease | undefined
-  /** For a request that goes on from what an upstream keeps. */
+  /** The channel that stores the conversation which the request continues. */
   readonly storingChannel?: StoringChannel | undefined
-  /** For a turn that this server keeps where its channel keeps nothing. */
+  /** Set when this server stores the response because the channel stores none. */
   readonly toStore?: ResponseToStore | undefined
 }
 
@@ -105,11 +105,11 @@ export interface AdmittedRequest {
 export interface SharedByAttempts {
   /** The attempts that failed, in their order. */
   readonly failed: Attempt[]
-  /** What the request names by address, once an attempt needed it. */
+  /** Media that the request references by URL, once an attempt needed them. */
   media?: RequestMedia
   /** The request in its neutral form, once an attempt needed it. */
   dialogue?: Dialogue
-  /** An upstream has refused the reasoning of earlier turns: it is left out from then on. */
+  /** An upstream has refused the reasoning of earlier turns; further attempts omit it. */
   leavesReasoning?: boolean
 }
 
@@ -126,21 +126,21 @@ export interface AttemptState {
   dropped?: readonly string[]
   /** Present when the channel is asked in another format than the caller's. */
   translation?: Translation
-  /** What the upstream keeps of it. */
+  /** The response that the upstream stores. */
   response?: NotedResponse
-  /** Why it broke off after its reply had begun: the caller has what came, and the channel is to blame. */
+  /** Failure after the reply had begun: the caller keeps the partial reply, and the channel is at fault. */
   brokeOff?: UpstreamFailure
-  /** What came of a reply that broke off before the caller had any of it: charged unless another channel answers. */
+  /** Partial reply of which the caller received nothing: charged unless another channel answers. */
   lost?: PartialReply
 }
 
-/** Something of a request that has no price, and what the caller is told where it would be ordered. */
+/** A tool or model without a price, and the error when a channel would be sent it. */
 export interface Unpriced {
   readonly tool: string
   readonly refusal: AppError
 }
 
-/** The channel and key that keep what a request continues. */
+/** The channel and key that store the conversation which a request continues. */
 export interface StoringChannel {
   readonly channelId: number
   readonly keyId: number
@@ -154,6 +154,6 @@ export interface NotedResponse {
   readonly id: string
   /** Ids of its items, as far as they are complete. */
   readonly items: string[]
-  /** Resolves when it is written down that it runs on; absent for one that ends with its answer. */
+  /** Resolves when the row of a background response is durable; absent for a response that ends with its answer. */
   readonly written?: Promise<void>
 }

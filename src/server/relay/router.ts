@@ -21,7 +21,7 @@ import { handleResponse } from './stored-responses/answer-call.ts'
 
 /**
  * The relay's router on the HTTP server, in front of the console's: `takes` is true for the requests that it answers.
- * `drain` resolves when no relay request is running any more; `cut` breaks them off. While memory is short, no more than a few run at once.
+ * `drain` resolves when no relay request is running any more; `cut` aborts them. While memory is short, only `servedWhenShort` run at once.
  */
 export function relayRouter(app: RelayParts, readClient: ClientReader, handleTask: TaskHandler) {
   const memory = new MemoryWatch()
@@ -56,7 +56,7 @@ export function relayRouter(app: RelayParts, readClient: ClientReader, handleTas
       if (running.size > 0) await new Promise<void>((resolve) => onIdle.push(resolve))
       memory.close()
     },
-    /** Breaks off what still runs, with a connection or without: callers are told, and charged for what they have. */
+    /** Aborts all running requests, background responses included. Callers get an error and are charged for what they have received. */
     cut(): void {
       isCut = true
       for (const call of running) call.abort()
@@ -65,10 +65,10 @@ export function relayRouter(app: RelayParts, readClient: ClientReader, handleTas
   }
 }
 
-/** So many are served all the same: memory that stays in use for other reasons must not end the service. */
+/** Requests that are still served while memory is short: memory that stays in use for other reasons must not end the service. */
 const servedWhenShort = 50
 
-/** Whether so many callers wait for their answers. Those who have left hold no memory for long, and nobody has to wait until they are charged. */
+/** Whether at least `most` callers wait for an answer. Aborted calls do not count: they free their memory soon. */
 function isServing(running: Iterable<ClientExchange>, most: number): boolean {
   let served = 0
   for (const call of running) if (!call.isAborted && ++served >= most) return true
@@ -77,7 +77,7 @@ function isServing(running: Iterable<ClientExchange>, most: number): boolean {
 
 export type RelayRouter = ReturnType<typeof relayRouter>
 
-/** Answers what is asked of drawings and music: `tasks` is built upon the relay, so that the router is given it. */
+/** Handles calls about drawings and music. `tasks` imports the relay, so the router receives this handler as an argument. */
 export type TaskHandler = (app: RelayParts, taskCall: TaskCall, call: ClientExchange) => Promise<void>
 
 type Clocks = Pick<RelayParts, 'now' | 'steady'>
@@ -91,7 +91,7 @@ interface ReceivedRequest {
   readonly handleTask: TaskHandler
 }
 
-/** When a caller should come again who was not let in. */
+/** `retry-after` of a request that is refused while memory is short. */
 const busySeconds = 2
 
 function callOf(
@@ -100,7 +100,7 @@ function callOf(
   client: Client,
   { now, steady }: Clocks,
 ): ClientExchange {
-  // The console has somebody in front of it.
+  // Only a user of the console reads errors in a language of their own.
   const isPerson = 'from' in found && found.from === 'session'
   return new ClientExchange(exchange, {
     id: newRequestId(now()),
@@ -143,7 +143,7 @@ async function serve(
   app.metrics.relaySeconds.observe({ format }, Math.max(0, app.steady() - call.startedMs) / 1000)
 }
 
-/** Whether a key of the caller counts: on every POST with an API key or a session. News of tasks are no requests of callers. */
+/** Whether an `Idempotency-Key` applies: to every POST with an API key or a session, but not to task notifications of upstreams. */
 function isRepeatable(app: Pick<RelayParts, 'options'>, found: Endpoint, { request }: ClientExchange): boolean {
   if (request.headers['idempotency-key'] === undefined || request.method !== 'POST') return false
   if (!app.options.current['idempotency.enabled']) return false

@@ -17,7 +17,7 @@ import type { ClientExchange } from '../http/client-exchange.ts'
 import { type Body, bodyLimitBytes } from '../http/read-body.ts'
 import { requireWithinCount } from './rate-limit.ts'
 
-/** The parts of the server that callers are found with. */
+/** The parts that authentication uses. */
 export interface CallerParts extends Core {
   readonly sessions: Sessions
   readonly authenticator: Authenticator
@@ -75,7 +75,7 @@ async function callerOfSession(app: CallerParts, call: ClientExchange): Promise<
   }
 }
 
-/** Of whoever calls without a token: nothing that one could narrow is. */
+/** Token fields of a caller without a token: no restrictions. */
 export const noToken = {
   tokenId: 0,
   tokenName: '',
@@ -117,20 +117,20 @@ export function readPlaygroundRequest(app: CallerParts, caller: RelayCaller, sen
 
 const unsetByZero = new Set(['max_tokens', 'max_completion_tokens', 'temperature'])
 
-/** Consoles mark messages with an id, a time and a state of their own, which upstreams refuse. */
+/** Removes the console's own members (id, time, state) from a message; upstreams refuse them. */
 function plainMessage(message: unknown): unknown {
   if (!isObject(message)) return message
   const { id, createAt, createdAt, status, ...plain } = message
   return plain
 }
 
-/** The parts of the server that requests whose body is not read yet are checked with. */
+/** The parts that checks before the body use. */
 interface UnreadParts extends Pick<Core, 'now' | 'db' | 'options'> {
   readonly channels: Snapshot<ChannelIndex>
   readonly emptyBalances: EmptyBalances
 }
 
-/** What is asked before the body of a request is read. */
+/** A request whose body is not read yet. */
 interface UnreadRequest {
   readonly caller: RelayCaller
   readonly lease: RateLimitLease | undefined
@@ -175,7 +175,7 @@ function requireSize(declared: number): void {
   if (declared > bodyLimitBytes && declared < Number.POSITIVE_INFINITY) fail('body_too_large', { limit: bodyLimitBytes })
 }
 
-/** From here on reading a body costs more than a question to Redis. */
+/** Above this size, reading a body costs more than a query to Redis. */
 const worthAskingBytes = 64 * 1024
 
 /** Infinity for a body of unknown length. */
@@ -208,22 +208,22 @@ function mayUseFree({ channels, options }: UnreadParts, caller: RelayCaller): bo
 
 const usersMax = 10_000
 
-/** Users who were refused for want of any balance, so that the next request of theirs is worth a look at it. */
+/** Users whose last request was refused with an empty balance; their next request reads the balance before its body. */
 export class EmptyBalances {
   readonly #users = new LRUCache<number, true>(upTo(usersMax))
 
-  /** Notes the refusal of a hold, if it says that nothing was left. */
+  /** Remembers the user when a hold was refused because nothing was left. */
   noteRefusal(userId: number, error: unknown): void {
     if (error instanceof AppError && error.code === 'quota_insufficient' && Number(error.params.have) <= 0)
       this.#users.set(userId, true)
   }
 
-  /** Whether it is worth reading the balance of this caller. */
+  /** Whether the balance of this caller may be empty and has to be read. */
   mayBeEmpty({ userId, hadBalance }: Pick<RelayCaller, 'userId' | 'hadBalance'>): boolean {
     return !hadBalance || this.#users.has(userId)
   }
 
-  /** A user was seen with a balance. */
+  /** Forgets a user who has a balance again. */
   clear(userId: number): void {
     this.#users.delete(userId)
   }

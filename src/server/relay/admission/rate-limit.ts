@@ -10,8 +10,8 @@ import type { ClientExchange } from '../http/client-exchange.ts'
 type Clock = Pick<Core, 'now'>
 
 /**
- * Runs a limited request to its end, however it ends. One that failed before its limits were asked is counted as a failed one. `answered`
- * tells whether it succeeded.
+ * Runs a rate-limited request and releases its lease. A request that fails before its limits were acquired is counted as failed.
+ * `answered` returns whether it succeeded.
  */
 export async function withinLimits(
   app: Clock,
@@ -69,7 +69,7 @@ const whoseTexts: Readonly<Record<Rule['scope'], Text>> = {
   channel: { zh: '该渠道', en: 'The channel has' },
 }
 
-/** What a refused caller is told. */
+/** The error for a caller that exceeded a limit. */
 export function limitError({ rule, measure, retryMs }: Refusal): AppError {
   const params = { whose: whoseTexts[rule.scope], count: rule[measure], window: durationText(rule.windowMs) }
   if (retryMs === 'never') return new AppError('rate_limit_prompt', params)
@@ -88,7 +88,7 @@ function durationText(ms: number): Text {
   return { zh: `${count} ${zh}`, en: `${count} ${en}${count === 1 ? '' : 's'}` }
 }
 
-/** How far a limit is used: of several, that which has the least left. */
+/** Usage of one limit: the one with the least remaining. */
 interface LimitUse {
   readonly limit: number
   readonly remaining: number

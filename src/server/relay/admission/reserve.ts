@@ -26,7 +26,7 @@ import type { RelayParts, StoringChannel } from '../relay-parts.ts'
  * only the upstream knows holds the model's whole context, or all that is free. See docs/decisions/0023-holds-cover-the-cost.md.
  */
 
-/** What a call is held and bounded by. */
+/** The hold of a call and the bounds of its usage. */
 interface Reserved {
   readonly hold: Hold
   /** The most that its usage can be; undefined where its price does not depend on tokens. */

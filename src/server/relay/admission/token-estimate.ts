@@ -70,11 +70,11 @@ export class Calibration {
   }
 }
 
-/** How long a prompt is, before an upstream has told it. */
+/** The estimated length of a prompt, in tokens. */
 export interface Estimate {
-  /** By its texts and media alone. */
+  /** Estimate from texts and media alone. */
   readonly plain: number
-  /** With what was learnt of the model. */
+  /** Estimate corrected by the calibration of the model. */
   readonly tokens: number
   readonly isLearnt: boolean
 }

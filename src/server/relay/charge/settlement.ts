@@ -25,7 +25,7 @@ export async function endingOf(
   return { usage: withCalls(larger(usage, counted), partial), isEstimated: true, ...mark }
 }
 
-/** What a running stream owes so far, quickly: what would be charged should this process die. */
+/** The checkpoint of a running stream: a fast estimate of what is charged if this process dies. */
 export function owedSoFar(request: AdmittedRequest, partial: PartialReply): Ending {
   const text = outputOf(partial)
   const counted = request.facts.uncounted ?? {
@@ -59,14 +59,14 @@ function withCalls(usage: Usage, partial: PartialReply): Usage {
   }
 }
 
-/** Some vendors report zeros until the end. */
+/** Some vendors report zero usage until the end of the stream. */
 function larger(usage: Usage | undefined, counted: Usage): Usage {
   if (!usage) return counted
   const input = promptTokens(usage) > 0 ? usage.input : counted.input
   return { ...usage, input, output: Math.max(usage.output, counted.output) }
 }
 
-/** The ending with a usage that its request can have; with what was reported where that is more. */
+/** Caps the usage at the bound of the request and notes the reported usage when it is higher. */
 export function plausibleEnding(ending: Ending, bound: UsageBound | undefined): Ending {
   const reported = withCacheLifetime(ending.usage, bound)
   const { usage, isImplausible } = plausibleUsage(reported, bound)

@@ -24,10 +24,10 @@ import { type SettleParts, settle, settleGone, settleReply } from './settle-atte
 type Result = 'answered' | UpstreamFailure
 type AnyTarget = Target | MultiTarget
 
-/** What an attempt begins with. */
+/** The input of an attempt. */
 type Begun = Pick<AttemptState, 'request' | 'shared' | 'channel' | 'choice'>
 
-/** How an attempt on a channel ended, and what is known of it. */
+/** The outcome of an attempt on a channel, and its state. */
 export interface Attempted {
   readonly outcome: Result
   readonly state: AttemptState
@@ -119,7 +119,7 @@ async function attemptBytes(
   if (!call.isCommitted) return failure
   attempt.brokeOff = failure
   await settle(app, attempt, await endingOf(request, noReply, brokenOffBy(failure)))
-  // Half a file must not look like a whole one.
+  // A truncated file must not look complete.
   call.drop()
   return 'answered'
 }

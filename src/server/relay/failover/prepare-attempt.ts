@@ -24,13 +24,13 @@ import type { Limits, Target } from '../upstream/http-exchange.ts'
 import type { MultiTarget } from '../upstream/multi-exchange.ts'
 import { callerHeaders, keyedHeaders, limitedMembers, outgoingTo, refusesStreamOptions } from '../upstream/request-target.ts'
 
-/** The parts of the server that the request to a channel is made with. */
+/** The parts that preparing a request uses. */
 type PrepareParts = Pick<
   RelayParts,
   'accessTokens' | 'logger' | 'mediaMemory' | 'now' | 'options' | 'sealedStates' | 'secrets' | 'upstream'
 >
 
-/** One attempt, ready to be sent: where to, what, and how its answer reaches the caller. */
+/** A prepared attempt: its target, and the adapter of its reply. */
 export interface Prepared {
   readonly target: Target | MultiTarget
   readonly adapter: ResponseAdapter
@@ -217,7 +217,7 @@ function targetOf(
   return provider.sign ? signed(app, keyed, target) : target
 }
 
-/** The request with what the signature of its vendor adds. */
+/** The target with the vendor's signature. */
 async function signed({ now }: Pick<RelayParts, 'now'>, channel: RunningChannel, target: Target): Promise<Target> {
   const { url, headers, body } = target
   if (isHeavy(body.length)) await yieldWithPriority()

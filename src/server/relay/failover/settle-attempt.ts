@@ -7,21 +7,21 @@ import type { PartialReply } from '../response/adapter.ts'
 import { noteSettled } from '../stored-responses/store-answer.ts'
 import type { Running } from '../upstream/http-exchange.ts'
 
-/** The parts of the server that an attempt is charged with. */
+/** The parts that charging an attempt uses. */
 export type SettleParts = Pick<
   RelayParts,
   'calibration' | 'ledger' | 'logger' | 'now' | 'options' | 'pendingResponses' | 'steady' | 'traffic' | 'upstreamResponses'
 >
 
-/** Charges what came of an answer of which the caller has nothing, because no channel could answer after it. */
+/** Charges a partial reply of which the caller received nothing, after every other channel has failed too. */
 export async function settleLost(app: SettleParts, attempt: AttemptState, partial: PartialReply): Promise<void> {
   const ending = await endingOf(attempt.request, partial, 'upstream')
   await beginSettling(app, attempt, ending, true).settled
 }
 
 /**
- * The caller left: what the upstream may bill is charged, the prompt and the output that had come. A request that never reached the
- * upstream costs nothing.
+ * Charges a request whose caller disconnected: the prompt and the output received so far, which the upstream may bill. A request that
+ * never reached the upstream costs nothing.
  */
 export async function settleGone(
   app: SettleParts,
@@ -35,7 +35,7 @@ export async function settleGone(
   return 'answered'
 }
 
-/** Settles for a reply that nothing was sent of. False when the caller was told that it cannot be delivered now. */
+/** Settles a reply before any of it is sent. False when the charge is late and the caller got an error instead. */
 export function settleReply(
   app: SettleParts & Pick<RelayParts, 'undelivered'>,
   attempt: AttemptState,

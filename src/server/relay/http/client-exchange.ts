@@ -15,13 +15,13 @@ import { type Body, readBody } from './read-body.ts'
 import type { RecordedReply, ReplyRecorder } from './reply-recorder.ts'
 
 /**
- * One request of a caller and the way back to them: its id, its times, whether they are still there, and writing with back-pressure.
+ * One request of a client and its response: id, times, connection state, and writing with back-pressure.
  * Lives as long as the HTTP exchange.
  */
 export class ClientExchange {
   readonly id: string
   readonly dialect: Dialect
-  /** Of errors. English for programs, whose dialects have no language. */
+  /** Language of error messages. API clients always get English. */
   readonly language: Language
   readonly client: Client
   readonly startedMs: number
@@ -30,12 +30,12 @@ export class ClientExchange {
   /** Milliseconds of the first byte of the answer; 0 before. */
   firstByteMs = 0
   lastWriteMs: number
-  /** What may be written between the pieces of a begun stream to find out whether the caller still reads; '' for other answers. */
+  /** Bytes that may be written between pieces of a stream to probe the connection; '' for responses that allow none. */
   heartbeat = ''
   #isDisconnected = false
   #isHalfClosed = false
   #onHalfClosed: (() => void) | undefined
-  /** The head of a whole answer was sent, and so many bytes of it. */
+  /** The head of a non-streamed response was sent, and `#sentEarly` bytes of its body. */
   #isWhole = false
   #sentEarly = 0
   #isAborted = false
@@ -46,7 +46,7 @@ export class ClientExchange {
   readonly #reframing: Reframing | undefined
   #body: Promise<Body> | undefined
   #recorder: ReplyRecorder | undefined
-  /** The caller has left a call that goes on for the sake of its recording. */
+  /** The client has disconnected, but the call continues so that its reply can be recorded. */
   #isDetached = false
   /** Sends the end of a recorded reply. */
   #heldEnd: (() => void) | undefined
@@ -59,7 +59,7 @@ export class ClientExchange {
       language: Language
       client: Client
       nowMs: number
-      /** For a caller who takes streams in another framing than that of events. */
+      /** Framing for a client that does not read server-sent events. */
       reframing?: Reframing | undefined
     },
   ) {
@@ -79,7 +79,7 @@ export class ClientExchange {
     }
     this.response.once('close', onClose)
     this.#watchConnection(onClose)
-    // A write that crosses the caller's leaving is an error of the socket; `close` has told us all that matters.
+    // A write after the client has disconnected emits a socket error; the `close` event is handled above.
     this.response.on('error', ignore)
   }
 
@@ -91,7 +91,7 @@ export class ClientExchange {
       this.#onHalfClosed?.()
     }
     socket.once('end', halfClosed)
-    // An answer that waits behind another one on its connection is not told when the connection closes.
+    // A pipelined response has no socket yet and gets no `close` event when the connection closes.
     const waits = this.response.socket === null
     if (waits) socket.once('close', onClose)
     this.response.once('close', () => {
@@ -105,12 +105,12 @@ export class ClientExchange {
     return this.#isDisconnected
   }
 
-  /** The caller has ended their side of the connection: they may still read, or have left. Only a write can tell. */
+  /** The client has closed its writing side (FIN). It may still read or be gone; only a write can tell. */
   get isHalfClosed(): boolean {
     return this.#isHalfClosed
   }
 
-  /** Names who is told when the caller ends their side of the connection; told at once when they already have. */
+  /** Calls `listener` when the client half-closes the connection; at once when it already has. */
   onHalfClosed(listener: () => void): void {
     this.#onHalfClosed = listener
     if (this.#isHalfClosed) listener()
@@ -130,7 +130,7 @@ export class ClientExchange {
     }
   }
 
-  /** Nobody waits for the answer any more, or this server cannot go on with it: nothing more is to be begun. */
+  /** The call ended before its answer was complete: the client disconnected or the server aborted it. Nothing new may be started. */
   get isAborted(): boolean {
     return this.#isAborted
   }
@@ -140,13 +140,13 @@ export class ClientExchange {
     return this.response.headersSent
   }
 
-  /** Names who is told when the call is over before its answer is complete: the running attempt. Told at once when it already is. */
+  /** Sets the one listener for an abort of the call; `undefined` removes it. Calls it at once when the call is already aborted. */
   onAborted(listener: (() => void) | undefined): void {
     this.#onAborted = listener
     if (this.#isAborted) listener?.()
   }
 
-  /** Ends it before its answer is complete. A caller who is still there is to be told by who was at it. */
+  /** Aborts the call before its answer is complete. The listener of `onAborted` sends the error to a client that is still connected. */
   abort(): void {
     if (!this.#isAborted) this.#end()
   }
@@ -175,7 +175,7 @@ export class ClientExchange {
     this.#recorder = recorder
   }
 
-  /** A caller who leaves now does not end it. */
+  /** A disconnect of the client does not abort the call now. */
   get outlivesCaller(): boolean {
     return this.#recorder !== undefined && !this.isCommitted
   }
@@ -205,7 +205,7 @@ export class ClientExchange {
 
   #recordPiece(recorder: ReplyRecorder, piece: Buffer): void {
     recorder.add(piece)
-    // Nobody will ever get it.
+    // The reply can be neither sent nor replayed.
     if (recorder.isTooLarge && this.#isDetached && !this.#isAborted) this.#disconnect()
   }
 
@@ -323,7 +323,7 @@ export class ClientExchange {
     this.#finish(this.#recorder && Buffer.from(body), () => this.response.end(body))
   }
 
-  /** Sets a header that the answer bears besides its own; an empty value takes it away. */
+  /** Sets an additional response header; an empty value removes it. */
   setHeader(name: string, value: string): void {
     if (value === '') delete this.#headers[name]
     else this.#headers[name] = value

@@ -4,7 +4,7 @@ import { quotaText } from '../../wallet/quota-text.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import type { ClientExchange } from './client-exchange.ts'
 
-/** What the caller is told of an error; of one that no step expected its request id, nothing else. */
+/** The error to send to the caller. An unexpected error is logged and becomes `internal` with the request id. */
 export function asAppError(app: Pick<RelayParts, 'callerLog' | 'options'>, call: ClientExchange, error: unknown): AppError {
   if (error instanceof AppError) return withAmounts(app, error)
   if (isDatabaseFailure(error)) return new AppError('database_unavailable', {}, { cause: error })
@@ -12,7 +12,7 @@ export function asAppError(app: Pick<RelayParts, 'callerLog' | 'options'>, call:
   return new AppError('internal', { request: call.id }, { cause: error })
 }
 
-/** The ledger counts units; people read amounts as the site shows them. */
+/** Replaces quota units in the parameters by amounts as the site displays them. */
 function withAmounts(app: Pick<RelayParts, 'options'>, error: AppError): AppError {
   const { have, need } = error.params
   if (typeof have !== 'number' || typeof need !== 'number') return error

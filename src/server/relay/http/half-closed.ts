@@ -2,18 +2,18 @@ import type { Deadlines } from '../../lib/timer-wheel.ts'
 import type { ClientExchange } from './client-exchange.ts'
 
 /**
- * Callers who have ended their side of the connection (FIN) while their answer is due. They may wait for it, as `nc -N` does, or have
- * closed the connection: TCP tells the difference only by the reset that answers the next write. So they are probed twice, and probed
- * again from time to time, and once more before they are charged for a complete answer.
+ * Clients that close their writing side (FIN) before the response. They may still read, as `nc -N` does, or have closed the connection:
+ * TCP shows the difference only by the reset that answers the next write. Such a client is probed twice, then periodically, and once
+ * more before it is charged for a complete answer.
  */
 
-/** A short answer comes before the first probe. */
+/** Most short answers are complete before the first probe. */
 const firstProbeMs = 500
 /** How long a reset may take to arrive: more than one round trip. */
 const resetWithinMs = 300
 const probeEveryMs = 10_000
 
-/** Probes a caller who is half-closed until the answer ends, to abort the upstream soon after they have left. */
+/** Probes a half-closed client until the response ends, so that the upstream is aborted soon after the client disconnects. */
 export function probeHalfClosed(call: ClientExchange, deadlines: Deadlines): void {
   let probes = 0
   const probe = () => {
@@ -26,8 +26,8 @@ export function probeHalfClosed(call: ClientExchange, deadlines: Deadlines): voi
 }
 
 /**
- * Whether the caller is still there to get the end of their answer. Of one who is half-closed, `write` is called twice and must send
- * some of the answer, never its end; the second write fails when they have left.
+ * Whether the client is still connected to receive the end of its answer. For a half-closed client `write` is called twice; it must send
+ * a part of the answer, never its end. The second write fails when the client has disconnected.
  */
 export function isReading(call: ClientExchange, deadlines: Deadlines, write: () => void): boolean | Promise<boolean> {
   if (call.isDisconnected || !call.isHalfClosed || call.outlivesCaller) return !call.isDisconnected

@@ -1,4 +1,4 @@
-/** What a caller asks of drawings (`/mj`) and music (`/suno`). Ids are as the upstreams made them. */
+/** A call about drawings (`/mj`) or music (`/suno`). Ids are those of the upstream. */
 export type TaskCall =
   | { readonly action: 'draw'; readonly act: DrawingAct; readonly mode: DrawingMode }
   | { readonly action: 'drawing' | 'seed' | 'image'; readonly id: string }
@@ -26,7 +26,7 @@ const drawingActs = [
   'swap',
 ] as const
 
-/** Every address of theirs as `METHOD /path`, the drawings without a mode. */
+/** Every task endpoint as `METHOD /path`, the drawing paths without a mode. */
 export const taskLines: readonly string[] = [
   ...drawingActs.map((act) => `POST /mj/${act === 'swap' ? 'insight-face' : 'submit'}/${act}`),
   'POST /mj/notify',
@@ -48,7 +48,7 @@ interface Found {
   readonly taskCall: TaskCall
 }
 
-/** Reads a path without its query. The mode may stand as `/mj-fast/mj/…` or `/mj-fast/…`. Undefined for one that there is not. */
+/** Finds the call of a path without its query. The mode is written `/mj-fast/mj/…` or `/mj-fast/…`. Undefined for unknown paths. */
 export function findTaskCall(path: string): Found | undefined {
   return path.startsWith('/suno/') ? musicCall(path.slice('/suno'.length)) : drawingCall(path)
 }
@@ -90,7 +90,7 @@ export function readGeminiPath(path: string): { model: string; method: string } 
   return name === undefined || method === undefined ? undefined : { model: plainModel(name), method }
 }
 
-/** The name that a model has here, without the collection that it may bear, even twice. Tuned models keep theirs: it tells them apart. */
+/** The model name without the prefix `models/`, which may be repeated. Tuned models keep their prefix. */
 export function plainModel(name: string): string {
   return name.replace(/^(?:(?:publishers\/google\/)?models\/)+/, '')
 }

@@ -14,8 +14,8 @@ import { fingerprintOf } from './claim-key.ts'
  */
 
 /**
- * Waits for the charge of a reply that nothing was sent of. False: the charge is not durable, the reply is kept and the caller has been
- * told. Throws what is no failure of the database.
+ * Waits for the charge of a reply before any of it is sent. False: the charge is not durable, the reply is kept and the caller got an
+ * error. Throws every error other than `database_unavailable`.
  */
 export async function isSettled(
   app: Pick<RelayParts, 'undelivered'>,
@@ -45,7 +45,7 @@ interface Undeliverable {
   readonly reply: { readonly contentType: string; readonly body: Buffer }
 }
 
-/** Answers a repeat of a request whose reply is kept, and charges it. False when there is none. Throws `database_unavailable`. */
+/** Charges and sends the undelivered reply to a repeat of its request. False when there is none. Throws `database_unavailable`. */
 export async function deliverKept(
   app: Pick<RelayParts, 'localResponses' | 'logger' | 'undelivered' | 'upstreamResponses'>,
   call: ClientExchange,
@@ -70,7 +70,7 @@ export async function deliverKept(
   return true
 }
 
-/** What a repeat has in common with the first request. */
+/** The key under which a repeat finds the undelivered reply: user, token, idempotency key and request fingerprint. */
 async function slotOf(call: ClientExchange, { userId, tokenId, pinnedChannel }: RelayCaller): Promise<string> {
   const { method = '', url = '', headers } = call.request
   const key = headers['idempotency-key']

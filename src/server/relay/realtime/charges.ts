@@ -10,10 +10,10 @@ import { chargeFor, type Ending } from '../charge/charge-row.ts'
 import { plausibleEnding } from '../charge/settlement.ts'
 import type { RelayParts } from '../relay-parts.ts'
 
-/** The parts of the server that a session is charged with. */
+/** The parts that charging a session uses. */
 type BillParts = Pick<RelayParts, 'catalog' | 'ledger' | 'limits' | 'now' | 'options' | 'steady' | 'traffic'>
 
-/** What all charges of a session have in common. */
+/** The part of a bill that all charges of a session share. */
 export interface SessionBill {
   readonly id: string
   readonly address: string
@@ -118,14 +118,14 @@ export class RealtimeBill {
     })
   }
 
-  /** What the running answer owes should this process die. */
+  /** Writes the checkpoint of the running answer. */
   checkpoint(startedMs: number, usage: Usage): void {
     if (!this.#hold) return
     const ending = { usage, isEstimated: true, interrupted: 'node' } as const
     this.#app.ledger.checkpoint(this.#hold, this.#chargeOf(this.#hold, this.#bill.price, startedMs, ending))
   }
 
-  /** The session is over: what is held is free again. */
+  /** Ends the session and releases the remaining hold. */
   end(): Promise<void> {
     return this.#alone(() => {
       this.#lease?.release(false)

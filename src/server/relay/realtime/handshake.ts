@@ -12,7 +12,7 @@ import { RealtimeBill } from './charges.ts'
 import { connectRealtime } from './connect.ts'
 import { longestAnswer, RealtimeSession } from './session.ts'
 
-/** A caller who asked for a socket and has none yet: until `accept` they can be refused by an HTTP answer. */
+/** A WebSocket handshake that is not accepted yet: until `accept` it can be refused with an HTTP response. */
 export interface Handshake {
   readonly call: ClientExchange
   readonly query: URLSearchParams
@@ -23,7 +23,7 @@ export interface Handshake {
   runs(session: Stoppable): void
 }
 
-/** A session that is told when the server stops, and broken off when it does not end. */
+/** A running session: notified when the server stops, cut off when it does not end in time. */
 export interface Stoppable {
   stop(): void
   cut(): void

@@ -32,7 +32,7 @@ import type { Connected } from './connect.ts'
 export interface SessionParts {
   readonly id: string
   readonly caller: RelayCaller
-  /** As the caller named it. */
+  /** The model name of the caller's request. */
   readonly model: string
   readonly connected: Connected
   readonly bill: RealtimeBill

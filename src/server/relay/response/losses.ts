@@ -6,11 +6,11 @@ import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../../prot
 import type { AdmittedRequest, AttemptState } from '../relay-parts.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 
-/** Fields of a request that the form of an upstream cannot carry: named to the caller and in the log, and refused to who is strict. */
+/** Request fields that the upstream's format cannot carry: listed in the response header and the log, refused for a strict token. */
 export class DroppedFields {
   readonly #names: Set<string>
 
-  /** With what was taken out of the request before. */
+  /** Starts with the members that admission removed. */
   constructor({ leftOut }: Pick<AdmittedRequest, 'leftOut'>) {
     this.#names = new Set(leftOut)
   }
@@ -48,7 +48,7 @@ export function removedMembers(body: JsonObject, changes: Readonly<Record<string
 
 const moved: ReadonlySet<string> = new Set(['model', 'stream', 'stream_options', 'anthropic_version', 'anthropic_beta'])
 
-/** Other words for a member, by which a host is told the same. */
+/** Other names under which hosts accept a member. */
 const otherWords: ReadonlyMap<string, string> = new Map([
   ['max_tokens', 'max_completion_tokens'],
   ['max_completion_tokens', 'max_tokens'],
@@ -103,12 +103,12 @@ function asksStrictTools(body: JsonObject): boolean {
   return arrayAt(body, 'tools').some((tool) => isObject(tool) && objectAt(tool, 'function')?.strict === true)
 }
 
-/** Names to the caller what the upstream does not get. */
+/** Lists the dropped fields in the response header `x-sluice-dropped`. */
 export function setDroppedHeader({ call }: Pick<AdmittedRequest, 'call'>, names: readonly string[]): void {
   call.setHeader('x-sluice-dropped', names.slice(0, shownMax).join(', '))
 }
 
-/** What a token is told that allows nothing to be lost. */
+/** The error for a strict token, which allows no field to be dropped. */
 export function strictError(names: readonly string[]): AppError {
   return new AppError('untranslatable', { field: names.join(', '), reason: strictly })
 }
@@ -118,7 +118,7 @@ const strictly = {
   en: 'the token allows nothing to be lost when a request is carried to another protocol',
 }
 
-/** Callers name their fields as they like; what stands in a header and in the log is short and plain. */
+/** A field name as it appears in the header and the log: at most 64 printable ASCII characters, no comma. */
 export function plainName(field: string): string {
   return field.slice(0, 64).replace(/[^\x21-\x2b\x2d-\x7e]/g, '?')
 }
@@ -126,7 +126,7 @@ export function plainName(field: string): string {
 const shownMax = 40
 const keptMax = 200
 
-/** Why a channel is not asked: what has no price is among the tools that go to it. Without `sent` everything goes. */
+/** The failure of a channel that would be sent a tool without a price; undefined for none. Without `sent` all tools are sent. */
 export function unpricedOf(
   { unpriced = [] }: Pick<AdmittedRequest, 'unpriced'>,
   sent?: readonly string[],

@@ -10,7 +10,7 @@ import { readPart, readWhole, requireNoError } from './whole.ts'
 
 type FormattedRequest = Pick<AdmittedRequest, 'body' | 'facts' | 'format'>
 
-/** An answer of the caller's own format: every byte goes on as it came, but for the model's name and a usage that nobody asked for. */
+/** Adapter for a reply in the caller's format: bytes pass unchanged except for the model name and a usage that was not requested. */
 export function passThrough(work: FormattedRequest, edit: { hideUsage: boolean; renameTo: string | undefined }): ResponseAdapter {
   const { format, facts } = work
   const { stream } = format
@@ -42,7 +42,7 @@ function wholeOnly(work: FormattedRequest, renameTo: string | undefined): Pick<R
   }
 }
 
-/** As it was asked for. What the upstream ignored and nobody can make up for is a failure of this channel only. */
+/** Repairs a reply that ignored a part of the request. If it cannot be repaired, this channel has failed. */
 function repaired({ format, body: { json } }: FormattedRequest, reply: Buffer): Buffer {
   try {
     return format.mendReply?.(reply, json) ?? reply
@@ -52,7 +52,7 @@ function repaired({ format, body: { json } }: FormattedRequest, reply: Buffer): 
   }
 }
 
-/** A text that is no JSON: subtitles, say. An error may come in its place under a status of success. */
+/** A reply that is not JSON, such as subtitles, passes unchanged. A JSON error under a 2xx status is still detected. */
 const unchanged: Pick<ResponseAdapter, 'readWhole'> = {
   readWhole(body, contentType) {
     if (contentType.includes('json')) requireNoError(body)
@@ -74,8 +74,8 @@ function notStreamed(): never {
 }
 
 /**
- * For upstreams that answer in the other form than the one they were asked for: a stream is gathered into a whole reply, a whole reply
- * is told as a stream.
+ * Some upstreams answer a stream request with one JSON body, or the reverse: a stream is then gathered into a whole reply, and a whole
+ * reply is sent as a stream.
  */
 export type Form = 'json' | 'events' | 'other'
 
@@ -102,7 +102,7 @@ function gathered({ stream }: WireFormat, body: Buffer): Buffer {
   return Buffer.from(JSON.stringify(stream.gather(events)))
 }
 
-/** A whole reply as byte text of a stream, with its terminal event. */
+/** Converts a whole reply into the byte text of a stream, with its terminal event. */
 export function replyAsStream(format: StreamFormat, reply: JsonObject, { hideUsage }: { hideUsage: boolean }): string {
   const events = format.replay(reply).filter((event) => !(hideUsage && format.isUsageOnly(event)))
   const texts = events.map(
@@ -112,7 +112,7 @@ export function replyAsStream(format: StreamFormat, reply: JsonObject, { hideUsa
   return toByteText(texts.join('')) + format.terminalText
 }
 
-/** What the reply to the request is made of. */
+/** The kind of body that answers the request. */
 export function repliesIn({ format, body }: Pick<AdmittedRequest, 'format' | 'body'>): 'json' | 'text' | 'bytes' {
   return format.repliesIn?.(body.json) ?? 'json'
 }

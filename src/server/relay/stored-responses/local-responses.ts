@@ -9,7 +9,7 @@ import { outputAsInput } from '../../protocols/openai-responses/history.ts'
 import { isRunning } from '../../protocols/openai-responses/states.ts'
 import { arrayAt, isObject, type JsonObject, textAt } from '../../protocols/wire-format.ts'
 
-/** What was asked in one turn, and what was answered. */
+/** Input and response of one turn. */
 export interface Content {
   readonly input: readonly unknown[]
   readonly response: JsonObject
@@ -20,7 +20,7 @@ export interface LocalResponse extends Content {
   readonly userId: number
   readonly id: string
   readonly tokenId: number
-  /** As the caller named it. */
+  /** The model name of the caller's request. */
   readonly model: string
   /** The first response of the conversation. */
   readonly thread: string
@@ -39,7 +39,7 @@ export interface History {
   readonly items: readonly unknown[]
 }
 
-/** A response is somebody's. */
+/** Identifies a response by its owner and id. */
 export type Owned = Pick<LocalResponse, 'userId' | 'id'>
 
 /** Made from the id of a request, so that no query is needed for those of upstreams. */
@@ -333,7 +333,7 @@ export interface NumberedEvent {
   readonly data: string
 }
 
-/** As its row says; the content is only written at its end. */
+/** The response with the status of its row; its content is only written when it ends. */
 function withStatus(response: JsonObject, status: string): JsonObject {
   if (status === 'failed' && !response.error) return failed(response)
   return { ...response, status }

@@ -19,7 +19,7 @@ export interface PendingResponse {
 
 /** What its charge needs, on whichever node it is written. */
 export interface Bill extends Billed {
-  /** As the caller named it. */
+  /** The model name of the caller's request. */
   readonly model: string
   readonly upstreamModel: string
   readonly inputTokens: number

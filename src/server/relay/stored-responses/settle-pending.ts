@@ -14,18 +14,17 @@ import type { PendingResponse } from './pending-responses.ts'
 import { itemIdsIn } from './store-answer.ts'
 import { askAbout } from './upstream-calls.ts'
 
-/** The parts of the server that a pending response is charged with. */
+/** The parts that charging a pending response uses. */
 export type PendingChargeParts = Pick<
   RelayParts,
   'ledger' | 'now' | 'options' | 'pendingResponses' | 'steady' | 'upstreamResponses'
 >
 
-/** Nobody waits longer for a response: then its prompt is charged, and whatever it said is the operator's loss. */
+/** A response that runs longer is given up: its prompt is charged, its output is the operator's loss. */
 const agesSecondsMax = 24 * 60 * 60
 
 /**
- * Asks for the open responses whose turn it is, and charges those that are done: on each node for those that it has a lease of. Answers how
- * many were closed.
+ * Polls the pending responses that are due and leased by this node, and charges those that have ended. Returns how many were closed.
  */
 export async function settlePendingResponses(app: RelayParts, signal: AbortSignal): Promise<number> {
   const claimed = await app.pendingResponses.claim()
@@ -41,8 +40,7 @@ export async function settlePendingResponses(app: RelayParts, signal: AbortSigna
 const togetherMax = 10
 
 /**
- * Charges an open response that has ended; false while it runs. However often it is seen to have ended, and by whomever, it is charged
- * once: the ledger knows its request.
+ * Charges a pending response that has ended; false while it runs. The charge is unique by its request, so that repeats do not charge twice.
  */
 export async function settleIfEnded(app: PendingChargeParts, open: PendingResponse, response: JsonObject): Promise<boolean> {
   const end = readEnd(response)
@@ -72,7 +70,7 @@ async function askFor(app: RelayParts, open: PendingResponse): Promise<boolean> 
   return false
 }
 
-/** What the upstream does not know any more gave nobody anything; what never ends is charged as far as it is known. */
+/** A response that the upstream no longer knows costs nothing; one that never ends is charged for its prompt. */
 async function giveUp(
   app: PendingChargeParts,
   open: PendingResponse,

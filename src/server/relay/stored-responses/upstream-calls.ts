@@ -4,10 +4,10 @@ import type { UpstreamFailure } from '../upstream/failure.ts'
 import type { UpstreamCallParts } from '../upstream/request-target.ts'
 import { callUpstream, type UpstreamAnswer, type UpstreamCall } from '../upstream/request-target.ts'
 
-/** Calls about a response that an upstream keeps, at the address of Responses with its id behind it. */
+/** A call about a response that an upstream stores: `/v1/responses/{id}` and the paths below it. */
 export interface AboutResponse {
   readonly id: string
-  /** As the upstream names it; some hosts have it in their addresses. */
+  /** The upstream's model name; some hosts need it in the URL. */
   readonly model: string
   readonly caller: CallerHeaders
   readonly query?: URLSearchParams

@@ -11,7 +11,7 @@ export interface UpstreamResponse {
   readonly tokenId: number
   readonly channelId: number
   readonly keyId: number
-  /** As the caller named it. */
+  /** The model name of the caller's request. */
   readonly model: string
   /** How long the conversation is with it: what the next answer to it reads. */
   readonly tokens: number

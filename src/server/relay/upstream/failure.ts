@@ -224,7 +224,7 @@ function withNumbers(
   return { ...known, limit, tokens }
 }
 
-/** This server stops, and breaks off what runs. No channel is to blame. */
+/** The failure of attempts that are aborted because this server is stopping. No channel is at fault. */
 export function serverStopping(): UpstreamFailure {
   return new UpstreamFailure('stopped', { own: new AppError('server_stopping') })
 }

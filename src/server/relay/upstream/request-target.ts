@@ -107,7 +107,7 @@ export async function addressOf(
   }
 }
 
-/** What `UpstreamAgents` wants to know of the way to a channel. */
+/** Connection settings of a channel for `UpstreamAgents`. */
 export function outgoingTo({ id, keyId, setting }: RunningChannel, url: URL): Outgoing {
   return {
     id,

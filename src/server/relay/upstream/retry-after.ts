@@ -1,7 +1,7 @@
 /** Headers of an answer, by their lower-case names. */
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** More than an hour is not believed. */
+/** Longer waits are capped at one hour. */
 const secondsMax = 3600
 
 /**
