@@ -16,7 +16,7 @@ import type { Body } from './http/read-body.ts'
 import type { AdmittedRequest, RelayParts, Unpriced } from './relay-parts.ts'
 import { findStoringChannel, namesHistory } from './stored-responses/history.ts'
 
-/** The parts of the server that a request is admitted with. */
+/** The parts that admission uses. */
 type AdmissionParts = Pick<
   RelayParts,
   | 'calibration'

@@ -39,7 +39,7 @@ export interface Billed {
   readonly isLost?: true
 }
 
-/** Fields of the request that the channel was not sent, by name. */
+/** Names of the request fields that were not sent to the channel. */
 export function droppedOf({
   translation,
   dropped,

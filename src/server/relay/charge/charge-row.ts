@@ -18,7 +18,7 @@ import type { Charge, SiteCost } from '../../wallet/ledger.ts'
 import type { AttemptState, RelayParts } from '../relay-parts.ts'
 import { type Billed, type BilledUsage, billedUsage, droppedOf, tierSent } from './billed.ts'
 
-/** The channel and key that answered. */
+/** The channel and key of the reply. */
 type Answering = Pick<RunningChannel, 'id' | 'keyId'>
 
 /** How a reply ended, as far as its charge is concerned. */

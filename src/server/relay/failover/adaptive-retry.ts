@@ -57,7 +57,7 @@ export function missingEndpoint(
     background(app.logger, 'note an endpoint that a channel lacks', recordMissingEndpoint(app, channel, endpoint))
   }
   const isTranslatable = upstreamFormat(withoutEndpoint(channel, endpoint), asked) !== undefined
-  // What an upstream keeps of a conversation is nowhere else.
+  // A conversation stored at an upstream cannot be continued in another format.
   return isTranslatable && !storingChannel && !call.isCommitted && !call.isAborted ? endpoint : undefined
 }
 

@@ -30,8 +30,8 @@ export async function answerRequest(app: RelayParts, request: AdmittedRequest, d
 }
 
 /**
- * Tries channels until one answers. Never again on a channel that failed while another is left; never after the first byte. A channel that
- * is full was not tried.
+ * Tries channels until one answers. A channel that failed is not tried again while another is left, and none is tried after the first
+ * byte. A channel whose limits are reached does not count as tried.
  */
 async function attemptUntilAnswered(app: RelayParts, request: AdmittedRequest, shared: SharedByAttempts): Promise<void> {
   const { call } = request
@@ -79,13 +79,13 @@ async function attemptUntilAnswered(app: RelayParts, request: AdmittedRequest, s
     call.sendError(ownError(new AppError('upstream_saturated'), { retryAfter: Math.min(Math.ceil(waitMs / 1000), 3600) }))
     return
   }
-  // Who has been tried for on several channels must not multiply that by tries of their own.
+  // After several channels have failed, the client must not multiply the attempts with retries of its own.
   const callerError = last.forCaller(request.inputTokens)
   if (isSentInStream(request, callerError)) return failInStream(request, callerError)
   call.sendError(failed.length > 1 ? { ...callerError, final: true } : callerError, request.format.stream?.errorEvent)
 }
 
-/** Clients of Responses compact a conversation that is too long when a stream says so, and not when a status does. */
+/** Responses clients compact a conversation that is too long only when a stream event reports it, not when the status does. */
 function isSentInStream({ format, facts, toStore }: AdmittedRequest, { known }: CallerError): boolean {
   const isForeground = toStore?.isBackground !== true
   return known?.kind === 'context-too-long' && format.format === 'openai.responses' && facts.stream && isForeground
@@ -106,7 +106,7 @@ function failInStream(request: AdmittedRequest, callerError: CallerError): void 
   call.end(toByteText(failedStream(body.json, { ...error, message: quoted, code: error.code ?? '' }, context)))
 }
 
-/** Ends the hold without a charge. What cannot be written now stays queued; the caller is told what went wrong before. */
+/** Releases the hold. A release that cannot be written now stays queued; the caller gets the error that came before. */
 export async function release(app: Pick<RelayParts, 'ledger' | 'logger'>, { hold }: AdmittedRequest): Promise<void> {
   try {
     await app.ledger.release(hold)
@@ -115,7 +115,7 @@ export async function release(app: Pick<RelayParts, 'ledger' | 'logger'>, { hold
   }
 }
 
-/** The attempts of one request: which channel is asked next, and what those that were asked have taught. */
+/** The channel attempts of one request: chooses the next channel from the results of the earlier ones. */
 class ChannelAttempts {
   readonly #app: RelayParts
   readonly #request: AdmittedRequest
@@ -149,7 +149,7 @@ class ChannelAttempts {
     return selectChannel(channels.current, { ...wanted, ...tried, session: () => this.#readSession() }, traffic)
   }
 
-  /** Asks a channel, and reports the result to its health. `full`: its limits let nothing in, and it was not asked. */
+  /** Runs an attempt and reports its result to the channel's health. `full`: the channel's limits are reached and it was not called. */
   async attempt(channel: RunningChannel, choice: Choice): Promise<Attempted | { readonly outcome: 'full' }> {
     const [app, request, shared] = [this.#app, this.#request, this.#shared]
     const { call, facts, inputTokens } = request
@@ -176,7 +176,7 @@ class ChannelAttempts {
     }
   }
 
-  /** After a fault of a key another key of the channel may do better; otherwise the channel is not asked again. */
+  /** After a failure of a key the channel's other keys stay eligible; after any other failure the channel is excluded. */
   #noteFailed(channel: RunningChannel, failure: UpstreamFailure): void {
     if (failure.isFaultOfKey) this.#triedKeys.add(channel.keyId)
     else this.#tried.add(channel.id)

@@ -63,7 +63,7 @@ function run(app: RelayParts, attempt: AttemptState, prepared: Prepared): Promis
   return repliesIn(request) === 'bytes' ? attemptBytes(app, attempt, target) : attemptWhole(app, attempt, target, adapter)
 }
 
-/** A request that is sent a second time on another connection of its channel counts as an attempt, and stands in the chain of the log row. */
+/** Records a request that is repeated on another connection of its channel as an attempt in the log row. */
 function notingRepeats(
   app: Pick<RelayParts, 'metrics' | 'steady'>,
   { shared, channel, choice }: AttemptState,
@@ -85,7 +85,7 @@ function notingRepeats(
   return { ...target, repeats }
 }
 
-/** An answer of bytes: what it costs is known from the request, so that it passes as it comes, all but its last piece. */
+/** Relays a binary reply. Its cost is known from the request, so every piece but the last passes at once. */
 async function attemptBytes(
   app: SettleParts & Pick<RelayParts, 'deadlines' | 'undelivered'>,
   attempt: AttemptState,
@@ -239,7 +239,7 @@ async function completeStream(
   return 'answered'
 }
 
-/** A failure without the channel's secrets, that knows under which names the model goes. */
+/** The failure without the channel's secrets, with the caller's and the upstream's model names. */
 function cleanFailure({ request, channel, upstreamModel }: AttemptState, failure: UpstreamFailure): UpstreamFailure {
   const { format } = request.format
   const endpoint = mayBeMissing(format) ? format.slice(format.indexOf('.') + 1) : undefined
@@ -292,7 +292,7 @@ function whole({ usage, text }: Pick<Whole, 'usage' | 'text'>): PartialReply {
   return { usage, isComplete: () => true, text: () => text }
 }
 
-/** A stream on its way to the caller. */
+/** A running stream. */
 interface Flowing {
   readonly exchange: Running
   readonly reply: StreamReply
@@ -328,7 +328,7 @@ function keepAlive(
       const owed = plausibleEnding(owedSoFar(request, reply.interceptor), request.bound)
       app.ledger.checkpoint(request.hold, chargeFor(app, billOf(attempt), channel, upstreamModel, owed))
     } catch (error) {
-      // Without a note the stream goes on; out of a timer the error would end the process.
+      // A failed checkpoint does not stop the stream; an error thrown from a timer would end the process.
       app.logger.error({ error, request: call.id }, 'a checkpoint failed')
     }
   }

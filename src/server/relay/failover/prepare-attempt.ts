@@ -112,7 +112,7 @@ function passBody(attempt: AttemptState, mapped: string): Written | UpstreamFail
   }
 }
 
-/** Codex sends the state of its turn back with the next request. */
+/** Passes on the turn state header, which Codex sends back with its next request. */
 function passingBack({ call, format }: AdmittedRequest, channel: RunningChannel): Pick<ResponseAdapter, 'readHeaders'> {
   if (format.format !== 'openai.responses' || !passesHeader('openai', channel, turnStateHeader)) return {}
   return {
@@ -150,7 +150,7 @@ function changedBody({ bytes, form }: Body, changes: Readonly<Record<string, unk
   return { body: form ? changedForm(bytes, form, changes) : spliceMembers(bytes, writeMembers(changes)), contentType }
 }
 
-/** Formats whose streams only tell the usage when they are asked for it. */
+/** Formats whose streams report usage only when it is requested. */
 const reportsUsageOnRequest: ReadonlySet<Format> = new Set<Format>(['openai.chat', 'openai.completions'])
 
 function writeMembers(changes: Readonly<Record<string, unknown>>): Record<string, string | undefined> {
@@ -159,7 +159,7 @@ function writeMembers(changes: Readonly<Record<string, unknown>>): Record<string
   )
 }
 
-/** A vendor of tasks has an address to ask about them. */
+/** The targets of a request that takes several calls, and the URL that polls a task. */
 async function targetsOf(
   app: Pick<RelayParts, 'now' | 'options' | 'secrets' | 'upstream'>,
   request: AdmittedRequest,

@@ -23,7 +23,7 @@ export interface SessionBill {
   readonly price: Price
 }
 
-/** Where it goes, known once an upstream has taken it. */
+/** The channel, known once an upstream has accepted the session. */
 export interface SessionPlace {
   readonly channel: RunningChannel
   readonly upstreamModel: string
@@ -38,7 +38,7 @@ export interface SessionPlace {
 export class RealtimeBill {
   readonly #app: BillParts
   readonly #bill: SessionBill
-  /** Ids of responses and items that were charged: an upstream may tell an end twice. */
+  /** Ids of charged responses and items: an upstream may send an end event twice. */
   readonly #charged = new Set<string>()
   #place: SessionPlace | undefined
   #hold: Hold | undefined

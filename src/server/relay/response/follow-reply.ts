@@ -28,7 +28,7 @@ export class Followed {
     this.#steps = [...(needsRepair(written) ? [repairReply(written)] : []), ...(thinksInContent ? [thinkingToContent()] : [])]
   }
 
-  /** The text that came, for a count when there is no usage. */
+  /** The received text, counted when the upstream reports no usage. */
   get text(): string {
     return this.#output.kept
   }

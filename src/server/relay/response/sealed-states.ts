@@ -5,7 +5,7 @@ import type { Core } from '../../options/core.ts'
 import type { Dialogue, Opaque, Part, ReasoningPart, ToolCallPart, Turn } from '../../protocols/dialogue.ts'
 import type { ReplyEvent } from '../../protocols/reply-events.ts'
 
-/** What is kept with one call. */
+/** The sealed state of one tool call. */
 interface CallState {
   readonly reasoning: readonly ReasoningPart[]
   readonly opaque?: Opaque

@@ -69,7 +69,7 @@ export class StreamInterceptor implements SseInterceptor {
     return this.#isFinished && this.error === undefined
   }
 
-  /** The text that came so far, for a count when there is no usage. */
+  /** The text received so far, counted when the upstream reports no usage. */
   text(): string {
     this.#readKept()
     return this.#output.kept
@@ -187,7 +187,7 @@ export class StreamInterceptor implements SseInterceptor {
     return this.#eventText({ name: event.name, data: renamed.toString() })
   }
 
-  /** Keeps what came, as it is, until it is asked for or too much; then only what it says is kept. */
+  /** Buffers the raw events until they are read or too large; then keeps only their text. */
   #keep(text: string): void {
     this.#kept.push(text)
     this.#keptBytes += text.length
@@ -232,7 +232,7 @@ export function parse(text: string): JsonObject | undefined {
  */
 export class OutputBuffer {
   #kept = ''
-  /** Characters beyond what is kept. */
+  /** Number of characters beyond those kept. */
   unkept = 0
 
   get kept(): string {

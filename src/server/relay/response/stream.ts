@@ -22,7 +22,7 @@ export class StreamReply implements Receiver {
   #isScheduled = false
   #isDone = false
   #isWaiting = false
-  /** The upstream's end, which came while the stream waited. */
+  /** The end of the upstream's stream, received while the stream waited. */
   #onward: (() => void) | undefined
   readonly #resume = () => this.#exchange?.resume()
   #type = ''
@@ -87,13 +87,13 @@ export class StreamReply implements Receiver {
     this.#call.write(text, this.#facts.now())
   }
 
-  /** Writes the last event and ends the answer. */
+  /** Writes the terminal event and ends the response. */
   close(last: string): void {
     this.#commit()
     this.#call.end(last)
   }
 
-  /** Nothing of it goes on any more. */
+  /** Stops the stream: nothing more is written. */
   abandon(): void {
     this.#isDone = true
   }

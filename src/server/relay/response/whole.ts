@@ -40,12 +40,12 @@ export class WholeReply implements Receiver {
     this.#done(failure)
   }
 
-  /** The upstream has not come to the end of its answer. */
+  /** The upstream's answer is incomplete. */
   get isBrokenOff(): boolean {
     return this.#isBrokenOff
   }
 
-  /** What has come of an answer that broke off, where output can be read in it. */
+  /** The partial reply of an answer that broke off; undefined when no output can be read in it. */
   part(): PartialReply | undefined {
     const { readPart } = this.#adapter
     const begun = readPart && closeJson(Buffer.concat(this.#chunks).toString('utf8', 0, partBytesMax))
@@ -57,7 +57,7 @@ export class WholeReply implements Receiver {
   }
 }
 
-/** No text that a model writes is as long; pictures are. */
+/** Only replies with images are longer. */
 const partBytesMax = 4 * 1024 * 1024
 
 const parseWholeBelow = 64 * 1024

@@ -23,7 +23,7 @@ interface Expanded {
   readonly toStore?: ResponseToStore
 }
 
-/** More of one turn is not kept. */
+/** The largest turn that is stored. */
 export const turnBytesMax = 8 * 1024 * 1024
 
 /**

@@ -9,10 +9,10 @@ import { withKeptItems } from './history.ts'
 import type { LocalResponse, NumberedEvent } from './local-responses.ts'
 import type { ResponseAction } from './upstream-calls.ts'
 
-/** The parts of the server that responses which it keeps are read with. */
+/** The parts that reading stored responses uses. */
 type LocalCallParts = Pick<RelayParts, 'backgroundRuns' | 'deadlines' | 'localResponses' | 'steady'>
 
-/** Answers a call about a response that this server keeps. Nothing is charged for it. */
+/** Answers a call about a locally stored response. Free of charge. */
 export async function answerLocal(
   app: LocalCallParts,
   call: ClientExchange,
@@ -45,7 +45,7 @@ async function list(
   answer(call, listInput(items, query))
 }
 
-/** Only what runs in the background can be stopped; what has ended stays as it ended. */
+/** Cancels a background response. A response that has ended keeps its state; others cannot be cancelled. */
 async function cancel(
   app: Pick<RelayParts, 'backgroundRuns' | 'deadlines' | 'localResponses'>,
   call: ClientExchange,

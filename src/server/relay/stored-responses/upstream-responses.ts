@@ -23,7 +23,7 @@ export interface UpstreamResponse {
 export const keptItem = (id: string) => `item ${id}`
 export const keptMessage = (id: string) => `message ${id}`
 
-/** As long as the vendor keeps a response. */
+/** How long vendors store a response. */
 const livesSeconds = 30 * 24 * 60 * 60
 const knownMax = 50_000
 const batchMax = 500

@@ -13,7 +13,7 @@ import { isObject, type JsonObject, type UpstreamErrorFacts } from '../../protoc
 import type { Upstream } from '../../providers/provider.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 
-/** How an attempt on a channel failed, before anything was sent to the caller or after. */
+/** The failure of an attempt on a channel, before or after anything was sent to the caller. */
 export class UpstreamFailure extends Error {
   /** Status of the upstream after the channel's mapping; 0 when there was no answer. */
   readonly status: number
@@ -167,7 +167,7 @@ export class UpstreamFailure extends Error {
     return { ...facts, message: renamed(facts.message), extra }
   }
 
-  /** In a few words, for the log row of admins. */
+  /** A short reason for the log row that admins see. */
   get reason(): string {
     return [
       this.kind === 'status' ? `status ${this.status}` : this.kind,
@@ -257,7 +257,7 @@ export function withCleanFacts(failure: UpstreamFailure, channel: Upstream, name
   })
 }
 
-/** Takes the channel's key, host and organisation out of what an upstream says, and everything that looks like a secret. */
+/** Removes the channel's key, host and organisation, and everything that looks like a secret, from an upstream's text. */
 export function withoutSecrets(text: string, channel: Upstream, lengthMax = 2000): string {
   const own = [channel.key, ...channel.key.split('|'), channel.organization, ...hostsOf(channel.baseUrl)]
   const secrets = own.filter((secret) => secret.length >= 4)
@@ -292,7 +292,7 @@ export function badReply(message: string): UpstreamFailure {
   return new UpstreamFailure('bad-reply', { facts: { message } })
 }
 
-/** Tells those who watch the channels of a failure that is none of the caller's. */
+/** Reports a failure that is not the caller's to the channel's health. */
 export function noteFailure(
   app: Core & { readonly callerLog: CallerLog },
   call: ClientExchange,

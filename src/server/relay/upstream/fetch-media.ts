@@ -11,7 +11,7 @@ import { UpstreamFailure } from './failure.ts'
 
 const mb = 1024 * 1024
 
-/** The parts of the server that media are fetched with. */
+/** The parts that fetching media uses. */
 interface MediaParts {
   readonly upstream: UpstreamAgents
   readonly mediaMemory: ByteBudget
@@ -27,7 +27,7 @@ export const mediaLimits: BudgetLimits = {
 
 const addressesMax = 20
 const fileBytesMax = 20 * mb
-/** For all files of a request. */
+/** Limit for all files of a request together. */
 const totalMs = 30_000
 const fetchesAtOnce = 3
 /** When a caller should come again for whose files there was no room. */
@@ -42,7 +42,7 @@ export function fetchFile(
   return fetchUntrusted(agents, { ...call, allowHttp: true, count: (bytes) => share.take(bytes) })
 }
 
-/** Runs the work for each item, three at a time. After an error no more is begun. */
+/** Runs the work for each item, three at a time. No item is started after an error. */
 async function threeAtATime<Item>(items: readonly Item[], work: (item: Item, index: number) => Promise<void>): Promise<void> {
   const remaining = items.entries()
   let hasFailed = false
@@ -86,7 +86,7 @@ export class RequestMedia {
     return this.#files
   }
 
-  /** Forgets the files. May be called twice. */
+  /** Frees the files. May be called twice. */
   close(): void {
     this.#files.clear()
     this.#share.release()
@@ -103,7 +103,7 @@ export class RequestMedia {
       })
       for (const [index, url] of urls.entries()) {
         const reply = replies[index]
-        // The bytes are garbage as soon as their text is made.
+        // The bytes can be collected once they are encoded.
         replies[index] = undefined
         if (reply) this.#files.set(url, sourceOfBytes(reply.body, String(reply.headers['content-type'] ?? '')))
       }

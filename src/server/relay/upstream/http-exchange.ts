@@ -11,7 +11,7 @@ import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
 import { UpstreamFailure } from './failure.ts'
 import { readRetryAfter } from './retry-after.ts'
 
-/** Where an exchange delivers a good answer. Exactly one of `end` and `fail` is called, once. */
+/** The receiver of a successful answer. Exactly one of `end` and `fail` is called, once. */
 export interface Receiver {
   /** The status was 2xx. Throws an UpstreamFailure to refuse the answer. */
   begin(headers: Readonly<Record<string, string | string[] | undefined>>): void
@@ -20,7 +20,7 @@ export interface Receiver {
   fail(failure: UpstreamFailure): void
 }
 
-/** An exchange under way. */
+/** A running exchange. */
 export interface Running {
   /** Whether the request reached the upstream's socket, so that the upstream may bill it. */
   readonly wasSent: boolean
@@ -28,9 +28,9 @@ export interface Running {
   /** What was used, where the answer has no place to say it; known when the receiver was told the end. */
   readonly usage?: Usage | undefined
   start(): void
-  /** Breaks off: the upstream's socket is destroyed at once and the receiver hears nothing more. */
+  /** Aborts the exchange: destroys the upstream's socket at once. The receiver is not called any more. */
   abort(): void
-  /** Lets the upstream wait, without counting the time as its silence. */
+  /** Pauses the upstream; the idle timeout does not count the pause. */
   pause(): void
   resume(): void
 }
@@ -223,7 +223,7 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
     if (this.#isOver) return
     if (this.#unframe && !failure) failure = this.#flushFrames()
     this.#close()
-    // An error status stands, even when its body is cut off or broken.
+    // An error status is reported even when its body is cut off or invalid.
     const reported = this.#errorStatus > 0 ? this.#statusFailure() : failure
     if (reported) {
       this.#controller?.abort(reported)

@@ -11,7 +11,7 @@ import type { AdmittedRequest, RelayParts } from '../relay-parts.ts'
 import { UpstreamFailure, withCleanFacts } from './failure.ts'
 import { HttpExchange, type Receiver, type Target } from './http-exchange.ts'
 
-/** The parts of the server that a call to a channel is made with. */
+/** The parts that a call to a channel uses. */
 export type UpstreamCallParts = Pick<RelayParts, 'accessTokens' | 'deadlines' | 'now' | 'upstream'>
 
 /** A call to a channel that does not generate anything: a count, or one about a response that it keeps. */
@@ -86,7 +86,7 @@ export async function targetOf(
   }
 }
 
-/** The address of a call, and the channel with the token that stands for its key. */
+/** The URL of a call, and the channel with the access token in place of its key. */
 export async function addressOf(
   app: Pick<RelayParts, 'accessTokens'>,
   channel: RunningChannel,
@@ -101,7 +101,7 @@ export async function addressOf(
     for (const [name, value] of query ?? []) url.searchParams.append(name, value)
     return { url, keyed: key === channel.key ? channel : { ...channel, key } }
   } catch (error) {
-    // A key or an address that does not have the form of its vendor.
+    // The key or the base URL is not valid for this vendor.
     if (error instanceof AppError) return new UpstreamFailure('unreachable', { own: error })
     throw error
   }
@@ -173,12 +173,12 @@ export function keyedHeaders(
 /** A channel that was changed is a new object, and is asked anew. */
 const refusing = new WeakSet<RunningChannel>()
 
-/** Whether this upstream has refused `stream_options`. */
+/** Whether this upstream has rejected `stream_options`. */
 export function refusesStreamOptions(channel: RunningChannel): boolean {
   return refusing.has(channel)
 }
 
-/** Notes that it did. */
+/** Remembers that this upstream rejects `stream_options`. */
 export function noteStreamOptionsRefused(channel: RunningChannel): void {
   refusing.add(channel)
 }

@@ -1,4 +1,4 @@
-/** Headers of an answer, by their lower-case names. */
+/** Response headers by their lower-case names. */
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 /** Longer waits are capped at one hour. */
