@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { parseAst } from 'vite'
 import { describe, expect, it, vi } from 'vitest'
-import { slowLetters } from './helpers/backtracking.ts'
+import { lettersOfSlowMatch } from './helpers/backtracking.ts'
 
 const root = new URL('../', import.meta.url)
 
@@ -21,21 +21,21 @@ describe('regular expressions', () => {
       /x{1000}y/,
     ],
   ])('%s would be found to be slow', (expression) => {
-    expect(slowLetters(expression)).toBeDefined()
+    expect(lettersOfSlowMatch(expression)).toBeDefined()
   })
 
   it.each([
     ...[/^a+$/, /[^a]+/g, /^\s*data:([^,]*),([\s\S]*)$/, /x.{0,80}y/, /^[a-z]+(\.[a-z]+)*$/, /\ba{3}\b/, /"usage"\s*:\s*\{/],
     ...[/^x(?!\d)/, /\d+/, /(?:%[0-9a-f]{2})+/i, /\n\r?\n/, /^(?:\/models)+/, /\r\n|\r|\n/],
   ])('%s would not', (expression) => {
-    expect(slowLetters(expression)).toBeUndefined()
+    expect(lettersOfSlowMatch(expression)).toBeUndefined()
   })
 
   it('[T085] of the whole code take a time that grows with the text and not with its square', async () => {
     const found = sources()
     expect(found.length).toBeGreaterThan(500)
     const slow = [...found, ...(await builtExpressions())].flatMap(({ path, expression }) => {
-      const letters = slowLetters(expression)
+      const letters = lettersOfSlowMatch(expression)
       return letters === undefined ? [] : [`${path}: ${expression} with many ${JSON.stringify(letters)}`]
     })
     expect(slow).toEqual([])

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startServer, type TestServer } from './helpers/app.ts'
-import { promised } from './helpers/promised.ts'
 import { type RedisServer, startRedis } from './helpers/redis-server.ts'
+import { scaledByLoad } from './helpers/scaled-by-load.ts'
 import { addChannel, addToken } from './helpers/seed.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
 import { ask, chat, model } from './relay/stage.ts'
@@ -42,7 +42,7 @@ async function within<Answer>(limitMs: number, wanted: Answer, asked: () => Prom
   for (;;) {
     const answer = await asked()
     if (answer === wanted) return
-    if (Date.now() > since + promised(limitMs))
+    if (Date.now() > since + scaledByLoad(limitMs))
       throw new Error(`The node answers ${String(answer)} and not ${String(wanted)} after ${limitMs} ms`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }

@@ -4,8 +4,8 @@ import { defaults } from '../src/contract/options/defaults.ts'
 import type { Option } from '../src/contract/options/define.ts'
 import { allOptions, type OptionKey } from '../src/contract/options/index.ts'
 import { serverOfTest, type TestServer } from './helpers/app.ts'
-import { promised } from './helpers/promised.ts'
 import { startRedis } from './helpers/redis-server.ts'
+import { scaledByLoad } from './helpers/scaled-by-load.ts'
 
 /** Every option by its own call: the default, another value, and values that are refused and change nothing. */
 
@@ -179,7 +179,7 @@ it('[T191] an option of each kind applies on the other node within 1 s, and with
   const follow = async (key: OptionKey, value: string, timeout: number) => {
     await a.call('PUT /api/option/', { key, value })
     await expect
-      .poll(() => b.app.options.current[key], { timeout: promised(timeout), interval: 10, message: key })
+      .poll(() => b.app.options.current[key], { timeout: scaledByLoad(timeout), interval: 10, message: key })
       .toEqual(a.app.options.current[key])
   }
   for (const key of kinds) await follow(key, otherValue(key), 1000)
@@ -192,7 +192,9 @@ it('[T191] an option of each kind applies on the other node within 1 s, and with
     a.call('PUT /api/option/', { key: 'Notice', value: 'from a' }),
     b.call('PUT /api/option/', { key: 'Notice', value: 'from b' }),
   ])
-  await expect.poll(() => a.app.options.current.Notice === b.app.options.current.Notice, { timeout: promised(2000) }).toBe(true)
+  await expect
+    .poll(() => a.app.options.current.Notice === b.app.options.current.Notice, { timeout: scaledByLoad(2000) })
+    .toBe(true)
   const { items } = await a.call<{ items: { after: string }[] }>('GET /api/audit/?target=option:Notice&page_size=2')
   expect(items.map(({ after }) => after).toSorted()).toEqual(['from a', 'from b'])
   expect(items[0]?.after).toBe(a.app.options.current.Notice)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseLine, type Routes } from '../src/contract/route.ts'
 import { allRoutes } from '../src/contract/routes/index.ts'
 import { findEndpoint, relayLines } from '../src/server/relay/endpoints.ts'
-import { crowdAt, goodPassword } from './helpers/accounts.ts'
+import { fillHashingQueue, goodPassword } from './helpers/accounts.ts'
 import { startServer, type TestServer } from './helpers/app.ts'
 import { freshDatabase } from './helpers/databases.ts'
 import { type Member, member } from './helpers/members.ts'
@@ -386,7 +386,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     const ask = () =>
       as({ authorization }, 'POST /v1/chat/completions', { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }] })
 
-    const disperse = crowdAt(server.app.passwords)
+    const disperse = fillHashingQueue(server.app.passwords)
     const logins = await Promise.all(Array.from({ length: 40 }, (_, index) => logIn(index, 'wrong 9', index % 2 ? 'en' : 'zh')))
     const answers = await Promise.all(Array.from({ length: 5 }, ask))
     await disperse()

@@ -11,7 +11,7 @@ import { testMasterKey } from './helpers/core.ts'
 import { freshDatabase } from './helpers/databases.ts'
 import { freePort } from './helpers/free-port.ts'
 import { testLogger } from './helpers/logger.ts'
-import { takeAway } from './helpers/outage.ts'
+import { interruptDatabase } from './helpers/outage.ts'
 import { startProcess } from './helpers/process.ts'
 import { upstreamOfTest } from './helpers/upstream.ts'
 import { chat, eventually, model, stage } from './relay/stage.ts'
@@ -167,7 +167,7 @@ describe('strangers', () => {
       }
     }
     await bring(kinds)
-    const bringBack = await takeAway(server.app.database)
+    const bringBack = await interruptDatabase(server.app.database)
     await bring([wrong])
     await bringBack()
 

@@ -54,7 +54,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
   }
 
   /** One resource of every kind that a user may own, all with one name. */
-  async function belongings(who: Member) {
+  async function oneOfEverything(who: Member) {
     const { db } = server.app
     const at = seconds(server.app.now())
     const canary = canaryOf(who)
@@ -121,7 +121,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
   }
 
   it("[T050] answers for another user's resource as for one that does not exist, to the byte", async () => {
-    const { token, view, passkey, session, response } = await belongings(ada)
+    const { token, view, passkey, session, response } = await oneOfEverything(ada)
     const canary = canaryOf(ada)
     const before = await everything(ada)
     const inConsole: Readonly<Record<string, readonly Attempt[]>> = {
@@ -197,7 +197,7 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
 
   it('[T050] uses the id of the path, not an id in the body', async () => {
     const before = await everything(ada)
-    const mine = await belongings(eve)
+    const mine = await oneOfEverything(eve)
     const [view] = before.saved_views as { id: number }[]
     const [passkey] = before.passkeys as { id: number }[]
     await eve.call(`PUT /api/user/self/views/${mine.view}`, { id: view?.id, user_id: ada.id, name: 'renamed' })

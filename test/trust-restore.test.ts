@@ -9,9 +9,9 @@ import { startServer, type TestServer } from './helpers/app.ts'
 import { type DatabaseKind, eachDatabase, freshDatabase, type TestDatabase } from './helpers/databases.ts'
 import { aCharge, aHold } from './helpers/ledger.ts'
 import { member } from './helpers/members.ts'
-import { takeAway } from './helpers/outage.ts'
+import { interruptDatabase } from './helpers/outage.ts'
 import { startRedis } from './helpers/redis-server.ts'
-import { addChannel, addToken, loseLeases, requireBalancedBooks } from './helpers/seed.ts'
+import { addChannel, addToken, expireLeases, requireBalancedBooks } from './helpers/seed.ts'
 import { newFolder } from './helpers/templates.ts'
 import { upstreamOfTest } from './helpers/upstream.ts'
 import { ask, chat, eventually, model } from './relay/stage.ts'
@@ -56,7 +56,7 @@ eachDatabase('a backup that is put back', (_fresh, kind) => {
     await first.stop()
 
     const second = await serverOver(await restore())
-    await loseLeases(second)
+    await expireLeases(second)
     await second.app.ledger.expire()
     const charges = await second.app.db
       .selectFrom('ledger')
@@ -93,7 +93,7 @@ async function backUp(server: TestServer, kind: DatabaseKind): Promise<() => Pro
   }
   const url = new URL(database.env.DATABASE_URL)
   const name = url.pathname.slice(1)
-  const bringBack = await takeAway(app.database)
+  const bringBack = await interruptDatabase(app.database)
   url.pathname = '/postgres'
   const beside = await openDatabase({ DATABASE_URL: url.href, DATA_DIR: '' })
   await sql`create database ${sql.id(`${name}_backup`)} template ${sql.id(name)}`.execute(beside.db)

@@ -22,7 +22,7 @@ afterAll(() => redis?.stop())
 /** Part N of docs/reference/trust-cases.md: secrets at rest, and the keys that protect them. */
 eachDatabase('secrets at rest', (fresh, kind) => {
   it('[T190] [T238] no secret is in clear in the database, its files, a backup, Redis, or any reply of the console', async () => {
-    const heard = redis ? await heardBy(redis) : () => ''
+    const heard = redis ? await recordCommands(redis) : () => ''
     const upstream = await upstreamOfTest()
     const server = await serverOfTest(kind, { env: redis ? { REDIS_URL: redis.url } : {} })
     // The declarations are walked by their keys.
@@ -182,7 +182,7 @@ async function filesOf({ app, database: { env } }: TestServer): Promise<[string,
 }
 
 /** Every command that Redis receives from now on, with its contents. */
-async function heardBy({ url }: { url: string }): Promise<() => string> {
+async function recordCommands({ url }: { url: string }): Promise<() => string> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   onTestFinished(() => void socket.destroy())

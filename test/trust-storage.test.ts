@@ -6,7 +6,7 @@ import { openSqlite } from '../src/server/db/sqlite-file.ts'
 import { serverOfTest, type TestServer } from './helpers/app.ts'
 import { freshDatabase } from './helpers/databases.ts'
 import { type FaultProxy, faultProxy } from './helpers/fault-proxy.ts'
-import { promised } from './helpers/promised.ts'
+import { scaledByLoad } from './helpers/scaled-by-load.ts'
 import { addChannel, addToken, requireBalancedBooks } from './helpers/seed.ts'
 import { type FakeUpstream, upstreamOfTest } from './helpers/upstream.ts'
 import { ask, chat, eventually, model, settledCharges } from './relay/stage.ts'
@@ -62,7 +62,7 @@ async function expectOutage({ server, upstream, known, unknown }: Stage): Promis
     timed(server.raw('GET /api/token/')),
   ])
   expect(calls.map(({ result }) => result.status)).toEqual([503, 503, 503, 503, 503])
-  for (const { ms } of calls) expect(ms).toBeLessThan(promised(patienceMs))
+  for (const { ms } of calls) expect(ms).toBeLessThan(scaledByLoad(patienceMs))
   expect(upstream.journal).toHaveLength(before)
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
   expect((await fetch(`${server.url}/readyz`)).status).toBe(503)
@@ -79,7 +79,7 @@ async function expectRecovery({ server, known, unknown }: Stage): Promise<void> 
       return answers.every(({ status }) => status === 200)
     }),
   )
-  expect(ms).toBeLessThan(promised(5000))
+  expect(ms).toBeLessThan(scaledByLoad(5000))
   await settledCharges(server)
   await requireBalancedBooks(server)
 }
@@ -128,9 +128,9 @@ describe('a PostgreSQL that is in trouble', () => {
     const answers = await Promise.all([timed(server.raw('GET /api/user/self')), timed(server.raw('GET /api/token/'))])
     for (const { result, ms } of answers) {
       expect(result.status).toBe(503)
-      expect(ms).toBeLessThan(promised(patienceMs))
+      expect(ms).toBeLessThan(scaledByLoad(patienceMs))
     }
-    expect((await waiting).ms).toBeLessThan(promised(patienceMs))
+    expect((await waiting).ms).toBeLessThan(scaledByLoad(patienceMs))
     expect(new Set((await waiting).result.map(({ status }) => status))).toEqual(new Set(['rejected']))
     // Money has separate connections.
     expect((await ask(server, known, chat())).status).toBe(200)
@@ -172,7 +172,7 @@ describe('a PostgreSQL that is in trouble', () => {
     const failing = await failFirst(beside, { table: 'options', times: 1000, state: '40001' })
     const { result, ms } = await timed(save('never'))
     expect([result.status, await failing.attempts()]).toEqual([503, 4])
-    expect(ms).toBeLessThan(promised(patienceMs))
+    expect(ms).toBeLessThan(scaledByLoad(patienceMs))
     await failing.end()
     expect((await save('Sluice')).status).toBe(200)
   }, 60_000)
@@ -188,7 +188,7 @@ describe('a PostgreSQL that is in trouble', () => {
     const holding = await failFirst(beside, { table: 'holds', times: 1000, state: '40P01' })
     const { result, ms } = await timed(ask(server, known, chat()))
     expect(result.status).toBe(503)
-    expect(ms).toBeLessThan(promised(patienceMs))
+    expect(ms).toBeLessThan(scaledByLoad(patienceMs))
     expect(upstream.journal).toHaveLength(before)
     await holding.end()
     await expectRecovery(stage)
@@ -203,8 +203,8 @@ describe('a PostgreSQL that is in trouble', () => {
       timed(server.raw('GET /api/token/')),
     ])
     expect([refused.result.status, read.result.status]).toEqual([503, 200])
-    expect(refused.ms).toBeLessThan(promised(12_000))
-    expect(read.ms).toBeLessThan(promised(2500))
+    expect(refused.ms).toBeLessThan(scaledByLoad(12_000))
+    expect(read.ms).toBeLessThan(scaledByLoad(2500))
     expect((await ask(server, known, chat())).status).toBe(200)
     await beside.query('rollback')
     await server.call('PUT /api/option/', { key: 'SystemName', value: 'Free again' })
@@ -243,13 +243,13 @@ describe('a SQLite file that another program has locked', () => {
       timed(server.raw('PUT /api/option/', { key: 'SystemName', value: `locked ${index}` })),
     )
     await pause(100)
-    expect((await timed(fetch(`${server.url}/healthz`))).ms).toBeLessThan(promised(2500))
+    expect((await timed(fetch(`${server.url}/healthz`))).ms).toBeLessThan(scaledByLoad(2500))
     const asked = await timed(ask(server, key, chat()))
     expect(asked.result.text).toContain('database_unavailable')
     expect((await ask(server, key, chat())).status).toBe(503)
     const refused = await Promise.all(writes)
     expect(refused.map(({ result }) => result.status)).toEqual([503, 503, 503])
-    expect(lag.ms()).toBeLessThan(promised(2500))
+    expect(lag.ms()).toBeLessThan(scaledByLoad(2500))
 
     other.exec('rollback')
     other.close()

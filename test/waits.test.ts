@@ -9,7 +9,7 @@ const pause =
   /await (?:new Promise(?:<\w+>)?\(\(resolve\) => setTimeout\(resolve, |wait\(|pause\((?!\))|soon\()|requestAnimationFrame\(\(\) => setTimeout/g
 /** A limit to the time that something took. */
 const limit =
-  /toBeLessThan(?:OrEqual)?\(promised\(|< promised\(|> since \+ promised\(|timeout: promised\(|askedMs\)\.toBeLessThan/g
+  /toBeLessThan(?:OrEqual)?\(scaledByLoad\(|< scaledByLoad\(|> since \+ scaledByLoad\(|timeout: scaledByLoad\(|askedMs\)\.toBeLessThan/g
 
 const interval = 'the interval of a poll'
 const nothingMore = 'nothing more must come: the pause can only fail to find a fault'

@@ -103,7 +103,7 @@ describe.each(['sqlite', 'postgres'] as const)('callers over %s', (kind) => {
   /** An address for each call, so that limits of clients do not add up. */
   const address = () => `198.${18 + (++calls >> 16)}.${(calls >> 8) & 255}.${calls & 255}`
 
-  async function askGate(line: string, headers: Headers): Promise<Told> {
+  async function askGate(line: string, headers: Headers): Promise<Received> {
     const { method, path } = parseLine(filled(line))
     const { statusCode, body } = await gate.inject({
       // A method of the contract.
@@ -116,7 +116,7 @@ describe.each(['sqlite', 'postgres'] as const)('callers over %s', (kind) => {
     return { status: statusCode, text: body }
   }
 
-  function ask(line: string, headers: Headers): Promise<Told> {
+  function ask(line: string, headers: Headers): Promise<Received> {
     const { method, path } = parseLine(filled(line))
     const isSocket = method === 'WEBSOCKET'
     const query = line in consoleRoutes && method === 'GET' ? `?${new URLSearchParams(signed)}` : ''
@@ -145,13 +145,13 @@ describe.each(['sqlite', 'postgres'] as const)('callers over %s', (kind) => {
   }
 })
 
-interface Told {
+interface Received {
   readonly status: number
   readonly text: string
 }
 
 /** The cell of an answer, or its message if there is no such cell. */
-function nameOf(line: string, { status, text }: Told, expected: Answer | undefined): string {
+function nameOf(line: string, { status, text }: Received, expected: Answer | undefined): string {
   // These have answers of their own that read like theirs.
   const own = expected === 'in' ? ['link', ...(line.startsWith('GET /metrics') ? [] : ['hidden'])] : []
   const found = Object.entries(refusals).find(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addToken } from '../helpers/seed.ts'
-import { expectFit, go, openStage, readMessage, type Stage, standInForChatPages } from './stage.ts'
+import { expectFit, go, openStage, readMessage, type Stage, serveChatPages } from './stage.ts'
 
 /** Chat pages of others in a frame, and the way there. */
 let stage: Stage
@@ -42,7 +42,7 @@ it.each([
   { timeout: 90_000 },
   async ({ language, scheme }) => {
     const { page, problems } = await stage.open('root', { language, scheme })
-    await standInForChatPages(page)
+    await serveChatPages(page)
     const say = words[language]
     const names = ['NextChat', 'Lobe Chat', 'AI as Workspace', 'OpenCat', 'the first']
     await go(page, '/')
@@ -115,7 +115,7 @@ it('without a link it names the admin to ask, and with the single link of older 
 }, async () => {
   const { call } = stage.server
   const { page } = await stage.open('root', { language: 'en' })
-  await standInForChatPages(page)
+  await serveChatPages(page)
   await call('PUT /api/option/', { key: 'Chats', value: '[]' })
   for (const path of ['/chat', '/chat/0', '/chat2link']) {
     await go(page, path)

@@ -14,7 +14,7 @@ import {
   logIn,
   openStage,
   type Stage,
-  standInForChatPages,
+  serveChatPages,
   userPassword,
 } from './stage.ts'
 import { type View, viewsOf } from './views.ts'
@@ -43,7 +43,7 @@ describe.each(everyone)('for $who', ({ who, level, language, scheme, width }) =>
     const seen = new Set<string>()
     for (const { path, screen: of, access } of views.filter((view) => !isTab(view))) {
       const opensChatPage = of.startsWith('/chat') && who === 'root'
-      if (opensChatPage) await standInForChatPages(page)
+      if (opensChatPage) await serveChatPages(page)
       await go(page, path)
       const screen = screens.find((one) => one.path === of)
       const refused = page.getByText(forbidden[language], { exact: true })

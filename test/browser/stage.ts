@@ -19,7 +19,7 @@ const chatPage = `<!doctype html><html lang="en"><title>Chat</title><main><h1>El
 <script>document.querySelector('pre').textContent = decodeURIComponent(location.href)</script></html>`
 
 /** Only for tests that open them: a browser with request interception reloads every script with every page. */
-export const standInForChatPages = (page: Page) =>
+export const serveChatPages = (page: Page) =>
   page.route(chatPages, (route) => route.fulfill({ contentType: 'text/html', body: chatPage }))
 
 export type Who = 'nobody' | 'user' | 'admin' | 'root'

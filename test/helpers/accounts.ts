@@ -31,7 +31,7 @@ export interface AccountNode extends Accounts {
 }
 
 /** Load that holds every hashing slot and every place in the queue, until it is stopped. */
-export function crowdAt(passwords: Passwords): () => Promise<void> {
+export function fillHashingQueue(passwords: Passwords): () => Promise<void> {
   let isOver = false
   const hashOn = async ({ hash }: Hashing) => {
     while (!isOver) await hash(goodPassword)

@@ -187,7 +187,7 @@ function stepsOf({ source, flags }: RegExp): { steps: Map<number, Step>; samples
 }
 
 /** Letters that, repeated, make the expression take more than linear time; undefined if there are none. */
-export function slowLetters(expression: RegExp): string | undefined {
+export function lettersOfSlowMatch(expression: RegExp): string | undefined {
   if (!/[*+]|,\}|\d{4}/.test(expression.source)) return undefined
   const { steps, samples } = stepsOf(expression)
   const after = (from: number, kind: number) => steps.get(from)?.next[kind] ?? []

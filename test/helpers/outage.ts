@@ -4,7 +4,7 @@ import { type Database, openDatabase } from '../../src/server/db/open.ts'
 import { openSqlite } from '../../src/server/db/sqlite-file.ts'
 
 /** Takes its database away from a server or a ledger: locked on SQLite, unreachable on PostgreSQL. Answers how to bring it back. */
-export async function takeAway(database: Database): Promise<() => Promise<void>> {
+export async function interruptDatabase(database: Database): Promise<() => Promise<void>> {
   if (database.dialect === 'sqlite') {
     const other = openSqlite(database.file)
     other.exec('begin immediate')

@@ -8,7 +8,7 @@ const memory = (pid: number, what: 'VmHWM' | 'VmRSS') =>
   Number(new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
 
 /** By how much the process grew at most meanwhile, in megabytes. */
-export async function growthOf(pid: number, work: () => Promise<unknown>): Promise<number> {
+export async function memoryGrowth(pid: number, work: () => Promise<unknown>): Promise<number> {
   // Resets the peak.
   writeFileSync(`/proc/${pid}/clear_refs`, '5')
   const before = memory(pid, 'VmHWM')

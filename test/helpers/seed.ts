@@ -34,7 +34,7 @@ export async function books(server: TestServer) {
 }
 
 /** Reclaims the reservations of a dead process, as if the minute of its lease had passed. */
-export async function loseLeases({ app }: TestServer): Promise<void> {
+export async function expireLeases({ app }: TestServer): Promise<void> {
   await app.db.updateTable('holds').set({ lease_until: 1 }).where('node', '!=', app.node).execute()
 }
 

@@ -4,7 +4,7 @@ import { startServer, type TestServer } from '../helpers/app.ts'
 import type { DatabaseKind } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { countWords, type FakeUpstream, type Program, promptText, startFakeUpstream } from '../helpers/upstream.ts'
-import { bodyOf, idle, post, readAnswer, type Tongue } from './trust-stage.ts'
+import { bodyOf, idle, type PairFormat, post, readAnswer } from './trust-stage.ts'
 
 const unitsOfDollar = 500_000
 /** In ten thousandths: the ratio of the model, and that of its output. */
@@ -77,7 +77,7 @@ export function accountsOfSuite(kind: DatabaseKind) {
       for (let round = 0; round < rounds; round++) {
         await Promise.all(
           Array.from({ length: together }, async () => {
-            const asks: Tongue = upTo(2) ? 'openai' : 'anthropic'
+            const asks: PairFormat = upTo(2) ? 'openai' : 'anthropic'
             const model = models[upTo(models.length)] ?? ''
             const words = 'word '.repeat(1 + upTo(40))
             const answer = await post(server, token.key, asks, bodyOf(model, words, { stream: upTo(2) === 0 }))

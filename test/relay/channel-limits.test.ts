@@ -7,8 +7,8 @@ import { startTaskPeer } from '../helpers/task-peer.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { caller, live, realtimeUpstream } from './realtime-stage.ts'
 import {
-  askPatiently,
   askRedis,
+  askWithRetry,
   chat,
   completion,
   countsInRedis,
@@ -60,7 +60,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     const [model, small, large] = ['gpt-4o', await upstreamOfTest(), await upstreamOfTest()]
     const id = await add({ url: small.url, models: model, priority: 5, setting: { max_requests_per_minute: 5 } })
     const otherId = await add({ url: large.url, models: model })
-    const answers = await onBoth(20, (node) => askPatiently(node, key, chat({ model })))
+    const answers = await onBoth(20, (node) => askWithRetry(node, key, chat({ model })))
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
     expect([small.journal.length, large.journal.length]).toEqual([5, 15])
     await settledCharges(a)
@@ -70,11 +70,11 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
 
     await a.call(`DELETE /api/channel/${otherId}`)
     await eventually('the other node knows it is gone', () => b.app.channels.current.keysOf(otherId).length === 0)
-    const refused = await onBoth(4, (node) => askPatiently(node, key, chat({ model })))
+    const refused = await onBoth(4, (node) => askWithRetry(node, key, chat({ model })))
     expect(refused.map(({ status }) => status)).toEqual([429, 429, 429, 429])
     expect(refused.every((answer) => retryAfter(answer) > 0 && retryAfter(answer) <= 60)).toBe(true)
     // A caller that names the channel gets it, full or not.
-    expect((await onBoth(2, (node) => askPatiently(node, `${key}-${id}`, chat({ model })))).map(({ status }) => status)).toEqual([
+    expect((await onBoth(2, (node) => askWithRetry(node, `${key}-${id}`, chat({ model })))).map(({ status }) => status)).toEqual([
       200, 200,
     ])
     expect(small.journal).toHaveLength(7)
@@ -89,20 +89,20 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
       open.push(response)
     })
     await add({ url, models: model, setting: { max_concurrency: 3 } })
-    const leavers: AbortController[] = []
+    const aborters: AbortController[] = []
     const stream = async (node: TestServer) => {
-      const leaver = new AbortController()
+      const aborter = new AbortController()
       const response = await fetch(`${node.url}/v1/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         body: JSON.stringify(chat({ model, stream: true })),
-        signal: leaver.signal,
+        signal: aborter.signal,
       })
-      if (response.status === 200) leavers.push(leaver)
+      if (response.status === 200) aborters.push(aborter)
       return response
     }
     onTestFinished(() => {
-      for (const leaver of leavers) leaver.abort()
+      for (const aborter of aborters) aborter.abort()
     })
     const first = await onBoth(10, stream)
     expect(first.filter(({ status }) => status === 200)).toHaveLength(3)
@@ -111,7 +111,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     open[0]?.end(piece('', 'stop') + event('[DONE]'))
     open[1]?.destroy()
     // The upstream sees the disconnection of every caller: that is the third abort.
-    for (const leaver of leavers) leaver.abort()
+    for (const aborter of aborters) aborter.abort()
     for (const node of [a, b, a]) await eventually('there is room again', async () => (await stream(node)).status === 200)
     expect((await onBoth(4, stream)).map(({ status }) => status)).toEqual([429, 429, 429, 429])
     expect(open).toHaveLength(6)
@@ -127,17 +127,17 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     })
     const id = await add({ url, models: model, setting: { max_concurrency: 1, max_tokens_per_minute: 1000 } })
     const [channel] = a.app.channels.current.keysOf(id)
-    const leaver = channel && a.app.traffic.begin(channel, { id: 'leaver', model, inputTokens: 0, isPinned: false })
+    const aborter = channel && a.app.traffic.begin(channel, { id: 'leaver', model, inputTokens: 0, isPinned: false })
     // Before Redis has answered.
-    leaver?.abandoned()
-    expect(await leaver?.waitMs).toBe(0)
-    expect((await askPatiently(a, key, chat({ model }))).status).toBe(502)
+    aborter?.abandoned()
+    expect(await aborter?.waitMs).toBe(0)
+    expect((await askWithRetry(a, key, chat({ model }))).status).toBe(502)
     status = 200
-    await eventually('the place is free', async () => (await askPatiently(b, key, chat({ model }))).status === 200)
+    await eventually('the place is free', async () => (await askWithRetry(b, key, chat({ model }))).status === 200)
     const before = served
     const tokens = { ...probe, key: `channel:${id}`, requests: 0, tokens: 1000 }
     await eventually('Redis knows the tokens', async () => (await askRedis(a, tokens))?.refusal?.measure === 'tokens')
-    const refused = await askPatiently(a, key, chat({ model }))
+    const refused = await askWithRetry(a, key, chat({ model }))
     expect([refused.status, retryAfter(refused) > 1, retryAfter(refused) <= 60, served - before]).toEqual([429, true, true, 0])
   })
 
@@ -158,7 +158,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     const peer = await startTaskPeer()
     onTestFinished(() => peer.stop())
     await add({ url: peer.url, type: 2, models: 'mj_imagine', setting: { max_requests_per_minute: 2 } })
-    const orders = await onBoth(6, (node) => askPatiently(node, key, { prompt: 'a cat' }, '/mj/submit/imagine'))
+    const orders = await onBoth(6, (node) => askWithRetry(node, key, { prompt: 'a cat' }, '/mj/submit/imagine'))
     expect(orders.filter(({ status }) => status === 200)).toHaveLength(2)
     expect(peer.asked.filter(({ path }) => path.endsWith('/submit/imagine'))).toHaveLength(2)
   })
@@ -167,7 +167,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     const [model, upstream] = ['gpt-3.5-turbo', await upstreamOfTest()]
     await add({ url: upstream.url, models: model, setting: { max_requests_per_minute: 5, max_concurrency: 100 } })
     await shared.kill()
-    const answers = await onBoth(20, (node) => askPatiently(node, key, chat({ model })))
+    const answers = await onBoth(20, (node) => askWithRetry(node, key, chat({ model })))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(10)
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(10)
     expect(upstream.journal).toHaveLength(10)

@@ -13,12 +13,15 @@ export interface Heard {
 }
 
 /** Its reply: JSON, or bytes of a type, with a status. Undefined never answers. */
-export type Told = { json: unknown; status?: number } | { bytes: string | Buffer; type: string; status?: number } | undefined
+export type ProgrammedReply =
+  | { json: unknown; status?: number }
+  | { bytes: string | Buffer; type: string; status?: number }
+  | undefined
 
 /** A server before a vendor of the given type, whose models have the given prices: by tokens, or in dollars for a call. */
 export async function directStage(
   kind: DatabaseKind,
-  answer: (heard: Heard, count: number) => Told | Promise<Told>,
+  answer: (heard: Heard, count: number) => ProgrammedReply | Promise<ProgrammedReply>,
   more: { channel: Record<string, unknown>; ratios?: Record<string, number>; prices?: Record<string, number> },
 ) {
   const heard: Heard[] = []
@@ -54,7 +57,7 @@ export async function directStage(
   return { ...staged, url, heard, form, save }
 }
 
-function tell(response: ServerResponse, told: Told): void {
+function tell(response: ServerResponse, told: ProgrammedReply): void {
   if (!told) return
   const { status = 200 } = told
   const [type, body] = 'json' in told ? ['application/json', JSON.stringify(told.json)] : [told.type, told.bytes]

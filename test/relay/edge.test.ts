@@ -6,7 +6,7 @@ import { serverOfTest } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
-import { directStage, type Told } from './direct-stage.ts'
+import { directStage, type ProgrammedReply } from './direct-stage.ts'
 import { ask, chat, eventually, model, requestBytes, running, settledCharges, speak, stage } from './stage.ts'
 
 const asPoor = ask
@@ -261,7 +261,7 @@ describe('bodies', () => {
 
   it('[T073] sizes, lengths and counts of images, sound, drawings and music are refused, or keep their price', async () => {
     let seconds: unknown = 3
-    const answers: readonly (readonly [string, () => Told])[] = [
+    const answers: readonly (readonly [string, () => ProgrammedReply])[] = [
       ['/v1/images', () => ({ json: { created: 1, data: [{ url: 'https://x.test/a.png' }] } })],
       ['/v1/audio/speech', () => ({ bytes: 'ID3', type: 'audio/mpeg' })],
       [

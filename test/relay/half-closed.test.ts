@@ -39,10 +39,10 @@ async function heldUpstream() {
     else if (stream) response.end(piece('five six') + piece('', 'stop') + event('[DONE]'))
     else response.writeHead(200, { 'content-type': 'application/json' }).end(completion())
   })
-  const letGo = () => {
+  const release = () => {
     for (const answer of held.splice(0)) answer()
   }
-  return { url, seen, letGo }
+  return { url, seen, release }
 }
 
 async function held(kind: 'sqlite' | 'postgres') {
@@ -74,14 +74,14 @@ anyDatabase('a caller who ends their side of the connection behind the request',
   it('gets the whole answer, be it JSON, a stream or bytes, and the connection is closed behind it', async () => {
     const { upstream, server, halfClosed } = await held(kind)
     const whole = await halfClosed({})
-    upstream.letGo()
+    upstream.release()
     const oldest = await halfClosed({ version: '1.0' })
-    upstream.letGo()
+    upstream.release()
     const stream = await halfClosed({ body: chat({ stream: true }) })
     await stream.until((text) => text.includes('four'))
-    upstream.letGo()
+    upstream.release()
     const bytes = await halfClosed(speech)
-    upstream.letGo()
+    upstream.release()
 
     for (const caller of [whole, oldest]) {
       const text = await caller.until(() => false)
@@ -117,7 +117,7 @@ anyDatabase('a caller who ends their side of the connection behind the request',
     for (const asked of [{}, { body: chat({ stream: true }) }, speech]) {
       const caller = await halfClosed(asked)
       caller.socket.destroy()
-      upstream.letGo()
+      upstream.release()
     }
     expect((await rows(server)).map(({ interrupted }) => interrupted)).toEqual(['client', 'client', 'client'])
   })
@@ -126,7 +126,7 @@ anyDatabase('a caller who ends their side of the connection behind the request',
     const { upstream, server, halfClosed } = await held(kind)
     const caller = await halfClosed({})
     await caller.until((text) => text.includes('\r\n\r\nHTTP/1.1 100'))
-    upstream.letGo()
+    upstream.release()
     const replies = (await caller.until(() => false)).split('\r\n\r\n')
     expect(replies.slice(0, 2)).toEqual(['HTTP/1.1 100 Continue', 'HTTP/1.1 100 Continue'])
     expect(replies.at(-1)).toBe(completion())

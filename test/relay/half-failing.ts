@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { randomsOf } from '../helpers/randoms.ts'
 import { httpUpstream } from './stage.ts'
-import { healthyAnswer, readAnswer, reported, type Trust, type Way } from './trust-stage.ts'
+import { type FormatPair, healthyAnswer, readAnswer, reported, type Trust } from './trust-stage.ts'
 
 /**
  * Sends requests to four channels, each of which fails half of the time: so many must succeed, each of those charged once, and the
@@ -9,7 +9,7 @@ import { healthyAnswer, readAnswer, reported, type Trust, type Way } from './tru
  */
 export async function requireMostAnswered(
   trust: Trust,
-  way: Way,
+  pair: FormatPair,
   { rounds, together, goodLeast }: { rounds: number; together: number; goodLeast: number },
 ): Promise<void> {
   const random = randomsOf(7)
@@ -18,22 +18,22 @@ export async function requireMostAnswered(
     request.on('data', (chunk) => (text += chunk))
     request.on('end', () => {
       if (random() < 0.5) return void response.writeHead(500).end('{}')
-      const answer = healthyAnswer(way.speaks, JSON.parse(text), 'four five six')
+      const answer = healthyAnswer(pair.speaks, JSON.parse(text), 'four five six')
       response.writeHead(200, { 'content-type': answer.type }).end(answer.body)
     })
   })
-  const first = await trust.lane(way, flaky)
-  for (let more = 0; more < 3; more++) await trust.lane(way, flaky, {}, first)
+  const first = await trust.lane(pair, flaky)
+  for (let more = 0; more < 3; more++) await trust.lane(pair, flaky, {}, first)
   let good = 0
   for (let round = 0; round < rounds; round++) {
     const answers = await Promise.all(Array.from({ length: together }, (_, index) => first.ask(index % 2 === 0)))
     for (const answer of answers) {
-      const { said, ending } = readAnswer(way.asks, answer)
+      const { said, ending } = readAnswer(pair.asks, answer)
       if (answer.status === 200) good++
       expect([said, ending]).toEqual(answer.status === 200 ? ['four five six', 'done'] : ['', 'error'])
     }
   }
-  expect([way.name, good, good >= goodLeast]).toEqual([way.name, good, true])
+  expect([pair.name, good, good >= goodLeast]).toEqual([pair.name, good, true])
   const rows = await first.charged()
   expect(rows).toHaveLength(good)
   for (const row of rows) expect(row).toMatchObject({ ...reported, quota: reported.prompt + reported.completion })

@@ -3,7 +3,7 @@ import { serverOfTest } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 import { holdShapes } from './hold-shapes.ts'
-import { crowd, holdStage } from './hold-stage.ts'
+import { holdStage, sendConcurrently } from './hold-stage.ts'
 
 /** Sent 200 times at once in the short run; `npm run torture` does so with every shape. */
 const crowded = new Set([
@@ -32,7 +32,7 @@ eachDatabase('a hold covers what a request can cost', (_fresh, kind) => {
     const server = await serverOfTest(kind)
     const stage = await holdStage(server)
     for (const shape of holdShapes.filter(({ name }) => crowded.has(name))) {
-      const { statuses, left, dearest } = await crowd([server], stage, shape)
+      const { statuses, left, dearest } = await sendConcurrently([server], stage, shape)
       expect(statuses, shape.name).toContain(200)
       expect(left, shape.name).toBeGreaterThanOrEqual(shape.isUnbounded ? -dearest : 0)
     }

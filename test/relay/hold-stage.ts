@@ -68,7 +68,7 @@ export async function send(url: string, key: string, { path, model, body }: Hold
 }
 
 /** Sends a shape many times concurrently with a key that covers ten at their real cost, and returns the remaining quota. */
-export async function crowd(
+export async function sendConcurrently(
   servers: readonly TestServer[],
   stage: Awaited<ReturnType<typeof holdStage>>,
   shape: HoldShape,

@@ -8,7 +8,7 @@ import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/se
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import {
   ask,
-  askPatiently,
+  askWithRetry,
   chat,
   completion,
   event,
@@ -160,7 +160,7 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
     const { server, ask } = await stage(kind, url)
     const answers = [ask(chat()), ask(chat({ stream: true }))]
     await eventually('both are held', () => arrived === 2)
-    const giveBack = await takeAway(server)
+    const giveBack = await interruptDatabase(server)
     release()
     const [whole, stream] = await Promise.all(answers)
     expect(whole?.status).toBe(503)
@@ -202,7 +202,7 @@ async function charges(server: TestServer): Promise<number> {
 }
 
 /** Makes the database take nothing, and answers how to end that. */
-async function takeAway(server: TestServer): Promise<() => Promise<void>> {
+async function interruptDatabase(server: TestServer): Promise<() => Promise<void>> {
   const { database } = server.app
   if (database.dialect === 'sqlite') return blockWrites(server)
   const name = new URL(database.url).pathname.slice(1)
@@ -250,7 +250,7 @@ describe('several nodes on one PostgreSQL', () => {
       Array.from(
         { length: 200 },
         async (_, index) =>
-          (await askPatiently(index % 2 ? a : b, token.key, chat({ max_tokens: 1000, stream: index % 4 < 2 }))).status,
+          (await askWithRetry(index % 2 ? a : b, token.key, chat({ max_tokens: 1000, stream: index % 4 < 2 }))).status,
       ),
     )
     const passed = statuses.filter((status) => status === 200).length

@@ -24,7 +24,7 @@ import {
 const sse = 'text/event-stream'
 
 /** An upstream that always answers these bytes. */
-const saying = (body: string | Buffer, type = 'application/json', headers: Record<string, string> = {}, status = 200) =>
+const replying = (body: string | Buffer, type = 'application/json', headers: Record<string, string> = {}, status = 200) =>
   httpUpstream((request, response) => {
     request.resume()
     response.writeHead(status, { 'content-type': type, ...headers }).end(body)
@@ -45,7 +45,7 @@ describe('an answer in the other form than was asked for', () => {
   it.each(['application/json', sse, 'text/plain', ''])(
     'one completion instead of a stream reaches the caller as a stream (%s)',
     async (type) => {
-      const { server, ask } = await stage('sqlite', await saying(completion(), type))
+      const { server, ask } = await stage('sqlite', await replying(completion(), type))
       const plain = await ask(chat({ stream: true }))
       expect([plain.status, plain.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
       expect(said(plain.text)).toBe('four five six')
@@ -68,7 +68,7 @@ describe('an answer in the other form than was asked for', () => {
     const body = completion({
       choices: [{ index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'tool_calls' }],
     })
-    const { ask } = await stage('sqlite', await saying(body))
+    const { ask } = await stage('sqlite', await replying(body))
     const [first, last] = dataOf((await ask(chat({ stream: true }))).text)
     expect(first.choices[0].delta).toEqual({ role: 'assistant', content: '', tool_calls: [{ index: 0, ...call }] })
     expect(last.choices[0].finish_reason).toBe('tool_calls')
@@ -87,7 +87,7 @@ describe('an answer in the other form than was asked for', () => {
       event({ id: 'c', choices: [], usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 } }),
       event('[DONE]'),
     ].join('')
-    const { server, ask } = await stage('sqlite', await saying(stream, sse))
+    const { server, ask } = await stage('sqlite', await replying(stream, sse))
     const answer = await ask(chat())
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json'])
     expect(JSON.parse(answer.text)).toMatchObject({
@@ -113,7 +113,7 @@ describe('an answer in the other form than was asked for', () => {
 
   it('a stream that is cut, or reports an error, is no completion', async () => {
     for (const stream of [piece('four '), piece('four ') + event({ error: { message: 'overloaded', type: 'server_error' } })]) {
-      const { server, ask } = await stage('sqlite', await saying(stream, sse))
+      const { server, ask } = await stage('sqlite', await replying(stream, sse))
       expect((await ask(chat())).status).toBe(502)
       expect(await settledCharges(server)).toEqual([])
     }
@@ -128,7 +128,7 @@ describe('an answer in the other form than was asked for', () => {
       choices: [{ index: 0, text: 'four five', finish_reason: 'stop' }],
       usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
     }
-    const whole = await stage('sqlite', await saying(JSON.stringify(text)))
+    const whole = await stage('sqlite', await replying(JSON.stringify(text)))
     const streamed = await whole.ask({ model, prompt: 'one', stream: true }, '/v1/completions')
     expect(dataOf(streamed.text)).toMatchObject([{ choices: [{ text: 'four five' }] }])
     expect(streamed.text.endsWith('[DONE]\n\n')).toBe(true)
@@ -137,7 +137,7 @@ describe('an answer in the other form than was asked for', () => {
     )
     const gathered = await stage(
       'sqlite',
-      await saying(`${events.join('')}${event({ ...text, choices: [] })}${event('[DONE]')}`, sse),
+      await replying(`${events.join('')}${event({ ...text, choices: [] })}${event('[DONE]')}`, sse),
     )
     expect(JSON.parse((await gathered.ask({ model, prompt: 'one' }, '/v1/completions')).text)).toMatchObject(text)
 
@@ -156,7 +156,7 @@ describe('an answer in the other form than was asked for', () => {
       stop_sequence: null,
       usage: { input_tokens: 9, output_tokens: 6 },
     }
-    const { server, token } = await stage('sqlite', await saying(JSON.stringify(message)), {
+    const { server, token } = await stage('sqlite', await replying(JSON.stringify(message)), {
       channel: { type: 14, models: claude },
     })
     const client = new Anthropic({ apiKey: token.key, baseURL: server.url, maxRetries: 0 })
@@ -173,7 +173,7 @@ describe('an answer in the other form than was asked for', () => {
       headers: { 'x-api-key': token.key },
       body: JSON.stringify({ ...asked, stream: true }),
     })
-    const turned = await stage('sqlite', await saying(await raw.text(), sse), { channel: { type: 14, models: claude } })
+    const turned = await stage('sqlite', await replying(await raw.text(), sse), { channel: { type: 14, models: claude } })
     const back = new Anthropic({ apiKey: turned.token.key, baseURL: turned.server.url, maxRetries: 0 })
     expect(await back.messages.create(asked)).toMatchObject(message)
     await requireBalancedBooks(server)
@@ -196,7 +196,7 @@ describe('an answer that is none', () => {
     ['plain text', 'error: out of cheese', 'text/plain'],
     ['binary', Buffer.from([0, 159, 146, 150]), 'application/octet-stream'],
   ])('%s is a failure, reported plainly and free of charge', async (_name, body, type) => {
-    const { server, ask } = await stage('sqlite', await saying(body, type))
+    const { server, ask } = await stage('sqlite', await replying(body, type))
     for (const stream of [true, false]) {
       const answer = await ask(chat({ stream }))
       expect([answer.status, JSON.parse(answer.text).error.type]).toEqual([502, 'upstream_error'])
@@ -344,7 +344,7 @@ describe('streams that are almost right', () => {
     ['a byte order mark at the beginning', `\ufeff${piece('four')}${tail}${event('[DONE]')}`],
     ['line ends of both kinds', `${piece('four').replaceAll('\n', '\r\n')}${tail}${event('[DONE]').replaceAll('\n', '\r\n')}`],
   ])('%s: the caller gets whole events and a proper end, and is charged once', async (_name, stream) => {
-    const { server, ask } = await stage('sqlite', await saying(stream, sse))
+    const { server, ask } = await stage('sqlite', await replying(stream, sse))
     const { text } = await ask(chat({ stream: true }))
     expect(said(text.replace('\ufeff', ''))).toBe('four')
     expect(text).toMatch(/data: \[DONE\]\r?\n\r?\n$/)
@@ -355,7 +355,7 @@ describe('streams that are almost right', () => {
   })
 
   it('half an event at the end of an unfinished stream is not passed on; an error event is', async () => {
-    const { server, ask } = await stage('sqlite', await saying(`${piece('four')}data: {"choices":[{"ind`, sse))
+    const { server, ask } = await stage('sqlite', await replying(`${piece('four')}data: {"choices":[{"ind`, sse))
     const { text } = await ask(chat({ stream: true }))
     expect(dataOf(text)).toHaveLength(2)
     expect(dataOf(text)[1].error.message).toBeTruthy()
@@ -369,7 +369,7 @@ describe('streams that are almost right', () => {
   ])('%s in the middle ends the stream with one error event, charged by the partial reply', async (_name, error) => {
     const { server, ask } = await stage(
       'sqlite',
-      await saying(`${piece('four five ')}${event(error)}${piece('six')}${event('[DONE]')}`, sse),
+      await replying(`${piece('four five ')}${event(error)}${piece('six')}${event('[DONE]')}`, sse),
     )
     const { text } = await ask(chat({ stream: true }))
     expect(text).not.toContain('[DONE]')
@@ -381,7 +381,7 @@ describe('streams that are almost right', () => {
 
   it('the usage event is hidden from callers that did not request it, in any form, and shown to others', async () => {
     const usage = 'data: {"choices": [], "usage" : {"prompt_tokens": 11, "completion_tokens": 7}}\n\n'
-    const { server, ask } = await stage('sqlite', await saying(`${piece('four')}${tail}${usage}${event('[DONE]')}`, sse))
+    const { server, ask } = await stage('sqlite', await replying(`${piece('four')}${tail}${usage}${event('[DONE]')}`, sse))
     for (const stream_options of [
       undefined,
       null,
@@ -528,7 +528,7 @@ describe('the way an upstream answers', () => {
   it('an error that is compressed is read', async () => {
     const { ask } = await stage(
       'sqlite',
-      await saying(
+      await replying(
         gzipSync('{"error":{"message":"bad seed","param":"seed"}}'),
         'application/json',
         { 'content-encoding': 'gzip' },
@@ -541,7 +541,7 @@ describe('the way an upstream answers', () => {
   it.each(['constructor', '__proto__', 'zstd', 'gzip, gzip'])('content-encoding %s ends in a plain error', async (encoding) => {
     const { server, ask } = await stage(
       'sqlite',
-      await saying(gzipSync(completion()), 'application/json', { 'content-encoding': encoding }),
+      await replying(gzipSync(completion()), 'application/json', { 'content-encoding': encoding }),
     )
     expect((await ask(chat())).status).toBe(502)
     await requireBalancedBooks(server)
@@ -562,7 +562,7 @@ describe('the way an upstream answers', () => {
       [true, Buffer.concat(Array.from({ length: 70 }, () => events)), {}, /too large/],
     ]
     for (const [stream, body, headers, expected] of cases) {
-      const { server, ask } = await stage('sqlite', await saying(body as Buffer, stream ? sse : 'application/json', headers))
+      const { server, ask } = await stage('sqlite', await replying(body as Buffer, stream ? sse : 'application/json', headers))
       const answer = await ask(chat({ stream }))
       if (typeof expected === 'number') expect(answer.status).toBe(expected)
       else expect(answer.text.slice(-1000)).toMatch(expected)
@@ -599,7 +599,7 @@ describe('the way an upstream answers', () => {
     const header = typeof sent === 'string' ? sent : sent()
     const { ask } = await stage(
       'sqlite',
-      await saying('{"error":{"message":"slow down"}}', 'application/json', { 'retry-after': header }, 429),
+      await replying('{"error":{"message":"slow down"}}', 'application/json', { 'retry-after': header }, 429),
     )
     const got = (await ask(chat())).headers.get('retry-after')
     if (told instanceof RegExp) expect(got).toMatch(told)

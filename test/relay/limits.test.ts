@@ -234,12 +234,12 @@ describe('limits of users, groups and tokens', () => {
     const url = await httpUpstream((_request, response) => void waiting.push(() => response.end(completion())))
     const { server } = await stage('sqlite', url)
     const { key } = await addToken(server, { limit_concurrency: 2 })
-    const leaver = new AbortController()
+    const aborter = new AbortController()
     const gone = fetch(`${server.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify(chat()),
-      signal: leaver.signal,
+      signal: aborter.signal,
     }).catch(() => undefined)
     const staying = ask(server, key, chat())
     await eventually('both run', () => waiting.length === 2)
@@ -248,7 +248,7 @@ describe('limits of users, groups and tokens', () => {
     expect(refused.headers.get('retry-after')).toBe('1')
     expect(codeOf(refused.text).message).toContain('at once')
 
-    leaver.abort()
+    aborter.abort()
     await gone
     const next = (async () => {
       for (;;) {

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../helpers/databases.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
-import { growthOf } from '../helpers/process-memory.ts'
+import { memoryGrowth } from '../helpers/process-memory.ts'
 import { httpUpstream, upstreamKey } from './stage.ts'
 
 // The memory cost of media given by URL, measured on a separate server process.
@@ -75,7 +75,7 @@ describe.runIf(process.platform === 'linux')('memory of media by address', () =>
     // On a busy machine some of the ten wait for room until they are told to retry.
     const refused = [expect.toBeOneOf([400, 503]), expect.stringMatching(/larger than 64 MB together|server is busy/)]
     for (const times of [1, 10]) {
-      const grown = await growthOf(server.pid, async () => {
+      const grown = await memoryGrowth(server.pid, async () => {
         const answers = await Promise.all(Array.from({ length: times }, () => ask(site, 20, 20)))
         for (const { status, text } of answers) expect([status, text]).toEqual(refused)
       })
@@ -107,8 +107,8 @@ describe.runIf(process.platform === 'linux')('memory of media by address', () =>
       expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('hello')])
     }
     await transcribe('mapped', 1)
-    const asItIs = await growthOf(server.pid, () => transcribe('whisper-1', 25))
-    const mapped = await growthOf(server.pid, () => transcribe('mapped', 25))
+    const asItIs = await memoryGrowth(server.pid, () => transcribe('whisper-1', 25))
+    const mapped = await memoryGrowth(server.pid, () => transcribe('mapped', 25))
     expect(heard).toBeGreaterThan(50 * mb)
     // Data read from the socket is garbage until it is collected.
     expect([asItIs <= 80, asItIs, asItIs + mapped <= 120, mapped]).toEqual([true, asItIs, true, mapped])

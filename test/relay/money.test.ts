@@ -2,9 +2,9 @@ import { expect, it } from 'vitest'
 import { serverOfTest } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { startProcess } from '../helpers/process.ts'
-import { addChannel, addToken, books, loseLeases, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, expireLeases, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
-import { askPatiently, eventually } from './stage.ts'
+import { askWithRetry, eventually } from './stage.ts'
 
 const model = 'gpt-4o-mini'
 const messages = [{ role: 'user', content: 'one two three' }]
@@ -31,7 +31,7 @@ eachDatabase('money under load and death', (fresh, kind) => {
     const statuses = await Promise.all(
       Array.from({ length: 200 }, async (_, index) => {
         const asked = { model, messages, max_tokens: 1000, stream: index % 2 === 0 }
-        return (await askPatiently(server, token.key, asked)).status
+        return (await askWithRetry(server, token.key, asked)).status
       }),
     )
     const passed = statuses.filter((status) => status === 200).length
@@ -66,7 +66,7 @@ eachDatabase('money under load and death', (fresh, kind) => {
     expect(completed.length).toBeLessThan(50)
 
     const server = await serverOfTest(kind, { database })
-    await loseLeases(server)
+    await expireLeases(server)
     await waitForNoHolds(server)
     const { ledger } = await books(server)
     const charges = ledger.filter((row) => row.kind === 'charge').map((row) => row.reference)

@@ -132,8 +132,8 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
   })
 
   it('run in the background, are charged once for any number of readers, and stream from any event on', async () => {
-    let letGo = () => {}
-    const { url, asked } = await claudeUpstream({ hold: new Promise((resolve) => (letGo = resolve)) })
+    let release = () => {}
+    const { url, asked } = await claudeUpstream({ hold: new Promise((resolve) => (release = resolve)) })
     const { server, token } = await stage(kind, url, { channel })
     const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
     const made = await client.responses.create({ model: claude, input: 'Hi', background: true })
@@ -154,7 +154,7 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
     const { id } = created.response
     expect((await books(server)).logs).toEqual([])
 
-    letGo()
+    release()
     const later: OpenAI.Responses.ResponseStreamEvent[] = []
     const after = begun.at(-1)?.sequence_number ?? 0
     for await (const event of await client.responses.retrieve(id, { stream: true, starting_after: after })) later.push(event)
@@ -172,8 +172,8 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
   })
 
   it('run in the background over a WebSocket too, and continue when it is closed, here as at a vendor that stores them', async () => {
-    let letGo = () => {}
-    const { url } = await claudeUpstream({ hold: new Promise((resolve) => (letGo = resolve)) })
+    let release = () => {}
+    const { url } = await claudeUpstream({ hold: new Promise((resolve) => (release = resolve)) })
     const native = await vendor({ next: () => 'completed' })
     const { server, token } = await stage(kind, url, { channel })
     await addChannel(server, { url: native.url, models: model })
@@ -185,7 +185,7 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
       const { response } = await socket.hears('response.created')
       expect(await socket.hears('response.output_text.delta')).toMatchObject({ stream_id: 'x' })
       socket.socket.terminate()
-      letGo()
+      release()
       // As the vendors name it.
       const { id } = response as { id: string }
       await eventually('it is done', async () => (await client.responses.retrieve(id)).status === 'completed')
@@ -326,8 +326,8 @@ eachDatabase('responses of channels that keep none', (fresh, kind) => {
 })
 
 it('several nodes share one background response: its stream, its state and its cancellation', async () => {
-  let letGo = () => {}
-  const { url, open } = await claudeUpstream({ hold: new Promise((resolve) => (letGo = resolve)) })
+  let release = () => {}
+  const { url, open } = await claudeUpstream({ hold: new Promise((resolve) => (release = resolve)) })
   const a = await serverOfTest('postgres')
   await addChannel(a, { url, ...channel })
   const token = await addToken(a)
@@ -339,7 +339,7 @@ it('several nodes share one background response: its stream, its state and its c
   const events: string[] = []
   for await (const event of await onB.responses.retrieve(made.id, { stream: true })) {
     events.push(event.type)
-    if (event.type === 'response.output_text.delta') letGo()
+    if (event.type === 'response.output_text.delta') release()
   }
   expect(events.at(-1)).toBe('response.completed')
   expect((await onB.responses.retrieve(made.id)).output_text).toBe('Answer 1.')

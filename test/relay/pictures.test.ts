@@ -4,10 +4,10 @@ import OpenAI6 from 'openai-6'
 import { expect, it } from 'vitest'
 import { arrayAt, isObject } from '../../src/server/protocols/wire-format.ts'
 import { anyDatabase } from '../helpers/databases.ts'
-import { promised } from '../helpers/promised.ts'
+import { scaledByLoad } from '../helpers/scaled-by-load.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { fixture } from '../helpers/upstream.ts'
-import { directStage, openLoopback, type Told } from './direct-stage.ts'
+import { directStage, openLoopback, type ProgrammedReply } from './direct-stage.ts'
 import { ask as askWith, eventually, httpUpstream, settledCharges, stage } from './stage.ts'
 
 const generations = '/v1/images/generations'
@@ -213,7 +213,7 @@ anyDatabase('images', (_fresh, kind) => {
     })
     const startedMs = performance.now()
     const late = await ask({ model: 'wanx-v1', prompt: 'a lock' }, generations)
-    expect([late.status, performance.now() - startedMs < promised(8000)]).toEqual([504, true])
+    expect([late.status, performance.now() - startedMs < scaledByLoad(8000)]).toEqual([504, true])
     reply.value = { output: { task_id: 't', task_status: 'FAILED', code: 'DataInspectionFailed', message: 'not this' } }
     const failed = await ask({ model: 'wanx-v1', prompt: 'a lock' }, generations)
     expect([failed.status, JSON.parse(failed.text).error.message]).toEqual([400, expect.stringContaining('not this')])
@@ -280,7 +280,7 @@ anyDatabase('images', (_fresh, kind) => {
     ['an error under a status of success', { json: { error: { code: 400, message: 'no', status: 'INVALID_ARGUMENT' } } }, 400],
     ['a refusal of the key', { json: { error: { code: 401, message: 'no' } }, status: 401 }, 503],
     ['too many requests', { json: { error: { code: 429, message: 'no' } }, status: 429 }, 429],
-  ] as [string, Told, number][])('a vendor that answers with %s: nothing is charged', async (_name, told, status) => {
+  ] as [string, ProgrammedReply, number][])('a vendor that answers with %s: nothing is charged', async (_name, told, status) => {
     const { server, ask } = await directStage(kind, () => told, {
       channel: { type: 24, models: 'gemini-image' },
       prices: { 'gemini-image': 0.04 },
@@ -297,7 +297,7 @@ anyDatabase('images', (_fresh, kind) => {
     })
     const startedMs = performance.now()
     const answer = await ask({ model: 'gemini-image', prompt: 'a lock', n: 10 }, generations)
-    expect([answer.status, performance.now() - startedMs < promised(4000)]).toEqual([504, true])
+    expect([answer.status, performance.now() - startedMs < scaledByLoad(4000)]).toEqual([504, true])
     expect(await settledCharges(server)).toEqual([])
   })
 

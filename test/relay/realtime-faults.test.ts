@@ -2,9 +2,9 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { serverOfTest, startServer } from '../helpers/app.ts'
 import { eachDatabase, freshDatabase } from '../helpers/databases.ts'
 import { member } from '../helpers/members.ts'
-import { takeAway } from '../helpers/outage.ts'
+import { interruptDatabase } from '../helpers/outage.ts'
 import { startProcess } from '../helpers/process.ts'
-import { addChannel, addToken, books, loseLeases, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, expireLeases, requireBalancedBooks } from '../helpers/seed.ts'
 import { startSocks5 } from '../helpers/socks5-server.ts'
 import { answering, caller, live, realtimeUpstream, type Talk, usage } from './realtime-stage.ts'
 import { eventually, settledCharges, stage } from './stage.ts'
@@ -45,7 +45,7 @@ eachDatabase('a realtime session', (fresh, kind) => {
     await client.closed()
 
     const next = await serverOfTest(kind, { database })
-    await loseLeases(next)
+    await expireLeases(next)
     await eventually('no hold is left', async () => {
       await next.app.ledger.expire()
       return (await books(next)).holds.length === 0
@@ -66,7 +66,7 @@ eachDatabase('a realtime session', (fresh, kind) => {
     await client.hears('response.done')
     client.say({ type: 'response.create' })
     await client.hears('response.output_audio.delta')
-    const bringBack = await takeAway(server.app.database)
+    const bringBack = await interruptDatabase(server.app.database)
     upstream.talks[0]?.say(done)
     expect((await client.closed()).code).toBe(1011)
     expect(client.heard.filter(({ type }) => type === 'response.done')).toHaveLength(1)

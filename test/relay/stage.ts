@@ -50,7 +50,7 @@ export async function ask(
 }
 
 /** Asks again where the database was too busy to reserve in time, as on a machine with much else to do. */
-export async function askPatiently(...given: Parameters<typeof ask>): ReturnType<typeof ask> {
+export async function askWithRetry(...given: Parameters<typeof ask>): ReturnType<typeof ask> {
   for (;;) {
     const answer = await ask(...given)
     if (!answer.text.includes('The database is unavailable')) return answer

@@ -13,14 +13,14 @@ const started = { 'content-type': 'text/event-stream' }
 
 /** An upstream whose streams say some words, and end when they are let. */
 async function slowUpstream() {
-  let letGo = () => {}
-  const held = new Promise<void>((resolve) => (letGo = resolve))
+  let release = () => {}
+  const held = new Promise<void>((resolve) => (release = resolve))
   const url = await httpUpstream(async (_request, response) => {
     response.writeHead(200, started).write(piece('one two three '))
     await held
     response.end(`${piece('four')}${piece('', 'stop')}${event('[DONE]')}`)
   })
-  return { url, letGo }
+  return { url, release }
 }
 
 /** A request whose answer has begun. */
@@ -49,7 +49,7 @@ eachDatabase('[T230] a node that stops', (fresh, kind) => {
     async () => {
       const database = await fresh()
       const server = await startServer(kind, { database })
-      const { url, letGo } = await slowUpstream()
+      const { url, release } = await slowUpstream()
       const quick = await upstreamOfTest()
       await addChannel(server, { url, models: model })
       await addChannel(server, { url: quick.url, models: 'quick' })
@@ -70,7 +70,7 @@ eachDatabase('[T230] a node that stops', (fresh, kind) => {
       expect(await speak(server, get('/healthz')).until(() => false)).toBe('')
       for (const kept of [late, unfinished])
         expect(await kept?.until(() => false)).toMatch(/200 OK.*connection: close.*chat.completion/is)
-      letGo()
+      release()
       for (const stream of streams) expect(await stream.until(() => false)).toMatch(/four.*data: \[DONE\]\n\n\r\n0\r\n\r\n$/s)
       await stopped
       await booksAfter(kind, database, async (next) => expect(await settledCharges(next)).toHaveLength(5))

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../helpers/app.ts'
-import { promised } from '../helpers/promised.ts'
+import { scaledByLoad } from '../helpers/scaled-by-load.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { type Client, clients, type Understood } from './clients.ts'
 import { completion, eventually, settledCharges } from './stage.ts'
@@ -77,7 +77,7 @@ async function listen(target: { answer: Answer; asked: number }): Promise<string
 }
 
 /** An answer of these bytes, each in a write of its own. */
-const saying =
+const replying =
   (bytes: string | Buffer, { type = 'text/event-stream', size = Number.POSITIVE_INFINITY, headers = {} } = {}): Answer =>
   async (response) => {
     const all = Buffer.from(bytes)
@@ -172,14 +172,14 @@ describe('a stream is the same for every caller', () => {
     ['[16] out of one completion', completion({ choices: wholeChoice() })],
   ])('%s', async (_, bytes, size = Number.POSITIVE_INFINITY) => {
     const type = String(bytes).startsWith('{') ? 'application/json' : 'text/event-stream'
-    upstream.answer = saying(bytes, { size, type })
+    upstream.answer = replying(bytes, { size, type })
     await understoodByAll()
   })
 
   it('[18] compressed although plain bytes were asked for: decoded once, and not called compressed', async () => {
     upstream.answer = async (response, request) => {
       expect(request.headers['accept-encoding']).toBe('identity')
-      await saying(gzipSync(wholeStream), { headers: { 'content-encoding': 'gzip' }, size: 50 })(response, request)
+      await replying(gzipSync(wholeStream), { headers: { 'content-encoding': 'gzip' }, size: 50 })(response, request)
     }
     await understoodByAll()
     const { headers } = await raw('chat', true)
@@ -196,7 +196,7 @@ describe('a stream is the same for every caller', () => {
         gemini: /"finishReason":"STOP"[^\n]+\r\n\r\n$/,
       }
       for (const bytes of [wholeStream, wholeStream.replace('[DONE]', '[DONE] '), wholeStream.replace(done, '')]) {
-        upstream.answer = saying(bytes)
+        upstream.answer = replying(bytes)
         const { text } = await raw(dialect, true)
         expect(text).toMatch(ends[dialect] ?? /$^/)
         expect(text.match(/\[DONE\]|response\.completed\n|message_stop\n|"finishReason"/g)).toHaveLength(1)
@@ -205,7 +205,7 @@ describe('a stream is the same for every caller', () => {
   )
 
   it.each(Object.keys(requests))("[5] [6] hides an upstream's heartbeats from %s", async (dialect) => {
-    upstream.answer = saying(
+    upstream.answer = replying(
       wholeStream.replaceAll('\n\ndata: {', '\n\n: OPENROUTER PROCESSING\n\nevent: ping\ndata: \n\ndata: {'),
     )
     const { text } = await raw(dialect, true)
@@ -223,14 +223,14 @@ describe.each(Object.keys(requests))('an answer to %s', (dialect) => {
   const textIn = (text: string): string => JSON.stringify(JSON.parse(text))
 
   it('[15] is one JSON body although the upstream streamed it', async () => {
-    upstream.answer = saying(wholeStream)
+    upstream.answer = replying(wholeStream)
     const { status, headers, text } = await raw(dialect, false)
     expect([status, headers.get('content-type')]).toEqual([200, expect.stringContaining('application/json')])
     expect(textIn(text)).toContain(said)
   })
 
   it('[12] that is cut off ends with an error after its output, is charged and recorded', async () => {
-    upstream.answer = saying(
+    upstream.answer = replying(
       chunks
         .slice(0, 4)
         .map((data) => event(data))
@@ -253,7 +253,7 @@ describe.each(Object.keys(requests))('an answer to %s', (dialect) => {
       'text/event-stream',
     ],
   ])('%s is an error of HTTP, and costs nothing', async (_, bytes, type) => {
-    upstream.answer = saying(bytes, { type })
+    upstream.answer = replying(bytes, { type })
     const before = (await books(server)).logs.length
     const { status, headers } = await raw(dialect, true)
     expect([status, headers.get('content-type')]).toEqual([502, expect.stringContaining('application/json')])
@@ -262,7 +262,7 @@ describe.each(Object.keys(requests))('an answer to %s', (dialect) => {
 
   it('[17] with a line of twelve megabytes passes', async () => {
     const long = 'x'.repeat(12_000_000)
-    upstream.answer = saying(event(chunk({ content: long })) + event(chunk({}, 'stop')) + done, { size: 500_000 })
+    upstream.answer = replying(event(chunk({ content: long })) + event(chunk({}, 'stop')) + done, { size: 500_000 })
     const { text } = await raw(dialect, true)
     expect(text.length).toBeGreaterThan(12_000_000)
     expect(text.includes(long)).toBe(true)
@@ -284,14 +284,14 @@ describe.each(Object.keys(requests))('an answer to %s', (dialect) => {
     const leftMs = Date.now()
     leaving.abort()
     await eventually('the upstream is let go', () => isClosed)
-    expect(Date.now() - leftMs).toBeLessThan(promised(1000))
+    expect(Date.now() - leftMs).toBeLessThan(scaledByLoad(1000))
     expect((await lastLog()).other).toMatchObject({ interrupted: 'client', estimated: true })
     expect([upstream.asked - asked, (await books(server)).logs.length - rows]).toEqual([1, 1])
   })
 
   it('[24] that fails in the middle ends with an error of the dialect, and nothing behind it', async () => {
     const error = { error: { message: 'overloaded', type: 'server_error', code: 'overloaded' } }
-    upstream.answer = saying(
+    upstream.answer = replying(
       chunks
         .slice(0, 3)
         .map((data) => event(data))
@@ -308,7 +308,7 @@ describe.each(Object.keys(requests))('an answer to %s', (dialect) => {
 
   it('[26] refused by a busy channel is served by another; the caller does not notice', async () => {
     upstream.answer = (response) => void response.writeHead(429, { 'retry-after': '30' }).end('{"error":{"message":"slow down"}}')
-    spare.answer = saying(wholeStream)
+    spare.answer = replying(wholeStream)
     const before = [upstream.asked, spare.asked]
     const { status, text } = await raw(dialect, true, `busy-${dialect}`)
     expect([status, upstream.asked, spare.asked]).toEqual([200, ...before.map((count) => count + 1)])
@@ -317,7 +317,7 @@ describe.each(Object.keys(requests))('an answer to %s', (dialect) => {
 
   it('[27] that is refused behind its first words is asked for nowhere else', async () => {
     const busy = { error: { message: 'slow down', type: 'rate_limit_error', code: 'rate_limit_exceeded' } }
-    upstream.answer = saying(
+    upstream.answer = replying(
       chunks
         .slice(0, 3)
         .map((data) => event(data))

@@ -5,11 +5,21 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { WebSocket } from 'ws'
 import { anyDatabase, type DatabaseKind } from '../helpers/databases.ts'
-import { promised } from '../helpers/promised.ts'
+import { scaledByLoad } from '../helpers/scaled-by-load.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { caller, realtimeUpstream } from './realtime-stage.ts'
 import { eventually, requestBytes, speak } from './stage.ts'
-import { type CaseLane, idle, inEachWay, paths, readAnswer, streams, trustOfSuite, type Way, ways } from './trust-stage.ts'
+import {
+  type CaseChannel,
+  type FormatPair,
+  forEachPair,
+  formatPairs,
+  idle,
+  paths,
+  readAnswer,
+  streams,
+  trustOfSuite,
+} from './trust-stage.ts'
 
 // Misbehaving clients, part F of docs/reference/trust-cases.md.
 
@@ -19,14 +29,14 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
   const trust = trustOfSuite(kind)
 
   /** A lane to a simulated provider, which the test programs by the model of the lane. */
-  async function simulated(way: Way) {
+  async function simulated(pair: FormatPair) {
     const upstream = await upstreamOfTest()
-    const lane = await trust.lane(way, upstream.url)
+    const lane = await trust.lane(pair, upstream.url)
     return { upstream, lane }
   }
 
-  const bytesOf = (lane: CaseLane, stream: boolean, headers: Record<string, string> = {}) =>
-    requestBytes(lane.key, JSON.stringify(lane.body(stream)), headers, paths[lane.way.asks])
+  const bytesOf = (lane: CaseChannel, stream: boolean, headers: Record<string, string> = {}) =>
+    requestBytes(lane.key, JSON.stringify(lane.body(stream)), headers, paths[lane.pair.asks])
 
   /** The caller is known to the server; `raw` speaks to it in bytes. */
   const raw = (bytes: string | Buffer) => speak(trust.server, bytes)
@@ -53,9 +63,9 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
 
   it('[T123] a caller that disconnects before the first byte aborts the upstream and pays the prompt, in one row', () =>
     trust.underLoad(() =>
-      inEachWay(async (way) => {
+      forEachPair(async (pair) => {
         for (const stream of [true, false]) {
-          const { upstream, lane } = await simulated(way)
+          const { upstream, lane } = await simulated(pair)
           upstream.program(lane.model, { delayMs: 3000 })
           const caller = raw(bytesOf(lane, stream))
           await eventually('the upstream is asked', () => upstream.journal.length === 1)
@@ -74,11 +84,11 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
 
   it('[T123] a caller that disconnects in the middle of a stream pays the partial reply, and one at its end pays once', () =>
     trust.underLoad(async () => {
-      const lanes: CaseLane[] = []
-      await inEachWay(async (way) => {
+      const lanes: CaseChannel[] = []
+      await forEachPair(async (pair) => {
         for (const pauseMs of [0, 1, 5]) {
           for (const leaveAfter of ['word1', 'word20', 'word40']) {
-            const { upstream, lane } = await simulated(way)
+            const { upstream, lane } = await simulated(pair)
             upstream.program(lane.model, { words: 40, pauseMs })
             const caller = raw(bytesOf(lane, true))
             await caller.until((text) => text.includes(leaveAfter))
@@ -104,14 +114,14 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
     describe('on each database', () => {
       it('[T126] slow readers apply back-pressure to the upstream, and others are served', () =>
         trust.underLoad(async () => {
-          const lanes: CaseLane[] = []
+          const lanes: CaseChannel[] = []
           const sent: { bytes: number }[] = []
           const callers: ReturnType<typeof raw>[] = []
           const events = 60
-          await inEachWay(async (way) => {
-            const { upstream, lane } = await simulated(way)
+          await forEachPair(async (pair) => {
+            const { upstream, lane } = await simulated(pair)
             upstream.program(lane.model, (_entry, response) => {
-              sent.push(writeMuch(response, way, events))
+              sent.push(writeMuch(response, pair, events))
               return undefined
             })
             const own = Array.from({ length: 5 }, () => raw(bytesOf(lane, true)))
@@ -138,7 +148,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
           const { requestTimeout, headersTimeout } = server
           // Node takes the shorter of both for that of the head.
           server.headersTimeout = 1000
-          const { upstream, lane } = await simulated(ways[0] as Way)
+          const { upstream, lane } = await simulated(formatPairs[0] as FormatPair)
           server.requestTimeout = 1000
           const bytes = bytesOf(lane, true)
           const slow = raw(bytes.slice(0, -80))
@@ -177,13 +187,13 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
           }, 500)
           try {
             const took: number[] = []
-            const { lane } = await simulated(ways[3] as Way)
+            const { lane } = await simulated(formatPairs[3] as FormatPair)
             for (let round = 0; round < 20; round++) {
               const startedMs = performance.now()
               expect((await lane.ask(round % 2 === 0)).status).toBe(200)
               took.push(performance.now() - startedMs)
             }
-            expect(took.sort((a, b) => a - b)[10]).toBeLessThan(promised(1000))
+            expect(took.sort((a, b) => a - b)[10]).toBeLessThan(scaledByLoad(1000))
             for (const caller of sockets) expect(await caller.until(() => false)).toMatch(/^(HTTP\/1\.1 408|$)/)
           } finally {
             clearInterval(timer)
@@ -193,7 +203,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
 
       it('[T129] a body beyond its limit is refused before it is read, with and without a length, on every kind of route', () =>
         trust.underLoad(async () => {
-          const { upstream, lane } = await simulated(ways[0] as Way)
+          const { upstream, lane } = await simulated(formatPairs[0] as FormatPair)
           const mb = 1024 * 1024
           const routes: [string, string, number][] = [
             ['POST /v1/chat/completions', `authorization: Bearer ${lane.key}\r\n`, 32 * mb],
@@ -254,16 +264,16 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
             ['deflate', deflateSync(bomb)],
             ['br', brotliCompressSync(bomb, { params: { 1: 1 } })],
           ]
-          for (const way of ways) {
-            const { upstream, lane } = await simulated(way)
+          for (const pair of formatPairs) {
+            const { upstream, lane } = await simulated(pair)
             const send = async (encoding: string, body: Buffer, type = 'application/json') => {
-              const response = await fetch(trust.server.url + paths[way.asks], {
+              const response = await fetch(trust.server.url + paths[pair.asks], {
                 method: 'POST',
                 headers: { authorization: `Bearer ${lane.key}`, 'content-type': type, 'content-encoding': encoding },
                 body: new Uint8Array(body),
               })
               const answer = { status: response.status, headers: response.headers, text: await response.text() }
-              expect(readAnswer(way.asks, answer).ending).toBe('error')
+              expect(readAnswer(pair.asks, answer).ending).toBe('error')
               return answer.status
             }
             for (const [encoding, packed] of packers) expect([encoding, await send(encoding, packed)]).toEqual([encoding, 413])
@@ -278,7 +288,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
 
       it('[T131] [T135] bytes that two readers could take for different requests are refused, and close the connection', () =>
         trust.underLoad(async () => {
-          const { upstream, lane } = await simulated(ways[0] as Way)
+          const { upstream, lane } = await simulated(formatPairs[0] as FormatPair)
           const inner = bytesOf(lane, false)
           for (const line of ['POST /v1/chat/completions', 'POST /v1/messages', 'POST /api/user/login']) {
             const head = `${line} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${lane.key}\r\n`
@@ -316,8 +326,8 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
 
       it('[T133] [T134] header names are arbitrary, however many, long or odd', () =>
         trust.underLoad(async () => {
-          for (const way of ways) {
-            const { upstream, lane } = await simulated(way)
+          for (const pair of formatPairs) {
+            const { upstream, lane } = await simulated(pair)
             const hop = raw(
               bytesOf(lane, true, {
                 connection: 'authorization, x-api-key, content-type, x-request-id',
@@ -366,7 +376,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
 
       it('[T135] [T139] upgrades and requests without a host get a plain answer', () =>
         trust.underLoad(async () => {
-          const { upstream, lane } = await simulated(ways[0] as Way)
+          const { upstream, lane } = await simulated(formatPairs[0] as FormatPair)
           const body = JSON.stringify(lane.body(false))
           const upgrade = (headers: string) => `connection: Upgrade, HTTP2-Settings\r\n${headers}`
           const socketKey = 'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n'
@@ -419,7 +429,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
       it('[T139] a caller that floods a WebSocket with fragments, pings or large messages is closed, free of charge', () =>
         trust.underLoad(async () => {
           const upstream = await realtimeUpstream()
-          const lane = await trust.lane(ways[0] as Way, upstream.url)
+          const lane = await trust.lane(formatPairs[0] as FormatPair, upstream.url)
           const floods: [string, (socket: WebSocket) => void, number][] = [
             [
               'crumbs',
@@ -458,7 +468,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
       it('[T137] [T138] connections that come, send something and break off, or do nothing, leave nothing behind', () =>
         trust.underLoad(async () => {
           const before = await openConnections()
-          const lanes = await Promise.all(ways.map(async (way) => (await simulated(way)).lane))
+          const lanes = await Promise.all(formatPairs.map(async (pair) => (await simulated(pair)).lane))
           const { port, hostname } = new URL(trust.server.url)
           const sockets = new Set<Socket>()
           onTestFinished(() => {
@@ -477,7 +487,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
             const batch = await Promise.all(
               Array.from({ length: 50 }, (_, index) => {
                 // The remainder is within the list.
-                const bytes = bytesOf(lanes[index % lanes.length] as CaseLane, index % 2 === 0)
+                const bytes = bytesOf(lanes[index % lanes.length] as CaseChannel, index % 2 === 0)
                 return open(bytes.slice(0, (bytes.length * (1 + (index % 5))) / 5))
               }),
             )
@@ -485,7 +495,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
             for (const socket of batch) round % 3 ? socket.destroy() : socket.resetAndDestroy()
           }
           const idle = await Promise.all(Array.from({ length: 1000 }, () => open('')))
-          expect((await (lanes[0] as CaseLane).ask(true)).status).toBe(200)
+          expect((await (lanes[0] as CaseChannel).ask(true)).status).toBe(200)
           for (const socket of idle) socket.destroy()
           await eventually('the connections are gone', async () => (await openConnections()) <= before + 20)
           for (const lane of lanes) for (const row of await lane.settled()) expect(row.quota).toBe(row.prompt + row.completion)
@@ -494,8 +504,8 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
 })
 
 /** Writes events of a megabyte with back-pressure, and returns the amount. */
-function writeMuch(response: ServerResponse, way: Way, events: number): { bytes: number } {
-  const { head, text, tail } = streams[way.speaks]
+function writeMuch(response: ServerResponse, pair: FormatPair, events: number): { bytes: number } {
+  const { head, text, tail } = streams[pair.speaks]
   const sent = { bytes: 0 }
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   response.write(head)

@@ -3,9 +3,9 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../helpers/databases.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
-import { growthOf as growthOfProcess } from '../helpers/process-memory.ts'
+import { memoryGrowth as memoryGrowthOfProcess } from '../helpers/process-memory.ts'
 import { httpUpstream, requestBytes, speak, upstreamKey } from './stage.ts'
-import { bodyOf, paths, post, readAnswer, streams, type Way, ways, wholeOf } from './trust-stage.ts'
+import { bodyOf, type FormatPair, formatPairs, paths, post, readAnswer, streams, wholeOf } from './trust-stage.ts'
 
 // The memory cost of the cases of docs/reference/trust-cases.md, measured on a separate server process.
 
@@ -37,7 +37,7 @@ describe.runIf(process.platform === 'linux')('memory', () => {
     await database.drop()
   })
 
-  const addChannel = (speaks: Way['speaks'], url: string, model: string) =>
+  const addChannel = (speaks: FormatPair['speaks'], url: string, model: string) =>
     server.call('POST /api/channel/', {
       name: model,
       type: speaks === 'anthropic' ? 14 : 1,
@@ -46,7 +46,7 @@ describe.runIf(process.platform === 'linux')('memory', () => {
       models: model,
     })
 
-  const growthOf = (work: () => Promise<unknown>) => growthOfProcess(server.pid, work)
+  const memoryGrowth = (work: () => Promise<unknown>) => memoryGrowthOfProcess(server.pid, work)
 
   it('[T101] [T104] endless lines, endless answers and bombs grow no server by more than 64 MB, in any format', async () => {
     const bombs = {
@@ -72,20 +72,20 @@ describe.runIf(process.platform === 'linux')('memory', () => {
       await addChannel(speaks, `${url}/bomb/${speaks === 'openai' ? 'gzip' : 'br'}`, `bomb-${speaks}`)
     }
     // A server that has worked: the young generation of its heap has the size that any large answer gives it.
-    const [first] = ways
+    const [first] = formatPairs
     if (first) await post(server, key, first.asks, bodyOf(`line-${first.speaks}`, 'hi', { stream: true, max_tokens: 10 }))
-    for (const way of ways) {
+    for (const pair of formatPairs) {
       for (const [name, stream] of [
         ['line', true],
         ['bomb', false],
         ['bomb', true],
         ['endless', false],
       ] as const) {
-        const grown = await growthOf(async () => {
-          const answer = await post(server, key, way.asks, bodyOf(`${name}-${way.speaks}`, 'hi', { stream, max_tokens: 10 }))
-          expect([name, readAnswer(way.asks, answer).ending]).toEqual([name, 'error'])
+        const grown = await memoryGrowth(async () => {
+          const answer = await post(server, key, pair.asks, bodyOf(`${name}-${pair.speaks}`, 'hi', { stream, max_tokens: 10 }))
+          expect([name, readAnswer(pair.asks, answer).ending]).toEqual([name, 'error'])
         })
-        expect([way.name, name, stream, grown <= 64, grown]).toEqual([way.name, name, stream, true, grown])
+        expect([pair.name, name, stream, grown <= 64, grown]).toEqual([pair.name, name, stream, true, grown])
       }
     }
   })
@@ -100,7 +100,7 @@ describe.runIf(process.platform === 'linux')('memory', () => {
     })
     await addChannel('openai', url, 'speech')
     let heard = 0
-    const grown = await growthOf(async () => {
+    const grown = await memoryGrowth(async () => {
       const response = await fetch(`${server.url}/v1/audio/speech`, {
         method: 'POST',
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -132,7 +132,7 @@ describe.runIf(process.platform === 'linux')('memory', () => {
     onTestFinished(() => {
       for (const { socket } of callers) socket.destroy()
     })
-    const grown = await growthOf(async () => {
+    const grown = await memoryGrowth(async () => {
       for (let count = 0; count < 200; count++) {
         const caller = speak(server, requestBytes(key, body, {}, paths.openai))
         caller.socket.once('data', () => caller.socket.pause())

@@ -7,11 +7,21 @@ import { systemResolve } from '../../src/server/lib/resolve-name.ts'
 import { authority, certificates, leafKey } from '../helpers/certificates-of-upstreams.ts'
 import { type NameServer, startNameServer } from '../helpers/name-server.ts'
 import { hasNginx, startNginx } from '../helpers/nginx.ts'
-import { promised } from '../helpers/promised.ts'
 import type { RunningProxy } from '../helpers/proxy-process.ts'
+import { scaledByLoad } from '../helpers/scaled-by-load.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { httpUpstream, requestBytes, speak } from './stage.ts'
-import { healthyAnswer, paths, post, readAnswer, reported, streams, trustOfSuite, type Way, ways } from './trust-stage.ts'
+import {
+  type FormatPair,
+  formatPairs,
+  healthyAnswer,
+  paths,
+  post,
+  readAnswer,
+  reported,
+  streams,
+  trustOfSuite,
+} from './trust-stage.ts'
 
 // Names, certificates and proxies around the server: the cases of parts E and F of docs/reference/trust-cases.md without a
 // database.
@@ -34,8 +44,8 @@ describe('peers, beside ordinary requests', () => {
   })
   afterAll(() => names.stop())
 
-  const answering = (way: Way) => (response: ServerResponse, body: { stream?: boolean }) => {
-    const answer = healthyAnswer(way.speaks, body, 'four five six')
+  const answering = (pair: FormatPair) => (response: ServerResponse, body: { stream?: boolean }) => {
+    const answer = healthyAnswer(pair.speaks, body, 'four five six')
     response.writeHead(200, { 'content-type': answer.type }).end(answer.body)
   }
 
@@ -43,22 +53,22 @@ describe('peers, beside ordinary requests', () => {
     trust.underLoad(async () => {
       const lanes = await Promise.all(
         ['unknown.test', 'broken.test', 'slow.test'].flatMap((name) =>
-          ways.map((way) => trust.lane(way, `http://${name}`, { setting: { connect_timeout_ms: 12_000 } })),
+          formatPairs.map((pair) => trust.lane(pair, `http://${name}`, { setting: { connect_timeout_ms: 12_000 } })),
         ),
       )
-      const way = ways[0] as Way
+      const pair = formatPairs[0] as FormatPair
       const named = await httpUpstream((request, response) => {
         request.resume()
-        answering(way)(response, {})
+        answering(pair)(response, {})
       })
-      const good = await trust.lane(way, named.replace('127.0.0.1', 'model.test'))
+      const good = await trust.lane(pair, named.replace('127.0.0.1', 'model.test'))
       let ended = 0
       const asked = Array.from({ length: 200 }, async (_, index) => {
         // The remainder is within the list.
         const lane = lanes[index % lanes.length] as (typeof lanes)[number]
         const answer = await lane.ask(index % 2 === 0)
         if (lane.model === slowest?.model) ended++
-        expect([answer.status, readAnswer(lane.way.asks, answer).ending]).toEqual([502, 'error'])
+        expect([answer.status, readAnswer(lane.pair.asks, answer).ending]).toEqual([502, 'error'])
       })
       const slowest = lanes.at(-1)
       expect(readAnswer('openai', await good.ask(false))).toMatchObject({ said: 'four five six', ending: 'done' })
@@ -83,12 +93,12 @@ describe('peers, beside ordinary requests', () => {
         ],
       ]
       for (const [name, options, status] of cases) {
-        for (const way of ways.slice(0, 2)) {
+        for (const pair of formatPairs.slice(0, 2)) {
           let requests = 0
           const server = https.createServer({ key: leafKey, ...options }, (request, response) => {
             requests++
             request.resume()
-            answering(way)(response, {})
+            answering(pair)(response, {})
           })
           await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
           onTestFinished(() => {
@@ -97,7 +107,7 @@ describe('peers, beside ordinary requests', () => {
           })
           // A server that listens on a port has addresses of this kind.
           const { port } = server.address() as AddressInfo
-          const lane = await trust.lane(way, `https://upstream.test:${port}`)
+          const lane = await trust.lane(pair, `https://upstream.test:${port}`)
           expect([name, (await lane.ask(false)).status, requests]).toEqual([name, status, status === 200 ? 1 : 0])
           expect(await lane.charged()).toMatchObject(status === 200 ? usual : [])
         }
@@ -112,13 +122,13 @@ describe('peers, beside ordinary requests', () => {
           spoken.push(request.httpVersion)
           request.resume()
           // With HTTP/1 the answer is one of `node:http`.
-          answering(ways[0] as Way)(response as unknown as ServerResponse, {})
+          answering(formatPairs[0] as FormatPair)(response as unknown as ServerResponse, {})
         })
         await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
         onTestFinished(() => void server.close())
         // A server that listens on a port has addresses of this kind.
         const { port } = server.address() as AddressInfo
-        const lane = await trust.lane(ways[0] as Way, `https://upstream.test:${port}`)
+        const lane = await trust.lane(formatPairs[0] as FormatPair, `https://upstream.test:${port}`)
         const { status } = await lane.ask(false)
         expect([status, spoken]).toEqual(allowHTTP1 ? [200, ['1.1']] : [502, []])
         expect(await lane.charged()).toMatchObject(allowHTTP1 ? usual : [])
@@ -137,7 +147,7 @@ describe('peers, beside ordinary requests', () => {
     it('[T131] both read the same requests from the same bytes, or refuse them, and no caller gets the answer of another', () =>
       trust.underLoad(async () => {
         const upstream = await upstreamOfTest()
-        const lane = await trust.lane(ways[0] as Way, upstream.url)
+        const lane = await trust.lane(formatPairs[0] as FormatPair, upstream.url)
         const inner = requestBytes(
           lane.key,
           JSON.stringify({ ...lane.body(false), messages: [{ role: 'user', content: 'smuggled' }] }),
@@ -201,7 +211,7 @@ describe('peers, beside ordinary requests', () => {
             )
             const got = await Promise.race([
               attacker.until(() => false),
-              new Promise<string>((resolve) => setTimeout(resolve, promised(3000), 'open')),
+              new Promise<string>((resolve) => setTimeout(resolve, scaledByLoad(3000), 'open')),
             ])
             attacker.socket.destroy()
             for (const words of ['victim one', 'victim two']) {
@@ -221,15 +231,15 @@ describe('peers, beside ordinary requests', () => {
 
     it('[T140] a stream passes nginx with its default buffering, word by word', () =>
       trust.underLoad(async () => {
-        for (const way of ways) {
-          const { head, text, tail } = streams[way.speaks]
+        for (const pair of formatPairs) {
+          const { head, text, tail } = streams[pair.speaks]
           const url = await httpUpstream((request, response) => {
             request.resume()
             response.writeHead(200, { 'content-type': 'text/event-stream' }).write(head + text('four '))
             settled = () => response.end(text('five') + tail)
           })
-          const lane = await trust.lane(way, url)
-          const response = await fetch(buffering.url + paths[way.asks], {
+          const lane = await trust.lane(pair, url)
+          const response = await fetch(buffering.url + paths[pair.asks], {
             method: 'POST',
             headers: { authorization: `Bearer ${lane.key}`, 'content-type': 'application/json' },
             body: JSON.stringify(lane.body(true)),
@@ -242,7 +252,7 @@ describe('peers, beside ordinary requests', () => {
             // The upstream continues only when its first word has been received.
             if (got.includes('four')) settled()
           }
-          expect(readAnswer(way.asks, { status: 200, headers: response.headers, text: got })).toMatchObject({
+          expect(readAnswer(pair.asks, { status: 200, headers: response.headers, text: got })).toMatchObject({
             said: 'four five',
             ending: 'done',
           })

@@ -4,25 +4,25 @@ import { type ServerSettings, startServer, type TestServer } from '../helpers/ap
 import type { DatabaseKind } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { type FakeUpstream, startFakeUpstream } from '../helpers/upstream.ts'
-import { askPatiently, eventually, upstreamKey } from './stage.ts'
+import { askWithRetry, eventually, upstreamKey } from './stage.ts'
 
-export type Tongue = 'openai' | 'anthropic'
+export type PairFormat = 'openai' | 'anthropic'
 
 /** In which format a caller asks, and which one the upstream speaks. */
-export interface Way {
+export interface FormatPair {
   readonly name: string
-  readonly asks: Tongue
-  readonly speaks: Tongue
+  readonly asks: PairFormat
+  readonly speaks: PairFormat
 }
 
-export const ways: readonly Way[] = [
+export const formatPairs: readonly FormatPair[] = [
   { name: 'Chat as it is', asks: 'openai', speaks: 'openai' },
   { name: 'Messages as they are', asks: 'anthropic', speaks: 'anthropic' },
   { name: 'Chat on a Messages upstream', asks: 'openai', speaks: 'anthropic' },
   { name: 'Messages on a Chat upstream', asks: 'anthropic', speaks: 'openai' },
 ]
 
-export const paths: Readonly<Record<Tongue, string>> = { openai: '/v1/chat/completions', anthropic: '/v1/messages' }
+export const paths: Readonly<Record<PairFormat, string>> = { openai: '/v1/chat/completions', anthropic: '/v1/messages' }
 
 export interface Answer {
   readonly status: number
@@ -31,12 +31,12 @@ export interface Answer {
 }
 
 /** A separate channel with its own model and token, so that the effects of one case can be distinguished from all others. */
-export interface CaseLane {
+export interface CaseChannel {
   readonly channelId: number
   readonly model: string
   readonly key: string
   readonly tokenId: number
-  readonly way: Way
+  readonly pair: FormatPair
   body(stream: boolean, more?: Record<string, unknown>): Record<string, unknown>
   ask(stream: boolean, more?: Record<string, unknown>): Promise<Answer>
   /** The charges through the token of this lane: complete for a caller with a complete answer. */
@@ -63,7 +63,7 @@ const casesMax = 2000
 export function trustOfSuite(kind: DatabaseKind, settings: () => Promise<ServerSettings> = async () => ({})) {
   let server: TestServer
   let healthy: FakeUpstream
-  let load: { key: string; models: Record<Tongue, string> }
+  let load: { key: string; models: Record<PairFormat, string> }
   let cases = 0
   let asked = 0
   const set = new Map([['RetryTimes', '0']])
@@ -98,12 +98,12 @@ export function trustOfSuite(kind: DatabaseKind, settings: () => Promise<ServerS
     },
 
     /** Adds a channel to `url` for the way, of a model that nothing else serves, or of that of another lane. */
-    async lane(way: Way, url: string, more: Record<string, unknown> = {}, beside?: CaseLane): Promise<CaseLane> {
+    async lane(pair: FormatPair, url: string, more: Record<string, unknown> = {}, beside?: CaseChannel): Promise<CaseChannel> {
       const model = beside?.model ?? `case-${cases++}`
       const { setting, ...rest } = more
       const channelId = await addChannel(server, {
         url,
-        type: way.speaks === 'anthropic' ? 14 : 1,
+        type: pair.speaks === 'anthropic' ? 14 : 1,
         models: model,
         key: upstreamKey,
         ...(setting ? { setting: JSON.stringify(setting) } : {}),
@@ -117,9 +117,9 @@ export function trustOfSuite(kind: DatabaseKind, settings: () => Promise<ServerS
         model,
         key: token.key,
         tokenId: token.id,
-        way,
+        pair,
         body,
-        ask: (stream, other) => post(server, token.key, way.asks, body(stream, other)),
+        ask: (stream, other) => post(server, token.key, pair.asks, body(stream, other)),
         charged,
         forgive: () => server.app.traffic.forgive(server.app.channels.current.keysOf(channelId)),
         async settled() {
@@ -183,17 +183,17 @@ const loadLeast = 12
 
 async function askOrdinary(
   server: TestServer,
-  { key, models }: { key: string; models: Record<Tongue, string> },
+  { key, models }: { key: string; models: Record<PairFormat, string> },
   index: number,
   wanted: Map<string, number>,
 ): Promise<void> {
   // The remainder is within the list.
-  const way = ways[index % ways.length] as Way
+  const pair = formatPairs[index % formatPairs.length] as FormatPair
   const words = `load ${index}${' more'.repeat(index % 7)}`
-  const answer = await post(server, key, way.asks, bodyOf(models[way.speaks], words, { stream: index % 8 < 4 }))
-  const { said, ending } = readAnswer(way.asks, answer)
+  const answer = await post(server, key, pair.asks, bodyOf(models[pair.speaks], words, { stream: index % 8 < 4 }))
+  const { said, ending } = readAnswer(pair.asks, answer)
   if (answer.status !== 200 || said !== `You said: ${words}` || ending !== 'done')
-    throw new Error(`${way.name} ${index}: ${answer.status} ${ending} ${answer.text.slice(-300)}`)
+    throw new Error(`${pair.name} ${index}: ${answer.status} ${ending} ${answer.text.slice(-300)}`)
   const promptWords = 2 + (index % 7)
   wanted.set(answer.headers.get('x-oneapi-request-id') ?? '', promptWords + promptWords + 2)
 }
@@ -202,8 +202,8 @@ export function bodyOf(model: string, content: string, more: Record<string, unkn
   return { model, max_tokens: 100_000, messages: [{ role: 'user', content }], ...more }
 }
 
-export function post(server: { url: string }, key: string, asks: Tongue, body: unknown): Promise<Answer> {
-  return askPatiently(server, key, body, paths[asks])
+export function post(server: { url: string }, key: string, asks: PairFormat, body: unknown): Promise<Answer> {
+  return askWithRetry(server, key, body, paths[asks])
 }
 
 async function chargedTo(server: TestServer, tokenId: number): Promise<Charged[]> {
@@ -223,15 +223,15 @@ async function chargedTo(server: TestServer, tokenId: number): Promise<Charged[]
 }
 
 /** Does the same in each way at once. */
-export async function inEachWay(work: (way: Way, stream: Stream) => Promise<void>, some = ways): Promise<void> {
-  const inWay = async (way: Way) => {
+export async function forEachPair(work: (pair: FormatPair, stream: Stream) => Promise<void>, some = formatPairs): Promise<void> {
+  const withPair = async (pair: FormatPair) => {
     try {
-      await work(way, streams[way.speaks])
+      await work(pair, streams[pair.speaks])
     } catch (cause) {
-      throw new Error(`${way.name}: ${cause instanceof Error ? cause.message : cause}`, { cause })
+      throw new Error(`${pair.name}: ${cause instanceof Error ? cause.message : cause}`, { cause })
     }
   }
-  await Promise.all(some.map(inWay))
+  await Promise.all(some.map(withPair))
 }
 
 /** Waits until no exchange of the relay is open and nothing is held. */
@@ -253,7 +253,7 @@ export interface Read {
 }
 
 /** The text and the end of an answer. Throws when it is malformed. */
-export function readAnswer(asks: Tongue, { status, headers, text }: Answer): Read {
+export function readAnswer(asks: PairFormat, { status, headers, text }: Answer): Read {
   if (headers.get('content-type')?.includes('event-stream')) return asks === 'openai' ? readChat(text) : readMessages(text)
   const json = JSON.parse(text)
   if (status >= 400) {
@@ -325,7 +325,7 @@ function readMessages(text: string): Read {
 export const reported = { prompt: 11, completion: 7 }
 
 /** A whole answer in the words of an upstream. */
-export function wholeOf(speaks: Tongue, said: string): string {
+export function wholeOf(speaks: PairFormat, said: string): string {
   if (speaks === 'openai')
     return JSON.stringify({
       id: 'chatcmpl-1',
@@ -362,7 +362,7 @@ const chunk = (choices: unknown, more: Record<string, unknown> = {}) =>
   data({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices, ...more })
 
 /** The parts of a stream in the words of an upstream. */
-export const streams: Readonly<Record<Tongue, Stream>> = {
+export const streams: Readonly<Record<PairFormat, Stream>> = {
   openai: {
     head: chunk([{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }]),
     text: (said) => chunk([{ index: 0, delta: { content: said }, finish_reason: null }]),
@@ -400,7 +400,7 @@ export const streams: Readonly<Record<Tongue, Stream>> = {
 }
 
 /** The answer of a healthy upstream: a stream if requested. */
-export function healthyAnswer(speaks: Tongue, request: { stream?: boolean }, said: string): { type: string; body: string } {
+export function healthyAnswer(speaks: PairFormat, request: { stream?: boolean }, said: string): { type: string; body: string } {
   const { head, text, tail } = streams[speaks]
   if (request.stream) return { type: 'text/event-stream', body: head + text(said) + tail }
   return { type: 'application/json', body: wholeOf(speaks, said) }

@@ -1,4 +1,4 @@
-import type { Tongue } from './trust-stage.ts'
+import type { PairFormat } from './trust-stage.ts'
 
 // Streams with tool calls whose chunks are in an unexpected order, and the expected result.
 
@@ -7,7 +7,7 @@ const named = (value: { type: string } & Record<string, unknown>) => `event: ${v
 const pieces = 10_000
 
 /** The third of three calls starts before the first, the second never, and both are interleaved; with unknown members. */
-export function mixedToolCalls(speaks: Tongue): string {
+export function mixedToolCalls(speaks: PairFormat): string {
   return speaks === 'openai' ? chatCalls() : messagesCalls()
 }
 
@@ -80,7 +80,7 @@ function messagesCalls(): string {
 }
 
 /** The calls of a stream as a client reads them, in the order of their names. */
-export function readToolCalls(asks: Tongue, text: string): { id: string; name: string; input: unknown }[] {
+export function readToolCalls(asks: PairFormat, text: string): { id: string; name: string; input: unknown }[] {
   const calls = new Map<number, { id: string; name: string; json: string }>()
   for (const line of text.split('\n')) {
     if (!line.startsWith('data: {')) continue

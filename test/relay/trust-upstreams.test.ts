@@ -9,14 +9,14 @@ import { requireMostAnswered } from './half-failing.ts'
 import { answering as answeringTurns, caller, realtimeUpstream } from './realtime-stage.ts'
 import { answerBytes, eventually, httpUpstream, tcpUpstream, upstreamKey } from './stage.ts'
 import {
-  type CaseLane,
+  type CaseChannel,
+  type FormatPair,
+  forEachPair,
+  formatPairs,
   healthyAnswer,
-  inEachWay,
   readAnswer,
   reported,
   trustOfSuite,
-  type Way,
-  ways,
   wholeOf,
 } from './trust-stage.ts'
 import { mixedToolCalls, readToolCalls } from './trust-tools.ts'
@@ -25,9 +25,9 @@ import { mixedToolCalls, readToolCalls } from './trust-tools.ts'
 
 const sse = 'text/event-stream'
 const nowhere = 'http://127.0.0.1:1'
-const inEachWayAndForm = (work: (way: Way, stream: boolean) => Promise<void>) =>
-  inEachWay(async (way) => {
-    await Promise.all([true, false].map((stream) => work(way, stream)))
+const inEachWayAndForm = (work: (pair: FormatPair, stream: boolean) => Promise<void>) =>
+  forEachPair(async (pair) => {
+    await Promise.all([true, false].map((stream) => work(pair, stream)))
   })
 const usual = [{ ...reported, quota: reported.prompt + reported.completion }]
 
@@ -42,7 +42,7 @@ const answering = (write: Answering) =>
     response.on('error', () => {})
   })
 
-const healthy = ({ speaks }: Way, said = 'four five six') =>
+const healthy = ({ speaks }: FormatPair, said = 'four five six') =>
   answering((response, body) => {
     const answer = healthyAnswer(speaks, body, said)
     response.writeHead(200, { 'content-type': answer.type }).end(answer.body)
@@ -63,7 +63,7 @@ async function changing() {
   }
 }
 
-const saying = (body: string | Buffer, headers: Record<string, string> = {}, status = 200) =>
+const replying = (body: string | Buffer, headers: Record<string, string> = {}, status = 200) =>
   answering((response) => response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body))
 
 /** Sends these events, then calls `then` with the open answer. */
@@ -114,22 +114,22 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
       (_name, open, setting) =>
         trust.underLoad(async () => {
           const url = await open()
-          const alone: CaseLane[] = []
+          const alone: CaseChannel[] = []
           await retries(0)
-          await inEachWayAndForm(async (way, stream) => {
-            const lane = await trust.lane(way, url, { setting })
+          await inEachWayAndForm(async (pair, stream) => {
+            const lane = await trust.lane(pair, url, { setting })
             const answer = await lane.ask(stream)
             expect(answer.status).toBeGreaterThanOrEqual(500)
-            expect(readAnswer(way.asks, answer).ending).toBe('error')
+            expect(readAnswer(pair.asks, answer).ending).toBe('error')
             expect(answer.text).not.toContain('127.0.0.1')
             alone.push(lane)
           })
           await retries(2)
-          await inEachWayAndForm(async (way, stream) => {
-            const first = await trust.lane(way, url, { setting, priority: 9 })
-            const second = await trust.lane(way, await healthy(way), {}, first)
+          await inEachWayAndForm(async (pair, stream) => {
+            const first = await trust.lane(pair, url, { setting, priority: 9 })
+            const second = await trust.lane(pair, await healthy(pair), {}, first)
             const good = await first.ask(stream)
-            expect(readAnswer(way.asks, good)).toMatchObject({ said: 'four five six', ending: 'done' })
+            expect(readAnswer(pair.asks, good)).toMatchObject({ said: 'four five six', ending: 'done' })
             const [charge, ...more] = await first.charged()
             expect([charge, more]).toMatchObject([usual[0], []])
             expect(charge?.other.admin_info).toMatchObject({ use_channel: [first.channelId, second.channelId].map(String) })
@@ -142,8 +142,8 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
   it('[T093] a whole answer that stalls or is cut ends in time, and either the partial reply or its successor is charged once', () =>
     trust.underLoad(async () => {
       await retries(2)
-      await inEachWay(async (way) => {
-        const body = wholeOf(way.speaks, 'four five six')
+      await forEachPair(async (pair) => {
+        const body = wholeOf(pair.speaks, 'four five six')
         const begun = body.slice(0, body.indexOf(' six'))
         let closed = 0
         const stalling = await answering((response) => {
@@ -159,9 +159,9 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
         })
         const setting = { idle_timeout_ms: 300 }
         const ask = async (url: string) => {
-          const lane = await trust.lane(way, url, { setting })
+          const lane = await trust.lane(pair, url, { setting })
           const answer = await lane.ask(false)
-          expect([answer.status, readAnswer(way.asks, answer).ending]).toEqual([502, 'error'])
+          expect([answer.status, readAnswer(pair.asks, answer).ending]).toEqual([502, 'error'])
           return lane.charged()
         }
         for (const rows of await Promise.all([ask(stalling), ask(breaking)])) {
@@ -174,16 +174,16 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
         expect(await ask(speechless)).toEqual([])
         await eventually('the upstream is let go', () => closed === 1)
 
-        const first = await trust.lane(way, stalling, { setting, priority: 9 })
-        await trust.lane(way, await healthy(way), {}, first)
-        expect(readAnswer(way.asks, await first.ask(false))).toMatchObject({ said: 'four five six', ending: 'done' })
+        const first = await trust.lane(pair, stalling, { setting, priority: 9 })
+        await trust.lane(pair, await healthy(pair), {}, first)
+        expect(readAnswer(pair.asks, await first.ask(false))).toMatchObject({ said: 'four five six', ending: 'done' })
         expect(await first.charged()).toMatchObject(usual)
       })
     }))
 
   it('[T094] [T096] [T097] endless silence, comments or output ends at its timeout, charged by the partial reply', () =>
     trust.underLoad(() =>
-      inEachWay(async (way, { head, text }) => {
+      forEachPair(async (pair, { head, text }) => {
         let closed = 0
         const ever = (begin: string, piece: string) =>
           streaming(begin, (response) => {
@@ -205,9 +205,9 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
         ]
         const ended = await Promise.all(
           cases.map(async ([name, url, setting, charges]) => {
-            const lane = await trust.lane(way, await url, setting)
+            const lane = await trust.lane(pair, await url, setting)
             const answer = await lane.ask(true)
-            const { said, ending } = readAnswer(way.asks, answer)
+            const { said, ending } = readAnswer(pair.asks, answer)
             expect([name, ending, said.startsWith(charges ? 'four five ' : '')]).toEqual([name, 'error', true])
             return { name, lane, charges, words: said.trim().split(' ').length }
           }),
@@ -228,14 +228,14 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
 
   it('[T098] an upstream that keeps the socket open after the end delays no one, and is closed', () =>
     trust.underLoad(() =>
-      inEachWay(async (way, { head, text, tail }) => {
+      forEachPair(async (pair, { head, text, tail }) => {
         let closed = 0
         const url = await streaming(head + text('four five six') + tail, (response) => response.once('close', () => closed++))
-        const lane = await trust.lane(way, url)
+        const lane = await trust.lane(pair, url)
         const answer = await lane.ask(true)
         // The upstream is released a second later, so the answer has arrived within it.
         expect(closed).toBe(0)
-        expect(readAnswer(way.asks, answer)).toMatchObject({ said: 'four five six', ending: 'done' })
+        expect(readAnswer(pair.asks, answer)).toMatchObject({ said: 'four five six', ending: 'done' })
         await eventually('the socket is released', () => closed === 1)
         expect(await lane.charged()).toMatchObject(usual)
       }),
@@ -243,10 +243,10 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
 
   it("[T108] an error after the first output is reported in the caller's dialect, and the partial reply is charged", () =>
     trust.underLoad(() =>
-      inEachWay(async (way, { head, text, error }) => {
-        const url = await saying(head + text('four five ') + error('overloaded') + text('six'), { 'content-type': sse })
-        const lane = await trust.lane(way, url)
-        const read = readAnswer(way.asks, await lane.ask(true))
+      forEachPair(async (pair, { head, text, error }) => {
+        const url = await replying(head + text('four five ') + error('overloaded') + text('six'), { 'content-type': sse })
+        const lane = await trust.lane(pair, url)
+        const read = readAnswer(pair.asks, await lane.ask(true))
         expect(read).toMatchObject({ said: 'four five ', ending: 'error' })
         const [row] = await lane.charged()
         expect(row?.other.interrupted).toBe('upstream')
@@ -257,11 +257,11 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
 
   it('[T121] a realtime upstream that refuses, vanishes or floods is bounded, and each turn is paid once', () =>
     trust.underLoad(async () => {
-      const path = (lane: CaseLane) => ({ path: `/v1/realtime?model=${lane.model}` })
-      const way = ways[0] as Way
+      const path = (lane: CaseChannel) => ({ path: `/v1/realtime?model=${lane.model}` })
+      const pair = formatPairs[0] as FormatPair
       const usage = { input_tokens: reported.prompt, output_tokens: reported.completion, total_tokens: 18 }
       const refusing = await realtimeUpstream(undefined, { refuses: { status: 403, body: { error: { message: 'no' } } } })
-      const refused = await trust.lane(way, refusing.url)
+      const refused = await trust.lane(pair, refusing.url)
       const turnedAway = caller(trust.server.url, refused.key, path(refused))
       expect((await turnedAway.refused()).status).toBe(503)
       expect(await refused.settled()).toEqual([])
@@ -286,7 +286,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
           answers(talk, event)
           if (event.type === 'input_audio_buffer.clear') misdeed(talk.socket)
         })
-        const lane = await trust.lane(way, upstream.url)
+        const lane = await trust.lane(pair, upstream.url)
         const client = caller(trust.server.url, lane.key, path(lane))
         await client.hears('session.created')
         client.say({ type: 'response.create' })
@@ -304,7 +304,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
         if (event.type === 'input_audio_buffer.clear')
           talk.say({ type: 'response.output_audio.delta', response_id: 'none', delta: 'A'.repeat(16 * 1024 * 1024) })
       })
-      const lane = await trust.lane(way, loud.url)
+      const lane = await trust.lane(pair, loud.url)
       const client = caller(trust.server.url, lane.key, path(lane))
       await client.hears('session.created')
       client.say({ type: 'input_audio_buffer.clear' })
@@ -320,7 +320,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
     describe('on each database', () => {
       it('[T100] the text of a stream arrives whole, for any framing and splitting', () =>
         trust.underLoad(() =>
-          inEachWay(async (way, { head, text, tail }) => {
+          forEachPair(async (pair, { head, text, tail }) => {
             const said = 'vier 五 🙂 \u2028 "six"\\n'
             const plain = head + text('vier 五 ') + text('🙂 ') + text('\u2028 "six"\\n') + tail
             const framings: [string, string, number][] = [
@@ -352,9 +352,9 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
                 }
                 next()
               })
-              const lane = await trust.lane(way, url)
+              const lane = await trust.lane(pair, url)
               const answer = await lane.ask(true)
-              expect([name, readAnswer(way.asks, answer)]).toEqual([name, { said, ending: 'done', message: '' }])
+              expect([name, readAnswer(pair.asks, answer)]).toEqual([name, { said, ending: 'done', message: '' }])
               expect([name, await lane.charged()]).toMatchObject([name, usual])
             }
           }),
@@ -362,8 +362,8 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
 
       it('[T102] [T104] [T108] an answer that is none, or an error that claims success, is an error and free', () =>
         trust.underLoad(() =>
-          inEachWay(async (way, { head, error }) => {
-            const whole = wholeOf(way.speaks, 'four five six')
+          forEachPair(async (pair, { head, error }) => {
+            const whole = wholeOf(pair.speaks, 'four five six')
             const zip = { 'content-encoding': 'gzip' }
             const cases: [string, string | Buffer, Record<string, string>][] = [
               ['HTML', '<!doctype html><h1>hello</h1>', { 'content-type': 'text/html' }],
@@ -387,13 +387,13 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
             ]
             const inForm = async (stream: boolean) => {
               const upstream = await changing()
-              const lane = await trust.lane(way, upstream.url)
+              const lane = await trust.lane(pair, upstream.url)
               for (const [name, body, headers] of cases) {
                 upstream.says(body, headers)
                 lane.forgive()
                 const answer = await lane.ask(stream)
                 expect([name, stream, answer.status >= 500, answer.text]).toEqual([name, stream, true, answer.text])
-                expect(readAnswer(way.asks, answer).ending).toBe('error')
+                expect(readAnswer(pair.asks, answer).ending).toBe('error')
                 expect([name, await lane.charged()]).toEqual([name, []])
               }
             }
@@ -403,20 +403,20 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
 
       it('[T105] no redirect is followed, and no other host sees the key', () =>
         trust.underLoad(() =>
-          inEachWay(async (way) => {
+          forEachPair(async (pair) => {
             const seen: string[] = []
             const canary = await httpUpstream((request, response) => {
               seen.push(`${request.url} ${request.headers.authorization ?? request.headers['x-api-key'] ?? ''}`)
-              response.end(wholeOf(way.speaks, 'stolen'))
+              response.end(wholeOf(pair.speaks, 'stolen'))
             })
             const upstream = await changing()
-            const lane = await trust.lane(way, upstream.url)
+            const lane = await trust.lane(pair, upstream.url)
             for (const status of [300, 301, 302, 303, 307, 308]) {
               for (const location of [canary, canary.replace('127.0.0.1', 'localhost'), `//${canary.slice(7)}/v1`]) {
                 upstream.says('', { location }, status)
                 lane.forgive()
                 const answer = await lane.ask(status % 2 === 0)
-                expect([answer.status, readAnswer(way.asks, answer).ending]).toEqual([502, 'error'])
+                expect([answer.status, readAnswer(pair.asks, answer).ending]).toEqual([502, 'error'])
                 expect(answer.headers.get('location')).toBeNull()
                 expect(await lane.charged()).toEqual([])
               }
@@ -427,7 +427,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
 
       it('[T111] headers of the upstream that would steer the caller go no further', () =>
         trust.underLoad(() =>
-          inEachWay(async (way) => {
+          forEachPair(async (pair) => {
             const steering = {
               'www-authenticate': 'Bearer realm="http://evil.test"',
               'proxy-authenticate': 'Basic realm="evil"',
@@ -439,10 +439,10 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
               'x-accel-redirect': '/etc/passwd',
             }
             const upstream = await changing()
-            const lane = await trust.lane(way, upstream.url, { auto_ban: 0 })
+            const lane = await trust.lane(pair, upstream.url, { auto_ban: 0 })
             for (const status of [200, 401, 407, 500]) {
               upstream.will((response, body) => {
-                const answer = healthyAnswer(way.speaks, body, 'four')
+                const answer = healthyAnswer(pair.speaks, body, 'four')
                 response.writeHead(status, { 'content-type': answer.type, ...steering }).end(status === 200 ? answer.body : '{}')
               })
               for (const stream of [true, false]) {
@@ -458,7 +458,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
 
       it('[T112] a key, an address or an organisation that the upstream repeats is never passed on', () =>
         trust.underLoad(() =>
-          inEachWay(async (way, { head, text, error }) => {
+          forEachPair(async (pair, { head, text, error }) => {
             const said: ((lane: { url: string }) => string)[] = [
               ({ url }) =>
                 JSON.stringify({
@@ -469,7 +469,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
             ]
             const secrets = new RegExp(`${upstreamKey}|org-canary-7|127\\.0\\.0\\.1`)
             const own = await changing()
-            const lane = await trust.lane(way, own.url, { openai_organization: 'org-canary-7', auto_ban: 0 })
+            const lane = await trust.lane(pair, own.url, { openai_organization: 'org-canary-7', auto_ban: 0 })
             for (const status of [200, 400, 401, 403, 429, 500]) {
               for (const write of said) {
                 own.says(write(own), {}, status)
@@ -484,7 +484,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
             own.says(head + text('four ') + error(`Bad key ${upstreamKey} at ${own.url}`), { 'content-type': sse })
             lane.forgive()
             const answer = await lane.ask(true)
-            expect(readAnswer(way.asks, answer)).toMatchObject({ said: 'four ', ending: 'error' })
+            expect(readAnswer(pair.asks, answer)).toMatchObject({ said: 'four ', ending: 'error' })
             expect(answer.text).not.toMatch(secrets)
             expect(JSON.stringify(await lane.charged())).not.toContain(new URL(own.url).host)
             expect(JSON.stringify(await trust.server.app.db.selectFrom('logs').selectAll().execute())).not.toContain(upstreamKey)
@@ -493,13 +493,13 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
 
       it('[T109] tool calls in interleaved chunks, with gaps and in thousands, are assembled correctly', () =>
         trust.underLoad(() =>
-          inEachWay(async (way) => {
-            const events = mixedToolCalls(way.speaks)
-            const url = await saying(events, { 'content-type': sse })
-            const lane = await trust.lane(way, url)
-            const { text } = await lane.ask(true, way.asks === 'openai' ? { stream_options: { include_usage: true } } : {})
-            if (way.asks === way.speaks) expect(text).toBe(events)
-            expect(readToolCalls(way.asks, text)).toEqual([
+          forEachPair(async (pair) => {
+            const events = mixedToolCalls(pair.speaks)
+            const url = await replying(events, { 'content-type': sse })
+            const lane = await trust.lane(pair, url)
+            const { text } = await lane.ask(true, pair.asks === 'openai' ? { stream_options: { include_usage: true } } : {})
+            if (pair.asks === pair.speaks) expect(text).toBe(events)
+            expect(readToolCalls(pair.asks, text)).toEqual([
               { id: 'call_a', name: 'first', input: { n: 'x'.repeat(10_000) } },
               { id: 'call_c', name: 'third', input: { k: 1 } },
             ])
@@ -524,23 +524,23 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
             [504, 504, true, false],
             [524, 504, true, false],
           ]
-          const inOurWays = (work: (way: Way) => Promise<void>) =>
-            inEachWay(
+          const inOurWays = (work: (pair: FormatPair) => Promise<void>) =>
+            forEachPair(
               work,
-              ways.filter(({ asks }) => asks === 'openai'),
+              formatPairs.filter(({ asks }) => asks === 'openai'),
             )
           const no = '{"error":{"message":"no","type":"x"}}'
           const later = { 'retry-after': '99999999' }
 
           await retries(0)
-          await inOurWays(async (way) => {
+          await inOurWays(async (pair) => {
             const upstream = await changing()
-            const unbanned = await trust.lane(way, upstream.url, { auto_ban: 0 })
+            const unbanned = await trust.lane(pair, upstream.url, { auto_ban: 0 })
             const mapping = JSON.stringify(Object.fromEntries(table.map(([status]) => [status, '418'])))
-            const mapped = await trust.lane(way, upstream.url, { auto_ban: 0, status_code_mapping: mapping })
+            const mapped = await trust.lane(pair, upstream.url, { auto_ban: 0, status_code_mapping: mapping })
             for (const [status, told, , isDisabled] of table) {
               upstream.says(no, later, status)
-              const lane = await trust.lane(way, upstream.url)
+              const lane = await trust.lane(pair, upstream.url)
               for (const one of [lane, unbanned]) {
                 one.forgive()
                 const answer = await one.ask(one === lane)
@@ -557,10 +557,10 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
           })
 
           await retries(1)
-          await inOurWays(async (way) => {
+          await inOurWays(async (pair) => {
             const upstream = await changing()
-            const first = await trust.lane(way, upstream.url, { auto_ban: 0, priority: 9 })
-            await trust.lane(way, await healthy(way), {}, first)
+            const first = await trust.lane(pair, upstream.url, { auto_ban: 0, priority: 9 })
+            await trust.lane(pair, await healthy(pair), {}, first)
             let answered = 0
             for (const [status, told, isRetried] of table) {
               upstream.says(no, later, status)
@@ -578,16 +578,16 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
   it('[T115] when all channels fail, tries are bounded and nothing is owed', () =>
     trust.underLoad(async () => {
       await retries(3)
-      await inEachWayAndForm(async (way, stream) => {
+      await inEachWayAndForm(async (pair, stream) => {
         let hits = 0
         const url = await answering((response) => {
           hits++
           response.writeHead(500).end('{}')
         })
-        const first = await trust.lane(way, url)
-        for (let more = 0; more < 7; more++) await trust.lane(way, url, {}, first)
+        const first = await trust.lane(pair, url)
+        for (let more = 0; more < 7; more++) await trust.lane(pair, url, {}, first)
         const answer = await first.ask(stream)
-        expect([answer.status >= 500, readAnswer(way.asks, answer).ending, hits]).toEqual([true, 'error', 4])
+        expect([answer.status >= 500, readAnswer(pair.asks, answer).ending, hits]).toEqual([true, 'error', 4])
         expect(await first.charged()).toEqual([])
       })
     }))
@@ -596,10 +596,14 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
     trust.underLoad(async () => {
       await retries(0)
       await trust.setOption('AutomaticDisableChannelEnabled', 'true')
-      const way = ways[2] as Way
-      const url = await saying('{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}', {}, 401)
-      const lane = await trust.lane(way, url)
-      const other = await trust.lane(way, await healthy(way))
+      const pair = formatPairs[2] as FormatPair
+      const url = await replying(
+        '{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}',
+        {},
+        401,
+      )
+      const lane = await trust.lane(pair, url)
+      const other = await trust.lane(pair, await healthy(pair))
       const statuses = await Promise.all(
         Array.from({ length: 300 }, async (_, index) => (await lane.ask(index % 2 === 0)).status),
       )
@@ -619,16 +623,16 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
   it('[T116] four channels that each fail half of the time answer nearly all requests, each charged once', () =>
     trust.underLoad(async () => {
       await retries(3)
-      await inEachWay((way) => requireMostAnswered(trust, way, { rounds: 10, together: 10, goodLeast: 85 }))
+      await forEachPair((pair) => requireMostAnswered(trust, pair, { rounds: 10, together: 10, goodLeast: 85 }))
     }))
 
   it('[T091] a socket that hangs up inside the chunks of an answer leaves nothing behind', () =>
     trust.underLoad(() =>
-      inEachWay(async (way) => {
+      forEachPair(async (pair) => {
         const url = await tcpUpstream((socket: Socket) =>
           socket.once('data', () => socket.write(answerBytes('{"a":', { 'content-length': '900' }), () => socket.destroy())),
         )
-        const lane = await trust.lane(way, url)
+        const lane = await trust.lane(pair, url)
         expect((await lane.ask(false)).status).toBe(502)
         expect(await lane.charged()).toEqual([])
       }),

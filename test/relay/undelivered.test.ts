@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
 import { type DatabaseKind, eachDatabase } from '../helpers/databases.ts'
-import { takeAway } from '../helpers/outage.ts'
+import { interruptDatabase } from '../helpers/outage.ts'
 import { addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, eventually, model, stage } from './stage.ts'
@@ -15,7 +15,7 @@ async function staged(kind: DatabaseKind) {
   const { server } = made
   let bringBack: (() => Promise<void>) | undefined
   upstream.program(model, async () => {
-    bringBack ??= await takeAway(server.app.database)
+    bringBack ??= await interruptDatabase(server.app.database)
     return {}
   })
   return {
@@ -169,7 +169,7 @@ eachDatabase('a whole reply whose charge the database did not take', (_fresh, ki
     const { server, token } = await stage(kind, upstream.url)
     let bringBack: (() => Promise<void>) | undefined
     upstream.program('*', async () => {
-      bringBack ??= await takeAway(server.app.database)
+      bringBack ??= await interruptDatabase(server.app.database)
       return {}
     })
     const first = await ask(server, token.key, { ...chat(), stream: true })
@@ -189,7 +189,7 @@ describe('a request at another node while the database is down', () => {
     expect((await ask(b, token.key, chat())).status).toBe(200)
     let bringBack: (() => Promise<void>) | undefined
     upstream.program(model, async () => {
-      bringBack ??= await takeAway(a.app.database)
+      bringBack ??= await interruptDatabase(a.app.database)
       return {}
     })
     const first = await ask(a, token.key, chat())

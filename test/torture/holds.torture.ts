@@ -4,7 +4,7 @@ import { serverOfTest, startServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 import { type HoldShape, holdShapes } from '../relay/hold-shapes.ts'
-import { crowd, holdStage } from '../relay/hold-stage.ts'
+import { holdStage, sendConcurrently } from '../relay/hold-stage.ts'
 
 /** `HOLD_TABLE=file` writes the table of docs/reference/hold-shapes.md. */
 const tableFile = process.env.HOLD_TABLE
@@ -24,7 +24,7 @@ eachDatabase('every shape, 200 at once on a key that affords ten', (_fresh, kind
       const rows: string[] = []
       for (const shape of holdShapes) {
         const single = await stage.once(shape)
-        const { statuses, left, dearest } = await crowd(servers, stage, shape)
+        const { statuses, left, dearest } = await sendConcurrently(servers, stage, shape)
         const answered = statuses.filter((status) => status === 200).length
         expect(left, shape.name).toBeGreaterThanOrEqual(shape.isUnbounded ? -dearest : 0)
         expect(new Set(statuses).size, `${shape.name}: ${[...new Set(statuses)]}`).toBeLessThanOrEqual(2)

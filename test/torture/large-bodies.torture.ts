@@ -13,7 +13,7 @@ const p99Max = 200
 
 const fox = 'the quick brown fox jumps over the lazy dog, and then some more words follow. '
 const textOf = (bytes: number) => fox.repeat(Math.ceil(bytes / fox.length)).slice(0, bytes)
-const saying = (content: unknown) => chat({ messages: [{ role: 'user', content }] })
+const chatWith = (content: unknown) => chat({ messages: [{ role: 'user', content }] })
 const messages = () =>
   Array.from({ length: 20_000 }, (_, at) => ({
     role: at % 2 ? 'assistant' : 'user',
@@ -22,9 +22,9 @@ const messages = () =>
 const png = `iVBORw0KGgoAAAANSUhEUgAAAGQAAABkCAYAAABw4pVU${'A'.repeat(size)}`
 
 const bodies: Readonly<Record<string, () => unknown>> = {
-  'one text': () => saying(textOf(size)),
-  'one text beyond ASCII': () => saying('这是一个很长的中文文本。'.repeat(size / 36)),
-  'an image': () => saying([{ type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } }]),
+  'one text': () => chatWith(textOf(size)),
+  'one text beyond ASCII': () => chatWith('这是一个很长的中文文本。'.repeat(size / 36)),
+  'an image': () => chatWith([{ type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } }]),
   '20,000 messages': () => chat({ messages: messages() }),
   '20,000 messages, translated': () => chat({ model: claude, messages: messages() }),
 }
@@ -33,7 +33,7 @@ describe('large bodies', () => {
   it.each(Object.keys(bodies))('of %s, 20 of 20 MB at once: the p99 delay of the event loop is at most 200 ms', async (what) => {
     const server = await stageProcess()
     const body = Buffer.from(JSON.stringify(bodies[what]?.()))
-    expect(await post(server, Buffer.from(JSON.stringify(saying('warm up'))))).toBe(200)
+    expect(await post(server, Buffer.from(JSON.stringify(chatWith('warm up'))))).toBe(200)
     await delaysOf(server)
 
     const statuses = await Promise.all(Array.from({ length: together }, () => post(server, body)))

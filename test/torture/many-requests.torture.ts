@@ -7,7 +7,7 @@ import { upstreamOfTest } from '../helpers/upstream.ts'
 import { accountsOfSuite } from '../relay/accounts-stage.ts'
 import { requireMostAnswered } from '../relay/half-failing.ts'
 import { ask, chat, eventually, httpUpstream, model, settledCharges } from '../relay/stage.ts'
-import { idle, inEachWay, trustOfSuite, type Way, ways } from '../relay/trust-stage.ts'
+import { type FormatPair, forEachPair, formatPairs, idle, trustOfSuite } from '../relay/trust-stage.ts'
 
 /**
  * The counts of parts E and G of docs/reference/trust-cases.md; the same cases with fewer requests run with every change. MANY
@@ -19,24 +19,24 @@ eachDatabase('many requests', (_fresh, kind) => {
   const trust = trustOfSuite(kind)
   const accounts = accountsOfSuite(kind)
 
-  it(`[T116] of ${many} in each way over four channels that each fail half of the time, 99 of 100 that can be answered are`, () =>
+  it(`[T116] of ${many} in each pair over four channels that each fail half of the time, 99 of 100 that can be answered are`, () =>
     trust.underLoad(async () => {
       await trust.setOption('RetryTimes', '3')
       const goodLeast = Math.floor(many * (1 - 0.5 ** 4) * 0.99)
-      await inEachWay((way) => requireMostAnswered(trust, way, { rounds: many / 10, together: 10, goodLeast }))
+      await forEachPair((pair) => requireMostAnswered(trust, pair, { rounds: many / 10, together: 10, goodLeast }))
     }, 10 * many))
 
   it('[T117] of 1,000 simultaneous failures one disables the channel, one notice is sent, and other channels stay', () =>
     trust.underLoad(async () => {
       await trust.setOption('RetryTimes', '0')
       await trust.setOption('AutomaticDisableChannelEnabled', 'true')
-      const [, , way] = ways as [Way, Way, Way]
+      const [, , pair] = formatPairs as [FormatPair, FormatPair, FormatPair]
       const url = await httpUpstream((request, response) => {
         request.resume()
         response.writeHead(401, { 'content-type': 'application/json' })
         response.end('{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}')
       })
-      const lane = await trust.lane(way, url)
+      const lane = await trust.lane(pair, url)
       const statuses = await Promise.all(
         Array.from({ length: 1000 }, async (_, index) => (await lane.ask(index % 2 === 0)).status),
       )

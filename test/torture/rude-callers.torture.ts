@@ -4,9 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { WebSocket } from 'ws'
 import { freshDatabase } from '../helpers/databases.ts'
-import { startOthers } from '../helpers/others.ts'
+import { startOtherCallers } from '../helpers/other-callers.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
-import { growthOf, openFilesOf, residentMb } from '../helpers/process-memory.ts'
+import { memoryGrowth, openFilesOf, residentMb } from '../helpers/process-memory.ts'
 import { caller, live, realtimeUpstream } from '../relay/realtime-stage.ts'
 import { chat, httpUpstream, model, requestBytes, speak } from '../relay/stage.ts'
 import { streams } from '../relay/trust-stage.ts'
@@ -35,7 +35,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
   })
   let server: ServerProcess
   let key = ''
-  let others: Awaited<ReturnType<typeof startOthers>>
+  let others: Awaited<ReturnType<typeof startOtherCallers>>
 
   beforeAll(async () => {
     const database = await freshDatabase('sqlite')
@@ -47,7 +47,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
     const ratios = JSON.stringify(Object.fromEntries([model, much, live].map((name) => [name, 1])))
     await server.call('PUT /api/option/', { key: 'ModelRatio', value: ratios })
     await server.call('POST /api/user/1/quota', { change: 1_000_000_000, reason: 'rude callers' })
-    others = await startOthers()
+    others = await startOtherCallers()
     ends.push(() => others.stop())
     await addChannel(others.upstreamUrl, model)
   })
@@ -61,7 +61,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
   }
   const atEase = () => others.beside(ordinary(), () => pause(3000))
   /** Others are served as before meanwhile, or afterwards. */
-  async function besideOthers(work: () => Promise<unknown>): Promise<void> {
+  async function whileOthersRun(work: () => Promise<unknown>): Promise<void> {
     const before = await atEase()
     const meanwhile = await others.beside(ordinary(), work)
     const after = await atEase()
@@ -93,8 +93,8 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
     await first.until((text) => text.includes('[DONE]'))
     first.socket.destroy()
     const sockets: Socket[] = []
-    const grown = await growthOf(server.pid, () =>
-      besideOthers(async () => {
+    const grown = await memoryGrowth(server.pid, () =>
+      whileOthersRun(async () => {
         for (let count = 0; count < 200; count++) {
           const { socket } = speak(server, requestBytes(key, body))
           socket.removeAllListeners('data')
@@ -113,7 +113,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
   })
 
   it('[T127] 2,000 requests whose headers arrive a byte every ten seconds are cut at their timeout, and delay no one', async () => {
-    await besideOthers(async () => {
+    await whileOthersRun(async () => {
       const callers = Array.from({ length: 2000 }, () => speak(server, 'POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-slow: '))
       const timer = setInterval(() => {
         for (const { socket } of callers) if (!socket.destroyed) socket.write('a')
@@ -137,13 +137,13 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
       for (let round = 0; round < 5; round++) await Promise.all(Array.from({ length: 100 }, one))
     }
     // The cost of a crowd that is answered immediately: the callers, and the provider, run on the same cores.
-    await besideOthers(() => crowds(() => ask('/api/status')))
+    await whileOthersRun(() => crowds(() => ask('/api/status')))
     expect([...statuses]).toEqual([200])
     const logIn = () => {
       const body = JSON.stringify({ username: `guest${count}`, password: 'a wrong pass' })
       return ask('/api/user/login', { method: 'POST', body })
     }
-    await besideOthers(() => crowds(logIn))
+    await whileOthersRun(() => crowds(logIn))
     expect([...statuses].sort()).toEqual([200, 429])
   })
 
@@ -168,7 +168,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
     await cycles(3000)
     await pause(2000)
     const [memoryBefore, filesBefore] = [residentMb(server.pid), openFilesOf(server.pid)]
-    await besideOthers(() => cycles(10_000))
+    await whileOthersRun(() => cycles(10_000))
     await until('the connections are gone', () => openFilesOf(server.pid) <= filesBefore + 5)
     await pause(2000)
     const grown = residentMb(server.pid) - memoryBefore
@@ -236,7 +236,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
       ],
     ]
     for (const [name, flood, codes] of floods) {
-      const grown = await growthOf(server.pid, async () => {
+      const grown = await memoryGrowth(server.pid, async () => {
         const client = caller(server.url, key)
         await client.hears('session.created')
         flood(client.socket)

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { crowdAt, goodPassword as good, goodHash, startAccounts } from '../../../test/helpers/accounts.ts'
+import { fillHashingQueue, goodPassword as good, goodHash, startAccounts } from '../../../test/helpers/accounts.ts'
 import { newClock } from '../../../test/helpers/clock.ts'
 import { eachDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
 import { faultProxy } from '../../../test/helpers/fault-proxy.ts'
@@ -134,7 +134,7 @@ eachDatabase('accounts', (fresh, kind) => {
 
   it('[T025] counts nothing against an account whose logins are turned away because too many hash', async () => {
     const id = await addUser('ada')
-    const disperse = crowdAt(node.passwords)
+    const disperse = fillHashingQueue(node.passwords)
     const user = await findUser(node.db, id)
     const prove = () => requirePassword(node, { user, password: 'wrong', address: place.address })
     for (let n = 0; n < 10; n++) {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type AccountNode, addUser, goodPassword, startAccounts } from '../../../test/helpers/accounts.ts'
 import { eachDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
 import { outcome, tally } from '../../../test/helpers/ledger.ts'
-import { promised } from '../../../test/helpers/promised.ts'
+import { scaledByLoad } from '../../../test/helpers/scaled-by-load.ts'
 import { signIn } from './sign-in.ts'
 
 type Verdict = (given: Record<string, string>) => { status?: number; body?: unknown } | 'hang'
@@ -106,7 +106,7 @@ eachDatabase('the human check', (fresh) => {
     verdict = () => 'hang'
     const startedAt = performance.now()
     expect(await require('good')).toBe('human_check_failed')
-    expect(performance.now() - startedAt).toBeLessThan(promised(7000))
+    expect(performance.now() - startedAt).toBeLessThan(scaledByLoad(7000))
   })
 
   it('is asked for nothing while it is switched off', async () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type AccountNode, addUser, goodPassword, startAccounts } from '../../../test/helpers/accounts.ts'
 import { eachDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
 import { outcome, tally } from '../../../test/helpers/ledger.ts'
-import { patiently } from '../../../test/helpers/patiently.ts'
+import { retryWhileBusy } from '../../../test/helpers/retry-while-busy.ts'
 import type { ManageAction, UserEdit } from '../../contract/entities/user.ts'
 import { verifyAudit } from '../options/audit.ts'
 import { credit } from '../wallet/credit.ts'
@@ -48,10 +48,10 @@ eachDatabase('user management', (fresh, kind) => {
   }
 
   const manage = ({ caller }: Added, { id }: { id: number }, action: ManageAction, on = node) =>
-    outcome(() => patiently(async () => void (await manageUser(on, caller, { id, action }))))
+    outcome(() => retryWhileBusy(async () => void (await manageUser(on, caller, { id, action }))))
   const edit = ({ caller }: Added, change: UserEdit) => outcome(async () => void (await editByAdmin(node, caller, change)))
   const adjust = (change: number, reason = 'a reason', by = admin, on = node, id = ada.id) =>
-    outcome(() => patiently(async () => void (await adjustQuota(on, by.caller, { id, change, reason }))))
+    outcome(() => retryWhileBusy(async () => void (await adjustQuota(on, by.caller, { id, change, reason }))))
   const rowOf = ({ id }: { id: number }) => node.db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
   const audits = () => node.db.selectFrom('audit').select(['actor_id', 'action', 'target', 'before', 'after']).execute()
   const logs = () => node.db.selectFrom('logs').select(['user_id', 'type', 'content', 'quota']).execute()

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type AccountNode, addUser, mailOptions, startAccounts } from '../../../test/helpers/accounts.ts'
-import { behindLock } from '../../../test/helpers/behind-lock.ts'
 import { testCertificate as cert, testKey as key } from '../../../test/helpers/certificate.ts'
 import { eachDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
 import { outcome } from '../../../test/helpers/ledger.ts'
 import { type SmtpServer, startSmtpServer } from '../../../test/helpers/smtp-server.ts'
+import { whileLocked } from '../../../test/helpers/while-locked.ts'
 import { type SettingInput, settingInput } from '../../contract/entities/user-setting.ts'
 import { publicInternet, UpstreamAgents } from '../lib/http-client.ts'
 import { sign } from '../notify/webhook.ts'
@@ -117,7 +117,7 @@ eachDatabase('notices', (fresh, kind) => {
 
   it.runIf(kind === 'postgres')('keep what each of two sets who save at the same time', async () => {
     const works = [() => save({ quota_warning_threshold: 7 }), () => save({ accept_unset_model_ratio_model: true })]
-    await behindLock(node.db, { lock: [sql`select id from users where id = ${ada.id} for update`], works })
+    await whileLocked(node.db, { lock: [sql`select id from users where id = ${ada.id} for update`], works })
     expect(await settingOf()).toMatchObject({ quota_warning_threshold: 7, accept_unset_model_ratio_model: true })
   })
 

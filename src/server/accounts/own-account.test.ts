@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type AccountNode, addUser, goodPassword, mailOptions, startAccounts } from '../../../test/helpers/accounts.ts'
-import { behindLock } from '../../../test/helpers/behind-lock.ts'
 import { eachDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
 import { outcome, tally } from '../../../test/helpers/ledger.ts'
-import { patiently } from '../../../test/helpers/patiently.ts'
+import { retryWhileBusy } from '../../../test/helpers/retry-while-busy.ts'
 import { type SmtpServer, startSmtpServer } from '../../../test/helpers/smtp-server.ts'
+import { whileLocked } from '../../../test/helpers/while-locked.ts'
 import { verifyAudit } from '../options/audit.ts'
 import type { Caller } from '../options/core.ts'
 import { dropAccessToken, findByAccessToken, makeAccessToken } from './access-tokens.ts'
@@ -54,7 +54,7 @@ eachDatabase('the own account', (fresh, kind) => {
   const mailedToken = async (count = 1) =>
     linkIn((await smtp.mailTo(home, count)).text).searchParams.get('token') ?? expect.unreachable()
   const reset = (token: string, email = home, on = node) =>
-    outcome(() => patiently(async () => void (await resetPassword(on, { email, token, language: 'en' }))))
+    outcome(() => retryWhileBusy(async () => void (await resetPassword(on, { email, token, language: 'en' }))))
   const enter = (username: string, password: string) =>
     outcome(async () => void (await signIn(node, { username, password, ...place })))
   const codeFor = async (caller: Caller, email: string, count = 1, purpose: 'bind' | 'notify' = 'bind') => {
@@ -231,7 +231,7 @@ eachDatabase('the own account', (fresh, kind) => {
   })
 
   it.runIf(kind === 'postgres')('writes only the names that it changes, while an admin changes another', async () => {
-    await behindLock(node.db, {
+    await whileLocked(node.db, {
       lock: [sql`select id from users where id = ${ada.id} for update`],
       works: [() => changeSelf(node, ada.caller, { display_name: 'Countess' }, ada.token)],
       meanwhile: (within) =>

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type AccountNode, addUser, goodPassword, mailOptions, startAccounts } from '../../../test/helpers/accounts.ts'
 import { eachDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
 import { outcome, tally } from '../../../test/helpers/ledger.ts'
-import { patiently } from '../../../test/helpers/patiently.ts'
+import { retryWhileBusy } from '../../../test/helpers/retry-while-busy.ts'
 import { type SmtpServer, startSmtpServer } from '../../../test/helpers/smtp-server.ts'
 import { reconcile } from '../wallet/reconcile.ts'
 import { bindEmail, mailOwnCode } from './bind-email.ts'
@@ -52,10 +52,10 @@ eachDatabase('registration', (fresh, kind) => {
     ...more,
   })
   const join = (username: string, more: Partial<Registration> = {}, on = node) =>
-    outcome(() => patiently(async () => void (await register(on, form(username, more)))))
+    outcome(() => retryWhileBusy(async () => void (await register(on, form(username, more)))))
   const verified = () => node.set({ EmailVerificationEnabled: 'true', ...mailOptions(smtp) })
   const sendCode = (email: string, on = node) =>
-    outcome(() => patiently(() => mailRegistrationCode(on, { email, language: 'en' })))
+    outcome(() => retryWhileBusy(() => mailRegistrationCode(on, { email, language: 'en' })))
   const codeIn = (text: string) => /\b\d{6}\b/.exec(text)?.[0] ?? ''
   const newestCode = async (email: string, count = 1) => codeIn((await smtp.mailTo(email, count)).text)
   const userNamed = async (name: string) => (await findByLogin(node.db, name)) ?? expect.unreachable()

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { addUser, startAccounts } from '../../../test/helpers/accounts.ts'
-import { behindLock } from '../../../test/helpers/behind-lock.ts'
 import { freshDatabase } from '../../../test/helpers/databases.ts'
+import { whileLocked } from '../../../test/helpers/while-locked.ts'
 import { AppError } from '../lib/failure.ts'
 import { periodAt, totpCode } from '../lib/totp.ts'
 import { completeLogin, completeWithSecondFactor } from './complete-login.ts'
@@ -20,7 +20,7 @@ it('accepts each code once over two nodes, and completes on one node a setup tha
     const { secret } = await beginTwoFactor(one, caller)
     const codeNow = (ahead = 0) => totpCode(secret, periodAt(one.clock.now() / 1000) + ahead)
     await confirmTwoFactor(two, caller, codeNow())
-    await behindLock(one.db, {
+    await whileLocked(one.db, {
       lock: [sql`select id from users where id = ${id} for update`, sql`lock table backup_codes in share mode`],
       works: [one, two].map((node) => () => renewBackupCodes(node, caller)),
     })

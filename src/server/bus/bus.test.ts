@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { eachDatabase, freshDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
 import { testLogger } from '../../../test/helpers/logger.ts'
-import { promised } from '../../../test/helpers/promised.ts'
 import { startRedis } from '../../../test/helpers/redis-server.ts'
+import { scaledByLoad } from '../../../test/helpers/scaled-by-load.ts'
 import { openSecrets } from '../db/key-ring.ts'
 import type { Database } from '../db/open.ts'
 import { Bus, type Topic } from './bus.ts'
@@ -48,7 +48,7 @@ function listening(name: string) {
           reject(
             new Error(`${name} heard of ${JSON.stringify(heard)} but not of ${topic} ${ids.join(' or ')} within ${limitMs} ms`),
           ),
-        promised(limitMs),
+        scaledByLoad(limitMs),
       )
       const check = () => {
         if (!heard.some((news) => news.topic === topic && ids.includes(news.id))) return
@@ -83,7 +83,7 @@ async function meet(a: Awaited<ReturnType<typeof startNode>>, b: Awaited<ReturnT
     b.bus.publish('options', round)
     // A message published before a listening connection is open is lost, so it is repeated; on a busy machine it may be late.
     const bothHeard = () => [a, b].every(({ heard }) => heard.filter(({ id }) => id === round).length === 2)
-    const hasMet = await vi.waitUntil(bothHeard, { timeout: promised(500), interval: 10 }).catch(() => false)
+    const hasMet = await vi.waitUntil(bothHeard, { timeout: scaledByLoad(500), interval: 10 }).catch(() => false)
     if (hasMet) break
   }
   a.heard.length = 0
@@ -94,7 +94,7 @@ async function meet(a: Awaited<ReturnType<typeof startNode>>, b: Awaited<ReturnT
  * Waits until a change of node `a` reaches node `b` by a message, which names its id, within the limit. A poll between the change and
  * its message announces it without an id, and the message is then no longer news: in that case another change is made.
  */
-async function hearsByMessage(a: ReturnType<typeof listening>, b: ReturnType<typeof listening>, limitMs: number) {
+async function receivesByMessage(a: ReturnType<typeof listening>, b: ReturnType<typeof listening>, limitMs: number) {
   for (let id = 1; id <= 10; id++) {
     a.heard.length = 0
     b.heard.length = 0
@@ -287,7 +287,7 @@ describe('nodes on one PostgreSQL', () => {
     const a = await startNode(test, 'a')
     const b = await startNode(test, 'b')
     await meet(a, b)
-    await hearsByMessage(a, b, 1000)
+    await receivesByMessage(a, b, 1000)
     b.bus.publish('channels')
     await a.hears('channels', [0], 1000)
     expect(a.heard.filter(({ topic }) => topic === 'user')).toHaveLength(1)
@@ -302,7 +302,7 @@ describe('nodes on one PostgreSQL', () => {
     a.bus.publish('user', 43)
     await b.hears('user', [43, 0], 2000)
     await meet(a, b)
-    await hearsByMessage(a, b, 1000)
+    await receivesByMessage(a, b, 1000)
   })
 
   it('with nothing in common but the server do not hear each other', async () => {
@@ -336,7 +336,7 @@ describe('Redis', () => {
     const a = await startNode(test, 'a', redis.url)
     const b = await startNode(test, 'b', redis.url)
     await meet(a, b)
-    await hearsByMessage(a, b, 1000)
+    await receivesByMessage(a, b, 1000)
 
     await redis.kill()
     a.bus.publish('user', 2)
@@ -347,7 +347,7 @@ describe('Redis', () => {
 
     await redis.start()
     await meet(a, b)
-    await hearsByMessage(a, b, 1000)
+    await receivesByMessage(a, b, 1000)
     expect(b.logged.at(-1)?.msg).toBe('Redis is back')
   })
 
@@ -358,7 +358,7 @@ describe('Redis', () => {
     const b = await startNode(test, 'b', redis.url)
     await meet(a, b)
     await redis.kill('SIGSTOP')
-    await hearsByMessage(a, b, 3000)
+    await receivesByMessage(a, b, 3000)
     await redis.kill('SIGCONT')
   })
 

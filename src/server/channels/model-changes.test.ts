@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { behindLock } from '../../../test/helpers/behind-lock.ts'
 import { freshCore } from '../../../test/helpers/core.ts'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { upstreamOfTest } from '../../../test/helpers/upstream.ts'
+import { whileLocked } from '../../../test/helpers/while-locked.ts'
 import { channelInput } from '../../contract/entities/channel.ts'
 import { UpstreamAgents } from '../lib/http-client.ts'
 import type { Caller, Core } from '../options/core.ts'
@@ -101,7 +101,7 @@ eachDatabase('changes of upstream models', (fresh, kind) => {
     const { id, list } = await stage()
     list('m-2', 'm-3')
     await checkModels(core, id)
-    await behindLock(core.db, {
+    await whileLocked(core.db, {
       lock: [sql`select id from channels for update`, sql`lock table upstream_models in share mode`],
       works: [() => checkModels(core, id)],
       meanwhile: (within) => within.updateTable('upstream_models').set({ added: '[]', removed: '[]' }).execute(),

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
-import { behindLock } from '../../../test/helpers/behind-lock.ts'
 import { testCore } from '../../../test/helpers/core.ts'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { testLogger } from '../../../test/helpers/logger.ts'
+import { whileLocked } from '../../../test/helpers/while-locked.ts'
 import { channelInput } from '../../contract/entities/channel.ts'
 import { UpstreamAgents } from '../lib/http-client.ts'
 import type { Snapshot } from '../lib/snapshot.ts'
@@ -49,7 +49,7 @@ eachDatabase('the index of channels', (fresh, kind) => {
   it.runIf(kind === 'postgres')('never has the new key of a channel beside its address of before', async () => {
     const [id = 0] = await add({ key: 'old', base_url: 'http://old.example' })
     const read = [async () => (await loadChannels(core)).byId.get(id), async () => (await openChannel(core, id)).keys[0]]
-    const found = await behindLock(core.db, {
+    const found = await whileLocked(core.db, {
       lock: [sql`lock table channel_keys in access exclusive mode`],
       works: read,
       meanwhile: async (within) => {

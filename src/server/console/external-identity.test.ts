@@ -90,7 +90,7 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
   const back = (provider: string, body: { code: string; state: string }, sent: Sent = {}) =>
     raw(`POST /api/oauth/${provider}`, { body, ...sent })
   /** The whole way of a login. */
-  async function comeIn(provider: string, user: Record<string, unknown>, aff = '') {
+  async function logInWith(provider: string, user: Record<string, unknown>, aff = '') {
     const { cookie, url } = await begin(provider, aff)
     return (await back(provider, peers.approve(url, user), { cookie })).json()
   }
@@ -103,18 +103,18 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
       .where('id', '=', inviter.id)
       .executeTakeFirstOrThrow()
     const user = person({ email: 'victim@example.com', email_verified: true })
-    const first = await comeIn(provider, user, aff_code)
+    const first = await logInWith(provider, user, aff_code)
     expect(first).toMatchObject({ success: true, message: '', data: { display_name: user.name, role: 1, status: 1 } })
     expect(first.data.username).toMatch(new RegExp(`^${provider}_\\d+$`))
     expect(first.data.username.length).toBeLessThanOrEqual(12)
 
     // The provider calls them otherwise now: it is the id that counts.
-    const again = await comeIn(provider, { ...user, login: 'renamed', name: 'Renamed', email: 'other@example.com' })
+    const again = await logInWith(provider, { ...user, login: 'renamed', name: 'Renamed', email: 'other@example.com' })
     expect(again.data.id).toBe(first.data.id)
     const row = await console.app.db.selectFrom('users').selectAll().where('id', '=', first.data.id).executeTakeFirstOrThrow()
     // [T022] An address reported by a provider proves nothing here.
     expect(row).toMatchObject({ email: '', inviter_id: inviter.id, password_hash: '' })
-    expect(await comeIn(provider, person({ login: user.login }))).not.toMatchObject({ data: { id: first.data.id } })
+    expect(await logInWith(provider, person({ login: user.login }))).not.toMatchObject({ data: { id: first.data.id } })
   })
 
   it('[T016] asks with PKCE, state, nonce and the saved address, regardless of the Host header', async () => {
@@ -216,7 +216,7 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
     }
     expect(await bind(ada)).toMatchObject({ success: true, message: 'bind', data: null })
     expect((await bind(bob)).code).toBe('outside_taken')
-    expect((await comeIn(provider, user)).data.id).toBe(ada.id)
+    expect((await logInWith(provider, user)).data.id).toBe(ada.id)
     const { data } = await json('GET /api/user/binding', { as: ada })
     expect(data.find((row: { provider: string }) => row.provider === provider)).toMatchObject({
       offered: true,
@@ -261,13 +261,13 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
 
   it('[T029] refuses banned and deleted users, and gives the identity to no other user', async () => {
     const user = person()
-    const { data } = await comeIn('github', user)
+    const { data } = await logInWith('github', user)
     const change = (values: { status?: number; deleted_at?: number }) =>
       console.app.db.updateTable('users').set(values).where('id', '=', data.id).execute()
     await change({ status: 2 })
-    expect((await comeIn('github', user)).code).toBe('user_banned')
+    expect((await logInWith('github', user)).code).toBe('user_banned')
     await change({ status: 1, deleted_at: 1 })
-    expect((await comeIn('github', user)).code).toBe('user_deleted')
+    expect((await logInWith('github', user)).code).toBe('user_deleted')
     const ada = await console.addUser('heir')
     const { url } = await beginBind('github', ada)
     expect((await back('github', peers.approve(url, user), { as: ada })).json().code).toBe('outside_taken')
@@ -286,10 +286,10 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
 
   it('[T026] is refused when switched off or when a secret is missing, and creates no user where registration is closed', async () => {
     const user = person()
-    const known = await comeIn('github', user)
+    const known = await logInWith('github', user)
     await set({ RegisterEnabled: 'false' })
-    expect((await comeIn('github', person())).code).toBe('registration_closed')
-    expect((await comeIn('github', user)).data.id).toBe(known.data.id)
+    expect((await logInWith('github', person())).code).toBe('registration_closed')
+    expect((await logInWith('github', user)).data.id).toBe(known.data.id)
     await set({ RegisterEnabled: 'true' })
 
     const { cookie, url } = await begin('github')
@@ -335,13 +335,13 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
     {},
   ])('takes nothing for a numeric id that is none: %j', async (user) => {
     const users = await userCount()
-    expect((await comeIn('github', { login: 'x', ...user })).code).toBe('outside_failed')
-    expect((await comeIn('linuxdo', { username: 'x', ...user })).code).toBe('outside_failed')
+    expect((await logInWith('github', { login: 'x', ...user })).code).toBe('outside_failed')
+    expect((await logInWith('linuxdo', { username: 'x', ...user })).code).toBe('outside_failed')
     expect(await userCount()).toBe(users)
   })
 
   it('refuses closed accounts of the forum', async () => {
-    expect((await comeIn('linuxdo', person({ active: false }))).code).toBe('outside_failed')
+    expect((await logInWith('linuxdo', person({ active: false }))).code).toBe('outside_failed')
   })
 
   it.each([
@@ -369,17 +369,17 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
   })
 
   it("reloads the provider's keys when they change, but not for every unknown key id", async () => {
-    expect((await comeIn('oidc', person())).success).toBe(true)
+    expect((await logInWith('oidc', person())).success).toBe(true)
     const reads = () => peers.requests.filter(({ path }) => path === '/oidc/keys').length
     await peers.rotateKey()
     const before = reads()
-    expect([(await comeIn('oidc', person())).code, (await comeIn('oidc', person())).code]).toEqual([
+    expect([(await logInWith('oidc', person())).code, (await logInWith('oidc', person())).code]).toEqual([
       'outside_failed',
       'outside_failed',
     ])
     expect(reads()).toBe(before)
     console.clock.passSeconds(61)
-    expect((await comeIn('oidc', person())).success).toBe(true)
+    expect((await logInWith('oidc', person())).success).toBe(true)
     expect(reads()).toBe(before + 1)
   })
 
@@ -414,7 +414,7 @@ describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (k
 
   it('still asks for the second factor', async () => {
     const user = person()
-    const { data } = await comeIn('github', user)
+    const { data } = await logInWith('github', user)
     await console.app.db.insertInto('two_factor').values({ user_id: data.id, secret_sealed: 'x', confirmed_at: 1 }).execute()
     const { cookie, url } = await begin('github')
     const response = await back('github', peers.approve(url, user), { cookie })

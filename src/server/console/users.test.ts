@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { serverOfTest, type TestServer } from '../../../test/helpers/app.ts'
-import { promised } from '../../../test/helpers/promised.ts'
+import { scaledByLoad } from '../../../test/helpers/scaled-by-load.ts'
 import { requireBalancedBooks } from '../../../test/helpers/seed.ts'
 import type { User, UserBatchResult } from '../../contract/entities/user.ts'
 
@@ -68,13 +68,13 @@ describe.each(['sqlite', 'postgres'] as const)('users over %s', (kind) => {
     await first.call('POST /api/user/manage', { id: ada.id, action: 'disable' })
     expect((await statuses()).slice(0, 3)).toEqual([401, 401, 403])
     await vi.waitFor(async () => expect(await statuses()).toEqual(nodes.flatMap(() => [401, 401, 403])), {
-      timeout: promised(1500),
+      timeout: scaledByLoad(1500),
     })
 
     await first.call('POST /api/user/manage', { id: ada.id, action: 'enable' })
     await first.call(`DELETE /api/user/${ada.id}`)
     await vi.waitFor(async () => expect(await statuses()).toEqual(nodes.flatMap(() => [401, 401, 401])), {
-      timeout: promised(1500),
+      timeout: scaledByLoad(1500),
     })
     expect((await first.raw(`GET /api/user/${ada.id}`)).status).toBe(200)
   })

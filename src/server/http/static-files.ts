@@ -15,7 +15,7 @@ export type FileServer = (request: FastifyRequest, reply: FastifyReply) => Fasti
 /** The files of a folder, as they were when read. */
 export interface ConsoleFiles {
   readonly page: Buffer
-  readonly isThere: (path: string) => boolean
+  readonly exists: (path: string) => boolean
   readonly serve: ReturnType<typeof sirv>
 }
 
@@ -31,7 +31,7 @@ export function readConsoleFiles(folder: string): ConsoleFiles | undefined {
     setHeaders: (response, path) =>
       response.setHeader('cache-control', path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'),
   })
-  return { page: readFileSync(pageFile), isThere: presenceIn(folder), serve }
+  return { page: readFileSync(pageFile), exists: presenceIn(folder), serve }
 }
 
 /**
@@ -41,13 +41,13 @@ export function readConsoleFiles(folder: string): ConsoleFiles | undefined {
  */
 export function fileServer(core: Core, files: ConsoleFiles | undefined): FileServer {
   if (!files) return () => undefined
-  const { page, isThere, serve } = files
+  const { page, exists, serve } = files
 
   return (request, reply) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return undefined
     const path = request.url.split('?', 1)[0] ?? '/'
 
-    if (path !== '/index.html' && isThere(path) && sendFile(request, reply)) return reply.hijack()
+    if (path !== '/index.html' && exists(path) && sendFile(request, reply)) return reply.hijack()
     if (machinePaths.test(path)) return undefined
     return reply.headers(pageHeaders(core)).type('text/html; charset=utf-8').send(page)
   }

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { behindLock } from '../../../test/helpers/behind-lock.ts'
 import { freshCore } from '../../../test/helpers/core.ts'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
+import { whileLocked } from '../../../test/helpers/while-locked.ts'
 import { noUsage } from '../../contract/usage.ts'
 import type { Caller } from '../options/core.ts'
 import { openCatalog } from './catalog.ts'
@@ -49,7 +49,7 @@ eachDatabase('proposed prices', (fresh, kind) => {
   it.runIf(kind === 'postgres')('are in force all at once, beside prices that somebody else saves meanwhile', async () => {
     const { app, close } = await parts()
     await app.options.save({ key: 'ModelPrice', value: '{"gpt-5":0.5}', caller: admin })
-    await behindLock(app.db, {
+    await whileLocked(app.db, {
       lock: [sql`lock table options in share mode`],
       works: [() => acceptPrices(app, ['gpt-5'], admin)],
       meanwhile: (within) => within.insertInto('options').values({ key: 'ModelRatio', value: '{"own":3}' }).execute(),

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { describe, expect, it } from 'vitest'
-import { promised } from '../../../test/helpers/promised.ts'
+import { scaledByLoad } from '../../../test/helpers/scaled-by-load.ts'
 import { countTokens, estimateInput, estimateText, mostTokens } from './count-tokens.ts'
 
 describe('counting tokens', () => {
@@ -38,7 +38,7 @@ describe('counting tokens', () => {
     lag.enable()
     await Promise.all(Array.from({ length: 50 }, (_, index) => countTokens(index < 2 ? hard : plain, 'gpt-4o')))
     lag.disable()
-    expect(lag.percentile(99) / 1e6).toBeLessThan(promised(200))
+    expect(lag.percentile(99) / 1e6).toBeLessThan(scaledByLoad(200))
   })
 
   it('estimates near the count, leaning upwards', async () => {

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { behindLock } from '../../../test/helpers/behind-lock.ts'
 import { newClock } from '../../../test/helpers/clock.ts'
 import { freshCore, testCore } from '../../../test/helpers/core.ts'
 import { eachDatabase, freshDatabase } from '../../../test/helpers/databases.ts'
+import { whileLocked } from '../../../test/helpers/while-locked.ts'
 import { logType } from '../../contract/entities/log.ts'
 import { logRoutes } from '../../contract/routes/logs.ts'
 import type { NewRow } from '../db/schema.ts'
@@ -291,7 +291,7 @@ eachDatabase('logs', (fresh, kind) => {
 
   it.runIf(kind === 'postgres')('[T162] begins one purge when two are asked for at the same time', async () => {
     const ask = () => requestPurge(core, { before: nowSeconds })
-    const asked = await behindLock(core.db, { lock: [sql`lock table log_purges in share mode`], works: [ask, ask] })
+    const asked = await whileLocked(core.db, { lock: [sql`lock table log_purges in share mode`], works: [ask, ask] })
     expect(asked.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
     expect(asked).toContainEqual({ status: 'rejected', reason: expect.objectContaining({ code: 'log_purge_running' }) })
   })

@@ -11,7 +11,7 @@ async function written({ ledger, user }: TestLedger): Promise<void> {
   await ledger.settle(other, aCharge(other, 0))
 }
 
-const loseLeases = ({ core }: TestLedger) => core.db.updateTable('holds').set({ lease_until: 1 }).execute()
+const expireLeases = ({ core }: TestLedger) => core.db.updateTable('holds').set({ lease_until: 1 }).execute()
 
 eachDatabase('holds of a node that is gone', (fresh, kind) => {
   it('are settled by their last checkpoint, and released without one', async () => {
@@ -27,7 +27,7 @@ eachDatabase('holds of a node that is gone', (fresh, kind) => {
     gone.ledger.checkpoint(long, aCharge(long, 70))
     gone.ledger.checkpoint(long, aCharge(long, 110))
     await written(gone)
-    await loseLeases(gone)
+    await expireLeases(gone)
     await gone.close()
 
     const next = await ledgerOf(database, 'next')
@@ -50,7 +50,7 @@ eachDatabase('holds of a node that is gone', (fresh, kind) => {
     await here.ledger.hold(hold)
     here.ledger.checkpoint(hold, aCharge(hold, 30))
     await written(here)
-    await loseLeases(here)
+    await expireLeases(here)
 
     expect(await here.ledger.expire()).toEqual({ settled: 0, released: 0 })
     expect(await outcome(() => here.ledger.hold(aHold(userId, 0, 701)))).toBe('quota_insufficient')
@@ -140,7 +140,7 @@ describe('several nodes on PostgreSQL', () => {
     const userId = await here.user(1000)
     const [kept, lost] = [aHold(userId, 0, 100), aHold(userId, 0, 200)]
     for (const hold of [kept, lost]) await here.ledger.hold(hold)
-    await loseLeases(here)
+    await expireLeases(here)
 
     await store.keep([kept.requestId])
 
@@ -155,7 +155,7 @@ describe('several nodes on PostgreSQL', () => {
     const tokenId = await paused.token(userId, 1000)
     const [settled, released, kept] = [aHold(userId, tokenId, 100), aHold(userId, tokenId, 200), aHold(userId, tokenId, 300)]
     for (const hold of [settled, released, kept]) await paused.ledger.hold(hold)
-    await loseLeases(paused)
+    await expireLeases(paused)
     await paused.core.db
       .updateTable('holds')
       .set({ lease_until: 2 ** 40 })
@@ -181,7 +181,7 @@ describe('several nodes on PostgreSQL', () => {
       paused.ledger.checkpoint(hold, aCharge(hold, 50))
     }
     await written(paused)
-    await loseLeases(paused)
+    await expireLeases(paused)
 
     await Promise.all([
       one.ledger.expire(),

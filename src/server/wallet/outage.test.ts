@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { type DatabaseKind, eachDatabase, freshDatabase } from '../../../test/helpers/databases.ts'
 import { aCharge, aHold, ledgerOf, outcome } from '../../../test/helpers/ledger.ts'
-import { takeAway } from '../../../test/helpers/outage.ts'
+import { interruptDatabase } from '../../../test/helpers/outage.ts'
 import type { Core } from '../options/core.ts'
 import { reconcile } from './reconcile.ts'
 
@@ -23,7 +23,7 @@ eachDatabase('ledger without its database', (fresh) => {
     const userId = await node.user(1000)
     const holds = Array.from({ length: 5 }, () => aHold(userId, 0, 100))
     for (const hold of holds) await node.ledger.hold(hold)
-    const bringBack = await takeAway(node.core.database)
+    const bringBack = await interruptDatabase(node.core.database)
 
     const settled = await Promise.all(holds.map((hold) => outcome(() => node.ledger.settle(hold, aCharge(hold, 70)))))
     expect(settled).toEqual(Array(5).fill('database_unavailable'))

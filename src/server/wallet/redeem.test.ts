@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { ledgerOf, outcome, type TestLedger, tally } from '../../../test/helpers/ledger.ts'
-import { patiently } from '../../../test/helpers/patiently.ts'
+import { retryWhileBusy } from '../../../test/helpers/retry-while-busy.ts'
 import { listRedemptions } from './list-redemptions.ts'
 import { reconcile } from './reconcile.ts'
 import { redeem } from './redeem.ts'
@@ -20,7 +20,7 @@ async function codeOf({ core }: TestLedger, more: { quota?: number; expired_time
 
 /** The outcome of one attempt: 'ok' or the code of the refusal. */
 const attempt = (node: TestLedger, key: string, userId: number) =>
-  outcome(async () => void (await patiently(() => redeem(appOf(node), { key, caller: callerOf(userId) }))))
+  outcome(async () => void (await retryWhileBusy(() => redeem(appOf(node), { key, caller: callerOf(userId) }))))
 
 async function expectCreditedOnce({ core }: TestLedger, id: number, quota: number): Promise<void> {
   const rows = await core.db.selectFrom('ledger').selectAll().where('kind', '=', 'redeem').execute()

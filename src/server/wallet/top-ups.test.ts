@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { ledgerOf, outcome, type TestLedger } from '../../../test/helpers/ledger.ts'
-import { patiently } from '../../../test/helpers/patiently.ts'
 import { reportOf, signed } from '../../../test/helpers/payment-gateway.ts'
 import { randomsOf } from '../../../test/helpers/randoms.ts'
+import { retryWhileBusy } from '../../../test/helpers/retry-while-busy.ts'
 import { moneyText } from '../../contract/money.ts'
 import { UpstreamAgents } from '../lib/http-client.ts'
 import { verifyAudit } from '../options/audit.ts'
@@ -149,7 +149,7 @@ eachDatabase('online top-up', (fresh, kind) => {
     const nodes = kind === 'postgres' ? [a, await ledgerOf(database, 'b')] : [a]
     const report = reportOf({ ...(await order()).fields }, key)
     const answers = await Promise.all(
-      Array.from({ length: 100 }, (_, index) => patiently(() => take(report, nodes[index % nodes.length]))),
+      Array.from({ length: 100 }, (_, index) => retryWhileBusy(() => take(report, nodes[index % nodes.length]))),
     )
     expect(answers.every(Boolean)).toBe(true)
     const tomorrow = () => Date.now() + 24 * 3_600_000

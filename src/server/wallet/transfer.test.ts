@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { ledgerOf, outcome, type TestLedger, tally } from '../../../test/helpers/ledger.ts'
-import { patiently } from '../../../test/helpers/patiently.ts'
+import { retryWhileBusy } from '../../../test/helpers/retry-while-busy.ts'
 import { reconcile } from './reconcile.ts'
 import { transferEarned } from './transfer.ts'
 
@@ -13,7 +13,7 @@ async function earner({ core, user }: TestLedger, earned: number): Promise<numbe
 
 const move = ({ core, ledger }: TestLedger, id: number, amount: number) => {
   const caller = { id, username: 'someone', role: 1, group: 'default', address: '' }
-  return outcome(() => patiently(() => transferEarned({ ...core, ledger }, { amount, caller })))
+  return outcome(() => retryWhileBusy(() => transferEarned({ ...core, ledger }, { amount, caller })))
 }
 
 const sides = ({ core }: TestLedger, id: number) =>

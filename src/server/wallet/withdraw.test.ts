@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { type DatabaseKind, eachDatabase } from '../../../test/helpers/databases.ts'
 import { aCharge, aHold, ledgerOf, outcome, type TestLedger } from '../../../test/helpers/ledger.ts'
-import { takeAway } from '../../../test/helpers/outage.ts'
+import { interruptDatabase } from '../../../test/helpers/outage.ts'
 import { reconcile } from './reconcile.ts'
 import { settleUndelivered, writtenOff } from './write-off.ts'
 
@@ -14,7 +14,7 @@ eachDatabase('a charge that is taken back', (fresh, kind) => {
     const hold = aHold(userId, tokenId, 100)
     const charge = { ...aCharge(hold, 70), channelId: await node.channel() }
     await node.ledger.hold(hold)
-    const bringBack = await takeAway(node.core.database)
+    const bringBack = await interruptDatabase(node.core.database)
     expect(await outcome(() => node.ledger.settle(hold, charge))).toBe('database_unavailable')
     return { node, userId, tokenId, hold, charge, bringBack }
   }

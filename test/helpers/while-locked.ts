@@ -6,11 +6,11 @@ import type { Queries, Within } from '../../src/server/db/open.ts'
  * Starts several operations while a transaction holds the rows that they will write, and releases them once all of them wait: each has
  * then finished its reads before the wait. `meanwhile` runs inside that transaction. For PostgreSQL, where writers run concurrently.
  */
-export async function behindLock<Result>(
+export async function whileLocked<Result>(
   db: Queries,
   { lock, works, meanwhile = async () => {} }: Behind<Result>,
 ): Promise<PromiseSettledResult<Result>[]> {
-  await becomePatient(db, works.length + 2)
+  await extendLockTimeout(db, works.length + 2)
   const waiting = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
   const { begun } = await db.transaction().execute(async (within) => {
     for (const each of lock) await each.execute(within)
@@ -23,7 +23,7 @@ export async function behindLock<Result>(
 }
 
 /** Opens connections of the pool and raises their lock timeout, which a busy machine would reach before all operations wait. */
-async function becomePatient(db: Queries, connections: number): Promise<void> {
+async function extendLockTimeout(db: Queries, connections: number): Promise<void> {
   let open = 0
   await Promise.all(
     Array.from({ length: connections }, () =>

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 
 /** A limit that is promised for an idle machine, scaled by the load relative to the cores. */
-export function promised(ms: number): number {
+export function scaledByLoad(ms: number): number {
   const [load = 0] = loadavg()
   return ms * Math.max(1, Math.max(load, runnable()) / availableParallelism())
 }

@@ -2,7 +2,7 @@
 const undone = /timeout exceeded when trying to connect|The database is unavailable/
 
 /** Retries while the database is overloaded, as on a busy machine. */
-export async function patiently<Value>(attempt: () => Promise<Value>): Promise<Value> {
+export async function retryWhileBusy<Value>(attempt: () => Promise<Value>): Promise<Value> {
   for (;;) {
     try {
       return await attempt()
