@@ -231,7 +231,7 @@ add('PUT /api/user/setting', 'nothing', {
 })
 refused('PUT /api/user/self', 'password_wrong', { as: 'user', body: { password: 'abcdefgh1', original_password: 'wrong' } })
 
-// Outside accounts
+// External identities
 add('GET /api/oauth/state', 'longText', { as: 'nobody' })
 add('GET /api/oauth/state?aff=ANEt', 'longText', { as: 'nobody' })
 refused('GET /api/oauth/github?code=abc&state=xyz', undefined, { as: 'nobody' })

@@ -11,7 +11,7 @@ const offset_minutes = z.coerce.number().int().min(-840).max(840).catch(0)
 export const dataRoutes = routes({
   'GET /api/data/': {
     access: 'admin',
-    summary: 'Charges by model and hour, of everybody or of one user; up to 366 days',
+    summary: 'Charges by model and hour, of all users or of one; up to 366 days',
     query: z.object({ ...span, username: queryText }),
     reply: z.array(quotaData),
   },
@@ -23,7 +23,7 @@ export const dataRoutes = routes({
   },
   'GET /api/data/sums': {
     access: 'admin',
-    summary: 'Charges by time and by model, user, channel or group; up to 366 days, by the hour 31',
+    summary: 'Charges by time and by model, user, channel or group; up to 366 days, or 31 by hour',
     query: z.object({
       ...span,
       by: z.enum(sumsBy).catch('model'),
@@ -38,7 +38,7 @@ export const dataRoutes = routes({
   },
   'GET /api/data/self/sums': {
     access: 'user',
-    summary: 'Own charges by time and by model or group; up to 366 days, by the hour 31',
+    summary: 'Own charges by time and by model or group; up to 366 days, or 31 by hour',
     query: z.object({
       ...span,
       by: z.enum(['model', 'group']).catch('model'),

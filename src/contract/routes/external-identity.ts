@@ -15,7 +15,7 @@ const state = z.string().max(200).default('')
 /** `message` is `bind` when an identity was bound to the signed-in user; then there is no user. */
 const comeBack = {
   access: 'public',
-  summary: 'Come back from the page of a provider: sign in, register, or bind',
+  summary: 'OAuth callback of a provider: log in, register, or bind',
   limit: 'critical',
   reply: signedInUser.nullable(),
   extra: z.object({ message: z.string() }),
@@ -24,25 +24,25 @@ const back = z.object({ code, state })
 
 const wechatLogin = {
   access: 'public',
-  summary: 'Sign in or register with the code of the WeChat account',
+  summary: 'Log in or register with the code of the WeChat account',
   limit: 'critical',
   reply: signedInUser,
 } as const
 const wechatBind = {
   access: 'user',
-  summary: 'Bind the WeChat account that a code is of; needs a fresh login',
+  summary: 'Bind the WeChat account of a code; needs a fresh login',
   limit: 'critical',
   reply: z.null(),
 } as const
 const telegramLogin = {
   access: 'public',
-  summary: 'Sign in with what the Telegram widget hands over',
+  summary: 'Log in with the data of the Telegram widget',
   limit: 'critical',
   reply: signedInUser,
 } as const
 const telegramBind = {
   access: 'user',
-  summary: 'Bind the Telegram account that the widget hands over; needs a fresh login',
+  summary: 'Bind the Telegram account confirmed by the widget; needs a fresh login',
   limit: 'critical',
   reply: z.null(),
 } as const
@@ -52,7 +52,7 @@ const oauthStart = z.object({ state: z.string(), url: z.string() })
 export const externalIdentityRoutes = routes({
   'GET /api/oauth/state': {
     access: 'public',
-    summary: 'A state for the page of a provider, for clients that make its address themselves; binds when signed in',
+    summary: "Create an OAuth state, for clients that build the provider's URL themselves; binds when logged in",
     limit: 'critical',
     writes: true,
     query: z.object({ aff: queryText }),
@@ -60,7 +60,7 @@ export const externalIdentityRoutes = routes({
   },
   'POST /api/oauth/state': {
     access: 'public',
-    summary: 'Begin a login at a provider: the state, and the address to go to where there is one',
+    summary: 'Start a login at a provider; returns the state, and the authorization URL if there is one',
     limit: 'critical',
     body: z.object({ provider: identityProvider, aff: affCode }),
     reply: oauthStart,
@@ -81,19 +81,19 @@ export const externalIdentityRoutes = routes({
   'POST /api/oauth/telegram/bind': { ...telegramBind, body: z.object({ state, ...telegramFields }) },
   'GET /api/user/binding': {
     access: 'user',
-    summary: 'Outside accounts of the own account, with providers that nothing is bound to',
+    summary: 'List own external identities, including providers without one',
     reply: z.array(binding),
   },
   'POST /api/user/binding': {
     access: 'user',
-    summary: 'Begin to bind an account of a provider; needs a fresh login',
+    summary: 'Start binding an external identity; needs a fresh login',
     limit: 'critical',
     body: z.object({ provider: identityProvider }),
     reply: oauthStart,
   },
   'DELETE /api/user/binding/:provider': {
     access: 'user',
-    summary: 'Take a binding away, unless it is the last way in; needs a fresh login',
+    summary: 'Unbind an external identity, unless it is the last login method; needs a fresh login',
     limit: 'critical',
     params: z.object({ provider: identityProvider }),
     reply: z.null(),

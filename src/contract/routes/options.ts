@@ -4,13 +4,13 @@ import { routes } from '../route.ts'
 export const optionRoutes = routes({
   'GET /api/option/': {
     access: 'admin',
-    summary: 'All options that are not secret',
+    summary: 'List all options that are not secret',
     reply: z.array(z.object({ key: z.string(), value: z.string() })),
   },
   'PUT /api/option/': {
     access: 'admin',
     summary:
-      'Save one option; the value that it has changes nothing, a secret without a value is left alone; who says `confirmed: false` takes no groups away that are in use',
+      'Save one option; the current value changes nothing, a secret without a value stays unchanged; with `confirmed: false` groups in use cannot be removed',
     body: z.object({
       key: z.string().max(100),
       value: z
@@ -23,12 +23,12 @@ export const optionRoutes = routes({
   },
   'GET /api/option/secrets': {
     access: 'admin',
-    summary: 'Which secret options are set',
+    summary: 'List the secret options that are set',
     reply: z.record(z.string(), z.boolean()),
   },
   'POST /api/option/test_mail': {
     access: 'root',
-    summary: 'Send a test mail with the saved mail settings; says why it cannot be sent',
+    summary: 'Send a test mail with the saved mail settings; returns the reason of a failure',
     limit: 'critical',
     body: z.object({ email: z.string().max(300) }),
     reply: z.null(),

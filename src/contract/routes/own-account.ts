@@ -6,7 +6,7 @@ import { routes } from '../route.ts'
 
 const bind = {
   access: 'user',
-  summary: 'Bind an address with the code that was mailed there; needs a fresh login',
+  summary: 'Set the email address, with the code mailed to it; needs a fresh login',
   limit: 'critical',
   reply: z.null(),
 } as const
@@ -14,41 +14,40 @@ const bind = {
 export const ownAccountRoutes = routes({
   'DELETE /api/user/self': {
     access: 'user',
-    summary: 'Delete the own account for good; needs a fresh login',
+    summary: 'Permanently delete the own account; needs a fresh login',
     limit: 'critical',
     reply: z.null(),
   },
   'POST /api/user/verify': {
     access: 'user',
-    summary:
-      'Prove again who is behind the session, with the password or a code of the second factor: a fresh login, for ten minutes',
+    summary: 'Reauthenticate with the password or a code of the second factor: a fresh login, for ten minutes',
     limit: 'critical',
     body: z.object({ password: z.string().max(100).optional(), code: z.string().trim().max(40).optional() }),
     reply: z.null(),
   },
   'PUT /api/user/setting': {
     access: 'user',
-    summary: 'Change how and when the own account is told of things; what is absent stays',
+    summary: 'Update own notification settings; absent members stay unchanged',
     body: settingInput,
     reply: z.null(),
     extra: z.object({ message: z.string() }),
   },
   'POST /api/user/setting/test': {
     access: 'user',
-    summary: 'Send a test notice the way the own settings say',
+    summary: 'Send a test notification by the own settings',
     limit: 'critical',
     reply: z.null(),
   },
   'GET /api/oauth/email/bind': { ...bind, writes: true, query: z.object({ email: queryEmail, code: queryText }) },
   'POST /api/oauth/email/bind': { ...bind, body: z.object({ email: z.string().max(300), code: z.string().max(100) }) },
-  'GET /api/user/aff': { access: 'user', summary: 'Own invite code', reply: z.string() },
-  'GET /api/user/sessions': { access: 'user', summary: 'Where the own account is signed in', reply: z.array(ownSession) },
+  'GET /api/user/aff': { access: 'user', summary: 'Get the own invite code', reply: z.string() },
+  'GET /api/user/sessions': { access: 'user', summary: 'List own sessions', reply: z.array(ownSession) },
   'DELETE /api/user/sessions': {
     access: 'user',
-    summary: 'Sign out everywhere else; with all=true here too',
+    summary: 'Log out all other sessions; with all=true this one too',
     query: z.object({ all: queryFlag }),
     reply: z.null(),
   },
-  'DELETE /api/user/sessions/:id': { access: 'user', summary: 'Sign out one place', params: idParams, reply: z.null() },
-  'DELETE /api/user/token': { access: 'user', summary: 'Take the system access token back', limit: 'critical', reply: z.null() },
+  'DELETE /api/user/sessions/:id': { access: 'user', summary: 'Log out one session', params: idParams, reply: z.null() },
+  'DELETE /api/user/token': { access: 'user', summary: 'Revoke the system access token', limit: 'critical', reply: z.null() },
 })

@@ -127,14 +127,13 @@ export type NewerPriceData = z.output<typeof newerPriceData>
 export const pricingRoutes = routes({
   'GET /api/pricing': {
     access: 'public',
-    summary:
-      'What every model costs, and the groups that the reader can use; for visitors too unless the site keeps it to members',
+    summary: 'Get the prices of all models, and the groups of the user; public unless the site restricts it to users',
     reply: z.array(priceRow),
     extra: z.object({ group_ratio: z.record(z.string(), z.number()), usable_group: z.record(z.string(), z.string()) }),
   },
   'GET /api/pricing/models': {
     access: 'admin',
-    summary: 'What prices each model that has a price or is served by an enabled channel',
+    summary: 'List the price source of each model with a price or an enabled channel',
     reply: z.object({
       /** The day of the newest public price in force, as `2026-09-22`. */
       data_date: z.string(),
@@ -143,18 +142,18 @@ export const pricingRoutes = routes({
   },
   'GET /api/pricing/proposals': {
     access: 'admin',
-    summary: 'Prices of the public price data that differ from those that are charged',
+    summary: 'List prices of the public price data that differ from the charged ones',
     reply: z.array(priceProposal),
   },
   'POST /api/pricing/proposals': {
     access: 'admin',
-    summary: 'Charge the proposed prices of these models from now on',
+    summary: 'Apply the proposed prices of these models',
     body: z.object({ models: z.array(z.string().min(1).max(255)).min(1).max(2000) }),
     reply: z.object({ accepted: z.int() }),
   },
   'GET /api/pricing/data': {
     access: 'root',
-    summary: 'The public price data that is in use, and what newer data would change',
+    summary: 'Get the public price data in use, and the changes of newer data',
     reply: z.object({
       /** The day of its newest price; `fetched_at` is 0 for the data of the package. */
       in_use: z.object({ date: z.string(), fetched_at: z.int() }),
@@ -165,25 +164,25 @@ export const pricingRoutes = routes({
   },
   'POST /api/pricing/data/check': {
     access: 'root',
-    summary: 'Fetch the published price data now; what is new becomes a proposal, also where it was dismissed before',
+    summary: 'Fetch the published price data now; newer data becomes a proposal, even if it was dismissed before',
     limit: 'critical',
     reply: z.object({ found: z.enum(['newer', 'same', 'older', 'dismissed']) }),
   },
   'POST /api/pricing/data/apply': {
     access: 'root',
-    summary: 'Charge by the newer price data from now on: all of it, or the prices of these models alone',
+    summary: 'Apply the newer price data, or only the prices of these models',
     body: seen.extend({ models: z.array(vendorModel).min(1).max(2000).optional() }),
     reply: z.null(),
   },
   'POST /api/pricing/data/dismiss': {
     access: 'root',
-    summary: 'Do not propose this newer price data any more',
+    summary: 'Dismiss this newer price data',
     body: seen,
     reply: z.null(),
   },
   'POST /api/pricing/data/restore': {
     access: 'root',
-    summary: 'Charge by the price data of this version of the program again',
+    summary: 'Restore the price data of this version of the program',
     reply: z.null(),
   },
 })

@@ -29,7 +29,7 @@ const mailLink = {
 export const registrationRoutes = routes({
   'POST /api/user/register': {
     access: 'public',
-    summary: 'Register with a password; address and code are needed where the site wants a verified address',
+    summary: 'Register with a password; address and code are required if the site verifies addresses',
     limit: 'critical',
     query: z.object(turnstile),
     body: z.object({
@@ -48,7 +48,7 @@ export const registrationRoutes = routes({
   'POST /api/reset_password': { ...mailLink, body: z.object({ email, ...turnstile }) },
   'POST /api/user/reset': {
     access: 'public',
-    summary: 'Reset the password with the token of a mailed link; answers the new password, which has to be changed',
+    summary: 'Reset the password with the token of a mailed link; returns the new password, which has to be changed',
     limit: 'critical',
     body: z.object({ email, token: neededText(z.string().max(200)) }),
     reply: z.string(),

@@ -6,21 +6,21 @@ import { routes } from '../route.ts'
 export const savedViewRoutes = routes({
   'GET /api/user/self/views': {
     access: 'user',
-    summary: 'Own views of lists, by name',
+    summary: 'List own saved views, by name',
     reply: z.array(savedView),
   },
   'POST /api/user/self/views': {
     access: 'user',
-    summary: 'Keep a view of a list under a name',
+    summary: 'Save a view of a list',
     body: savedViewInput,
     reply: savedView,
   },
   'PUT /api/user/self/views/:id': {
     access: 'user',
-    summary: 'Rename a view, change what it shows, or make it the one that its list opens with; what is absent stays',
+    summary: "Update a view's name, content or default flag; absent members stay unchanged",
     params: idParams,
     body: savedViewChange,
     reply: savedView,
   },
-  'DELETE /api/user/self/views/:id': { access: 'user', summary: 'Forget a view', params: idParams, reply: z.null() },
+  'DELETE /api/user/self/views/:id': { access: 'user', summary: 'Delete a saved view', params: idParams, reply: z.null() },
 })

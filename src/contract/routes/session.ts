@@ -5,10 +5,10 @@ import { routes } from '../route.ts'
 
 const groupInfo = z.object({ ratio: z.number(), desc: z.string() })
 
-const logout = { access: 'public', summary: 'Sign out', reply: z.null() } as const
+const logout = { access: 'public', summary: 'Log out', reply: z.null() } as const
 const makeToken = {
   access: 'user',
-  summary: 'Make a new system access token; the old one stops working',
+  summary: 'Create a system access token, which replaces the old one',
   limit: 'critical',
   reply: z.string(),
 } as const
@@ -16,7 +16,7 @@ const makeToken = {
 export const sessionRoutes = routes({
   'POST /api/user/login': {
     access: 'public',
-    summary: 'Sign in with a password',
+    summary: 'Log in with a password',
     limit: 'login',
     query: z.object({ turnstile: z.string().optional() }),
     body: z.object({ username: neededText(z.string().max(100)), password: neededText(z.string().max(100)) }),
@@ -24,10 +24,10 @@ export const sessionRoutes = routes({
   },
   'GET /api/user/logout': { ...logout, writes: true },
   'POST /api/user/logout': logout,
-  'GET /api/user/self': { access: 'user', summary: 'Own account', reply: user.extend({ default_password: z.boolean() }) },
+  'GET /api/user/self': { access: 'user', summary: 'Get the own account', reply: user.extend({ default_password: z.boolean() }) },
   'PUT /api/user/self': {
     access: 'user',
-    summary: 'Change own name or password; a new password needs the current one, or a login within the last ten minutes',
+    summary: 'Update own name or password; a new password needs the current one, or a login within the last ten minutes',
     limit: 'critical',
     body: z.object({
       username: z.string().trim().optional(),
@@ -42,18 +42,18 @@ export const sessionRoutes = routes({
   'POST /api/user/token': makeToken,
   'GET /api/user/self/groups': {
     access: 'user',
-    summary: 'Groups that the own account may use',
+    summary: 'List groups that the user may use',
     reply: z.record(z.string(), groupInfo),
   },
   'GET /api/user/groups': {
     access: 'public',
-    summary: 'Groups that anybody may use, unless prices are for members',
+    summary: 'List groups that are public, unless prices are visible to users only',
     reply: z.record(z.string(), groupInfo),
   },
   'GET /api/user/models': {
     access: 'user',
-    summary: 'Names of the models that the own account may use',
+    summary: 'List the models that the user may use',
     reply: z.array(z.string()),
   },
-  'GET /api/group/': { access: 'admin', summary: 'Names of all groups', reply: z.array(z.string()) },
+  'GET /api/group/': { access: 'admin', summary: 'List the names of all groups', reply: z.array(z.string()) },
 })

@@ -11,40 +11,40 @@ const status = z.union([z.literal(tokenStatus.enabled), z.literal(tokenStatus.di
 export const tokenRoutes = routes({
   'GET /api/token/': {
     access: 'user',
-    summary: 'Own tokens, newest first unless sort says otherwise',
+    summary: 'List own tokens, newest first by default',
     query: z.object(listing),
     reply: arrayOrPage(token),
   },
   'GET /api/token/search': {
     access: 'user',
     summary:
-      'Own tokens by part of the name and of the key, newest first unless sort says otherwise, 1,000 at most; all of them unless paged=true',
+      'Search own tokens by part of the name and of the key, newest first by default, at most 1,000; all of them unless paged=true',
     query: z.object({ ...filters, ...listing }),
     reply: arrayOrPage(token),
   },
   'GET /api/token/export.csv': {
     access: 'user',
-    summary: 'The own tokens that match, as CSV without their keys, newest first, with times of the zone that is named',
+    summary: 'Export matching own tokens as CSV without their keys, newest first, with times of the given zone',
     query: z.object({ ...filters, time_zone: queryText }),
     reply: z.string(),
     text: { type: 'text/csv', fileName: 'tokens.csv' },
   },
   'POST /api/token/:id/key': {
     access: 'user',
-    summary: 'The key of one own token',
+    summary: 'Get the key of an own token',
     params: idParams,
     reply: z.object({ key: z.string() }),
   },
-  'GET /api/token/:id': { access: 'user', summary: 'One own token', params: idParams, reply: token },
+  'GET /api/token/:id': { access: 'user', summary: 'Get an own token', params: idParams, reply: token },
   'POST /api/token/': {
     access: 'user',
-    summary: 'Make a token',
+    summary: 'Create a token',
     body: tokenInput.extend({ name: tokenInput.shape.name.meta({ needed: true }) }),
     reply: token,
   },
   'PUT /api/token/': {
     access: 'user',
-    summary: 'Change a token; with status_only only its status',
+    summary: 'Update a token; with status_only only its status',
     query: z.object({ status_only: queryFlag.optional() }),
     // A read-only status (expired, exhausted) is sent back by clients unread: it means unchanged.
     body: tokenInput.extend({
@@ -56,7 +56,7 @@ export const tokenRoutes = routes({
   'DELETE /api/token/:id': { access: 'user', summary: 'Delete a token', params: idParams, reply: z.null() },
   'POST /api/token/batch': {
     access: 'user',
-    summary: 'Enable, disable or delete several own tokens; answers how many changed',
+    summary: 'Enable, disable or delete several own tokens; returns the number changed',
     body: z.object({ ids: z.array(z.int().positive()).min(1).max(1000), action: z.enum(['enable', 'disable', 'delete']) }),
     reply: z.int(),
   },

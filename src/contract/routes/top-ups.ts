@@ -26,19 +26,19 @@ const answerOfGateway = { type: 'text/plain', refusal: 'fail' } as const
 export const topUpRoutes = routes({
   'GET /api/user/topup/info': {
     access: 'user',
-    summary: 'What can be bought: the ways to pay with their currency and least amount, and the presets with their discounts',
+    summary: 'Get the payment methods with currency and minimum amount, and the presets with discounts',
     reply: topUpOffer,
   },
   'POST /api/user/amount': {
     access: 'user',
-    summary: 'What an amount of quota costs, in the currency of the way to pay',
+    summary: 'Get the price of an amount of quota, in the currency of the payment method',
     body: z.object({ amount, top_up_code, payment_method: payment_method.optional() }),
     reply: z.string(),
     extra: z.object({ ...told, currency: z.string().optional() }),
   },
   'POST /api/user/pay': {
     access: 'user',
-    summary: 'Order quota; answers the form that the browser posts to `url`, or no fields and the page to open',
+    summary: 'Order quota; returns the form that the browser posts to `url`, or no fields and the page to open',
     body: z.object({ amount, top_up_code, payment_method }),
     reply: z.union([z.record(z.string(), z.string()), z.string()]),
     extra: z.object({ ...told, url: z.string().optional(), trade_no: z.string().optional() }),
@@ -46,14 +46,14 @@ export const topUpRoutes = routes({
   },
   'GET /api/user/epay/notify': {
     access: 'public',
-    summary: 'Where the epay gateway reports a payment, signed with the merchant key; answers `success` once it is credited',
+    summary: 'Payment report of the epay gateway, signed with the merchant key; returns `success` once it is credited',
     query: z.looseObject({}),
     reply: z.string(),
     text: answerOfGateway,
   },
   'POST /api/user/epay/notify': {
     access: 'public',
-    summary: 'The same report as a form, for gateways that post',
+    summary: 'The same report as a form, for gateways that use POST',
     query: z.looseObject({}),
     body: z.string(),
     bodyAs: 'text',
@@ -62,34 +62,33 @@ export const topUpRoutes = routes({
   },
   'POST /api/stripe/webhook': {
     access: 'public',
-    summary: 'Where Stripe reports events of payments, signed with the signing secret; answers 200 once they are recorded',
+    summary: 'Webhook for Stripe payment events, signed with the signing secret; returns 200 once they are recorded',
     body: z.string(),
     bodyAs: 'text',
     reply: z.string(),
   },
   'GET /api/user/self/topups': {
     access: 'user',
-    summary: 'Own top-up orders, or the one of an order number, by status; newest first unless sort says otherwise',
+    summary: 'List own top-up orders, or the one of an order number, by status; newest first by default',
     query: z.object({ ...ownFilters, ...listed }),
     reply: page(topUp),
   },
   'GET /api/user/self/topups.csv': {
     access: 'user',
-    summary: 'The own top-up orders that match, as CSV, newest first, with times of the zone that is named',
+    summary: 'Export matching own top-up orders as CSV, newest first, with times of the given zone',
     query: z.object({ ...ownFilters, ...zone }),
     reply: z.string(),
     text: csv,
   },
   'GET /api/topup/': {
     access: 'admin',
-    summary:
-      'Top-up orders of everybody by number, user id or user name, by status and provider; newest first unless sort says otherwise',
+    summary: 'List top-up orders of all users by number, user id or username, by status and provider; newest first by default',
     query: z.object({ ...allFilters, ...listed }),
     reply: page(adminTopUp),
   },
   'GET /api/topup/export.csv': {
     access: 'admin',
-    summary: 'The orders that match, as CSV, newest first, with times of the zone that is named; the audit tells who took them',
+    summary: 'Export matching orders as CSV, newest first, with times of the given zone; recorded in the audit log',
     query: z.object({ ...allFilters, ...zone }),
     reply: z.string(),
     text: csv,
@@ -97,7 +96,7 @@ export const topUpRoutes = routes({
   'POST /api/topup/:id/check': {
     access: 'admin',
     summary:
-      'Ask the provider what became of an order; credits it when the provider confirms exactly its payment; needs a fresh login',
+      'Check an order with its provider, and credit it when the provider confirms exactly its payment; needs a fresh login',
     params: idParams,
     reply: adminTopUp,
   },
@@ -111,7 +110,7 @@ export const topUpRoutes = routes({
   'POST /api/topup/:id/withdraw': {
     access: 'admin',
     summary:
-      'Take units back for an order that was refunded or disputed, once, with a reason; the balance may go below zero; needs a fresh login',
+      'Reclaim units for an order that was refunded or disputed, once, with a reason; the balance may become negative; needs a fresh login',
     params: idParams,
     body: z.object({ quota: z.int().min(1), reason }),
     reply: adminTopUp,

@@ -8,14 +8,14 @@ const asked = { kind: queryText, sort: querySort(ledgerSorts) }
 export const walletRoutes = routes({
   'POST /api/user/topup': {
     access: 'user',
-    summary: 'Redeem a code; answers the units that it added',
+    summary: 'Redeem a code; returns the added units',
     body: z.object({ key: neededText(z.string().max(200).trim()) }),
     reply: z.int(),
     limit: 'money',
   },
   'POST /api/user/aff_transfer': {
     access: 'user',
-    summary: 'Move units earned by invitations to the own balance; at least the quota of one US dollar',
+    summary: 'Transfer units earned by invitations to the own balance; at least the quota of one US dollar',
     body: z.object({ quota: z.int() }),
     reply: z.null(),
     extra: z.object({ message: z.string() }),
@@ -23,14 +23,14 @@ export const walletRoutes = routes({
   'GET /api/user/self/ledger': {
     access: 'user',
     summary:
-      'Every change of the own balance, or those of a kind, newest first unless sort says otherwise; `next` is the `before` of the following page, 0 at the end, and comes before the number of the page',
+      'List the changes of the own balance, or those of a kind, newest first by default; `next` is the `before` of the following page, 0 at the end, and takes precedence over the page number',
     query: z.object({ ...asked, ...oneBasedPage, before: queryInt }),
     reply: z.object({ items: z.array(ledgerRow), next: z.int() }),
   },
   'GET /api/user/self/ledger.csv': {
     access: 'user',
     summary:
-      'Every change of the own balance, or those of a kind, as CSV, oldest first unless sort says otherwise, with times of the zone that is named',
+      'Export the changes of the own balance, or those of a kind, as CSV, oldest first by default, with times of the given zone',
     query: z.object({ ...asked, time_zone: queryText }),
     reply: z.string(),
     text: { type: 'text/csv', fileName: 'statement.csv' },
