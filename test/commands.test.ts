@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import type { Log } from '../src/contract/entities/log.ts'
@@ -12,28 +10,8 @@ import { serverOfTest, signIn, type TestServer } from './helpers/app.ts'
 import { testMasterKey } from './helpers/core.ts'
 import { eachDatabase, freshDatabase } from './helpers/databases.ts'
 import { addChannel } from './helpers/seed.ts'
+import { sluice } from './helpers/sluice.ts'
 import { ask, chat, completion, httpUpstream, model, settledCharges } from './relay/stage.ts'
-
-const program = fileURLToPath(new URL('../dist/server/commands/sluice.js', import.meta.url))
-
-interface Ran {
-  readonly code: number
-  readonly output: string
-  readonly errors: string
-}
-
-/** Runs the built command line as a separate process. */
-function sluice(args: readonly string[], env: Record<string, string>, input = ''): Promise<Ran> {
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [program, ...args],
-      { env: { PATH: process.env.PATH, ...env } },
-      (error, output, errors) => resolve({ code: error ? Number(error.code) : 0, output, errors }),
-    )
-    child.stdin?.end(input)
-  })
-}
 
 const masterKey = testMasterKey.toString('base64')
 const envOf = ({ database }: Pick<TestServer, 'database'>) => ({ ...database.env, MASTER_KEY: masterKey })

@@ -60,6 +60,11 @@ function welcome(): void {
           `A master key was generated: ${createdKey}. Keep a copy of it apart from the database; without it no stored secret can be read.`,
         ]
       : []),
+    ...(process.env.SQL_DSN
+      ? [
+          'SQL_DSN names a database of another program: it is not opened. Take it over with: sluice import new-api --dry-run (or one-api).',
+        ]
+      : []),
     ...(root?.defaultPassword ? ['Log in as root with the password 123456 and change it at once.'] : []),
     ...(root && !root.defaultPassword ? ['Log in as root with the password of ROOT_PASSWORD.'] : []),
   ]

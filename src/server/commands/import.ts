@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import { migrate, requireCurrentSchema } from '../db/migrate.ts'
-import { databaseFile } from '../db/open.ts'
+import { databaseFile, openDatabase } from '../db/open.ts'
 import { type Env, readEnv } from '../env.ts'
 import type { IntoExisting } from '../import/context.ts'
 import { type FamilyName, families } from '../import/families.ts'
+import { openLitellmSource } from '../import/litellm-source.ts'
 import { openSource } from '../import/open-source.ts'
 import { linesOfReport } from '../import/report.ts'
 import { runImport } from '../import/run.ts'
@@ -27,7 +28,9 @@ interface Options {
 
 export const importCommand = reporting<Options>(
   new Command('import')
-    .description('Take over a database of another program of this family, into the one that the settings of the server name')
+    .description(
+      'Take over a database of new-api or one-api, or the channels of LiteLLM, into the database that the settings of the server name',
+    )
     .addArgument(new Argument('<family>', 'the program that it is of').choices(Object.keys(families)))
     .argument('[source]', 'a file, or the address of a database; SQL_DSN where none is given')
     .option('--logs <source>', 'the database of the log, where it is another; LOG_SQL_DSN where none is given')
@@ -42,7 +45,7 @@ export const importCommand = reporting<Options>(
         'This writes into the database that DATA_DIR or DATABASE_URL names: look at --dry-run first, then say --yes',
       )
     if (given === '') throw new Error('Name the database: a file or an address, or SQL_DSN')
-    const source = await openSource(given, progress)
+    const source = family === 'litellm' ? await openLitellmSource(given) : await openSource(given, progress)
     const logs = logsGiven ? await openSource(logsGiven, progress).catch((error) => closeAndThrow(source, error)) : undefined
     const logsSince = logsDays === undefined ? 0 : Math.trunc(Date.now() / 1000) - logsDays * daySeconds
     try {
@@ -83,13 +86,23 @@ async function closeAndThrow(source: Source, error: unknown): Promise<never> {
 /** The database of the server, which is made where there is none; for a dry run in a folder that is removed afterwards. */
 async function withDestination<Result>(dryRun: boolean, work: (core: Core) => Promise<Result>): Promise<Result> {
   const env = readEnv(process.env)
-  const isAbsent = env.DATABASE_URL === '' && !existsSync(join(env.DATA_DIR, databaseFile))
-  if (!dryRun || !isAbsent) return withDatabase(env, dryRun ? requireCurrentSchema : migrate, work)
+  if (!dryRun) return withDatabase(env, migrate, work)
+  if (!(await isAbsent(env))) return withDatabase(env, requireCurrentSchema, work)
   const folder = mkdtempSync(join(tmpdir(), 'sluice-dry-run-'))
   try {
-    return await withDatabase({ ...env, DATA_DIR: folder, MASTER_KEY: '', MASTER_KEY_FILE: '' }, migrate, work)
+    return await withDatabase({ ...env, DATABASE_URL: '', DATA_DIR: folder, MASTER_KEY: '', MASTER_KEY_FILE: '' }, migrate, work)
   } finally {
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function isAbsent(env: Env): Promise<boolean> {
+  if (env.DATABASE_URL === '') return !existsSync(join(env.DATA_DIR, databaseFile))
+  const database = await openDatabase(env)
+  try {
+    return (await database.db.introspection.getTables()).length === 0
+  } finally {
+    await database.close()
   }
 }
 

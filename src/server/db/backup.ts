@@ -149,7 +149,7 @@ export async function continueIds(within: Queries, tables: readonly string[]): P
     where table_schema = current_schema() and column_name = 'id' and is_identity = 'YES'`.execute(within)
   for (const { name } of rows) {
     if (!tables.includes(name)) continue
-    const next = sql`(select coalesce(max(id), 0) + 1 from ${sql.table(name)})`
+    const next = sql`(select greatest(coalesce(max(id), 0), 0) + 1 from ${sql.table(name)})`
     await sql`select setval(pg_get_serial_sequence(${sql.lit(name)}, 'id'), ${next}, false)`.execute(within)
   }
 }

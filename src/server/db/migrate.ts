@@ -1,10 +1,12 @@
 import { Migrator } from 'kysely'
+import { requireOwn } from './foreign-database.ts'
 import { migrations } from './migrations/index.ts'
 import type { Database } from './open.ts'
 
 /** Brings the schema up to date. Several nodes may call it at once: one runs, the others wait. Refuses a schema newer than this program. */
 export async function migrate(database: Database): Promise<void> {
   const { dialect } = database
+  await requireOwnTables(database)
   const migrator = migratorOf(database)
   const first = await migrator.migrateToLatest()
   // SQLite has no lock for migrations: a process started at the same time may have run them first. Then nothing is left to do.
@@ -21,6 +23,16 @@ export async function requireCurrentSchema(database: Database): Promise<void> {
   const states = await migratorOf(database).getMigrations()
   if (states.some(({ executedAt }) => executedAt === undefined))
     throw new Error('The database is of an older version: start the server of this version once, which brings it up to date')
+}
+
+/** A file was looked at before it was opened: `open.ts`. */
+async function requireOwnTables({ db, dialect }: Database): Promise<void> {
+  if (dialect === 'sqlite') return
+  const tables = await db.introspection.getTables()
+  requireOwn(
+    new Map(tables.map(({ name, columns }) => [name, columns.map((column) => column.name)])),
+    'the one that DATABASE_URL names',
+  )
 }
 
 function migratorOf({ db, dialect }: Database): Migrator {

@@ -1,12 +1,13 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import type { Kysely, Transaction } from 'kysely'
 import type pg from 'pg'
 import { RetryingQueries } from './contention.ts'
+import { requireOwn } from './foreign-database.ts'
 import type { Tables } from './schema.ts'
 import { sqliteDialect } from './sqlite.ts'
-import { openSqlite } from './sqlite-file.ts'
+import { openSqlite, openSqliteReading } from './sqlite-file.ts'
 
 /**
  * Opens the database that the environment names and hands out one query interface for both kinds. Only the files that own a table
@@ -39,7 +40,27 @@ export async function openDatabase(
   }
 
   mkdirSync(env.DATA_DIR, { recursive: true, mode: 0o700 })
-  return openSqliteDatabase(join(env.DATA_DIR, databaseFile))
+  const file = join(env.DATA_DIR, databaseFile)
+  if (existsSync(file)) requireOwnFile(file)
+  return openSqliteDatabase(file)
+}
+
+/** Looks at a file without a change to it: opening it for use would change its mode. */
+function requireOwnFile(file: string): void {
+  const database = openSqliteReading(file)
+  try {
+    const columns = database
+      .prepare(
+        `select m.name as of_table, c.name as named from sqlite_master m, pragma_table_info(m.name) c where m.type = 'table' and m.name in ('users', 'tokens', 'channels', 'options', 'key_ring')`,
+      )
+      .all()
+    const tables = new Map<string, string[]>()
+    for (const { of_table, named } of columns)
+      tables.set(String(of_table), [...(tables.get(String(of_table)) ?? []), String(named)])
+    requireOwn(tables, file)
+  } finally {
+    database.close()
+  }
 }
 
 /** The embedded database, in `DATA_DIR`. */

@@ -83,6 +83,7 @@ function* rowsOf(text: string, from: number): Generator<DumpValue[]> {
     else if (row && bare !== undefined) row.push(bareValue(bare))
     else if (!comma) throw new Error(`The dump cannot be read here: ${text.slice(at, at + 80)}`)
   }
+  if (row) throw new Error(`The dump cannot be read at its end: ${text.slice(-80)}`)
 }
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', '0': '\0', Z: '\u001a' }

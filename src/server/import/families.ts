@@ -1,7 +1,8 @@
 import { newApiTypes, oneApiTypes, type TypeTable } from './channel-types.ts'
+import { columns as litellmColumns } from './litellm-source.ts'
 import type { Source } from './source.ts'
 
-export type FamilyName = 'new-api' | 'one-api'
+export type FamilyName = 'new-api' | 'one-api' | 'litellm'
 
 /** What an import knows of a program of this family: its tables, what it calls things, and what nothing here corresponds to. */
 export interface Family {
@@ -10,6 +11,8 @@ export interface Family {
   isOf(tables: Source['tables']): boolean
   version(source: Source): Promise<string>
   readonly channelTypes: TypeTable
+  /** Its rows have no ids of their own. */
+  readonly withoutIds?: true
   /** The status of a user that stands for a deleted one. */
   readonly deletedStatus?: number
   /** Columns that are read, by table. Others are named in the report. */
@@ -70,6 +73,15 @@ export const families: Readonly<Record<FamilyName, Family>> = {
       logs: `${shared.logs} elapsed_time`,
       abilities: '*',
     },
+  },
+  litellm: {
+    name: 'litellm',
+    isOf: (tables) => tables.size === 1 && tables.has('channels'),
+    version: async () => '',
+    // The types are those of here already; 0 is for what has none.
+    channelTypes: (number) => (number > 0 ? { type: number } : undefined),
+    withoutIds: true,
+    columns: { channels: litellmColumns.join(' ') },
   },
 }
 

@@ -98,9 +98,10 @@ async function importRows(core: Core, order: ImportOrder, inTransaction: InTrans
     if (!source.tables.has(step.table)) continue
     tables[step.table] = await takeTable(run, step, inTransaction)
   }
-  const options = newTableReport()
-  tables.options = options
-  await inBatch(run, options, inTransaction, takeOptions)
+  if (source.tables.has('options')) {
+    tables.options = newTableReport()
+    await inBatch(run, tables.options, inTransaction, takeOptions)
+  }
   const pages = { inTransaction, since: logsSince }
   if (logs.tables.has('logs'))
     tables.logs = await takePages(run, logs, { ...pages, name: 'logs', size: logBatchSize, take: takeLogs })
@@ -151,7 +152,7 @@ async function beginImport(
     const earlier = known.find(({ mark, source_id }) => marks.get(mark) === source_id)
     if (earlier) return { id: earlier.id, keepsIds: earlier.keeps_ids === 1 }
   }
-  const keepsIds = await isUnused(within)
+  const keepsIds = !family.withoutIds && (await isUnused(within))
   const { id } = await within
     .insertInto('imports')
     .values({ family: family.name, keeps_ids: Number(keepsIds), started_at: seconds(core.now()) })

@@ -7,6 +7,7 @@ import { useText } from '../../lib/i18n.ts'
 import { Panel } from '../../ui/panel.tsx'
 import { FirstCall } from './first-call.tsx'
 import styles from './home.module.css'
+import { Moving } from './moving.tsx'
 import { texts } from './texts.ts'
 
 /** From nothing to the first answer: a channel, a token, a call. Hidden when everything is done and it was closed. */
@@ -50,6 +51,7 @@ export function FirstRun() {
           )}
         </Step>
       </ol>
+      {!state.has_channel && !state.has_token && <Moving />}
     </Panel>
   )
 }
