@@ -148,6 +148,7 @@ eachDatabase('sluice import', (_fresh, kind) => {
       REDIS_CONN_STRING: 'redis://127.0.0.1:1',
     })
     expect(shown(moved)).toEqual(expected)
+    expect(moved.notes.join()).toContain('REDIS_CONN_STRING')
 
     const dump = join(mkdtempSync(join(tmpdir(), 'sluice-')), 'dump.sql')
     writeFileSync(dump, await mariadb.dump(`source_${kind}`))

@@ -62,7 +62,8 @@ export const importCommand = reporting<Options>(
         }),
       )
       progress('')
-      return { ok: report.balances.agree, data: report, lines: linesOfReport(report) }
+      const notes = process.env.REDIS_CONN_STRING ? [redisNote] : []
+      return { ok: report.balances.agree, data: { ...report, notes }, lines: [...linesOfReport(report), ...notes] }
     } finally {
       await logs?.close()
       await source.close()
@@ -71,6 +72,8 @@ export const importCommand = reporting<Options>(
 )
 
 const daySeconds = 86_400
+const redisNote =
+  'REDIS_CONN_STRING: nothing was read from Redis, which holds copies only. Stop the old server before the import, so that it has written what it holds back.'
 
 function wholeDays(text: string): number {
   const days = Number(text)

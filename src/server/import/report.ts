@@ -42,7 +42,6 @@ export interface ImportReport {
   readonly balances: BalanceReport
   /** Tables and columns with rows that nothing here corresponds to. */
   readonly withoutCounterpart: readonly string[]
-  readonly notes: readonly string[]
 }
 
 const idsMax = 1000
@@ -81,7 +80,7 @@ function findingOf(table: TableReport, kind: Finding['kind'], what: string): Fin
 }
 
 /** For people. */
-export function linesOfReport({ source, dryRun, tables, balances, withoutCounterpart, notes }: ImportReport): string[] {
+export function linesOfReport({ source, dryRun, tables, balances, withoutCounterpart }: ImportReport): string[] {
   return [
     `${source.family} ${source.version}, ${source.kind}${dryRun ? ': a dry run, nothing was written' : ''}`,
     ...Object.entries(tables).flatMap(([name, table]) => [
@@ -90,7 +89,6 @@ export function linesOfReport({ source, dryRun, tables, balances, withoutCounter
     ]),
     `Balances      source ${balances.source}; here before ${balances.before}, taken back ${balances.takenBack}, opened ${balances.opened}, after ${balances.after}: ${balances.agree ? 'they agree' : 'THEY DIFFER'}`,
     ...(withoutCounterpart.length > 0 ? [`Without counterpart here: ${withoutCounterpart.join(', ')}`] : []),
-    ...notes,
   ]
 }
 

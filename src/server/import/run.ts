@@ -73,6 +73,8 @@ export async function runImport(core: Core, order: ImportOrder): Promise<ImportR
   await core.db
     .transaction()
     .execute(async (within) => {
+      // It waits for the source meanwhile.
+      if (core.database.dialect === 'postgres') await sql`set local idle_in_transaction_session_timeout = 0`.execute(within)
       report = await importRows(core, order, (work) => work(within))
       throw new RollBack()
     })
@@ -123,7 +125,6 @@ async function importRows(core: Core, order: ImportOrder, inTransaction: InTrans
     tables,
     balances,
     withoutCounterpart: await withoutCounterpart(family, source),
-    notes: [],
   }
   if (!dryRun) await finish(run, report, inTransaction)
   return report
