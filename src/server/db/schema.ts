@@ -583,7 +583,7 @@ interface ImportedRowsTable {
   entity: string
   source_id: number
   row_id: number
-  /** SHA-256 of a secret of the row: the same database is known again by it, wherever it lies. */
+  /** A mac of a secret of the row: the same database is known again by it, wherever it lies. */
   mark: string
 }
 

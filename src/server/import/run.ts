@@ -3,7 +3,6 @@ import { sql } from 'kysely'
 import { continueIds } from '../db/backup.ts'
 import type { Within } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
-import { sha256 } from '../lib/secrets.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Core } from '../options/core.ts'
 import { takeChannel } from './channels.ts'
@@ -140,7 +139,7 @@ async function beginImport(
   for (const { table, secret } of steps) {
     if (!secret || !source.tables.has(table)) continue
     const rows = (await source.page(table, { after: 0, limit: knownAgainBy })).map((values) => new SourceRow(values))
-    const marks = new Map(rows.map((row) => [markOf(row, secret), row.id]))
+    const marks = new Map(rows.map((row) => [markOf(core, row, secret), row.id]))
     if (marks.size === 0) continue
     const known = await within
       .selectFrom('imported_rows')
@@ -272,7 +271,7 @@ async function takeRow(
       return
     }
     const row_id = await step.take(run, within, row)
-    const mark = step.secret ? markOf(row, step.secret) : ''
+    const mark = step.secret ? markOf(run.core, row, step.secret) : ''
     await within
       .insertInto('imported_rows')
       .values({ import_id: run.id, entity: step.table, source_id: row.id, row_id, mark })
@@ -289,8 +288,8 @@ async function takeRow(
   }
 }
 
-function markOf(row: SourceRow, secret: string): string {
-  return sha256(`${row.id} ${row.text(secret)}`)
+function markOf({ secrets }: Core, row: SourceRow, secret: string): string {
+  return secrets.mac('import', `${row.id} ${row.text(secret)}`)
 }
 
 async function totalBalance(within: Within): Promise<bigint> {
