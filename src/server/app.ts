@@ -85,7 +85,11 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const loadingPrices = loadPricePackage()
   const { core, createdKey, close: closeCore } = await openCore(env, { now, steady, logger, prepare: migrate })
 
-  const upstream = new UpstreamAgents({ blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS, ...replaced.upstream })
+  const upstream = new UpstreamAgents({
+    blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS,
+    client: env.UPSTREAM_CLIENT,
+    ...replaced.upstream,
+  })
   const ledger = await openLedger(core)
   await ledger.expire()
   const mailer = new Mailer(core, { certificates: replaced.mailCertificates })

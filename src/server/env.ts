@@ -43,6 +43,10 @@ export const envSchema = z.object({
     flag,
     'true: channels may not point at private addresses. For hosting where admins are not trusted with the inner network.',
   ),
+  UPSTREAM_CLIENT: setting(
+    z.enum(['own', 'undici']).default('own'),
+    'Which HTTP/1.1 client carries the calls to channels: the one of this project, or that of the library undici, which takes more processor time.',
+  ),
   NODE_ENV: setting(
     z.string().default('production'),
     'development: a debugger may be attached. With any other value it is refused, because it reads every secret.',

@@ -29,6 +29,11 @@ function watchRequests(): void {
     for (const [name, value] of Object.entries(request.getHeaders())) keepHeader(name, String(value))
     keepAddress(request.path)
   })
+  subscribe('sluice:upstream:request', (message) => {
+    const { request } = message as { request: { path: string; headers: Readonly<Record<string, string>> } }
+    for (const [name, value] of Object.entries(request.headers)) keepHeader(name, String(value))
+    keepAddress(request.path)
+  })
   subscribe('undici:request:create', (message) => {
     const { request } = message as { request: { path: string; headers: string | HeaderList } }
     const { headers } = request

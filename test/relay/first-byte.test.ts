@@ -66,10 +66,10 @@ function whenSentTo<Seen>(origin: string, look: () => Seen): Promise<Seen> {
   return new Promise((resolve) => {
     const listener = (message: unknown) => {
       if ((message as { request: { origin: string } }).request.origin !== origin) return
-      unsubscribe('undici:request:create', listener)
+      unsubscribe('sluice:upstream:request', listener)
       resolve(look())
     }
-    subscribe('undici:request:create', listener)
+    subscribe('sluice:upstream:request', listener)
   })
 }
 

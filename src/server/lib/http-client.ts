@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
-import { type Dispatcher, Pool } from 'undici'
+import { Pool } from 'undici'
 import type { Text } from '../../contract/text.ts'
 import { setActiveTimeout } from './active-time.ts'
 import { BudgetExceeded } from './byte-budget.ts'
@@ -12,6 +12,7 @@ import { innerAddress, isForbiddenForChannels, isPublicAddress } from './outgoin
 import { parseUrl } from './parse-url.ts'
 import { proxiedConnector } from './proxy-connect.ts'
 import { type Resolve, systemResolve } from './resolve-name.ts'
+import { type UpstreamDispatcher, UpstreamPool } from './upstream-http/pool.ts'
 
 /**
  * All outgoing requests of the server go through this file. `UpstreamAgents` keeps the connections of the relay; `callConfigured` is
@@ -31,6 +32,8 @@ export interface Outgoing {
 
 export interface UpstreamSettings {
   readonly blockPrivate?: boolean
+  /** Which HTTP/1.1 client carries the calls of the relay: this project's own, which is the default, or undici's. */
+  readonly client?: 'own' | 'undici'
   /**
    * Replaceable in tests: how names of channels are resolved, which certificates are trusted, and which addresses `fetchUntrusted` may
    * reach.
@@ -45,7 +48,7 @@ export interface UntrustedRules extends AddressRules {
 }
 
 interface KeptPool {
-  readonly pool: Pool
+  readonly pool: UpstreamDispatcher
   used: boolean
 }
 
@@ -57,12 +60,20 @@ const idleSweepMs = 150_000
 export class UpstreamAgents {
   readonly untrusted: UntrustedRules
   readonly #rules: AddressRules
+  readonly #client: 'own' | 'undici'
   readonly #pools = new Map<number, Map<string, KeptPool>>()
   readonly #sweeper: NodeJS.Timeout
 
   constructor(settings: UpstreamSettings = {}) {
-    const { blockPrivate = false, resolve = systemResolve(), certificates, untrusted = publicInternet() } = settings
+    const {
+      blockPrivate = false,
+      client = 'own',
+      resolve = systemResolve(),
+      certificates,
+      untrusted = publicInternet(),
+    } = settings
     this.untrusted = untrusted
+    this.#client = client
     this.#rules = {
       resolve,
       allows: (address) => !isForbiddenForChannels(address, { blockPrivate }),
@@ -72,7 +83,7 @@ export class UpstreamAgents {
   }
 
   /** The pool of a channel. Deadlines for headers and body are the caller's: the pool itself sets none. */
-  for(channel: Outgoing): Dispatcher {
+  for(channel: Outgoing): UpstreamDispatcher {
     const key = `${channel.keyId} ${channel.connectTimeoutMs} ${channel.origin} ${channel.proxy}`
     const kept = this.#pools.get(channel.id)?.get(key) ?? this.#keep(channel, key)
     kept.used = true
@@ -91,14 +102,19 @@ export class UpstreamAgents {
 
   #keep(channel: Outgoing, key: string): KeptPool {
     const ofChannel = this.#pools.get(channel.id) ?? new Map<string, KeptPool>()
-    const kept = { pool: this.open(channel), used: true }
+    const connect = this.connector(channel)
+    const pool =
+      this.#client === 'undici'
+        ? undiciDispatcher(newPool(channel.origin, connect), connect)
+        : new UpstreamPool(channel.origin, { connect, connectionsMax })
+    const kept = { pool, used: true }
     this.#pools.set(channel.id, ofChannel.set(key, kept))
     return kept
   }
 
   /** Drops the connections of a channel that was changed or removed. Requests that run are not cut. */
   forget(channelId: number): void {
-    for (const { pool } of this.#pools.get(channelId)?.values() ?? []) pool.close(() => {})
+    for (const { pool } of this.#pools.get(channelId)?.values() ?? []) pool.close()
     this.#pools.delete(channelId)
   }
 
@@ -106,8 +122,8 @@ export class UpstreamAgents {
   sweep(): void {
     for (const [id, ofChannel] of this.#pools) {
       for (const [key, kept] of ofChannel) {
-        if (!kept.used && kept.pool.stats.running === 0) {
-          kept.pool.close(() => {})
+        if (!kept.used && kept.pool.running === 0) {
+          kept.pool.close()
           ofChannel.delete(key)
         }
         kept.used = false
@@ -250,6 +266,18 @@ export function publicInternet(servers?: readonly string[]): UntrustedRules {
         result.status === 'fulfilled' ? result.value.map((address) => ({ address, family })) : []
       return [...all(four, 4), ...all(six, 6)]
     },
+  }
+}
+
+function undiciDispatcher(pool: Pool, connect: Connector): UpstreamDispatcher {
+  return {
+    connect,
+    dispatch: (options, handler) => pool.dispatch(options, handler),
+    get running() {
+      return pool.stats.running
+    },
+    close: () => pool.close(() => {}),
+    destroy: () => pool.destroy(),
   }
 }
 

@@ -1,5 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
+import { ConnectionClosed } from './upstream-http/connection.ts'
 
 /**
  * Two things about keep-alive connections that undici does not handle: whether a failed request was written to a connection that the
@@ -56,6 +57,7 @@ const unreadWithinMs = 200
  * of a reply arrived, and the connection ended within 200 ms after the request was written. Only then is a retry safe.
  */
 export function wasClosedWhileIdle(cause: Error): boolean {
+  if (cause instanceof ConnectionClosed) return cause.isSafeToRepeat
   const use = lastUses.get(cause)
   const isClosed = 'code' in cause && ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(String(cause.code))
   return isClosed && use !== undefined && use.requests > 1 && !use.hasReply && use.endedMs - use.sentMs <= unreadWithinMs

@@ -1,13 +1,11 @@
 import { WebSocket } from 'ws'
-import type { UpstreamAgents } from './http-client.ts'
+import type { Connector } from './guarded-connect.ts'
 
 /** A WebSocket to a configured upstream, over the same guarded and proxied connections as its HTTP calls. */
 export interface SocketTarget {
   /** ws or wss. */
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
-  readonly proxy: string
-  readonly connectTimeoutMs: number
   /** From the connection to the answer to the handshake. */
   readonly handshakeMs: number
 }
@@ -24,9 +22,7 @@ export const socketLimits = {
 } as const
 
 /** Begins to connect. Listen at once: `open`, or `unexpected-response` with the answer of an upstream that refuses, or `error`. */
-export function openSocket(agents: UpstreamAgents, target: SocketTarget): WebSocket {
-  const { url, headers, proxy, connectTimeoutMs, handshakeMs } = target
-  const connect = agents.connector({ proxy, connectTimeoutMs })
+export function openSocket(connect: Connector, { url, headers, handshakeMs }: SocketTarget): WebSocket {
   const to = {
     hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     host: url.host,

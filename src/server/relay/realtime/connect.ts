@@ -116,7 +116,11 @@ async function connectTo(
   url.protocol = url.protocol === 'http:' || url.protocol === 'ws:' ? 'ws:' : 'wss:'
   const caller = callerHeaders({ call })
   const { setting } = channel
-  const socket = openSocket(app.upstream, {
+  const connect = app.upstream.connector({
+    proxy: setting.proxy ?? '',
+    connectTimeoutMs: setting.connect_timeout_ms ?? 10_000,
+  })
+  const socket = openSocket(connect, {
     url,
     headers: withHeaderOverrides(
       keyed,
@@ -128,8 +132,6 @@ async function connectTo(
       },
       caller,
     ),
-    proxy: setting.proxy ?? '',
-    connectTimeoutMs: setting.connect_timeout_ms ?? 10_000,
     handshakeMs: Math.min(setting.headers_timeout_ms ?? handshakeMs, handshakeMs),
   })
   const failure = await opened(socket, channel)

@@ -6,6 +6,7 @@ import { type Framing, openFraming, type Unframe } from '../../lib/frames.ts'
 import { hasTooManyHeaders, replyHeadersMax } from '../../lib/header-limits.ts'
 import { wasClosedWhileIdle } from '../../lib/keep-alive.ts'
 import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
+import type { UpstreamDispatcher } from '../../lib/upstream-http/pool.ts'
 import { readGoogleDetails } from '../../protocols/gemini-generate/errors.ts'
 import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
 import { UpstreamFailure } from './failure.ts'
@@ -42,7 +43,7 @@ export interface Limits {
 }
 
 export interface Target {
-  readonly dispatcher: Dispatcher
+  readonly dispatcher: UpstreamDispatcher
   /** By default POST. */
   readonly method?: 'GET' | 'POST' | 'DELETE'
   readonly url: URL

@@ -1,6 +1,7 @@
-import { WebSocket } from 'undici'
+import type { WebSocket } from 'ws'
 import { toByteText } from '../../lib/sse.ts'
 import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
+import { openSocket } from '../../lib/upstream-socket.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { Receiver, Running, Target } from './http-exchange.ts'
 
@@ -40,9 +41,9 @@ export class WebSocketExchange implements Running {
   }
 
   start(): void {
-    const { url, headers, dispatcher, body } = this.#target
+    const { url, headers, dispatcher, body, limits } = this.#target
     const { 'content-type': _type, accept: _accept, 'accept-encoding': _encoding, ...own } = headers
-    const socket = new WebSocket(url, { dispatcher, headers: own })
+    const socket = openSocket(dispatcher.connect, { url, headers: own, handshakeMs: limits.headersMs })
     this.#socket = socket
     socket.onopen = () => {
       if (this.#isOver) return

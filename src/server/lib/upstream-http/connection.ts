@@ -1,0 +1,215 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Dispatcher } from 'undici'
+import { type ReplyHeaders, type ReplyListener, ReplyParser } from './reply-parser.ts'
+import { type RequestOptions, writeRequestHead } from './request-head.ts'
+
+/**
+ * The connection ended before its reply was complete. `isSafeToRepeat`: the upstream had closed the idle connection before it could have
+ * read the request, so that the request may be sent again.
+ */
+export class ConnectionClosed extends Error {
+  readonly code = 'CONNECTION_CLOSED'
+  readonly isSafeToRepeat: boolean
+
+  constructor(isSafeToRepeat: boolean, cause?: unknown) {
+    super('The upstream closed the connection', { cause })
+    this.isSafeToRepeat = isSafeToRepeat
+  }
+}
+
+/** When the connection stayed open for longer after the request was written, the upstream may have begun to process it. */
+const unreadWithinMs = 200
+const idleMsMax = 60_000
+/** An upstream that announces when it closes idle connections gets no request in the last second before. */
+const idleMarginMs = 1000
+/** A short request goes as one string: then head and body are one write without an array of buffers. */
+const oneWriteBelow = 16 * 1024
+
+export interface ConnectionOwner {
+  /** The reply is complete; the connection can carry another request. */
+  idle(connection: UpstreamConnection): void
+  /** The connection is closed. Its request, if it had one, was told. */
+  closed(connection: UpstreamConnection): void
+}
+
+/** A request on its connection, as its handler controls it. */
+class RunningRequest implements Dispatcher.DispatchController {
+  readonly #connection: UpstreamConnection
+  readonly handler: Dispatcher.DispatchHandler
+  aborted = false
+  paused = false
+  reason: Error | null = null
+
+  constructor(connection: UpstreamConnection, handler: Dispatcher.DispatchHandler) {
+    this.#connection = connection
+    this.handler = handler
+  }
+
+  /** Closes the connection at once; the reason becomes the error of the handler. Does nothing behind the end of the request. */
+  abort(reason: Error): void {
+    if (this.aborted) return
+    this.aborted = true
+    this.reason = reason
+    this.#connection.breakOff(this, reason)
+  }
+
+  pause(): void {
+    this.paused = true
+    this.#connection.setFlow(this)
+  }
+
+  resume(): void {
+    this.paused = false
+    this.#connection.setFlow(this)
+  }
+}
+
+/** One connection to an upstream, which carries one request at a time. */
+export class UpstreamConnection implements ReplyListener {
+  readonly #origin: URL
+  readonly #socket: Socket
+  readonly #owner: ConnectionOwner
+  readonly #parser = new ReplyParser(this)
+  #running: RunningRequest | undefined
+  #requests = 0
+  #sentMs = 0
+  #hasReply = false
+  #idleSinceMs = performance.now()
+  #idleMs = idleMsMax
+  #error: unknown
+
+  constructor(origin: URL, socket: Socket, owner: ConnectionOwner) {
+    this.#origin = origin
+    this.#socket = socket
+    this.#owner = owner
+    socket.on('data', (bytes: Buffer) => this.#read(bytes))
+    socket.on('end', () => this.#ended())
+    socket.on('error', (error) => {
+      this.#error = error
+    })
+    socket.once('close', () => this.#closed())
+  }
+
+  /** Whether the upstream keeps the idle connection open for long enough to read a request, as far as it has said. */
+  get isFresh(): boolean {
+    return !this.#socket.destroyed && performance.now() - this.#idleSinceMs < this.#idleMs
+  }
+
+  /**
+   * Sends a request on the idle connection. The handler is called in the order that undici documents: request start, response start, data,
+   * then one of response end and response error. A handler that aborts at once sends nothing. Throws a `TypeError` for a request that
+   * cannot be written.
+   */
+  send(options: RequestOptions, handler: Dispatcher.DispatchHandler): void {
+    const body = bodyOf(options.body)
+    const head = writeRequestHead(this.#origin, options, body.length)
+    const request = new RunningRequest(this, handler)
+    handler.onRequestStart?.(request, null)
+    if (request.reason) {
+      this.#owner.idle(this)
+      handler.onResponseError?.(request, request.reason)
+      return
+    }
+    this.#running = request
+    this.#hasReply = false
+    this.#parser.reset()
+    this.#requests++
+    this.#sentMs = performance.now()
+    this.#write(head, body)
+  }
+
+  /** Closes the connection. A running request gets an error. */
+  destroy(): void {
+    this.#fail(new ConnectionClosed(false))
+  }
+
+  breakOff(request: RunningRequest, reason: Error): void {
+    if (this.#running === request) this.#fail(reason)
+  }
+
+  setFlow(request: RunningRequest): void {
+    if (this.#running !== request) return
+    if (request.paused) this.#socket.pause()
+    else this.#socket.resume()
+  }
+
+  head(status: number, headers: ReplyHeaders): void {
+    // Node types some headers as lists and others as texts; nobody relies on which.
+    if (this.#running) this.#running.handler.onResponseStart?.(this.#running, status, headers as IncomingHttpHeaders)
+  }
+
+  data(bytes: Buffer): void {
+    if (this.#running) this.#running.handler.onResponseData?.(this.#running, bytes)
+  }
+
+  end(): void {
+    const request = this.#running
+    this.#running = undefined
+    if (request?.paused) this.#socket.resume()
+    // A reply that came before its request was read leaves a part of the request on its way.
+    if (this.#parser.keepsAlive && this.#socket.writableLength === 0 && !this.#socket.destroyed) {
+      this.#idleSinceMs = performance.now()
+      this.#idleMs = Math.min(idleMsMax, this.#parser.idleMsMax - idleMarginMs)
+      this.#owner.idle(this)
+    } else this.#socket.destroy()
+    if (request) request.handler.onResponseEnd?.(request, {})
+  }
+
+  #write(head: string, body: Buffer): void {
+    if (head.length + body.length < oneWriteBelow) {
+      this.#socket.write(head + body.toString('latin1'), 'latin1')
+      return
+    }
+    this.#socket.cork()
+    this.#socket.write(head, 'latin1')
+    this.#socket.write(body)
+    this.#socket.uncork()
+  }
+
+  #read(bytes: Buffer): void {
+    if (!this.#running) {
+      // Nothing was asked for.
+      this.#socket.destroy()
+      return
+    }
+    this.#hasReply = true
+    try {
+      this.#parser.push(bytes)
+    } catch (error) {
+      this.#fail(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+
+  #ended(): void {
+    if (this.#running && !this.#parser.close()) this.#fail(this.#cut())
+    else this.#socket.destroy()
+  }
+
+  #closed(): void {
+    this.#fail(this.#cut())
+    this.#owner.closed(this)
+  }
+
+  #cut(): Error {
+    const isUnread = this.#requests > 1 && !this.#hasReply && performance.now() - this.#sentMs <= unreadWithinMs
+    return new ConnectionClosed(isUnread, this.#error)
+  }
+
+  #fail(error: Error): void {
+    const request = this.#running
+    this.#running = undefined
+    this.#parser.stop()
+    this.#socket.destroy()
+    if (request) request.handler.onResponseError?.(request, error)
+  }
+}
+
+function bodyOf(body: Dispatcher.DispatchOptions['body']): Buffer {
+  if (body === null || body === undefined) return nothing
+  if (typeof body === 'string') return Buffer.from(body)
+  if (Buffer.isBuffer(body)) return body
+  throw new TypeError('The body of a request must be a buffer or a text')
+}
+
+const nothing = Buffer.alloc(0)

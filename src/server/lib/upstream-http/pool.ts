@@ -1,0 +1,157 @@
+import { channel } from 'node:diagnostics_channel'
+import type { Dispatcher } from 'undici'
+import type { Connector } from '../guarded-connect.ts'
+import { literalHost } from '../outgoing-url.ts'
+import { ConnectionClosed, UpstreamConnection } from './connection.ts'
+
+/** Kept connections to one origin. The handlers of requests are those of undici. */
+export interface UpstreamDispatcher {
+  /** Opens a connection as those of the pool, for protocols other than HTTP. */
+  readonly connect: Connector
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean
+  /** Requests that are not answered whole. */
+  readonly running: number
+  /** Takes no more requests, and closes the connections when those that run have ended. */
+  close(): void
+  /** Closes all connections at once. Requests that run get an error. */
+  destroy(): Promise<void>
+}
+
+/** A request that waits for a connection. */
+interface Waiting {
+  readonly options: Dispatcher.DispatchOptions
+  readonly handler: Dispatcher.DispatchHandler
+}
+
+/** Publishes the options of every request when it is dispatched, as `undici:request:create` does. */
+const requests = channel('sluice:upstream:request')
+
+/** How often idle connections are looked at. */
+const sweepMs = 5_000
+
+/**
+ * HTTP/1.1 connections to one origin. A request takes the connection that was used last, or opens another, up to `connectionsMax`; then
+ * requests wait in their order. Deadlines are the caller's: the pool knows only that of `connect`.
+ */
+export class UpstreamPool implements UpstreamDispatcher {
+  readonly connect: Connector
+  readonly #origin: URL
+  readonly #connectionsMax: number
+  readonly #open = new Set<UpstreamConnection>()
+  readonly #idle: UpstreamConnection[] = []
+  readonly #waiting: Waiting[] = []
+  #connecting = 0
+  #isClosing = false
+  #sweeper: NodeJS.Timeout | undefined
+
+  constructor(origin: string, { connect, connectionsMax }: { readonly connect: Connector; readonly connectionsMax: number }) {
+    this.#origin = new URL(origin)
+    this.connect = connect
+    this.#connectionsMax = connectionsMax
+  }
+
+  get running(): number {
+    return this.#open.size - this.#idle.length + this.#waiting.length
+  }
+
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    if (this.#isClosing) throw new Error('The connections to this upstream are closed')
+    if (requests.hasSubscribers) requests.publish({ request: options })
+    const connection = this.#takeIdle()
+    if (connection) this.#send(connection, { options, handler })
+    else {
+      this.#waiting.push({ options, handler })
+      this.#connectForWaiting()
+    }
+    return true
+  }
+
+  /** A request is answered: its connection takes the one that waits for the longest time, or is kept. */
+  idle(connection: UpstreamConnection): void {
+    const next = this.#waiting.shift()
+    if (next) this.#send(connection, next)
+    else if (this.#isClosing) connection.destroy()
+    else {
+      this.#idle.push(connection)
+      this.#sweeper ??= setInterval(() => this.#sweep(), sweepMs).unref()
+    }
+  }
+
+  closed(connection: UpstreamConnection): void {
+    this.#open.delete(connection)
+    const at = this.#idle.indexOf(connection)
+    if (at >= 0) this.#idle.splice(at, 1)
+    this.#connectForWaiting()
+  }
+
+  close(): void {
+    this.#isClosing = true
+    clearInterval(this.#sweeper)
+    for (const connection of this.#idle.splice(0)) connection.destroy()
+  }
+
+  async destroy(): Promise<void> {
+    this.close()
+    for (const { handler } of this.#waiting.splice(0)) fail(handler, new ConnectionClosed(false))
+    for (const connection of [...this.#open]) connection.destroy()
+  }
+
+  #takeIdle(): UpstreamConnection | undefined {
+    for (let connection = this.#idle.pop(); connection; connection = this.#idle.pop()) {
+      if (connection.isFresh) return connection
+      connection.destroy()
+    }
+    return undefined
+  }
+
+  #connectForWaiting(): void {
+    while (this.#connecting < this.#waiting.length && this.#open.size + this.#connecting < this.#connectionsMax)
+      this.#connectOne()
+  }
+
+  #connectOne(): void {
+    const { host, hostname, protocol, port } = this.#origin
+    this.#connecting++
+    this.connect({ host, hostname: literalHost(hostname), protocol, port }, (...[error, socket]) => {
+      this.#connecting--
+      if (error) {
+        const first = this.#waiting.shift()
+        if (first) fail(first.handler, error)
+        return
+      }
+      const connection = new UpstreamConnection(this.#origin, socket, this)
+      this.#open.add(connection)
+      this.idle(connection)
+    })
+  }
+
+  #send(connection: UpstreamConnection, { options, handler }: Waiting): void {
+    try {
+      connection.send(options, handler)
+    } catch (error) {
+      fail(handler, error instanceof Error ? error : new Error(String(error)))
+      this.idle(connection)
+    }
+  }
+
+  #sweep(): void {
+    for (const connection of [...this.#idle]) if (!connection.isFresh) connection.destroy()
+    if (this.#idle.length > 0) return
+    clearInterval(this.#sweeper)
+    this.#sweeper = undefined
+  }
+}
+
+/** The error of a request that was never sent. */
+function fail(handler: Dispatcher.DispatchHandler, error: Error): void {
+  handler.onResponseError?.(unsent, error)
+}
+
+const unsent: Dispatcher.DispatchController = {
+  aborted: true,
+  paused: false,
+  reason: null,
+  abort() {},
+  pause() {},
+  resume() {},
+}

@@ -1,0 +1,42 @@
+import type { Dispatcher } from 'undici'
+
+export type RequestOptions = Pick<Dispatcher.DispatchOptions, 'path' | 'method' | 'headers' | 'body'>
+
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/
+const target = /^\/[\x21-\x7e\x80-\xff]*$/
+
+/** These say how the message is framed and what the connection is used for, which is decided here alone. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/**
+ * The head of a request to an origin as Latin-1 text. Throws a `TypeError` for a path, a name or a value that could not be sent as it is: a line break
+ * in a header would begin another request.
+ */
+export function writeRequestHead(origin: URL, { path, method, headers }: RequestOptions, bodyBytes: number): string {
+  if (!target.test(path)) throw new TypeError('The path of the request has characters that must be escaped')
+  let fields = ''
+  let host = origin.host
+  const given = (headers ?? {}) as Readonly<Record<string, string | undefined>>
+  for (const name in given) {
+    const value = given[name]
+    if (value === undefined) continue
+    if (!token.test(name)) throw new TypeError('A header of the request has an invalid name')
+    if (!fieldValue.test(value)) throw new TypeError(`The header ${name} of the request has an invalid value`)
+    const lower = name.toLowerCase()
+    if (lower === 'host') host = value
+    else if (ownHeaders.has(lower)) throw new TypeError(`The header ${name} of the request cannot be set`)
+    else fields += `${name}: ${value}\r\n`
+  }
+  const length = method === 'GET' ? '' : `content-length: ${bodyBytes}\r\n`
+  return `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${fields}${length}\r\n`
+}
