@@ -1,5 +1,5 @@
 // A simulated provider: a real HTTP server on loopback that speaks the dialects of model providers, misbehaves on request and keeps a
-// journal of what it was asked and what it really sent. For tests, the demo and the torture runs; never part of the product.
+// journal of the requests and of the bytes really sent. For tests, the demo and the torture runs; never part of the product.
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import http from 'node:http'
@@ -44,7 +44,7 @@ export async function startFakeUpstream({ port = 0, models = ['gpt-4o-mini'], pr
   upstream.url = `http://127.0.0.1:${server.address().port}`
   return upstream
 
-  /** Sets what the next requests for a model meet: a program, a list of them (one per request, the last stays) or a function. */
+  /** Sets the reply to the next requests for a model: a program, a list of them (one per request, the last stays) or a function. */
   function program(model, wanted) {
     programOf.set(model, Array.isArray(wanted) ? [...wanted] : wanted)
   }
@@ -88,7 +88,7 @@ export async function startFakeUpstream({ port = 0, models = ['gpt-4o-mini'], pr
   }
 }
 
-/** Reads a whole request into a journal entry, which then records what was really sent back. */
+/** Reads a whole request into a journal entry, which then records the bytes really sent back. */
 async function receive(request, response) {
   const chunks = []
   const entry = {

@@ -91,7 +91,7 @@ async function builtExpressions(): Promise<Found[]> {
         }
       },
     )
-    // Files of tests share what has been loaded: this is loaded once more.
+    // Test files share loaded modules: this is loaded once more.
     await import(`${new URL(path, root).pathname}?again`)
     vi.unstubAllGlobals()
   }

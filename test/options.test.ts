@@ -77,7 +77,7 @@ function badValues(key: OptionKey): readonly string[] {
 
 // The refusals that do not concern the shape of the value but other values, or earlier ones.
 const refusals = ['option_invalid', 'json_text_invalid', 'field_invalid', 'body_too_large']
-/** Ends what the other saves need, so it comes last. */
+/** Ends a state that the other saves need, so it is last. */
 const last = ['DemoSiteEnabled']
 const ordered = [
   ...keys.filter((key) => optionOf(key).widget !== 'switch'),

@@ -138,7 +138,7 @@ describe('a PostgreSQL that is in trouble', () => {
     await expectRecovery(stage)
   }, 60_000)
 
-  it('[T218] that has become read-only refuses charged calls, serves reads, and recovers by itself', async () => {
+  it('[T218] that has become read-only refuses charged calls, serves reads, and recovers automatically', async () => {
     const stage = await postgresStage()
     const { server, upstream, known, unknown, beside, name } = stage
     const cutAll = () =>
@@ -159,7 +159,7 @@ describe('a PostgreSQL that is in trouble', () => {
     await expectRecovery(stage)
   }, 60_000)
 
-  it('[T219] that aborts a transaction is retried three times, and then no more', async () => {
+  it('[T219] that aborts a transaction is retried three times at most', async () => {
     const stage = await postgresStage()
     const { server, beside } = stage
     const save = (value: string) => server.raw('PUT /api/option/', { key: 'SystemName', value })

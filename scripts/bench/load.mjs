@@ -1,4 +1,4 @@
-// Stands in for load.c where no C compiler is: the same arguments and the same JSON line, with less load.
+// Replaces load.c if there is no C compiler: the same arguments and the same JSON line, with less load.
 // load PORT REQUEST-FILE CONNECTIONS SECONDS RATE RAMP-MS
 import { readFileSync } from 'node:fs'
 import http from 'node:http'

@@ -1,4 +1,4 @@
-// Stands in for upstream.c where no C compiler is: the same answers, slower. Prints the port that it listens on.
+// Replaces upstream.c if there is no C compiler: the same answers, slower. Prints the port that it listens on.
 import http from 'node:http'
 
 const chunks = 100

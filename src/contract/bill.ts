@@ -5,7 +5,7 @@ import { quotaPerUsd, ratioToUsdPerMillion, tidy } from './quota.ts'
 import { type Bucket, cacheWriteBuckets, longCacheLifetimes } from './usage.ts'
 
 /**
- * A charge recomputed from nothing but its row. The formula is written out here a second time on purpose: a bill made by the charging
+ * A charge recomputed from its row alone. The formula is written out here a second time on purpose: a bill made by the charging
  * code would agree with it in any case.
  */
 export type Bill = TokenBill | FixedBill

@@ -53,13 +53,13 @@ export interface PriceStep<Price> {
   readonly price: Price
 }
 
-/** `own`: an administrator's. `default`: the table of a fresh site. Else public price data: whose price, and the day of the data. */
+/** `own`: an administrator's. `default`: the table of a fresh site. Otherwise public price data: its vendor and date. */
 export type PriceSource = 'own' | 'default' | PublicPriceSource
 
 export interface PublicPriceSource {
   readonly vendor: string
   readonly date: string
-  /** Other vendors of channels that serve the model at another price; the dearest counts. Absent when there are none. */
+  /** Other vendors of channels that serve the model at another price; the most expensive is used. Absent when there are none. */
   readonly cheaper?: readonly string[]
 }
 

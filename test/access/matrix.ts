@@ -53,8 +53,8 @@ export const refusals = {
 } as const satisfies Readonly<Record<string, readonly ErrorCode[]>>
 
 /**
- * Policies with `!` want a proof of who is there that is younger than ten minutes; `session` lets no access token in,
- * and `self` whoever has to change their password first: all calls of these tests come from elsewhere than the machine of the server.
+ * Policies with `!` require an authentication younger than ten minutes; `session` refuses access tokens, and `self` admits users who have
+ * to change their password first: all calls of these tests come from elsewhere than the machine of the server.
  * A \`visit\` to another site may end in a new account, or bind to that of whoever is signed in. Addresses that answer
  * nobody (not offered, only as a socket) are open to everybody: they tell all the same.
  */

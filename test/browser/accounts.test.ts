@@ -177,7 +177,7 @@ it('a user who forgot the password sets a new one by a mailed link, once', { tim
   expect(problems).toEqual([])
 })
 
-it('an admin finds a user, changes group and quota, bans and lets in again', { timeout: 60_000 }, async () => {
+it('an admin finds a user, changes group and quota, bans and unbans', { timeout: 60_000 }, async () => {
   const { id } = await addUser('zoe', 'zoe@example.com')
   const { page, problems } = await stage.open('root', { language: 'zh' })
   await go(page, '/user')

@@ -197,7 +197,7 @@ describe.each(['zh', 'en'] as const)('in %s', (language) => {
 
   it('a server that is out of reach is said, also when the status does not load', async () => {
     const { page } = await stage.open('root', { language })
-    // Each time until it is read: a part that leaves the page takes back what it asked for.
+    // Repeated until it is read: an unmounted part aborts its request.
     await page.route('**/api/status', (route) => route.fulfill({ status: 500 }))
     // It disappears after some seconds, which may be before everything else is loaded.
     await page.goto('/about', { waitUntil: 'commit' })

@@ -100,7 +100,7 @@ it.each(looks)(
   },
 )
 
-it('an answer runs nothing and loads nothing from elsewhere by itself', { timeout: 90_000 }, async () => {
+it('an answer runs no scripts and loads no external content automatically', { timeout: 90_000 }, async () => {
   const { page } = await stage.open('root', { language: 'en' })
   const reached: string[] = []
   await page.route('https://canary.test/**', (route) => {

@@ -85,7 +85,7 @@ interface Picture {
   readonly fullPage: boolean
 }
 
-/** Takes a picture in both themes, and looks whether what it shows is fit to use. */
+/** Takes a screenshot in both themes, and checks that the page is accessible. */
 async function look(page: Page, { language, folderName, name, fullPage }: Picture): Promise<void> {
   // Parts that are loaded later, such as the menus at the top.
   await page.waitForLoadState('networkidle')

@@ -20,7 +20,7 @@ export const sceneWords: readonly string[] = [
 export const notice =
   '## 维护通知\n\n从周一起：\n\n- gpt-4o changes to gpt-4.1\n\n| UTC+8 | |\n|---|---|\n| 02:00–04:00 | `gpt-4o` |'
 
-/** Whose call was tried at two channels. */
+/** A request with attempts on two channels. */
 export const tokenOfTwoAttempts = 'tried-twice'
 const model = 'gpt-4-turbo'
 const refusedKey = 'upstream-key-refused-2222'

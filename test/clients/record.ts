@@ -44,7 +44,7 @@ export async function recordTo(name: string, target: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** The headers that change what is asked. */
+/** The headers that change the request. */
 function kept(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => /^(anthropic-|openai-|x-goog-api-client)/.test(name)))
 }

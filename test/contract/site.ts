@@ -218,7 +218,7 @@ function filled(seeds: Seeds, text: string): string {
   return text.replace(place, (_, name: string) => String(seeds[name]))
 }
 
-/** A text that is one place becomes what was seeded, number or text. */
+/** A text that is one placeholder becomes the seeded value, number or text. */
 function filledIn(seeds: Seeds, value: unknown): unknown {
   if (typeof value === 'string') return /^\$[a-z][A-Za-z]+$/.test(value) ? seeds[value.slice(1)] : value
   if (Array.isArray(value)) return value.map((entry) => filledIn(seeds, entry))

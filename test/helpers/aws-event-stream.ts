@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 
-/** One message of an AWS event stream, as Bedrock frames what it sends. */
+/** One message of an AWS event stream, as Bedrock frames it. */
 export function awsMessage(headers: Readonly<Record<string, string>>, payload: string | Buffer): Buffer {
   const head = Buffer.concat(Object.entries(headers).map(([name, value]) => textHeader(name, value)))
   const body = Buffer.from(payload)

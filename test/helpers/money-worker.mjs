@@ -1,4 +1,4 @@
-// A process of its own that moves money on the built server: many times at once, or once and killed between two steps.
+// A separate process that moves money on the built server: many times at once, or once and killed between two steps.
 // Arguments: a JSON of { move, attempts, users, kill }, where move names one of the moves below with what it needs. It says when it is
 // ready, begins when it is told to, and prints how often each outcome occurred.
 import { once } from 'node:events'

@@ -12,7 +12,7 @@ export interface ProxyStart {
   /** With its settings; it goes when the proxy has stopped. */
   readonly folder: string
   readonly port: number
-  /** Whether what the proxy answers there shows that it can be used; any answer does, unless this is said. */
+  /** Whether the proxy's reply shows that it is ready; by default any reply does. */
   readonly isUp?: (response: Response) => boolean
 }
 

@@ -28,7 +28,7 @@ export interface ReceivedMail {
 export interface SmtpSettings {
   /** 'starttls' offers the upgrade, 'tls' begins with it, 'none' knows nothing of it. */
   readonly security?: 'starttls' | 'tls' | 'none'
-  /** Nothing else is let in, when given. */
+  /** If given, all other logins are refused. */
   readonly login?: { readonly user: string; readonly password: string }
   /** `silent` never greets, `stalled` never answers DATA, `refusing` takes no recipient. */
   readonly fault?: 'silent' | 'stalled' | 'refusing'

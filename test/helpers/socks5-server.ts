@@ -1,6 +1,6 @@
 import net from 'node:net'
 
-/** A small SOCKS5 proxy that leads every connection to one loopback port and writes down what it was asked for. */
+/** A small SOCKS5 proxy that connects every request to one loopback port and records the requested targets. */
 export interface SocksServer {
   readonly port: number
   readonly asked: { readonly host: string; readonly port: number; readonly user: string }[]

@@ -201,7 +201,7 @@ describe('the addresses of Gemini', () => {
 })
 
 describe('an image by its address', () => {
-  it('[171] is never fetched from inside, by itself or behind a redirect', async () => {
+  it('[171] is never fetched from the internal network, directly or by a redirect', async () => {
     const { url, heard } = await answering('text.sse')
     let fetched = 0
     const inside = await httpUpstream((_request, response) => {

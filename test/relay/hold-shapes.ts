@@ -9,7 +9,7 @@ export interface HoldShape {
   readonly path: string
   readonly model: string
   readonly body: Readonly<Record<string, unknown>> | (() => FormData)
-  /** The dearest usage: `limit` is the output limit that the upstream was sent, undefined for none. */
+  /** The most expensive usage: `limit` is the output limit that the upstream was sent, undefined for none. */
   readonly usage: (sent: { readonly limit: number | undefined }) => Dearest
   /** Only the upstream knows the length of the prompt. */
   readonly isUnbounded?: true

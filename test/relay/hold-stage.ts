@@ -10,7 +10,7 @@ const gemini = 24
 type Json = Record<string, unknown>
 type Reply = (shape: HoldShape, used: Dearest) => Json | Buffer
 
-/** A server with channels of three vendors, all of which answer the shape that `play` was given last with its dearest usage. */
+/** A server with channels of three vendors, all of which answer the last shape passed to `play` with its most expensive usage. */
 export async function holdStage(server: TestServer) {
   let playing: HoldShape | undefined
   let answers = 0
@@ -42,7 +42,7 @@ export async function holdStage(server: TestServer) {
       playing = shape
       ignoresLimits = ignoring
     },
-    /** Sends a shape once and answers what was held and charged, and whether the charge was cut to the most that the call can use. */
+    /** Sends a shape once and returns the hold and the charge, and whether the charge was cut to the maximum usage of the call. */
     async once(shape: HoldShape, key = rich.key) {
       playing = shape
       ignoresLimits = false

@@ -25,7 +25,7 @@ describe('a tier of Chat', () => {
     ['flex', 'flex', 56, 0.5],
     [undefined, 'priority', 111, undefined],
     ['default', 'default', 111, undefined],
-  ])('asked %s and served %s is charged as served, never dearer than asked', async (asked, served, quota, factor) => {
+  ])('asked %s and served %s is charged as served, never more than the requested tier', async (asked, served, quota, factor) => {
     const { url, asked: bodies } = await vendor(chatReply(served ? { service_tier: served } : {}))
     const { ask, last } = await scene('sqlite', url)
     const { status } = await ask(chat(asked ? { service_tier: asked } : {}))

@@ -408,7 +408,7 @@ describeTasks('drawings', (suite) => {
     await set('TaskRetentionDays', 0)
   })
 
-  it('whose upstream dies are asked for less and less often, end in time, and are refunded', async () => {
+  it('whose upstream is dead are polled less and less often, end in time, and are refunded', async () => {
     const { peer, draw, poll, fetched } = suite.stage
     const id = await draw()
     for (const bad of [

@@ -1,7 +1,7 @@
 import type { Text } from '../text.ts'
 import type { ClientSetup, ClientStep } from './client.ts'
 
-/** How settings are written: places, and texts in the quotes of their languages. */
+/** Rendering of client settings: places, and texts quoted for their languages. */
 
 export const terminal: Text = { zh: '终端', en: 'Terminal' }
 /** A place whose name is the same in every language: a file, a path through menus. */

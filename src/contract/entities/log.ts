@@ -116,7 +116,7 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   unpriced?: true
   /** The source of the price: set by an administrator, the table of a fresh site, or public price data; absent for the fallback. */
   price_source?: 'own' | 'default' | 'public'
-  /** Of public price data: whose price it is, and the day of the data. */
+  /** For public price data: its vendor and date. */
   price_vendor?: string
   price_date?: string
   /** The prompt has more tokens than this, for which the price is a higher one; the factors of the row are those of that price. */

@@ -36,7 +36,7 @@ export const job = z.object({
   label: bothLanguages,
   /** On one of the nodes at a time, or on each. */
   on: z.enum(['one-node', 'each-node']),
-  /** 0 while it does not run by itself. */
+  /** 0 while it is not scheduled. */
   every_seconds: z.number(),
   /** Whether it may be started out of turn. */
   on_demand: z.boolean(),

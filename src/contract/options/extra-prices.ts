@@ -26,7 +26,7 @@ export const toolPrices: Readonly<Record<string, number>> = {
   image_generation_low: 0.016,
   image_generation_medium: 0.063,
   image_generation_high: 0.25,
-  // Anthropic: 0.05 an hour and container. Web fetch costs nothing but tokens.
+  // Anthropic: 0.05 an hour and container. Web fetch costs only tokens.
   code_execution: 0.05,
   // Google. Before Gemini 3 a grounded prompt is billed, since then each query.
   'web_search/gemini-*': 0.014,

@@ -72,7 +72,7 @@ export const pricedModel = z.object({
   served: z.boolean(),
   /** Null where nothing prices it. */
   source: z.enum(['own', 'default', 'public']).nullable(),
-  /** The public price that is charged: whose it is, and the vendors of other channels that sell the model for less. */
+  /** The public price that is charged: its vendor, and the vendors of other channels that sell the model for less. */
   charged: z
     .object({ vendor: z.string(), cheaper: z.array(z.string()), prices, steps: z.array(z.object({ above: z.int(), prices })) })
     .nullable(),

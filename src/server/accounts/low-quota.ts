@@ -30,7 +30,7 @@ export async function warnLowQuota(parts: NotifierParts & { readonly ledger: Led
   return sent
 }
 
-/** Whose warning is due again. */
+/** Users whose warning is due again. */
 async function readUnsent({ db, now: nowMs }: Core): Promise<number[]> {
   const now = seconds(nowMs())
   const rows = await db

@@ -25,7 +25,7 @@ export interface RootReset {
 
 /**
  * Gives a super admin a new password, for an operator of the machine who is locked out: ends sessions, access token and mailed codes, and
- * lifts a ban. Answers the name and the password. Throws an Error when no super admin has the name, `password_length` or `password_weak`.
+ * lifts a ban. Returns the name and the password. Throws an Error when no super admin has the name, `password_length` or `password_weak`.
  */
 export async function resetRoot(
   core: Core & { readonly passwords: Passwords },

@@ -35,7 +35,7 @@ export async function openRedisNews(
       check()
     })
   }
-  // Later, the client subscribes again by itself after each reconnect.
+  // Later, the client resubscribes automatically after each reconnect.
   subscriber.on('ready', () => {
     if (isSubscribed) return
     subscriber

@@ -33,8 +33,8 @@ const reasonLengthMax = 500
 const { enabled } = channelStatus
 
 /**
- * Disables a key automatically when its failure says that it will not recover by itself: it is refused, its account is without balance,
- * or a keyword of the options. The channel goes with its last key. Answers whether this call did it: of many failures at once one does.
+ * Disables a key automatically when its failure is permanent: it is refused, its account has no balance, or the error contains a keyword
+ * of the options. The channel is disabled with its last key. Returns whether this call did it: of many failures at once one does.
  * A failure with a key that was replaced or disabled since, or of a channel that is disabled already, changes nothing.
  */
 export async function reportFailure(core: Core, channel: RunningChannel, failure: ChannelFailure): Promise<boolean> {

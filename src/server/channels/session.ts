@@ -13,7 +13,7 @@ export interface Session {
 }
 
 export interface SessionFacts {
-  /** Whose conversation: two callers may use one name. */
+  /** The caller of the conversation: two callers may use one name. */
   readonly owner: string
   /** Conversations with two models are two. */
   readonly model: string

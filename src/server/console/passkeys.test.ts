@@ -47,7 +47,7 @@ describe.each(['sqlite', 'postgres'] as const)('passkeys over %s', (kind) => {
     return raw('POST /api/user/login/passkey', { body: { answer: device.get(options, deviations) }, cookie })
   }
 
-  it('are added for a fresh login, listed by name, and let in without password, name and code', async () => {
+  it('are added after a fresh login, listed by name, and log in without password, name and code', async () => {
     const ada = await console.addUser('ada')
     const { device, options, answer } = await add(ada)
     expect(answer.data).toMatchObject({ name: 'Laptop', used_at: 0 })
@@ -81,7 +81,7 @@ describe.each(['sqlite', 'postgres'] as const)('passkeys over %s', (kind) => {
     ['of another ceremony', { type: 'webauthn.create' }],
     ['with a damaged signature', { damaged: true }],
     ['of a copied key', { counter: 0 }],
-  ])('do not let in by an answer %s', async (what, deviations) => {
+  ])('do not log in with a reply %s', async (what, deviations) => {
     const user = await console.addUser(`u${++count}`)
     const { device } = await add(user)
     expect([what, (await logIn(device, deviations)).json().code]).toEqual([what, 'passkey_refused'])

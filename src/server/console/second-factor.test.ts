@@ -100,7 +100,7 @@ describe.each(['sqlite', 'postgres'] as const)('the second factor over %s', (kin
     expect((await second(codeOf(secret), older)).json().code).toBe('second_factor_wrong')
   })
 
-  it('lets in with each backup code once, and warns of the last ones', async () => {
+  it('accepts each backup code once, and warns of the last ones', async () => {
     const { user, codes } = await guarded('backup')
     const [first = '', other = ''] = codes
     expect((await second(first.toUpperCase().replace('-', ' '), await halfIn('backup'))).json().success).toBe(true)

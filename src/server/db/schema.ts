@@ -110,7 +110,7 @@ interface MailedCodesTable {
   key: string
   /** A mac of key and code; '' when nothing was mailed, so that nothing fits. */
   code_hash: string
-  /** Whose codes die with a change of password or address; 0 while there is no user yet. */
+  /** The user whose password or address changes delete the codes; 0 while there is no user yet. */
   user_id: number
   expires_at: number
   guesses: Generated<number>

@@ -35,8 +35,7 @@ export interface UpstreamSettings {
   /** Which HTTP/1.1 client carries the calls of the relay: this project's own, which is the default, or undici's. */
   readonly client?: 'own' | 'undici'
   /**
-   * Replaceable in tests: how names of channels are resolved, which certificates are trusted, and which addresses `fetchUntrusted` may
-   * reach.
+   * Replaceable in tests: the name resolution of channels, the trusted certificates, and the addresses that `fetchUntrusted` may reach.
    */
   readonly resolve?: Resolve
   readonly certificates?: string

@@ -1,6 +1,6 @@
 /**
  * Parses a `multipart/form-data` body without copying it, and edits single fields in the raw bytes (RFC 7578). Strict on purpose:
- * forms that another parser might read differently are refused, so that the upstream reads what was judged here.
+ * forms that another parser might read differently are refused, so that the upstream parses the same form that was checked here.
  */
 export interface FormPart {
   readonly name: string

@@ -95,7 +95,7 @@ export function memberValue(text: Buffer, members: readonly Member[], key: strin
   return member && JSON.parse(text.toString('utf8', member.valueStart, member.end))
 }
 
-/** Where the entries of the list that opens at `start` are, in order, without parsing them; undefined when there is no whole list. */
+/** The positions of the entries of the list that opens at `start`, in order, without parsing them; undefined when there is no whole list. */
 export function entriesOf(text: Buffer, start: number): { readonly start: number; readonly end: number }[] | undefined {
   if (text[start] !== openBracket) return undefined
   const entries: { start: number; end: number }[] = []

@@ -21,7 +21,7 @@ function counters() {
   const clock = newClock()
   const all = new Counters({ now: () => clock.now() })
   let ids = 0
-  /** The request that was let in, or why not and after how long it may be. */
+  /** The admitted request, or the reason of its refusal and the time until the retry. */
   const take = (rules: readonly Rule[], inputTokens = 0, outputTokens = 0) => {
     const decision = all.acquire(rules, { id: String(ids++), inputTokens, outputTokens })
     if (decision instanceof Promise) throw new Error('No Redis was asked, so the answer comes at once')

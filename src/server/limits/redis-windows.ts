@@ -119,7 +119,7 @@ export class RedisWindows {
     this.#run(end, this.#keysOf(rules), [need.id, ...ofRules]).catch(() => {})
   }
 
-  /** Counts tokens from now on that a request was not known to need when it was let in. */
+  /** Counts further tokens of an admitted request from now on. */
   add(rule: Rule, tokens: number): void {
     if (!this.#client.isReady) return
     this.#run(end, this.#keysOf([rule]), ['', rule.windowMs, 0, 0, 0, tokens]).catch(() => {})

@@ -133,7 +133,7 @@ export interface Letter {
   readonly language: Language
   /** `site` is the name of the site; the others are the params of the texts. */
   readonly params: TextParams & { readonly site: string }
-  /** Shown large, by itself. */
+  /** Shown large, on its own line. */
   readonly code?: string
   /** http or https. The target of the button, if any. */
   readonly link?: string

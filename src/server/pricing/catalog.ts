@@ -26,7 +26,7 @@ export interface Catalog {
   uncovered(model: string): Uncovered | undefined
 }
 
-/** Ratio of models without a price, as dear as the dearest models: 75 dollars per million tokens. */
+/** Ratio of models without a price, as expensive as the most expensive models: 75 dollars per million tokens. */
 export const fallbackModelRatio = 37.5
 
 /** `data` and `vendors` return a new object whenever the price data, or a channel, has changed. */

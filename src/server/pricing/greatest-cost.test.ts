@@ -32,7 +32,7 @@ const plain: TokenKinds = {
 }
 const tokens = { textTokens: 1000, outputTokens: 100 }
 
-it('is the cost of plain text where the request reaches nothing dearer', () => {
+it('is the cost of plain text if the request has nothing more expensive', () => {
   expect(greatestCost(price(), plain, tokens)).toBe(1000 + 400)
 })
 
@@ -46,7 +46,7 @@ it.each<[string, Partial<TokenKinds>, number]>([
   ['video that is written', { outputAs: ['output', 'videoOutput'] }, 1000 + 1200],
   ['a dearer tier', { pieces: { tier: { service_tier: 'priority' } } }, 2 * 1400],
   ['ten calls of a priced tool', { pieces: { toolCalls: { file_search: 10 } } }, 1400 + 12_500],
-])('takes the dearest rate of %s', (_name, kinds, cost) => {
+])('uses the highest rate of %s', (_name, kinds, cost) => {
   expect(greatestCost(price(), { ...plain, ...kinds }, tokens)).toBe(cost)
 })
 

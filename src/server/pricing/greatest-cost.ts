@@ -13,7 +13,7 @@ export interface TokenKinds {
 }
 
 /**
- * Costs of a call beside its tokens: its tier where that is dearer than the ordinary one, a price per call, and ten calls of each tool
+ * Costs of a call beside its tokens: its tier if it is more expensive than the default, a price per call, and ten calls of each tool
  * that the vendor runs, the default limit of vendors.
  */
 export function piecesOf(
@@ -34,7 +34,7 @@ const toolCallsMax = 10
 
 /**
  * The most that a call can cost, in quota units: `textTokens` of prompt beside its media and `outputTokens` over all completions, each at
- * the dearest rate that the request can reach. Pure. Throws `amount_out_of_range` as `costOf` does.
+ * the highest rate that the request can reach. Pure. Throws `amount_out_of_range` as `costOf` does.
  */
 export function greatestCost(
   price: Price,

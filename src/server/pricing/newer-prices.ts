@@ -216,7 +216,7 @@ async function lockProposal(within: Within, hash: string): Promise<Row<'price_da
   return found ?? fail('price_data_changed')
 }
 
-/** `act` is given the hash of the data in use, '' for that of the package, and answers what the audit notes. */
+/** `act` gets the hash of the data in use, '' for that of the package, and returns the audit entry. */
 async function decide(
   parts: Parts,
   { caller, action }: { caller: Caller; action: string },

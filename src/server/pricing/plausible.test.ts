@@ -44,7 +44,7 @@ describe('cache writes of an unknown lifetime', () => {
 })
 
 describe('an implausible usage', () => {
-  it('is cut on its side, from the dearest bucket on', () => {
+  it('is cut on its side, starting with the most expensive bucket', () => {
     const usage = usageOf({ input: 90, cacheRead: 80, audioInput: 20, output: 500, reasoning: 400, searches: 2 })
     expect(plausibleUsage(usage, bound)).toEqual({
       usage: usageOf({ input: 20, cacheRead: 80, audioInput: 0, output: 50, reasoning: 50, searches: 2 }),

@@ -16,7 +16,7 @@ import type { UsageBound } from './usage-bound.ts'
  * docs/decisions/0022-implausible-usage.md.
  */
 
-/** From the bucket that is usually the dearest to the cheapest. */
+/** From the bucket that is usually the most expensive to the cheapest. */
 const promptBuckets: readonly PromptBucket[] = [
   'audioInput',
   'imageInput',

@@ -23,7 +23,7 @@ it('knows a model at the vendors that sell it, and no vendor or model that there
   expect(data.ofOwnVendor('claude-opus-5', day)).toMatchObject({ vendor: 'Anthropic' })
 })
 
-it('takes the dearest price of the day, at any time of it', () => {
+it('uses the highest price of the day, at any time of day', () => {
   for (const hour of ['00', '02', '12', '23'])
     expect(data.of('deepseek', 'deepseek-v4-pro', Date.parse(`2026-11-23T${hour}:00:00Z`))?.prices).toMatchObject({
       input: 1.32,

@@ -129,7 +129,7 @@ function newestPrice(vendors: PriceVendors, now: string): string {
   return days.filter((day) => day <= now).reduce((newest, day) => (day > newest ? day : newest), '')
 }
 
-/** Prices that change with the time of the day count at their dearest, so that a price holds for the whole day. */
+/** Prices that change with the time of the day count at their highest, so that a price holds for the whole day. */
 function dearestOfDay(
   found: PriceCalculation,
   at: (time: Date) => PriceCalculation | undefined,

@@ -40,8 +40,8 @@ export function ratiosOf(prices: TokenPrices, quotaPerUnit: number): ModelRatios
 }
 
 /**
- * As many digits as ratios are written with. Further digits are cut off, not rounded: a cost is rounded up at its end, and a ratio
- * that is a hair too high would make it one unit dearer than the price in dollars.
+ * As many digits as ratios are written with. Further digits are cut off, not rounded: a cost is rounded up at its end, and a slightly too
+ * high ratio would make it one unit more expensive than the price in dollars.
  */
 function quotient(dividend: number, divisor: number): number {
   const exact = dividend / divisor

@@ -22,8 +22,7 @@ export function countMedia(
 }
 
 /**
- * The most tokens that one medium can be: as `countMedia` counts it, and an image whose size cannot be seen from here as the dearest that
- * the model takes.
+ * The maximum tokens of one medium: as `countMedia` counts it, and an image of unknown size as the largest that the model accepts.
  */
 export function mostTokensOf(found: MediaFound, model: string): number {
   const family = familyOf(model)

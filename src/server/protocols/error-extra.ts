@@ -25,7 +25,7 @@ function cleanValue(value: unknown, clean: (text: string) => string, depth: numb
   return isObject(value) ? cleanMembers(value, clean, depth) : null
 }
 
-/** Whose account at the vendor it is. */
+/** The owner of the account at the vendor. */
 const accounts: ReadonlySet<string> = new Set(['consumer', 'organization', 'organization_id', 'project_number', 'user_id'])
 const entriesMax = 50
 const depthMax = 8

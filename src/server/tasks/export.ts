@@ -3,7 +3,7 @@ import { type CsvColumn, csvFile } from '../lib/csv.ts'
 import type { Core } from '../options/core.ts'
 import { readDrawings, readTasks, type TaskFilter } from './lists.ts'
 
-/** Whose rows are in a file: those of one user as their owner sees them, or of everybody. */
+/** The rows of a file: those of one user as their owner sees them, or of all users. */
 export interface TaskExport {
   readonly filter: TaskFilter
   readonly timeZone: string

@@ -15,7 +15,7 @@ export interface Export {
   readonly format: 'csv' | 'jsonl'
   /** An IANA name; times include its offset, and columns its name. Unknown names mean UTC. */
   readonly timeZone: string
-  /** Whose rows, as their owner sees them; undefined for those of everybody as admins see them. */
+  /** The user whose rows are exported, as their owner sees them; undefined for all rows as admins see them. */
   readonly ownerId?: number
 }
 

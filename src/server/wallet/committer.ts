@@ -10,7 +10,7 @@ export interface Writer<Work> {
   refused(error: unknown): boolean
   /** Work of the same owner waits together when one piece of it is refused, as behind the same locked row. */
   owner(work: Work): number
-  /** Removes optional parts of an entry that was refused by itself. Returns whether there were any. */
+  /** Removes optional parts of an entry that was refused alone. Returns whether there were any. */
   lighten(work: Work, error: unknown): boolean
   /** The name of an entry in the log, when it cannot be written. */
   describe(work: Work): object
@@ -21,7 +21,7 @@ export interface Queued<Work> {
   readonly work: Work
   /** Part of an attempt that has begun; before that, the work may still be changed in place. */
   taken: boolean
-  /** To be written by itself, because a batch with it was refused. */
+  /** To be written separately, because a batch with it was refused. */
   alone: boolean
   refusals: number
   waiters: Waiter[]

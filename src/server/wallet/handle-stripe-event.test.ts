@@ -136,7 +136,7 @@ eachDatabase('payments with Stripe', (fresh) => {
     expect(await take(completed, asked(1200))).toBe('credited')
   })
 
-  it('[T175] records refunds and chargebacks once, takes nothing by itself, and lets an admin take back once', async () => {
+  it('[T175] records refunds and chargebacks once, reclaims nothing automatically, and lets an admin reclaim once', async () => {
     const node = await ledgerOf(await fresh())
     const { take, session, quota, order, core } = await shop(node)
     pay(session)

@@ -72,8 +72,8 @@ export async function completeTopUp(
 }
 
 /**
- * Takes units back for an order that was refunded or disputed, at most what it credited, and once. Spent quota is owed: the balance
- * may go below zero. Throws `not_found`, `top_up_not_refunded`, `amount_out_of_range`, and `quota_unchanged` or `quota_change_unclear`
+ * Reclaims units for an order that was refunded or disputed, at most the credited amount, and once. Spent quota is owed: the balance may
+ * become negative. Throws `not_found`, `top_up_not_refunded`, `amount_out_of_range`, and `quota_unchanged` or `quota_change_unclear`
  * when the connection is lost during the commit.
  */
 export async function withdrawTopUp(

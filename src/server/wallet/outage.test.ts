@@ -18,7 +18,7 @@ async function eventually(check: () => Promise<void>): Promise<void> {
 }
 
 eachDatabase('ledger without its database', (fresh) => {
-  it('[T214] refuses holds, reports what is not durable, and writes it when the database is available again', async () => {
+  it('[T214] refuses holds, reports entries that are not durable, and writes them when the database is available again', async () => {
     const node = await ledgerOf(await fresh())
     const userId = await node.user(1000)
     const holds = Array.from({ length: 5 }, () => aHold(userId, 0, 100))

@@ -171,7 +171,7 @@ function rowsWriter(database: DatabaseSyncInstance, { head, row, tail = '' }: { 
   }
 }
 
-/** A failed commit may have ended the transaction by itself. */
+/** A failed commit may have ended the transaction already. */
 function rollBack(database: DatabaseSyncInstance): void {
   try {
     database.exec('rollback')

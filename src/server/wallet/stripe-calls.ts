@@ -42,7 +42,7 @@ export class StripeCalls {
       const url = `${this.#address}${path}`
       const { status, body } = await callConfigured(this.#upstream, { ...sent, url, headers, timeoutMs, sizeBytesMax })
       if (status === 200) return readCheckoutSession(body.toString())
-      // Stripe explains here what is wrong with the order or the account; of the key it repeats only the end.
+      // Stripe explains the fault of the order or the account here; it repeats only the end of the key.
       this.#core.logger.warn({ status, answer: body.toString().slice(0, 1000) }, 'Stripe refused a call')
     } catch (error) {
       this.#core.logger.warn({ error }, 'Stripe could not be asked')

@@ -5,7 +5,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 export type SearchValue = string | number | boolean
 export type SearchShape = Readonly<Record<string, SearchValue>>
 
-/** Literal defaults stand for any value of their type. */
+/** Literal defaults are widened to their type. */
 export type Widened<Shape> = {
   -readonly [Key in keyof Shape]: Shape[Key] extends string
     ? string

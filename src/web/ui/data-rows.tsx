@@ -28,7 +28,7 @@ export function DataRows<Row>({
   const extra = (selected ? 1 : 0) + (expand ? 1 : 0) + (rowActions ? 1 : 0)
 
   return (
-    // A table wider than the window scrolls by itself, and by keyboard too.
+    // A table wider than the window scrolls separately, by keyboard too.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable
     <section className={styles.scroll} aria-label={label} tabIndex={0}>
       <table className={styles.table}>

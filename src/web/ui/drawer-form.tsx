@@ -71,7 +71,7 @@ export function DrawerFormWaiting() {
   return (
     <div className={styles.fields} role="status" aria-label={say('loading')}>
       {[40, 90, 60, 90, 75].map((width, index) => (
-        // Nothing but the place tells one bar from another.
+        // Only the position distinguishes the bars.
         // biome-ignore lint/suspicious/noArrayIndexKey: they never change
         <Skeleton key={index} height={index % 2 === 0 ? 12 : 34} width={`${width}%`} />
       ))}

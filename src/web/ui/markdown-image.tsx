@@ -5,7 +5,7 @@ import { PictureThumb } from './picture-thumb.tsx'
 import styles from './prose.module.css'
 import { texts } from './texts.ts'
 
-/** An address that holds the bytes of a picture by itself. SVG is a document, and not among them. */
+/** A data URL of an image. SVG is a document, and excluded. */
 export const isDataUrlPicture = (address: string): boolean => /^data:image\/(?:png|jpeg|gif|webp);base64,/i.test(address)
 
 /** An image of the text or of this site, or of another site once the reader requests it: loading reveals the reader to that site. */

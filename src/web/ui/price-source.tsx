@@ -20,7 +20,7 @@ const texts = defineTexts({
 
 export interface PriceSourceProps {
   readonly source: 'own' | 'default' | 'public'
-  /** Of public data: whose price it is, and the day of the data. */
+  /** For public data: its vendor and date. */
   readonly vendor?: string
   readonly date?: string
   /** Vendors of other channels that sell the model for less. */

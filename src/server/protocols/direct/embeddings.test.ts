@@ -175,7 +175,7 @@ describe('embeddings by another vendor', () => {
     expect(many.bodies.map(({ texts }) => (texts as unknown[]).length)).toEqual([96, 96, 8])
   })
 
-  it('Vertex: many texts of the older models in one call, each of Gemini by itself', () => {
+  it('Vertex: many texts of the older models in one call, those of Gemini in separate calls', () => {
     const old = convertOfTest('openai.embeddings', 'vertex.embed', openAi({ dimensions: 2 }), {
       upstreamModel: 'text-embedding-005',
     })

@@ -118,7 +118,7 @@ export function imagesWithoutTokens(calls: number): Usage {
   return { ...noUsage, input: Math.ceil(tokensPerImage * calls), calls }
 }
 
-/** The most of each image, in the dearest size and quality of any model, read or written; partial ones of a stream have 100 tokens each. */
+/** The maximum of each image, in the most expensive size and quality of any model, read or written; partial ones of a stream have 100 tokens each. */
 const imageTokensMax = 6_500
 const partialTokens = 100
 

@@ -51,7 +51,7 @@ function NoLink({ kind }: { kind: 'broken' | 'notConfigured' }) {
   )
 }
 
-/** Leads to the tokens by itself. */
+/** Redirects to the tokens automatically. */
 function NoToken() {
   const say = useText(texts)
   const navigate = useNavigate()

@@ -18,7 +18,7 @@ export function SharesTable({ sums, series, metric, nameOf }: SharesProps) {
   const say = useText(texts)
   const total = figureOf(sums.total, metric)
   return (
-    // Scrolls by itself, so that the keyboard must reach it.
+    // It scrolls separately, so it must be reachable by keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls has to be reached by keyboard
     <section className={styles.scroll} tabIndex={0} aria-label={say('shares')}>
       <table className={styles.table} data-metric={metric}>

@@ -44,7 +44,7 @@ export interface Question {
 export const isRunning = ({ state }: Answer): boolean => state === 'loading' || state === 'incomplete'
 export const isAnswering = (turns: readonly Turn[]): boolean => turns.some(({ answers }) => answers.some(isRunning))
 
-/** The answer after one more event. `cut` is said of a stream that ended early by itself. */
+/** The answer after one more event. `cut`: the stream ended early without an abort. */
 export function afterEvent(answer: Answer, event: ChatEvent, { stopped, cut }: { stopped: boolean; cut: string }): Answer {
   switch (event.kind) {
     case 'begun':

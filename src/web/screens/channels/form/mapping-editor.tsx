@@ -79,7 +79,7 @@ function Chains({ text }: { text: string }) {
         <li key={steps[0]} data-circle={isCircle} role={isCircle ? 'alert' : undefined}>
           {say(isCircle ? 'chainCircle' : 'chain')}{' '}
           {steps.map((step, index) => (
-            // A circle comes back to a name that it has.
+            // A loop returns to an earlier name.
             // biome-ignore lint/suspicious/noArrayIndexKey: the place names a step
             <Fragment key={index}>
               {index > 0 && ' → '}
