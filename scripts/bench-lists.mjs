@@ -1,8 +1,8 @@
-// `npm run bench:lists`: how long the lists and sums of the console take over a long log, on both databases, through HTTP.
-//   --rows N                      rows of the log, 1,000,000 unless named
-//   --targets sqlite,postgres     one of them alone
-//   --times N                     how often each is asked; the table has the fastest and the middle one
-//   --write                       the table into docs/performance.md
+// `npm run bench:lists`: measures the console's lists and sums over a long log, on both databases, through HTTP.
+//   --rows N                      rows of the log, 1,000,000 by default
+//   --targets sqlite,postgres     one of them only
+//   --times N                     requests of each; the table has the fastest and the median
+//   --write                       writes the table into docs/performance.md
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpus, release, tmpdir } from 'node:os'
 import { join } from 'node:path'

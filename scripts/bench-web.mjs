@@ -1,8 +1,8 @@
-// `npm run bench:web`: how heavy and how quick the console is in a real browser, with the line and the processor of a slow phone.
-//   --screens /log,/token         these alone
-//   --processor N                how many times slower the processor is made; 2 unless named, 4 on a quick machine
-//   --times N                     how often each is opened; the table has the middle one
-//   --weight                      only what a first visit weighs, at full speed; `npm run check` does so
+// `npm run bench:web`: measures weight and speed of the console in a real browser, with the network and the processor of a slow phone.
+//   --screens /log,/token         only these
+//   --processor N                slowdown of the processor; 2 by default, 4 on a fast machine
+//   --times N                     visits of each; the table has the median
+//   --weight                      only the weight of a first visit, at full speed, as in `npm run check`
 import { mkdtemp, rm } from 'node:fs/promises'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -90,7 +90,7 @@ await buildWhenStale()
 const { openApp } = await import('../dist/server/app.js')
 const { listen } = await import('../dist/server/http/server.js')
 const { readEnv } = await import('../dist/server/env.js')
-// The browser is started as the tests start it.
+// The browser is started like in the tests.
 const { launchBrowser } = (await runnerImport(join(root, 'test/helpers/browser.ts'))).module
 
 const folder = await mkdtemp(join(tmpdir(), 'sluice-web-'))

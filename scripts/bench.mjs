@@ -1,8 +1,8 @@
-// `npm run bench`: what a request costs in Sluice with everything on, beside nginx and beside the provider alone, in one run.
+// `npm run bench`: measures the cost of a request in Sluice with all features enabled, compared to nginx and to the provider alone, in one run.
 //   --quick            one short round          --seconds N, --rounds N      length and number of runs
 //   --works json,open  some of the works        --targets nginx,sqlite       some of direct, nginx, sqlite, postgres
 //   --profile          a CPU profile of Sluice on SQLite in ./bench-profile
-//   --write            the tables into docs/performance.md
+//   --write            writes the tables into docs/performance.md
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpus, release, tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
-// `npm run build`: dist/contract and dist/server by the TypeScript compiler, with dist/server/main.js as a bundle of them and of the
-// packages they use; dist/web by Vite, with packed forms of its files; the licences of it all. The exported function builds only what
-// changed since the last time, told by a hash over the sources.
+// `npm run build`: compiles dist/contract and dist/server with TypeScript, with dist/server/main.js as a bundle of them and of their
+// packages; builds dist/web with Vite, with compressed copies of its files; and collects the licences. The exported function builds only
+// the parts that changed since the last build, by a hash over the sources.
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -48,7 +48,7 @@ async function buildWeb() {
   return code
 }
 
-/** Builds what is stale of the wanted parts, at the same time. Ends the process when a build fails. */
+/** Builds the stale ones of the requested parts in parallel. Ends the process when a build fails. */
 export async function buildWhenStale({ force = false, only = Object.keys(parts) } = {}) {
   const built = force ? {} : await readStamp()
   const now = Object.fromEntries(await Promise.all(only.map(async (name) => [name, await hashOf(parts[name].from)])))

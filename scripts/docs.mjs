@@ -1,5 +1,5 @@
 // `npm run docs`: writes docs/reference and docs/clients.md from the declarations in the built server. With --check it writes nothing and fails when a file
-// is not what it would write.
+// is out of date.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { buildWhenStale } from './build.mjs'

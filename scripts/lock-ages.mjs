@@ -1,6 +1,6 @@
-// `node scripts/lock-ages.mjs`: fails when the lock file has a package whose age was not recorded, or which is younger than a week. Needs
-// no network: the ages are in lock-ages.json. `--record` asks the registry for the new ones, a few as a change brings them, and
-// `--record --reason "…"` lets in a younger one, with the reason.
+// `node scripts/lock-ages.mjs`: fails when the lock file has a package without a recorded age, or one younger than a week. Needs
+// no network: the ages are in lock-ages.json. `--record` queries the registry for the new ones, a few per change, and
+// `--record --reason "…"` accepts a younger one, with the reason.
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -13,7 +13,7 @@ const nobody = { uid: 65534, gid: 65534 }
 
 /**
  * @param {{ durable?: boolean, folder?: string, more?: Record<string, string | number>, bin?: string }} [settings] durable: fsync on, as in use; tests
- *   go without. folder: where its files lie. more: settings of PostgreSQL. bin: a folder with other binaries
+ *   go without. folder: for its files. more: settings of PostgreSQL. bin: a folder with other binaries
  * @returns {Promise<import('./postgres-server.d.mts').PostgresServer>}
  */
 export async function startPostgres({ durable = false, folder = tmpdir(), more = {}, bin } = {}) {

@@ -1,5 +1,5 @@
-// `npm run sbom`: what the product is made of, as CycloneDX in dist/sbom.json: every package of the lock file, those of the console too,
-// whose code is in its bundle. Made from the lock file alone, and the same for the same lock file.
+// `npm run sbom`: writes the bill of materials as CycloneDX into dist/sbom.json: every package of the lock file, including those in
+// the console's bundle. It depends only on the lock file, and is the same for the same lock file.
 import { execFile } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ const { stdout } = await promisify(execFile)(
   ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--package-lock-only'],
   { cwd: root, maxBuffer: 64 * 1024 * 1024 },
 )
-// When and as which number it was made says nothing of the product, and differs each time.
+// Timestamp and serial number are left out, because they differ each time.
 const { serialNumber: _, ...bom } = JSON.parse(stdout)
 const { timestamp: __, ...metadata } = bom.metadata
 const { name, version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))

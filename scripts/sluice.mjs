@@ -1,5 +1,5 @@
-// `npm run sluice -- COMMAND`: installs and builds what is missing or stale, then becomes the command line of the server. Its own words go
-// to the standard error output, so that the answer of a command stays machine-readable.
+// `npm run sluice -- COMMAND`: installs and builds missing or stale parts, then runs the server's command line. Its own messages go
+// to standard error, so that the output of a command stays machine-readable.
 import { buildWhenStale } from './build.mjs'
 import { installWhenNeeded, requireNode } from './lib/install.mjs'
 

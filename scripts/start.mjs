@@ -1,4 +1,4 @@
-// `npm start`: installs and builds what is missing or stale, then becomes the server. Prints only when it does something.
+// `npm start`: installs and builds missing or stale parts, then runs the server. Prints only when it does something.
 import { buildWhenStale } from './build.mjs'
 import { installWhenNeeded, requireNode } from './lib/install.mjs'
 

@@ -1,4 +1,4 @@
-// `npm test`: installs and builds what is missing or stale, runs every test (or those that the arguments name) and closes with the
+// `npm test`: installs and builds missing or stale parts, runs every test (or those that the arguments name) and closes with the
 // plain line `N passed, N failed, N skipped`. Fails when a test failed, and when none ran.
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

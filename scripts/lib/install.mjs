@@ -27,7 +27,7 @@ export async function installWhenNeeded() {
   }
 }
 
-/** npm writes what it installed into node_modules/.package-lock.json as its last step; that is compared with the lock file. */
+/** npm's last step writes the installed versions into node_modules/.package-lock.json, which is compared with the lock file. */
 export async function isInstalled(folder = root) {
   const [wanted, installed] = await Promise.all([
     readPackages(join(folder, 'package-lock.json')),

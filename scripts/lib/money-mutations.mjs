@@ -2,10 +2,10 @@
 
 /**
  * @typedef {object} Mutation
- * @property {string} name What a call costs or an account may spend is wrong in this way.
+ * @property {string} name The resulting fault of charges or holds.
  * @property {string} file Path from the root.
- * @property {string} from What stands there exactly once.
- * @property {string} to What replaces it; the types stay right.
+ * @property {string} from Text that occurs exactly once.
+ * @property {string} to Its replacement; the types stay valid.
  * @property {readonly string[]} tests Files of the short run, at least one of which must fail.
  */
 
