@@ -52,6 +52,20 @@ describe('a running server', () => {
     },
   )
 
+  it('[T014] keeps hashes of full strength, also of a password whose hash was of a lesser one', async () => {
+    const test = await freshDatabase('sqlite', 'started')
+    onTestFinished(() => test.drop())
+    const database = await test.open()
+    onTestFinished(() => database.close())
+    const hashOfRoot = async () =>
+      (await database.db.selectFrom('users').select('password_hash').executeTakeFirst())?.password_hash
+    expect(await hashOfRoot()).toContain('$m=8,t=1,p=1$')
+    // It logs in as root.
+    const server = await startProcess(test)
+    onTestFinished(async () => void (await server.kill('SIGKILL')))
+    expect(await hashOfRoot()).toContain('$m=19456,t=2,p=1$')
+  })
+
   it('[T244] removes every secret that its child processes and reports would get', () => {
     const script = `
       import { readEnv, secretSettings } from ${JSON.stringify(new URL('../dist/server/env.js', import.meta.url).href)}

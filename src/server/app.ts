@@ -52,6 +52,8 @@ export interface Replaceable {
   readonly now?: Clock
   readonly steady?: Clock
   readonly logger?: Logger
+  /** Passwords with a cheaper hash than those of a real server. */
+  readonly passwords?: Passwords
   /** Certificates of the mail server, instead of those that the system trusts. */
   readonly mailCertificates?: string
   /** Address of the verifier of human checks. */
@@ -93,7 +95,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const ledger = await openLedger(core)
   await ledger.expire()
   const mailer = new Mailer(core, { certificates: replaced.mailCertificates })
-  const passwords = new Passwords()
+  const passwords = replaced.passwords ?? new Passwords()
   const sessions = new Sessions(core)
   const human = new HumanCheck(core, upstream, replaced.humanVerifier)
   const providers = new ProviderClient(core, upstream, replaced.identityProviders)

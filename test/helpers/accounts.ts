@@ -3,7 +3,7 @@ import type { OptionKey } from '../../src/contract/options/index.ts'
 import { type EndpointSettings, ProviderClient } from '../../src/server/accounts/external-identity/endpoints.ts'
 import { OidcKeys } from '../../src/server/accounts/external-identity/oidc-keys.ts'
 import { HumanCheck } from '../../src/server/accounts/human-check.ts'
-import { type Hashing, Passwords } from '../../src/server/accounts/passwords.ts'
+import type { Hashing, Passwords } from '../../src/server/accounts/passwords.ts'
 import { Sessions } from '../../src/server/accounts/sessions.ts'
 import type { Accounts } from '../../src/server/accounts/sign-in.ts'
 import { createUser } from '../../src/server/accounts/users.ts'
@@ -12,14 +12,13 @@ import { Mailer } from '../../src/server/notify/mailer.ts'
 import type { Caller, Core } from '../../src/server/options/core.ts'
 import { testCertificate } from './certificate.ts'
 import { newClock, type TestClock } from './clock.ts'
-import { testCore } from './core.ts'
+import { cheapPasswords, testCore } from './core.ts'
 import type { TestDatabase } from './databases.ts'
 import type { SmtpServer } from './smtp-server.ts'
 
 export const goodPassword = 'correct horse 7'
 
-const passwords = new Passwords()
-/** Made once: hashing is slow by intent. */
+const passwords = cheapPasswords()
 export const goodHash = passwords.hash(goodPassword)
 
 export interface AccountNode extends Accounts {

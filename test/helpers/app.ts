@@ -5,7 +5,7 @@ import { builtWeb, listen } from '../../src/server/http/server.ts'
 import { readConsoleFiles } from '../../src/server/http/static-files.ts'
 import type { App } from '../../src/server/parts.ts'
 import { isWatched, note } from './canaries.ts'
-import { rootPassword, testMasterKey } from './core.ts'
+import { cheapPasswords, rootPassword, testMasterKey } from './core.ts'
 import { type DatabaseKind, freshDatabase, type TestDatabase } from './databases.ts'
 import { testLogger } from './logger.ts'
 
@@ -51,7 +51,7 @@ export async function startServer(kind: DatabaseKind, { env, database, ...replac
     ...own.env,
     ...env,
   }
-  const open = await openApp(settings, { logger: testLogger(), ...replaced })
+  const open = await openApp(settings, { logger: testLogger(), passwords: cheapPasswords(), ...replaced })
   const server = await listen(open.app, consoleFiles)
   const url = server.url.replace('localhost', '127.0.0.1')
   const cookie = `session=${await open.app.sessions.create({ userId: 1, address: '127.0.0.1', userAgent: 'test' })}`

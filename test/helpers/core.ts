@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { Passwords } from '../../src/server/accounts/passwords.ts'
 import { Bus } from '../../src/server/bus/bus.ts'
 import { openSecrets } from '../../src/server/db/key-ring.ts'
 import type { Database } from '../../src/server/db/open.ts'
@@ -12,6 +13,10 @@ import { testLogger } from './logger.ts'
 
 export const testMasterKey = Buffer.alloc(32, 7)
 export const rootPassword = 'correct-horse-1'
+
+/** Hashes that cost next to nothing: what they withstand is for the tests of passwords, which take `new Passwords()`. */
+export const cheapPasswords = () => new Passwords(cheapStrength)
+export const cheapStrength = { memoryCost: 8, timeCost: 1, parallelism: 1 }
 
 /** The parts that every rule uses, over an open database and without network. */
 export async function testCore(database: Database, more: { now?: Clock; env?: Partial<Env>; node?: string } = {}): Promise<Core> {

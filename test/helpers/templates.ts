@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { createRoot } from '../../src/server/accounts/create-root.ts'
-import { Passwords } from '../../src/server/accounts/passwords.ts'
 import { migrate } from '../../src/server/db/migrate.ts'
 import { type Database, openDatabase } from '../../src/server/db/open.ts'
-import { rootPassword, testCore } from './core.ts'
+import { cheapPasswords, rootPassword, testCore } from './core.ts'
 
 /**
  * The initial database of a test: without any table, with the current schema, or as after the first start of a server, with `root` and
@@ -67,7 +66,7 @@ export async function dropPostgres(url: string): Promise<void> {
 
 async function addRoot(database: Database): Promise<void> {
   const core = await testCore(database, { env: { ROOT_PASSWORD: rootPassword } })
-  await createRoot({ ...core, passwords: new Passwords() })
+  await createRoot({ ...core, passwords: cheapPasswords() })
   core.options.close()
 }
 

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { fillHashingQueue, goodPassword as good, goodHash, startAccounts } from '../../../test/helpers/accounts.ts'
 import { newClock } from '../../../test/helpers/clock.ts'
+import { cheapStrength } from '../../../test/helpers/core.ts'
 import { eachDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
 import { faultProxy } from '../../../test/helpers/fault-proxy.ts'
 import { role } from '../../contract/roles.ts'
@@ -47,6 +48,8 @@ eachDatabase('accounts', (fresh, kind) => {
   const enter = (username: string, password = good, address = '203.0.113.9', using = accounts) =>
     signIn(using, { username, password, address, userAgent: 'test' })
   const ledger = () => node.db.selectFrom('ledger').selectAll().execute()
+  /** Accounts with passwords as a server keeps them. */
+  const strong = (): Accounts => ({ ...node, passwords: new Passwords() })
   const place = { address: '203.0.113.9', userAgent: 'test' }
   const setUser = async (id: number, values: { status?: number; role?: number; deleted_at?: number }) => {
     await node.db.updateTable('users').set(values).where('id', '=', id).execute()
@@ -81,7 +84,7 @@ eachDatabase('accounts', (fresh, kind) => {
 
   it('[T014] keeps only a hash of password and session', async () => {
     const id = await addUser('ada')
-    const { token } = await enter('ada')
+    const { token } = await enter('ada', good, place.address, strong())
     const { password_hash } = await findUser(node.db, id)
     expect(password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
     // The same password has another salt, so another hash.
@@ -222,7 +225,7 @@ eachDatabase('accounts', (fresh, kind) => {
         return super.withPermit((hashing) => work({ ...hashing, verify }))
       }
     }
-    const overtaken = { ...node, passwords: new Overtaken() }
+    const overtaken = { ...node, passwords: new Overtaken(cheapStrength) }
     await expect(enter('ada', good, place.address, overtaken)).rejects.toMatchObject({ code: 'login_step_lost' })
     expect(await node.sessions.list(id)).toEqual([])
     expect((await enter('ada', 'another horse 8')).user.id).toBe(id)
@@ -233,9 +236,9 @@ eachDatabase('accounts', (fresh, kind) => {
     const { hash } = await import('@node-rs/argon2')
     const weak = await hash(good, { memoryCost: 8192, timeCost: 1, parallelism: 1 })
     await node.db.updateTable('users').set({ password_hash: weak }).where('id', '=', id).execute()
-    await enter('ada')
+    await enter('ada', good, place.address, strong())
     expect((await findUser(node.db, id)).password_hash).toContain('m=19456,t=2,p=1')
-    await enter('ada')
+    await enter('ada', good, place.address, strong())
   })
 
   it('renews an imported bcrypt hash at the first login', async () => {

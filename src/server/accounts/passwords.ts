@@ -9,8 +9,14 @@ import { Semaphore } from '../lib/semaphore.ts'
 import { commonPasswords } from './common-passwords.ts'
 import { usernameKey } from './usernames.ts'
 
-/** Argon2id, in kibibytes, passes and lanes. Stored hashes of other strength are renewed at the next login. */
-const strength = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+/** The cost of Argon2id, in kibibytes, passes and lanes. */
+export interface Strength {
+  readonly memoryCost: number
+  readonly timeCost: number
+  readonly parallelism: number
+}
+
+const fullStrength: Strength = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 /** One core is left for relaying, if there are several. */
 const hashingMax = Math.max(1, availableParallelism() - 1)
 const waitingMax = 50
@@ -33,9 +39,10 @@ export interface Hashing {
  * `too_many_requests`.
  */
 export class Passwords implements Hashing {
+  readonly #strength: Strength
   readonly #semaphore = new Semaphore(hashingMax, waitingMax)
   readonly #hashing: Hashing = {
-    hash: (password) => hash(fold(password), strength),
+    hash: (password) => hash(fold(password), this.#strength),
     verify: (password, stored) => this.#verify(password, stored),
   }
   /** Hashes of unknown passwords, verified when a user has no hash of that kind. */
@@ -43,6 +50,10 @@ export class Passwords implements Hashing {
   #bcryptDummy: { cost: number; hash: Promise<string> } | undefined
   /** The latest timeout of the database within a permit. */
   #timeout: DatabaseTimeout | undefined
+
+  constructor(strength = fullStrength) {
+    this.#strength = strength
+  }
 
   hash(password: string): Promise<string> {
     return this.withPermit((hashing) => hashing.hash(password))
@@ -90,7 +101,7 @@ export class Passwords implements Hashing {
     const imported = stored !== undefined && bcryptForm.test(stored) ? stored : undefined
     const own = stored?.startsWith('$argon2') ? stored : undefined
     if (imported) this.expectImported(Number(imported.slice(4, 6)))
-    this.#argonDummy ??= hash(newSecret(), strength)
+    this.#argonDummy ??= hash(newSecret(), this.#strength)
 
     const argon = own ?? (await this.#argonDummy)
     const bcrypt = imported ?? (await this.#bcryptDummy?.hash)
@@ -100,12 +111,12 @@ export class Passwords implements Hashing {
     return (isOwn && own !== undefined) || (isImported && imported !== undefined)
   }
 
+  /** Whether a stored hash is of another kind or strength: it is renewed at the next login. */
   isOutdated(stored: string): boolean {
     if (!stored.startsWith('$argon2')) return true
     const used = parseOptions(stored)
-    return (
-      used.memoryCost !== strength.memoryCost || used.timeCost !== strength.timeCost || used.parallelism !== strength.parallelism
-    )
+    const { memoryCost, timeCost, parallelism } = this.#strength
+    return used.memoryCost !== memoryCost || used.timeCost !== timeCost || used.parallelism !== parallelism
   }
 }
 
