@@ -4,6 +4,7 @@ import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { type Program, upstreamOfTest } from '../helpers/upstream.ts'
+import { sharedStages } from './shared-stage.ts'
 import { ask, chat, event, httpUpstream, upstreamKey as key, model, piece } from './stage.ts'
 
 eachDatabase('a request that goes wrong', (_fresh, kind) => {
@@ -138,10 +139,14 @@ eachDatabase('a request that goes wrong', (_fresh, kind) => {
       ['half of a JSON', { bytes: '{"choices":[{"index":0' }, 502],
       ['a redirect', { redirect: 'http://127.0.0.1:1/' }, 502],
     ]
+    const sharedStage = sharedStages(kind)
     for (const stream of [false, true]) {
       it.each(failing)(`%s (stream: ${stream})`, async (_name, program, status) => {
-        const { server, token } = await stage([program])
+        const upstream = await upstreamOfTest()
+        upstream.program(model, [program])
+        const { server, token } = await sharedStage(upstream.url, { key })
         const answer = await ask(server, token.key, chat({ stream }))
+        expect(upstream.journal).toHaveLength(1)
         expect(answer.status).toBe(status)
         expect(answer.text).not.toContain(key)
         expect(answer.text).not.toMatch(/127\.0\.0\.1/)

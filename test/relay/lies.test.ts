@@ -6,6 +6,7 @@ import type { TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
+import { sharedStages } from './shared-stage.ts'
 import {
   answerBytes,
   chat,
@@ -21,6 +22,7 @@ import {
   upstreamKey,
 } from './stage.ts'
 
+const sharedStage = sharedStages()
 const sse = 'text/event-stream'
 
 /** An upstream that always answers these bytes. */
@@ -45,7 +47,7 @@ describe('an answer in the other form than was asked for', () => {
   it.each(['application/json', sse, 'text/plain', ''])(
     'one completion instead of a stream reaches the caller as a stream (%s)',
     async (type) => {
-      const { server, ask } = await stage('sqlite', await replying(completion(), type))
+      const { server, ask, logs } = await sharedStage(await replying(completion(), type))
       const plain = await ask(chat({ stream: true }))
       expect([plain.status, plain.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
       expect(said(plain.text)).toBe('four five six')
@@ -55,7 +57,7 @@ describe('an answer in the other form than was asked for', () => {
 
       const counted = await ask(chat({ stream: true, stream_options: { include_usage: true } }))
       expect(dataOf(counted.text).at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 11 } })
-      expect((await books(server)).logs.map((row) => [row.prompt_tokens, row.completion_tokens])).toEqual([
+      expect((await logs()).map((row) => [row.prompt_tokens, row.completion_tokens])).toEqual([
         [11, 7],
         [11, 7],
       ])
@@ -68,7 +70,7 @@ describe('an answer in the other form than was asked for', () => {
     const body = completion({
       choices: [{ index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'tool_calls' }],
     })
-    const { ask } = await stage('sqlite', await replying(body))
+    const { ask } = await sharedStage(await replying(body))
     const [first, last] = dataOf((await ask(chat({ stream: true }))).text)
     expect(first.choices[0].delta).toEqual({ role: 'assistant', content: '', tool_calls: [{ index: 0, ...call }] })
     expect(last.choices[0].finish_reason).toBe('tool_calls')
@@ -87,7 +89,7 @@ describe('an answer in the other form than was asked for', () => {
       event({ id: 'c', choices: [], usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 } }),
       event('[DONE]'),
     ].join('')
-    const { server, ask } = await stage('sqlite', await replying(stream, sse))
+    const { ask, logs } = await sharedStage(await replying(stream, sse))
     const answer = await ask(chat())
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json'])
     expect(JSON.parse(answer.text)).toMatchObject({
@@ -108,14 +110,14 @@ describe('an answer in the other form than was asked for', () => {
       ],
       usage: { prompt_tokens: 11, completion_tokens: 7 },
     })
-    expect((await books(server)).logs[0]).toMatchObject({ prompt_tokens: 11, completion_tokens: 7, is_stream: 0 })
+    expect((await logs())[0]).toMatchObject({ prompt_tokens: 11, completion_tokens: 7, is_stream: 0 })
   })
 
   it('a stream that is cut, or reports an error, is no completion', async () => {
     for (const stream of [piece('four '), piece('four ') + event({ error: { message: 'overloaded', type: 'server_error' } })]) {
-      const { server, ask } = await stage('sqlite', await replying(stream, sse))
+      const { ask, charged } = await sharedStage(await replying(stream, sse))
       expect((await ask(chat())).status).toBe(502)
-      expect(await settledCharges(server)).toEqual([])
+      expect(await charged()).toEqual([])
     }
   })
 
@@ -196,17 +198,17 @@ describe('an answer that is none', () => {
     ['plain text', 'error: out of cheese', 'text/plain'],
     ['binary', Buffer.from([0, 159, 146, 150]), 'application/octet-stream'],
   ])('%s is a failure, reported plainly and free of charge', async (_name, body, type) => {
-    const { server, ask } = await stage('sqlite', await replying(body, type))
+    const { server, ask, charged } = await sharedStage(await replying(body, type))
     for (const stream of [true, false]) {
       const answer = await ask(chat({ stream }))
       expect([answer.status, JSON.parse(answer.text).error.type]).toEqual([502, 'upstream_error'])
     }
-    expect(await settledCharges(server)).toEqual([])
+    expect(await charged()).toEqual([])
     await requireBalancedBooks(server)
   })
 
   it.each([[204], [205]])('status %i without a body is a failure', async (status) => {
-    const { server, ask } = await stage('sqlite', await httpUpstream((_request, response) => response.writeHead(status).end()))
+    const { server, ask } = await sharedStage(await httpUpstream((_request, response) => response.writeHead(status).end()))
     expect((await ask(chat())).status).toBe(502)
     expect((await ask(chat({ stream: true }))).status).toBe(502)
     await requireBalancedBooks(server)
@@ -294,7 +296,7 @@ eachDatabase('usage that cannot be meant', (_fresh, kind) => {
 describe('Messages usage that cannot be meant', () => {
   it('keeps the earlier usage, or is counted', async () => {
     const upstream = await upstreamOfTest()
-    const { server, ask } = await stage('sqlite', upstream.url, { channel: { type: 14, models: claude } })
+    const { server, ask, logs } = await sharedStage(upstream.url, { type: 14, models: claude })
     const events = (start: unknown, end: unknown) =>
       [
         {
@@ -316,7 +318,7 @@ describe('Messages usage that cannot be meant', () => {
         '/v1/messages',
       )
       expect(answer.text).toContain('message_stop')
-      const row = (await books(server)).logs.at(-1)
+      const row = (await logs()).at(-1)
       return [row?.prompt_tokens, row?.completion_tokens, JSON.parse(row?.other ?? '{}').estimated ?? false]
     }
     expect(await used({ input_tokens: 9, output_tokens: 1 }, { output_tokens: 6 })).toEqual([9, 6, false])
@@ -344,18 +346,18 @@ describe('streams that are almost right', () => {
     ['a byte order mark at the beginning', `\ufeff${piece('four')}${tail}${event('[DONE]')}`],
     ['line ends of both kinds', `${piece('four').replaceAll('\n', '\r\n')}${tail}${event('[DONE]').replaceAll('\n', '\r\n')}`],
   ])('%s: the caller gets whole events and a proper end, and is charged once', async (_name, stream) => {
-    const { server, ask } = await stage('sqlite', await replying(stream, sse))
+    const { server, ask, charged } = await sharedStage(await replying(stream, sse))
     const { text } = await ask(chat({ stream: true }))
     expect(said(text.replace('\ufeff', ''))).toBe('four')
     expect(text).toMatch(/data: \[DONE\]\r?\n\r?\n$/)
     expect(text).not.toContain('"error"')
     expect(text.split(/\r?\n\r?\n/).filter((block) => block !== '')).toHaveLength(dataOf(text.replace('\ufeff', '')).length + 1)
-    expect(await settledCharges(server)).toHaveLength(1)
+    expect(await charged()).toHaveLength(1)
     await requireBalancedBooks(server)
   })
 
   it('half an event at the end of an unfinished stream is not passed on; an error event is', async () => {
-    const { server, ask } = await stage('sqlite', await replying(`${piece('four')}data: {"choices":[{"ind`, sse))
+    const { server, ask } = await sharedStage(await replying(`${piece('four')}data: {"choices":[{"ind`, sse))
     const { text } = await ask(chat({ stream: true }))
     expect(dataOf(text)).toHaveLength(2)
     expect(dataOf(text)[1].error.message).toBeTruthy()
@@ -367,21 +369,20 @@ describe('streams that are almost right', () => {
     ['an error text', { error: 'overloaded' }],
     ['an event that is an error as a whole', { type: 'error', message: 'overloaded', code: 500 }],
   ])('%s in the middle ends the stream with one error event, charged by the partial reply', async (_name, error) => {
-    const { server, ask } = await stage(
-      'sqlite',
+    const { server, ask, logs } = await sharedStage(
       await replying(`${piece('four five ')}${event(error)}${piece('six')}${event('[DONE]')}`, sse),
     )
     const { text } = await ask(chat({ stream: true }))
     expect(text).not.toContain('[DONE]')
     expect(text).not.toContain('six')
     expect(text.trimEnd().split('\n\n').at(-1)).toMatch(/^data: {"error":{"message":".*overloaded/)
-    expect((await books(server)).logs[0]).toMatchObject({ completion_tokens: 3 })
+    expect((await logs())[0]).toMatchObject({ completion_tokens: 3 })
     await requireBalancedBooks(server)
   })
 
   it('the usage event is hidden from callers that did not request it, in any form, and shown to others', async () => {
     const usage = 'data: {"choices": [], "usage" : {"prompt_tokens": 11, "completion_tokens": 7}}\n\n'
-    const { server, ask } = await stage('sqlite', await replying(`${piece('four')}${tail}${usage}${event('[DONE]')}`, sse))
+    const { ask, logs } = await sharedStage(await replying(`${piece('four')}${tail}${usage}${event('[DONE]')}`, sse))
     for (const stream_options of [
       undefined,
       null,
@@ -395,8 +396,8 @@ describe('streams that are almost right', () => {
     expect((await ask(chat({ stream: true, stream_options: { include_usage: true } }))).text).toContain(usage)
     for (const stream_options of [7, 'yes', [], true])
       expect((await ask(chat({ stream: true, stream_options }))).status).toBe(400)
-    const { logs } = await books(server)
-    expect(logs.map((row) => row.completion_tokens)).toEqual([7, 7, 7, 7, 7, 7, 7])
+    const rows = await logs()
+    expect(rows.map((row) => row.completion_tokens)).toEqual([7, 7, 7, 7, 7, 7, 7])
   })
 })
 
@@ -407,7 +408,7 @@ describe('the way an upstream answers', () => {
         socket.write(`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${answerBytes(completion())}`),
       )
     })
-    const { ask } = await stage('sqlite', url)
+    const { ask } = await sharedStage(url)
     expect((await ask(chat())).text).toBe(completion())
   })
 
@@ -417,7 +418,7 @@ describe('the way an upstream answers', () => {
         socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: foo\r\nconnection: upgrade\r\n\r\nhello'),
       )
     })
-    const { server, ask } = await stage('sqlite', url)
+    const { server, ask } = await sharedStage(url)
     expect((await ask(chat())).status).toBe(502)
     await requireBalancedBooks(server)
   })
@@ -505,10 +506,10 @@ describe('the way an upstream answers', () => {
         }
       })
     })
-    const { server, ask } = await stage('sqlite', url)
+    const { ask, charged } = await sharedStage(url)
     for (inBytes of [false, true, false]) expect((await ask(chat())).text).toBe(completion())
     expect(connections).toBe(1)
-    expect(await settledCharges(server)).toHaveLength(3)
+    expect(await charged()).toHaveLength(3)
   })
 
   it.each([
@@ -520,14 +521,13 @@ describe('the way an upstream answers', () => {
     ['whose body never ends', (socket: Socket) => socket.write('HTTP/1.1 400 Bad Request\r\ncontent-length: 500\r\n\r\n{"err')],
   ])('an error status %s is still that status', async (_name, answer) => {
     const url = await tcpUpstream((socket) => void socket.once('data', () => answer(socket)))
-    const { server, ask } = await stage('sqlite', url, { channel: { setting: JSON.stringify({ idle_timeout_ms: 300 }) } })
+    const { server, ask } = await sharedStage(url, { setting: JSON.stringify({ idle_timeout_ms: 300 }) })
     expect((await ask(chat())).status).toBe(400)
     await requireBalancedBooks(server)
   })
 
   it('an error that is compressed is read', async () => {
-    const { ask } = await stage(
-      'sqlite',
+    const { ask } = await sharedStage(
       await replying(
         gzipSync('{"error":{"message":"bad seed","param":"seed"}}'),
         'application/json',
@@ -539,8 +539,7 @@ describe('the way an upstream answers', () => {
   })
 
   it.each(['constructor', '__proto__', 'zstd', 'gzip, gzip'])('content-encoding %s ends in a plain error', async (encoding) => {
-    const { server, ask } = await stage(
-      'sqlite',
+    const { server, ask } = await sharedStage(
       await replying(gzipSync(completion()), 'application/json', { 'content-encoding': encoding }),
     )
     expect((await ask(chat())).status).toBe(502)
@@ -597,8 +596,7 @@ describe('the way an upstream answers', () => {
     ['soon', null],
   ])('a retry-after of %s is passed as seconds within an hour, or not at all', async (sent, told) => {
     const header = typeof sent === 'string' ? sent : sent()
-    const { ask } = await stage(
-      'sqlite',
+    const { ask } = await sharedStage(
       await replying('{"error":{"message":"slow down"}}', 'application/json', { 'retry-after': header }, 429),
     )
     const got = (await ask(chat())).headers.get('retry-after')

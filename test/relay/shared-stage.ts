@@ -1,20 +1,21 @@
 import { afterAll, beforeAll } from 'vitest'
 import { startServer, type TestServer } from '../helpers/app.ts'
+import type { DatabaseKind } from '../helpers/databases.ts'
 import { addChannel, addToken, books } from '../helpers/seed.ts'
 import { ask, model, settledCharges, upstreamKey } from './stage.ts'
 
 const groupsMax = 500
 
 /**
- * One server on SQLite for the tests of a file that set neither options nor the clock. Each stage on it has its own group, channel and
+ * One server for the tests of a file, or of a part of it, that set neither options nor the clock. Each stage on it has its own group, channel and
  * token, and sees only its own charges.
  */
-export function sharedStages() {
+export function sharedStages(kind: DatabaseKind = 'sqlite') {
   let server: TestServer
   let stages = 0
 
   beforeAll(async () => {
-    server = await startServer('sqlite', { env: { TRUSTED_PROXIES: '127.0.0.1' } })
+    server = await startServer(kind, { env: { TRUSTED_PROXIES: '127.0.0.1' } })
     const groups = ['default', ...Array.from({ length: groupsMax }, (_, index) => `stage-${index}`)]
     const ofEach = <Value>(value: Value) => JSON.stringify(Object.fromEntries(groups.map((group) => [group, value])))
     await server.call('PUT /api/option/', { key: 'GroupRatio', value: ofEach(1) })
@@ -34,6 +35,10 @@ export function sharedStages() {
       channelId,
       token,
       ask: (body: unknown, path?: string, headers?: Record<string, string>) => ask(server, token.key, body, path, headers),
+      /** The log rows of its token. */
+      async logs() {
+        return (await books(server)).logs.filter((row) => row.token_id === token.id)
+      },
       /** The amounts that were charged through its token, after everything has ended. */
       async charged(): Promise<number[]> {
         await settledCharges(server)
