@@ -3,6 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openSqlite } from '../../src/server/db/sqlite-file.ts'
+import { families } from '../../src/server/import/families.ts'
+import { openSource } from '../../src/server/import/open-source.ts'
+import { type ImportOrder, runImport } from '../../src/server/import/run.ts'
+import type { Core } from '../../src/server/options/core.ts'
 
 /** Databases that the original programs made. */
 export const originals = {
@@ -25,4 +29,19 @@ export function changedOriginal(original: Original, statements: readonly string[
   database.exec('pragma journal_mode = delete')
   database.close()
   return file
+}
+
+/** Imports a file as the command does. */
+export async function importFile(
+  core: Core,
+  file: string,
+  family: keyof typeof families = 'new-api',
+  more: Partial<ImportOrder> = {},
+) {
+  const source = await openSource(file)
+  try {
+    return await runImport(core, { family: families[family], source, intoExisting: 'refuse', dryRun: false, ...more })
+  } finally {
+    await source.close()
+  }
 }

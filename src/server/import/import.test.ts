@@ -1,17 +1,19 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { freshCore } from '../../../test/helpers/core.ts'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
-import { changedOriginal, type Original, originalFile, originals } from '../../../test/helpers/family-database.ts'
+import { changedOriginal, importFile, type Original, originalFile, originals } from '../../../test/helpers/family-database.ts'
 import { createRoot } from '../accounts/create-root.ts'
 import { Passwords } from '../accounts/passwords.ts'
+import { restoreBackup, writeBackup } from '../db/backup.ts'
 import { keyPlace } from '../tokens/tokens.ts'
 import { rollUpHours } from '../usage/roll-up.ts'
 import { reconcile } from '../wallet/reconcile.ts'
 import { verifyCharges } from '../wallet/verify-charges.ts'
-import { families } from './families.ts'
-import { openSource } from './open-source.ts'
 import type { TableReport } from './report.ts'
-import { type ImportOrder, runImport } from './run.ts'
+import type { ImportOrder } from './run.ts'
 
 type Core = Awaited<ReturnType<typeof freshCore>>['core']
 
@@ -184,52 +186,6 @@ eachDatabase('an import', (fresh, kind) => {
     expect(renamed.names).toEqual(expect.arrayContaining(['root-2', 'user1-2']))
   })
 
-  it('sends no key of one-api to another vendor', async () => {
-    const types = [2, 4, 26, 27, 28, 29, 30, 32, 33, 34, 35, 36, 37, 38, 39, 40, 42, 43, 44, 45, 48, 50, 51, 99]
-    const file = changedOriginal('one-api-0.6', [
-      ...types.map(
-        (type) =>
-          `insert into channels (id, type, "key", status, name, models) values (${100 + type}, ${type}, 'k', 1, 't${type}', 'm')`,
-      ),
-      `update channels set config = '{"region":"us-east-1","ak":"AK","sk":"SK"}' where type = 33`,
-    ])
-    const core = await empty()
-    await importFile(core, file, 'one-api')
-    const rows = await core.db
-      .selectFrom('channels')
-      .select(['id', 'type', 'base_url', 'status'])
-      .where('id', '>', 100)
-      .orderBy('id')
-      .execute()
-    expect(rows.map(({ id, type, base_url, status }) => [id - 100, type, base_url, status])).toEqual([
-      [2, 1, 'https://oa.api2d.net', 1],
-      [4, 1, '', 2],
-      [26, 1, 'https://api.baichuan-ai.com', 1],
-      [27, 35, '', 1],
-      [28, 42, '', 1],
-      [29, 1, 'https://api.groq.com/openai', 1],
-      [30, 4, '', 1],
-      [32, 1, 'https://api.stepfun.com', 1],
-      [33, 33, '', 1],
-      [34, 49, '', 1],
-      [35, 34, '', 1],
-      [36, 43, '', 1],
-      [37, 39, '', 1],
-      [38, 8, '', 2],
-      [39, 1, 'https://api.together.xyz', 1],
-      [40, 45, '', 1],
-      [42, 41, '', 1],
-      [43, 8, '', 2],
-      [44, 40, '', 1],
-      [45, 48, '', 1],
-      [48, 8, '', 2],
-      [50, 1, '', 2],
-      [51, 24, '', 1],
-      [99, 8, '', 2],
-    ])
-    await expect(importFile(core, originalFile('one-api-0.6'), 'new-api')).rejects.toThrow('sluice import one-api')
-  })
-
   it('takes the log once, with its sums by the hour, and what was cleaned from it', async () => {
     const file = changedOriginal('new-api-0.4', [
       `update quota_data set count = count + 2, quota = quota + 60, token_used = token_used + 60 where id = 1`,
@@ -284,6 +240,24 @@ eachDatabase('an import', (fresh, kind) => {
     expect(await rowsOf(core)).toEqual(before)
   })
 
+  it('has its log in a backup, and after a restore', async () => {
+    const core = await empty()
+    await importFile(core, originalFile('new-api-0.6'))
+    const file = join(mkdtempSync(join(tmpdir(), 'sluice-')), 'backup.db')
+    expect((await writeBackup(core.database, file)).rows.logs).toBe(300)
+    const other = await empty()
+    await other.db.deleteFrom('key_ring').execute()
+    await restoreBackup(file, other.database)
+    const logs = (from: Core) => from.db.selectFrom('logs').selectAll().orderBy('id').execute()
+    expect(await logs(other)).toEqual(await logs(core))
+    const { id } = await other.db
+      .insertInto('logs')
+      .values({ user_id: 1, created_at: 1, type: 4 })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    expect(id).toBe(1)
+  })
+
   async function rowsOf(core: Core) {
     const rows: Record<string, unknown> = {}
     for (const { name } of await core.db.introspection.getTables())
@@ -303,15 +277,6 @@ eachDatabase('an import', (fresh, kind) => {
     return reconcile(core)
   }
 })
-
-async function importFile(core: Core, file: string, family: keyof typeof families = 'new-api', more: Partial<ImportOrder> = {}) {
-  const source = await openSource(file)
-  try {
-    return await runImport(core, { family: families[family], source, intoExisting: 'refuse', dryRun: false, ...more })
-  } finally {
-    await source.close()
-  }
-}
 
 function refusedIn(tables: Readonly<Record<string, TableReport>>) {
   return Object.entries(tables).filter(([, table]) => table.refused + table.skipped > 0)

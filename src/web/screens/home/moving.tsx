@@ -24,7 +24,7 @@ const texts = defineTexts({
     source:
       'The source is a SQLite file, the address or a dump of MySQL or MariaDB, or the address of PostgreSQL. Channels of LiteLLM come from its configuration.',
     more: 'All steps are in docs/operations/moving.md.',
-    hide: 'Nothing to move, do not show again',
+    hide: 'Nothing to move: don’t show again',
   },
 })
 
@@ -40,18 +40,20 @@ export function Moving() {
   const mayMove = useMay('root')
   if (isHidden || !mayMove) return null
   return (
-    <Disclosure title={say('title')} hint={say('hint')}>
-      <div className={styles.moving}>
-        <p>{say('look')}</p>
-        <CodeBlock>{dryRun}</CodeBlock>
-        <p>{say('take')}</p>
-        <CodeBlock>{realRun}</CodeBlock>
-        <p>{say('source')}</p>
-        <p>{say('more')}</p>
-        <Button variant="subtle" color="gray" size="compact-sm" onClick={() => hidden.write(true)}>
-          {say('hide')}
-        </Button>
-      </div>
-    </Disclosure>
+    <div className={styles.movingOffer}>
+      <Disclosure title={say('title')} hint={say('hint')}>
+        <div className={styles.moving}>
+          <p>{say('look')}</p>
+          <CodeBlock>{dryRun}</CodeBlock>
+          <p>{say('take')}</p>
+          <CodeBlock>{realRun}</CodeBlock>
+          <p>{say('source')}</p>
+          <p>{say('more')}</p>
+          <Button variant="subtle" color="gray" size="compact-sm" onClick={() => hidden.write(true)}>
+            {say('hide')}
+          </Button>
+        </div>
+      </Disclosure>
+    </div>
   )
 }
