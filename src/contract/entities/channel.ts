@@ -126,15 +126,15 @@ const text = (max: number) =>
     .max(max)
     .regex(/^[^\0\p{Cs}]*$/u)
 /** Absent and null both mean "unchanged". */
-const asItIs = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().transform((value) => value ?? undefined)
-const optionalText = (max: number) => asItIs(text(max))
+const nullAsAbsent = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().transform((value) => value ?? undefined)
+const optionalText = (max: number) => nullAsAbsent(text(max))
 /** Saved by clients as number or text. */
 const wholeNumber = (min: number, max: number) => z.coerce.number().transform(Math.trunc).pipe(z.int().min(min).max(max))
-const looseInt = (min: number, max: number) => asItIs(wholeNumber(min, max))
+const looseInt = (min: number, max: number) => nullAsAbsent(wholeNumber(min, max))
 
 const fields = {
   type: looseInt(1, 100_000),
-  name: asItIs(text(100).transform(nameText)),
+  name: nullAsAbsent(text(100).transform(nameText)),
   key: optionalText(200_000),
   /** All lines of `key` are keys of this one channel. Otherwise a new channel is made for each. */
   multi_key: z.boolean(),
@@ -146,19 +146,19 @@ const fields = {
   models: optionalText(200_000),
   /** Comma text; `groups` is the same as a list and wins. */
   group: optionalText(10_000),
-  groups: asItIs(z.array(text(64)).max(500)),
+  groups: nullAsAbsent(z.array(text(64)).max(500)),
   model_mapping: optionalText(200_000),
   status_code_mapping: optionalText(20_000),
   setting: optionalText(200_000),
   priority: looseInt(channelPriorityMin, 1e9),
   /** Negative weights are clamped to 0. */
-  weight: asItIs(
+  weight: nullAsAbsent(
     z.coerce
       .number()
       .transform((value) => Math.max(0, Math.trunc(value)))
       .pipe(z.int().max(1e9)),
   ),
-  auto_ban: asItIs(z.union([z.boolean().transform(Number), wholeNumber(0, 1)])),
+  auto_ban: nullAsAbsent(z.union([z.boolean().transform(Number), wholeNumber(0, 1)])),
   tag: optionalText(100),
 }
 
@@ -175,7 +175,7 @@ const newChannel = z
     key: needed(fields.key),
     models: needed(fields.models),
     /** Enabled where it is absent; auto-disabled (3), as an export has it, becomes disabled. */
-    status: asItIs(
+    status: nullAsAbsent(
       z
         .literal([channelStatus.enabled, channelStatus.disabled, channelStatus.autoDisabled])
         .transform((status) => (status === channelStatus.autoDisabled ? channelStatus.disabled : status)),

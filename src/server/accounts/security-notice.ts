@@ -56,7 +56,7 @@ async function mailOwner(
   const said = fill(changes[change][language], more, language)
   const params = { site: options.current.SystemName, username: user.username, change: said }
   try {
-    await mailer.send(writeMail('waysInChanged', { to: user.email, language, params }))
+    await mailer.send(writeMail('loginMethodsChanged', { to: user.email, language, params }))
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'mail_unconfigured')) throw error
   }

@@ -73,11 +73,11 @@ type Step = string | number | typeof each
 const each = Symbol('each')
 const gone = Symbol('gone')
 
-/** Returns the new value of a member, or `gone`. `isThere` distinguishes a member that is undefined from a missing one. */
-type Edit = (old: unknown, isThere: boolean) => unknown
+/** Returns the new value of a member, or `gone`. `exists` distinguishes a member that is undefined from a missing one. */
+type Edit = (old: unknown, exists: boolean) => unknown
 
 function apply(body: JsonObject, rule: BodyRule): JsonObject {
-  if ('remove' in rule) return edited(body, rule.remove, (_old, isThere) => (isThere ? gone : undefined))
+  if ('remove' in rule) return edited(body, rule.remove, (_old, exists) => (exists ? gone : undefined))
   if ('default' in rule) return edited(body, rule.default, (old) => old ?? rule.to, true)
   if ('set' in rule) return edited(body, rule.set, () => rule.to, true)
   const [value] = valuesAt(body, stepsOf(rule.rename))
@@ -95,17 +95,17 @@ function edited(body: JsonObject, path: string, edit: Edit, makes = false): Json
 
 function changed(value: unknown, [step, ...rest]: readonly Step[], edit: Edit, makes: boolean): unknown {
   if (step === undefined) return value
-  const next = (old: unknown, isThere: boolean) => {
-    if (rest.length === 0) return edit(old, isThere)
-    return changed(isThere ? old : emptyFor(rest[0]), rest, edit, makes)
+  const next = (old: unknown, exists: boolean) => {
+    if (rest.length === 0) return edit(old, exists)
+    return changed(exists ? old : emptyFor(rest[0]), rest, edit, makes)
   }
   if (Array.isArray(value)) return changedList(value, step, next, makes)
   if (!isObject(value) || typeof step !== 'string') return value
 
-  const isThere = Object.hasOwn(value, step)
-  if (!isThere && !makes) return value
-  const after = next(value[step], isThere)
-  if (isThere && after === value[step]) return value
+  const exists = Object.hasOwn(value, step)
+  if (!exists && !makes) return value
+  const after = next(value[step], exists)
+  if (exists && after === value[step]) return value
   if (after !== gone) return { ...value, [step]: after }
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== step))
 }

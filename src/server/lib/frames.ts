@@ -18,10 +18,10 @@ export interface Unframe {
 export function openFraming(framing: Framing): Unframe {
   if (framing === 'ndjson') return new JsonLines()
   if (framing === 'aws-event-stream') return new BedrockEvents()
-  return asItIs
+  return passThrough
 }
 
-const asItIs: Unframe = {
+const passThrough: Unframe = {
   push: (chunk) => chunk.toString('latin1'),
   flush: () => '',
 }

@@ -113,8 +113,8 @@ export class WordList {
 
   /** Shorter states first, since longer ones are linked by them. */
   #link({ parents, units, byDepth }: Added): void {
-    const goesOn = new Uint8Array(parents.length)
-    for (const parent of parents) goesOn[parent] = 1
+    const hasChild = new Uint8Array(parents.length)
+    for (const parent of parents) hasChild[parent] = 1
     for (const [index, states] of byDepth.entries()) {
       for (const state of states) {
         const parent = parents[state] ?? nothingSeen
@@ -122,7 +122,7 @@ export class WordList {
         const shorter = parent === nothingSeen ? nothingSeen : this.step(before, units[state] ?? 0)
         this.#shorter[state] = shorter
         this.#listed[state] ??= this.#listed[shorter]
-        this.#depths[state] = goesOn[state] === 1 ? index + 1 : this.depthOf(shorter)
+        this.#depths[state] = hasChild[state] === 1 ? index + 1 : this.depthOf(shorter)
       }
     }
   }

@@ -71,7 +71,7 @@ export const mails = {
       { zh: '如果这不是您本人的操作，请立即联系管理员。', en: 'If this was not you, contact the admin at once.' },
     ],
   },
-  waysInChanged: {
+  loginMethodsChanged: {
     subject: { zh: '{site} 账户登录方式已更改', en: 'The ways into your {site} account have changed' },
     lines: [
       { zh: '账户 {username} 刚刚{change}。', en: 'A change of the account {username}: {change}.' },

@@ -124,8 +124,8 @@ function reasoningRule(body: JsonObject, model: string, { replayReasoning, empty
   return (message) => {
     const isWanted = arrayAt(message, 'tool_calls').length > 0 || (replayReasoning === 'always' && hasTools)
     const told = textAt(message, 'reasoning_content') || textAt(message, 'reasoning')
-    const isThere = told !== '' && message.reasoning_content === told
-    if (!isWanted || isThere || (told === '' && message.reasoning_content === emptyReasoning)) return message
+    const exists = told !== '' && message.reasoning_content === told
+    if (!isWanted || exists || (told === '' && message.reasoning_content === emptyReasoning)) return message
     return { ...message, reasoning_content: told === '' ? emptyReasoning : told }
   }
 }

@@ -45,7 +45,7 @@ const demandsReasoning = /deepseek-v[4-9]|kimi-k(2\.[5-9]|[3-9])/
 
 function withReasoning(message: JsonObject, needsSome: boolean): JsonObject {
   const { reasoning_content: _, ...rest } = message
-  const isThere = textAt(message, 'reasoning') !== '' || arrayAt(message, 'reasoning_details').length > 0
+  const exists = textAt(message, 'reasoning') !== '' || arrayAt(message, 'reasoning_details').length > 0
   const told = textAt(message, 'reasoning_content') || (needsSome ? ' ' : '')
-  return isThere || told === '' ? message : { ...rest, reasoning: told }
+  return exists || told === '' ? message : { ...rest, reasoning: told }
 }

@@ -16,9 +16,9 @@ export function SideDrawerPanel<Subject>({ subject, title, onClose, wide = false
   const [shown, setShown] = useState(subject)
   if (subject !== undefined && subject !== shown) setShown(subject)
   // A drawer animates and restores the focus only if it is mounted before it opens.
-  const [isThere, setIsThere] = useState(false)
-  useEffect(() => setIsThere(true), [])
-  const isTopmost = useLayer(isThere && subject !== undefined)
+  const [isMounted, setIsMounted] = useState(false)
+  useEffect(() => setIsMounted(true), [])
+  const isTopmost = useLayer(isMounted && subject !== undefined)
   const hold = useRef<DrawerHold>({ dirty: false, busy: false })
 
   async function close(): Promise<void> {
@@ -28,7 +28,7 @@ export function SideDrawerPanel<Subject>({ subject, title, onClose, wide = false
 
   return (
     <Drawer
-      opened={isThere && subject !== undefined}
+      opened={isMounted && subject !== undefined}
       onClose={() => isTopmost() && void close()}
       title={shown !== undefined && title(shown)}
       attributes={shown !== undefined ? dialogName(title(shown)) : undefined}

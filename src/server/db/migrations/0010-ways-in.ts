@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
 /** Second factors, passkeys, accounts at OpenID providers, and the state of a login of several steps. */
-export async function waysIn(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
+export async function loginMethods(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { id, integer, text, required, zero, empty } = columnsOf(dialect)
   await db.schema.alterTable('users').addColumn('oidc_id', text, empty).execute()
   await sql`create unique index users_oidc_id on users (oidc_id) where oidc_id <> ''`.execute(db)

@@ -9,7 +9,7 @@ import { upstreamModels } from './0006-upstream-models.ts'
 import { upstreamResponses } from './0007-kept-responses.ts'
 import { redemptionExpiry } from './0008-redemption-expiry.ts'
 import { accountMail } from './0009-account-mail.ts'
-import { waysIn } from './0010-ways-in.ts'
+import { loginMethods } from './0010-ways-in.ts'
 import { payments } from './0011-payments.ts'
 import { tasks } from './0012-tasks.ts'
 import { noticeRetries } from './0015-notice-retries.ts'
@@ -41,7 +41,7 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0007-kept-responses', up: upstreamResponses },
   { name: '0008-redemption-expiry', up: redemptionExpiry },
   { name: '0009-account-mail', up: accountMail },
-  { name: '0010-ways-in', up: waysIn },
+  { name: '0010-ways-in', up: loginMethods },
   { name: '0011-payments', up: payments },
   { name: '0012-tasks', up: tasks },
   { name: '0015-notice-retries', up: noticeRetries },

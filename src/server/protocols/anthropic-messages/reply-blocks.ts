@@ -136,8 +136,8 @@ export class ReplyBlocks {
   #sayAs(key: unknown, kind: 'text' | 'reasoning', text: string): ReplyEvent[] {
     const block = this.#told.get(key)
     if (text === '' || block?.kind === 'hidden') return []
-    const goesOn = block?.kind === kind && (block.index === undefined || this.#open.has(block))
-    if (goesOn) return this.#say(block, text)
+    const continues = block?.kind === kind && (block.index === undefined || this.#open.has(block))
+    if (continues) return this.#say(block, text)
     const closed = this.stop(key)
     return [...closed, ...this.#say(this.#begin(key, kind), text)]
   }

@@ -147,19 +147,19 @@ export class ReplyReader {
 
   #readCall(call: JsonObject, signature: string): void {
     const name = textAt(call, 'name')
-    const goesOn = call.willContinue === true
+    const willContinue = call.willContinue === true
     if (this.#partial && name === '') this.#partial.args.add(arrayAt(call, 'partialArgs'))
     else if (name !== '') {
       this.#closeAll()
       const index = this.#openCall(name, textAt(call, 'id'))
       const args = new PartialArgs(objectAt(call, 'args'))
       args.add(arrayAt(call, 'partialArgs'))
-      if (goesOn || arrayAt(call, 'partialArgs').length > 0) this.#partial = { index, args }
+      if (willContinue || arrayAt(call, 'partialArgs').length > 0) this.#partial = { index, args }
       else this.#made.push({ type: 'delta', index, text: inputText(call.args) })
       if (signature !== '') this.#seal(index, signature)
       if (!this.#partial) this.#made.push({ type: 'close', index })
     }
-    if (!goesOn) this.#closePartial(false)
+    if (!willContinue) this.#closePartial(false)
   }
 
   #openCall(name: string, id: string): number {

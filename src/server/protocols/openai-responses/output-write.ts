@@ -105,8 +105,8 @@ export class OutputWriter {
     const { event } = block
     const isText = event.block === 'text' || event.block === 'refusal'
     const isBesideCalls = isCall(event) && [...this.#open.values()].some((other) => other !== block)
-    const goesOn = isText && this.#message !== undefined && this.#toSeal.length === 0
-    if (!goesOn && !isBesideCalls) this.#settle(false)
+    const continues = isText && this.#message !== undefined && this.#toSeal.length === 0
+    if (!continues && !isBesideCalls) this.#settle(false)
     block.place = isText ? this.#beginPart(event.block === 'refusal') : this.#beginItem(event)
     return block.place
   }

@@ -24,6 +24,6 @@ const everyMs = 10_000
 export function everyWhileRunning(query: {
   readonly state: { readonly data: Listing<{ readonly status: string }> | undefined }
 }): number | false {
-  const goesOn = rowsOf(query.state.data).some(({ status }) => status !== 'SUCCESS' && status !== 'FAILURE')
-  return goesOn && everyMs
+  const continues = rowsOf(query.state.data).some(({ status }) => status !== 'SUCCESS' && status !== 'FAILURE')
+  return continues && everyMs
 }
