@@ -142,15 +142,17 @@ async function orphanHolds(within: Queries, dialect: Database['dialect']): Promi
   }
 }
 
-/** New rows get the ids after those that were copied. */
+/** New rows get the ids after those that are there, and after those that running servers have given away. */
 export async function continueIds(within: Queries, tables: readonly string[]): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select table_name as name from information_schema.columns
     where table_schema = current_schema() and column_name = 'id' and is_identity = 'YES'`.execute(within)
   for (const { name } of rows) {
     if (!tables.includes(name)) continue
-    const next = sql`(select greatest(coalesce(max(id), 0), 0) + 1 from ${sql.table(name)})`
-    await sql`select setval(pg_get_serial_sequence(${sql.lit(name)}, 'id'), ${next}, false)`.execute(within)
+    const sequence = sql`pg_get_serial_sequence(${sql.lit(name)}, 'id')`
+    const given = sql`coalesce(pg_sequence_last_value(${sequence}::regclass), 0)`
+    const next = sql`(select greatest(coalesce(max(id), 0), ${given}) + 1 from ${sql.table(name)})`
+    await sql`select setval(${sequence}, ${next}, false)`.execute(within)
   }
 }
 
