@@ -2,6 +2,7 @@ import { openApp } from './app.ts'
 import { readEnv, secretSettings } from './env.ts'
 import { listen } from './http/server.ts'
 import { clearEnvironment, emptyCoreDumps, refuseDebugger } from './lib/harden-process.ts'
+import { allocateYoung } from './lib/node-internals.ts'
 
 /** Starts one node: environment, parts, HTTP; and ends it in order on SIGTERM, SIGINT or a fatal error; on a second signal, at once. */
 const drainLimitMs = 30_000
@@ -10,6 +11,7 @@ const closeLimitMs = 15_000
 /** The time for which a proxy may still send on a kept-alive connection: it may take this long to notice that the node is stopping. */
 const idleMs = 500
 
+allocateYoung()
 const env = readEnvOrExit()
 hideSecrets()
 const { app, close, createdKey, root, startJobs } = await openApp(env).catch((error: unknown) => exitWith(error))

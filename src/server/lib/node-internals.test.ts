@@ -1,9 +1,17 @@
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { answerHalfClosed, closeConnectionBy, newDetachedRequest, stopAccepting, takeOverChunking } from './node-internals.ts'
+import {
+  allocateYoung,
+  answerHalfClosed,
+  closeConnectionBy,
+  newDetachedRequest,
+  stopAccepting,
+  takeOverChunking,
+} from './node-internals.ts'
 
 /** `test/node-versions.test.ts` runs this file on every supported major version of Node. */
 
@@ -26,6 +34,13 @@ async function listen(answer: RequestListener): Promise<{ server: Server; open: 
   }
   return { server, open }
 }
+
+describe('allocateYoung', () => {
+  it('sets a flag that this V8 has', () => {
+    expect(execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' })).toContain('--allocation-site-pretenuring')
+    expect(allocateYoung).not.toThrow()
+  })
+})
 
 describe('answerHalfClosed', () => {
   const late: RequestListener = (_, response) => void soon().then(() => response.end('the whole answer'))
