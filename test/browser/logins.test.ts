@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { periodAt, totpCode } from '../../src/server/lib/totp.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
-import { launchBrowser, openPage, type PageSettings } from '../helpers/browser.ts'
+import { launchBrowser, openPage, type PageSettings, unoptimized } from '../helpers/browser.ts'
 import { type IdentityProviders, startIdentityProviders, telegramData } from '../helpers/identity-providers.ts'
 import { expectFit, go, logIn, readMessage, settled } from './stage.ts'
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   peers = await startIdentityProviders(now)
   ;[server, browser] = await Promise.all([
     startServer('sqlite', { now, identityProviders: { endpoints: peers.addresses } }),
-    launchBrowser(),
+    launchBrowser([unoptimized]),
   ])
   // Browsers offer passkeys to this name alone without https.
   home = server.url.replace('127.0.0.1', 'localhost')

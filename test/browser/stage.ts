@@ -5,7 +5,7 @@ import { role } from '../../src/contract/roles.ts'
 import { signIn } from '../../src/server/accounts/sign-in.ts'
 import { createUser } from '../../src/server/accounts/users.ts'
 import { rootPassword, startServer, type TestServer } from '../helpers/app.ts'
-import { launchBrowser, openPage, type PageSettings, seriousViolations } from '../helpers/browser.ts'
+import { launchBrowser, openPage, type PageSettings, seriousViolations, unoptimized } from '../helpers/browser.ts'
 import { type FakeUpstream, startFakeUpstream } from '../helpers/upstream.ts'
 import { strayWords } from './words.ts'
 
@@ -42,7 +42,11 @@ export interface Stage {
 export async function openStage({ flags = [] }: { flags?: readonly string[] } = {}): Promise<Stage> {
   if (!existsSync(new URL('../../dist/web/index.html', import.meta.url)))
     throw new Error('The console is not built. Run the tests with `npm test`, or first: npm run build')
-  const [server, upstream, browser] = await Promise.all([startServer('sqlite'), startFakeUpstream(), launchBrowser(flags)])
+  const [server, upstream, browser] = await Promise.all([
+    startServer('sqlite'),
+    startFakeUpstream(),
+    launchBrowser([unoptimized, ...flags]),
+  ])
   await addUser(server, 'user')
   await addUser(server, 'admin', role.admin)
   const storages: Partial<Record<Who, PageSettings['storage']>> = {

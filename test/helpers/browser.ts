@@ -18,6 +18,8 @@ const flags = [
   '--disable-sync',
   '--font-render-hinting=none',
 ]
+/** For pages that are left after seconds: optimizing their scripts takes more time than it saves. */
+export const unoptimized = '--js-flags=--no-opt --no-maglev'
 const installed = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
 /** Starts a headless Chromium: the one from npm, which includes its libraries and a font, otherwise one of the system. */
@@ -92,13 +94,23 @@ interface AxeResult {
   }[]
 }
 
+let axeSource: string | undefined
+/** Rules of a lesser level find nothing that is asked for, and no rule that is on needs the style sheets loaded again. */
+const runOfAxe = `axe.run(document, {
+  resultTypes: ['violations'],
+  preload: { assets: ['media'] },
+  rules: Object.fromEntries(
+    axe.getRules().map(({ ruleId }) => axe._audit.getRule(ruleId))
+      .filter(({ impact }) => impact === 'minor' || impact === 'moderate')
+      .map(({ id }) => [id, { enabled: false }])),
+})`
+
 /** Violations of level serious or worse that axe finds on the page, one line per element. */
 export async function seriousViolations(page: Page): Promise<string[]> {
-  await page.evaluate(await readFile(require.resolve('axe-core/axe.min.js'), 'utf8'))
-  // The script just evaluated defines `axe` on the page; its result is plain data. No rule that is on needs the style sheets loaded again.
-  const result = (await page.evaluate(
-    'axe.run(document, { resultTypes: ["violations"], preload: { assets: ["media"] } })',
-  )) as AxeResult
+  axeSource ??= await readFile(require.resolve('axe-core/axe.min.js'), 'utf8')
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axeSource)
+  // The script just evaluated defines `axe` on the page; its result is plain data.
+  const result = (await page.evaluate(runOfAxe)) as AxeResult
   return result.violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, help, nodes }) =>
