@@ -64,6 +64,45 @@ eachDatabase('the command line', (_fresh, kind) => {
     )
   })
 
+  it('doctor says what the server needs and which channels do not answer', async () => {
+    const server = await serverOfTest(kind)
+    const url = await httpUpstream((request, response) => {
+      request.resume()
+      response.writeHead(404).end()
+    })
+    const good = await addChannel(server, { url, models: model })
+    const env = { ...envOf(server), PORT: new URL(server.url).port }
+    const clean = await sluice(['doctor', '--json'], env)
+    expect([clean.code, clean.errors]).toEqual([0, ''])
+    const { ok, checks } = JSON.parse(clean.output) as { ok: boolean; checks: { name: string; state: string; found: string }[] }
+    const stateOf = (name: string) => checks.find((check) => check.name === name)
+    expect(ok).toBe(true)
+    expect(stateOf('Port')).toMatchObject({ state: 'ok', found: expect.stringContaining('Sluice 1.') })
+    expect(stateOf('Database')).toMatchObject({
+      state: 'ok',
+      found: expect.stringContaining(kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'),
+    })
+    expect(stateOf('Clock')).toMatchObject({ state: 'ok' })
+    expect(stateOf(`Channel ${good}`)).toMatchObject({ state: 'ok', found: expect.stringContaining(url) })
+    expect(stateOf('Disk') !== undefined).toBe(kind === 'sqlite')
+
+    const dead = await addChannel(server, { url: 'http://127.0.0.1:9', models: model })
+    const other = await httpUpstream((_request, response) => void response.end('something else'))
+    const found = await sluice(['doctor'], { ...env, PORT: new URL(other).port, REDIS_URL: 'redis://127.0.0.1:9' })
+    expect(found.code).toBe(1)
+    expect(found.output).toMatch(new RegExp(`FAILED  Channel ${dead}: the address could not be reached`))
+    expect(found.output).toMatch(/FAILED {2}Port: .* is used by another program/)
+    expect(found.output).toMatch(/WARNING Redis: /)
+    expect(found.output).not.toMatch(/sk-/)
+
+    const wrongKey = await sluice(['doctor', '--json'], { ...env, MASTER_KEY: Buffer.alloc(32, 3).toString('base64') })
+    expect([wrongKey.code, JSON.parse(wrongKey.output).ok]).toEqual([1, false])
+    expect(await sluice(['doctor'], { ...env, PORT: 'x' })).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('FAILED  Settings: PORT'),
+    })
+  })
+
   it('root-password sets a new password for a locked-out super admin, and ends their sessions', async () => {
     const server = await serverOfTest(kind)
     await server.app.db.updateTable('users').set({ status: 2 }).where('id', '=', 1).execute()

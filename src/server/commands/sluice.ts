@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { version } from '../lib/version.ts'
 import { backupCommand } from './backup.ts'
 import { exitCodes } from './command.ts'
+import { doctorCommand } from './doctor.ts'
 import { importCommand } from './import.ts'
 import { restoreCommand } from './restore.ts'
 import { rootPasswordCommand } from './root-password.ts'
@@ -18,6 +19,7 @@ const program = new Command('sluice')
 for (const command of [
   serveCommand,
   importCommand,
+  doctorCommand,
   verifyCommand,
   backupCommand,
   restoreCommand,

@@ -1,0 +1,251 @@
+import { access, constants, statfs } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { Command } from 'commander'
+import { sql } from 'kysely'
+import { channelStatus } from '../../contract/entities/channel-status.ts'
+import { newRedisClient } from '../bus/redis-client.ts'
+import { openChannel } from '../channels/model-index.ts'
+import { type Env, readEnv } from '../env.ts'
+import { CallFailure, callConfigured, UpstreamAgents } from '../lib/http-client.ts'
+import { version } from '../lib/version.ts'
+import type { Core } from '../options/core.ts'
+import { type Outcome, progress, reporting, withCore } from './command.ts'
+
+/** One thing that was looked at. `warning`: the server runs, but not as well as it could. */
+interface Check {
+  readonly name: string
+  readonly state: 'ok' | 'warning' | 'failed'
+  readonly found: string
+  /** What to do about it. */
+  readonly advice?: string
+}
+
+export const doctorCommand = reporting(
+  new Command('doctor').description(
+    'Check what the server needs: settings, Node, port, disk, database, master key, clock, Redis, and whether each enabled channel can be reached. No key is sent and nothing is changed. Exits with 1 when a check failed.',
+  ),
+  async () => {
+    const checks = await examine()
+    progress('')
+    return outcomeOf(checks)
+  },
+)
+
+async function examine(): Promise<Check[]> {
+  const env = readSettings()
+  if ('state' in env) return [checkNode(), env]
+  const opened = await withCore((core) => examineOpen(core)).catch((error: unknown): Check[] => [
+    failed(
+      'Database',
+      messageOf(error),
+      'Check DATABASE_URL, DATA_DIR and the master key. A server that was never started has no database.',
+    ),
+  ])
+  return [
+    checkNode(),
+    { name: 'Settings', state: 'ok', found: `${env.DATABASE_URL === '' ? 'embedded SQLite' : 'PostgreSQL'}, version ${version}` },
+    await checkPort(env),
+    ...(env.DATABASE_URL === '' ? [await checkDisk(env.DATA_DIR)] : []),
+    ...(env.REDIS_URL === '' ? [] : [await checkRedis(env.REDIS_URL)]),
+    ...opened,
+  ]
+}
+
+function readSettings(): Env | Check {
+  try {
+    return readEnv(process.env)
+  } catch (error) {
+    return failed('Settings', messageOf(error), 'The settings and their values are in docs/reference/environment.md.')
+  }
+}
+
+const recommendedMajor = 24
+
+function checkNode(): Check {
+  const { node } = process.versions
+  const isRecommended = Number(node.split('.')[0]) >= recommendedMajor
+  const base = { name: 'Node', found: node }
+  if (isRecommended) return { ...base, state: 'ok' }
+  return { ...base, state: 'warning', advice: `Node ${recommendedMajor} takes a third less processor time for a call.` }
+}
+
+/** Free, or used by a server of this kind. */
+async function checkPort({ HOST, PORT }: Env): Promise<Check> {
+  const name = 'Port'
+  const error = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+    const server = createServer()
+    server.once('error', resolve)
+    server.listen(PORT, HOST, () => server.close(() => resolve(undefined)))
+  })
+  if (!error) return { name, state: 'ok', found: `${HOST}:${PORT} is free` }
+  if (error.code !== 'EADDRINUSE')
+    return failed(
+      name,
+      `${HOST}:${PORT}: ${error.message}`,
+      'Set HOST to an address of this machine and PORT to one that may be used.',
+    )
+  const running = await runningVersion(HOST, PORT)
+  if (running !== undefined) return { name, state: 'ok', found: `Sluice ${running} listens on ${HOST}:${PORT}` }
+  return failed(name, `${HOST}:${PORT} is used by another program`, 'Set PORT to a free one, or stop that program.')
+}
+
+async function runningVersion(host: string, port: number): Promise<string | undefined> {
+  const local = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  const url = `http://${local.includes(':') ? `[${local}]` : local}:${port}/api/status`
+  const agents = new UpstreamAgents()
+  try {
+    const { body } = await callConfigured(agents, { url, timeoutMs: 3000, sizeBytesMax: mega })
+    const answer = JSON.parse(body.toString('utf8')) as { data?: { sluice_version?: unknown } }
+    return typeof answer.data?.sluice_version === 'string' ? answer.data.sluice_version : undefined
+  } catch {
+    return undefined
+  } finally {
+    await agents.close()
+  }
+}
+
+const mega = 1024 * 1024
+const freeLeast = 100 * mega
+const freeEnough = 1024 * mega
+
+async function checkDisk(folder: string): Promise<Check> {
+  const name = 'Disk'
+  try {
+    await access(folder, constants.W_OK)
+    const { bavail, bsize } = await statfs(folder)
+    const free = bavail * bsize
+    const found = `${Math.floor(free / mega)} MB free in ${folder}`
+    if (free >= freeEnough) return { name, state: 'ok', found }
+    const advice = 'Make room, or shorten how long the log is kept: a charge that cannot be written ends new calls.'
+    return { name, state: free < freeLeast ? 'failed' : 'warning', found, advice }
+  } catch (error) {
+    return failed(name, messageOf(error), 'DATA_DIR must be a folder that the user of the server may write to.')
+  }
+}
+
+async function checkRedis(url: string): Promise<Check> {
+  const client = await newRedisClient({ url, commandsMax: 10 })
+  client.on('error', () => {})
+  try {
+    await Promise.race([
+      client.connect(),
+      new Promise((_resolve, reject) => setTimeout(() => reject(new Error('it did not answer in time')), 4000).unref()),
+    ])
+    await client.ping()
+    return { name: 'Redis', state: 'ok', found: 'answers' }
+  } catch (error) {
+    const advice =
+      'Check REDIS_URL. Without Redis news and limits go over the database, and each node counts for itself on SQLite.'
+    return { name: 'Redis', state: 'warning', found: messageOf(error), advice }
+  } finally {
+    client.destroy()
+  }
+}
+
+async function examineOpen(core: Core): Promise<Check[]> {
+  const upstream = new UpstreamAgents({ blockPrivate: core.env.BLOCK_PRIVATE_UPSTREAMS })
+  try {
+    const found = `${core.database.dialect === 'sqlite' ? 'SQLite' : 'PostgreSQL'}, with the schema of this version; the master key opens it`
+    return [{ name: 'Database', state: 'ok', found }, await checkClock(core), ...(await checkChannels(core, upstream))]
+  } finally {
+    await upstream.close()
+  }
+}
+
+const skewMostMs = 2000
+
+/** Against the clock of PostgreSQL; on SQLite the newest row of the log must not lie in the future. */
+async function checkClock(core: Core): Promise<Check> {
+  const isShared = core.database.dialect === 'postgres'
+  const nowMs = core.now()
+  const otherMs = isShared ? await clockOfPostgres(core) : await newestRowMs(core)
+  const aheadMs = otherMs - nowMs
+  const here = new Date(nowMs).toISOString()
+  if (aheadMs <= skewMostMs && (!isShared || aheadMs >= -skewMostMs)) return { name: 'Clock', state: 'ok', found: here }
+  return {
+    name: 'Clock',
+    state: 'warning',
+    found: `${here} here, ${new Date(otherMs).toISOString()} in the database`,
+    advice: 'Synchronise the clocks (NTP): leases, logins and limits depend on them.',
+  }
+}
+
+async function clockOfPostgres({ db }: Core): Promise<number> {
+  const { rows } = await sql<{ ms: string }>`select extract(epoch from clock_timestamp()) * 1000 as ms`.execute(db)
+  return Number(rows[0]?.ms)
+}
+
+async function newestRowMs({ db }: Core): Promise<number> {
+  const row = await db.selectFrom('logs').select('created_at').orderBy('created_at', 'desc').limit(1).executeTakeFirst()
+  return (row?.created_at ?? 0) * 1000
+}
+
+const atOnce = 8
+
+/** Whether something answers at the address of each enabled channel, over its proxy. Any status will do: no key is sent. */
+async function checkChannels(core: Core, upstream: UpstreamAgents): Promise<Check[]> {
+  const rows = await core.db
+    .selectFrom('channels')
+    .select('id')
+    .where('status', '=', channelStatus.enabled)
+    .orderBy('id')
+    .execute()
+  if (rows.length === 0)
+    return [
+      {
+        name: 'Channels',
+        state: 'warning',
+        found: 'none is enabled',
+        advice: 'Add a channel in the console: without one no call is answered.',
+      },
+    ]
+  const checks: Check[] = []
+  const left = rows.map(({ id }) => id)
+  const work = async () => {
+    for (let id = left.shift(); id !== undefined; id = left.shift()) {
+      progress(`channel ${id}`)
+      checks.push(await checkChannel(core, upstream, id))
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, work))
+  return checks.toSorted((one, other) => one.name.localeCompare(other.name, 'en', { numeric: true }))
+}
+
+async function checkChannel(core: Core, upstream: UpstreamAgents, id: number): Promise<Check> {
+  const name = `Channel ${id}`
+  try {
+    const { row, keys } = await openChannel(core, id)
+    const [first] = keys
+    if (!first) return failed(name, `${row.name} has no key`, 'Enter its key in the console.')
+    if (!/^https?:/.test(first.baseUrl))
+      return { name, state: 'ok', found: `${row.name}: its address follows from its key; not asked` }
+    const { origin } = new URL(first.baseUrl)
+    await callConfigured(upstream, { url: origin, proxy: first.setting.proxy ?? '', timeoutMs: 5000, sizeBytesMax: 1024 * 1024 })
+    return { name, state: 'ok', found: `${row.name}: ${origin} answers` }
+  } catch (error) {
+    if (error instanceof CallFailure && error.kind === 'too_large') return { name, state: 'ok', found: 'answers' }
+    const advice = 'Check its address and its proxy, and that this machine may reach them.'
+    return failed(name, error instanceof CallFailure ? error.text.en : messageOf(error), advice)
+  }
+}
+
+function failed(name: string, found: string, advice: string): Check {
+  return { name, state: 'failed', found, advice }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+const marks = { ok: 'ok     ', warning: 'WARNING', failed: 'FAILED ' } as const
+
+function outcomeOf(checks: readonly Check[]): Outcome {
+  return {
+    ok: checks.every(({ state }) => state !== 'failed'),
+    data: { checks },
+    lines: checks.flatMap(({ name, state, found, advice }) => [
+      `${marks[state]} ${name}: ${found}`,
+      ...(advice === undefined ? [] : [`        ${advice}`]),
+    ]),
+  }
+}
