@@ -41,3 +41,20 @@ it('bodies that were joined keep their bytes while later ones use the same block
   })
   for (const [at, body] of bodies.entries()) expect(body.equals(Buffer.alloc(5 * 1024 * 1024, at + 1))).toBe(true)
 })
+
+it('bodies that were discarded leave their room to the next, and what was read of them unchanged', () => {
+  const piece = Buffer.alloc(64 * 1024, 1)
+  const fill = () => {
+    const collector = new ByteCollector()
+    for (let at = 0; at < 320; at++) collector.push(piece)
+    return collector
+  }
+  const read = fill()
+  const bytes = read.bytes()
+  read.discard()
+  fill().discard()
+  const before = process.memoryUsage().arrayBuffers
+  for (let body = 0; body < 20; body++) fill().discard()
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(60 * 1024 * 1024)
+  expect(bytes.equals(Buffer.alloc(20 * 1024 * 1024, 1))).toBe(true)
+})

@@ -1,7 +1,19 @@
 const blockBytesMax = 1024 * 1024
 /** Blocks of the greatest size for the next bodies: they would otherwise wait for the garbage collector by the hundred. */
 const spareBlocks: Buffer[] = []
-const spareBlocksMax = 16
+const spareBlocksMax = 64
+const spareMs = 10_000
+let isFreeing = false
+
+function keepSpare(blocks: readonly Buffer[]): void {
+  for (const block of blocks) if (block.length === blockBytesMax && spareBlocks.length < spareBlocksMax) spareBlocks.push(block)
+  if (isFreeing) return
+  isFreeing = true
+  setTimeout(() => {
+    spareBlocks.length = 0
+    isFreeing = false
+  }, spareMs).unref()
+}
 
 /**
  * Joins the chunks of a body in one Buffer. Chunks are copied into blocks as they arrive, so that a body is held once until it is
@@ -43,12 +55,17 @@ export class ByteCollector {
     const filled = this.#filled()
     if (filled.length === 1 && filled[0]) return filled[0]
     const joined = Buffer.concat(filled)
-    // The first may be a piece that still belongs to its sender.
-    for (const block of this.#blocks.slice(1))
-      if (block.length === blockBytesMax && spareBlocks.length < spareBlocksMax) spareBlocks.push(block)
+    this.discard()
     this.#blocks = [joined]
-    this.#free = 0
     return joined
+  }
+
+  /** Gives the memory of a body back that is not wanted any more. What `bytes` has returned stays as it is. */
+  discard(): void {
+    // The first may be a piece that still belongs to its sender, or what `bytes` has returned.
+    keepSpare(this.#blocks.slice(1))
+    this.#blocks = []
+    this.#free = 0
   }
 
   /** Fills the last block. Answers how many bytes had room in it. */

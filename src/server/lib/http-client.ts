@@ -149,7 +149,12 @@ export interface Reply {
   readonly status: number
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Bytes of the body. */
+  readonly size: number
+  /** Joined when it is read for the first time. */
   readonly body: Buffer
+  /** Gives the memory of a body back that is not wanted any more, before the garbage collector comes to it. */
+  discard(): void
 }
 
 /** Why an outgoing call gave no reply. `text` may be shown; the cause only goes to the log. */
@@ -308,6 +313,7 @@ type Sent = Pick<ConfiguredCall, 'method' | 'headers' | 'body' | 'sizeBytesMax' 
 /** Sends one request and reads the whole answer. The pool is closed afterwards, with anything unread. */
 async function exchange(pool: Pool, url: URL, sent: Sent, signal: AbortSignal): Promise<Reply> {
   const cut = () => pool.destroy(new CallFailure('timeout'), () => {})
+  let collected: ByteCollector | undefined
   signal.addEventListener('abort', cut)
   try {
     if (signal.aborted) throw new CallFailure('timeout')
@@ -320,14 +326,25 @@ async function exchange(pool: Pool, url: URL, sent: Sent, signal: AbortSignal): 
     if (hasTooManyHeaders(headers)) throw new CallFailure('too_large')
     const announced = Number(headers['content-length'] ?? 0)
     if (announced > sent.sizeBytesMax) throw new CallFailure('too_large')
-    const collected = new ByteCollector(announced)
+    const whole = new ByteCollector(sent.count ? 0 : announced)
+    collected = whole
     for await (const chunk of body) {
-      if (collected.size + chunk.length > sent.sizeBytesMax) throw new CallFailure('too_large')
+      if (whole.size + chunk.length > sent.sizeBytesMax) throw new CallFailure('too_large')
       await sent.count?.(chunk.length)
-      collected.push(chunk)
+      whole.push(chunk)
     }
-    return { status: statusCode, headers, body: collected.bytes() }
+    const { size } = whole
+    return {
+      status: statusCode,
+      headers,
+      size,
+      get body() {
+        return whole.bytes()
+      },
+      discard: () => whole.discard(),
+    }
   } catch (error) {
+    collected?.discard()
     if (signal.aborted) throw new CallFailure('timeout')
     if (error instanceof CallFailure || error instanceof BudgetExceeded) throw error
     throw new CallFailure('unreachable', error)

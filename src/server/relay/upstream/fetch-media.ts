@@ -96,8 +96,8 @@ export class RequestMedia {
     const stop = new AbortController()
     const cancel = setActiveTimeout(totalMs, () => stop.abort())
     this.#call.onAborted(() => stop.abort())
+    const replies: (Reply | undefined)[] = []
     try {
-      const replies: (Reply | undefined)[] = []
       await threeAtATime(urls, async (url, index) => {
         replies[index] = await this.#reply(url, stop.signal)
       })
@@ -109,6 +109,7 @@ export class RequestMedia {
       }
       this.#share.settle()
     } catch (error) {
+      for (const reply of replies) reply?.discard()
       this.#failure = error
       this.close()
       throw error
@@ -122,7 +123,7 @@ export class RequestMedia {
   async #reply(url: string, signal: AbortSignal): Promise<Reply> {
     try {
       const reply = await fetchFile(this.#agents, this.#share, { url, sizeBytesMax: fileBytesMax, signal })
-      if (reply.status !== 200 || reply.body.length === 0)
+      if (reply.status !== 200 || reply.size === 0)
         refuse({ zh: `地址答复状态码 ${reply.status}`, en: `the address answered with status ${reply.status}` })
       return reply
     } catch (error) {
