@@ -31,7 +31,9 @@ describe.skipIf(!redis)('over several nodes', () => {
     await admin.connect()
   })
   afterAll(() => void admin.destroy())
-  beforeEach(() => void admin.flushAll())
+  beforeEach(async () => {
+    await admin.flushAll()
+  })
 
   /** A node with long timeouts: this tests counting, and the machine may be busy. */
   async function node(timing: object = {}, prefix = 'test') {
