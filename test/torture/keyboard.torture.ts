@@ -185,7 +185,7 @@ it('prices of several models are changed together', { timeout: 90_000 }, async (
   await page.getByRole('row').filter({ hasText: 'gpt-4o-mini' }).first().waitFor()
   await reach(page, page.getByRole('checkbox', { name: 'Select all on this page' }))
   await page.keyboard.press('Space')
-  await press(page, page.getByRole('button', { name: /^Set together/ }))
+  await press(page, page.getByRole('button', { name: /^Bulk edit/ }))
   const dialog = page.getByRole('dialog')
   await dialog.waitFor()
   await reach(page, dialog.locator('input[type=radio]:checked'))
