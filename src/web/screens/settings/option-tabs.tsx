@@ -1,5 +1,4 @@
-import { Skeleton, Stack, TextInput } from '@mantine/core'
-import { IconSearch } from '@tabler/icons-react'
+import { Skeleton, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import { Fragment, lazy, Suspense, useState } from 'react'
@@ -10,6 +9,7 @@ import { useMay } from '../../lib/session.ts'
 import { confirmDiscard } from '../../ui/confirm.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { ErrorView } from '../../ui/error-view.tsx'
+import { SearchInput } from '../../ui/search-input.tsx'
 import { useDrafts } from './drafts.ts'
 import { OptionSection } from './option-section.tsx'
 import styles from './settings.module.css'
@@ -49,14 +49,7 @@ export function OptionTabs({ tab }: { tab: OptionTab }) {
   return (
     <div ref={area} className={styles.columns}>
       <div className={styles.side}>
-        <TextInput
-          type="search"
-          aria-label={say('search')}
-          placeholder={say('search')}
-          leftSection={<IconSearch size={16} />}
-          value={search}
-          onChange={(event) => setSearch(event.currentTarget.value)}
-        />
+        <SearchInput label={say('search')} value={search} onChange={setSearch} />
         <nav className={styles.anchors} aria-label={say('sections')}>
           {shown.map(({ place }) => (
             <Fragment key={place.name}>

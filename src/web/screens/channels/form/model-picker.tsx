@@ -1,8 +1,8 @@
-import { Button, Checkbox, SegmentedControl, TextInput } from '@mantine/core'
-import { IconSearch } from '@tabler/icons-react'
+import { Button, Checkbox, SegmentedControl } from '@mantine/core'
 import { useState } from 'react'
 import { useText } from '../../../lib/i18n.ts'
 import { Dialog } from '../../../ui/dialog.tsx'
+import { SearchInput } from '../../../ui/search-input.tsx'
 import { Tag } from '../../../ui/tag.tsx'
 import styles from './form.module.css'
 import { readMapping } from './mapping.ts'
@@ -68,15 +68,7 @@ export function ModelPicker({ listed, chosen, mapping, onChoose, onClose }: Mode
       }
     >
       <div className={styles.pickTools}>
-        <TextInput
-          data-autofocus
-          type="search"
-          aria-label={say('search')}
-          placeholder={say('search')}
-          leftSection={<IconSearch size={16} />}
-          value={search}
-          onChange={(event) => setSearch(event.currentTarget.value)}
-        />
+        <SearchInput isFirst label={say('search')} value={search} onChange={setSearch} />
         <SegmentedControl
           size="xs"
           aria-label={say('view')}

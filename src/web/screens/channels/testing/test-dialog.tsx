@@ -1,10 +1,10 @@
-import { Button, TextInput } from '@mantine/core'
-import { IconSearch } from '@tabler/icons-react'
+import { Button } from '@mantine/core'
 import { useState } from 'react'
 import type { Channel } from '../../../../contract/entities/channel.ts'
 import { responseTimeColor } from '../../../lib/colors.ts'
 import { useText } from '../../../lib/i18n.ts'
 import { Dialog } from '../../../ui/dialog.tsx'
+import { SearchInput } from '../../../ui/search-input.tsx'
 import { Tag } from '../../../ui/tag.tsx'
 import styles from './testing.module.css'
 import { texts } from './texts.ts'
@@ -23,15 +23,7 @@ export function TestDialog({ channel, onClose }: { channel: Channel; onClose: ()
   return (
     <Dialog title={say('title', { name: channel.name })} onClose={onClose}>
       <p className={styles.hint}>{say('hint')}</p>
-      <TextInput
-        data-autofocus
-        type="search"
-        aria-label={say('search')}
-        placeholder={say('search')}
-        leftSection={<IconSearch size={16} />}
-        value={search}
-        onChange={(event) => setSearch(event.currentTarget.value)}
-      />
+      <SearchInput isFirst label={say('search')} value={search} onChange={setSearch} />
       <div className={styles.count}>
         <span role="status">{say(found.length === 0 ? 'none' : 'found', { count: found.length })}</span>
         {isRunning ? (

@@ -1,5 +1,5 @@
-import { Button, Select, TextInput } from '@mantine/core'
-import { IconSearch } from '@tabler/icons-react'
+import { Button, Select } from '@mantine/core'
+import { SearchInput } from '../../../ui/search-input.tsx'
 import styles from './prices.module.css'
 
 interface PriceToolsProps<View extends string> {
@@ -20,14 +20,7 @@ export function PriceTools<View extends string>(props: PriceToolsProps<View>) {
   const { search, onSearch, view, views, onView, count, onSelectAll, say } = props
   return (
     <div className={styles.tools}>
-      <TextInput
-        type="search"
-        aria-label={say('search')}
-        placeholder={say('search')}
-        leftSection={<IconSearch size={16} />}
-        value={search}
-        onChange={(event) => onSearch(event.currentTarget.value)}
-      />
+      <SearchInput label={say('search')} value={search} onChange={onSearch} />
       <Select
         aria-label={say('view')}
         data={views.map((value) => ({ value, label: say(value) }))}

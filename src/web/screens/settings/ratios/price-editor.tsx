@@ -1,5 +1,5 @@
-import { ActionIcon, Button, SegmentedControl, Select, TextInput, Tooltip } from '@mantine/core'
-import { IconPlus, IconSearch, IconTrash } from '@tabler/icons-react'
+import { ActionIcon, Button, SegmentedControl, Select, Tooltip } from '@mantine/core'
+import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { useText } from '../../../lib/i18n.ts'
@@ -10,6 +10,7 @@ import { DataTable } from '../../../ui/data-table.tsx'
 import { useFilteredEmpty } from '../../../ui/filtered-empty.tsx'
 import type { Column, RowKey } from '../../../ui/listing.ts'
 import { Panel } from '../../../ui/panel.tsx'
+import { SearchInput } from '../../../ui/search-input.tsx'
 import { Example } from './example.tsx'
 import { PriceInput, type Unit } from './price-input.tsx'
 import styles from './ratios.module.css'
@@ -104,14 +105,7 @@ export function PriceEditor({ editing, sources, date, unpriced }: PriceEditorPro
         }
         toolbar={
           <div className={styles.tools}>
-            <TextInput
-              type="search"
-              aria-label={say('search')}
-              placeholder={say('search')}
-              leftSection={<IconSearch size={16} />}
-              value={search}
-              onChange={(event) => setSearch(event.currentTarget.value)}
-            />
+            <SearchInput label={say('search')} value={search} onChange={setSearch} />
             {!unpriced && (
               <Select
                 aria-label={say('show')}
