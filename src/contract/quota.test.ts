@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { exactQuota, exactUsd, formatQuota, formatUsd, quotaPerUsd, usdFigure } from './quota.ts'
+import { exactChange, exactQuota, exactUsd, formatChange, formatQuota, formatUsd, quotaPerUsd, usdFigure } from './quota.ts'
 
 const dollars = { inCurrency: true, perUsd: quotaPerUsd }
 const inUnits = { inCurrency: false, perUsd: quotaPerUsd }
@@ -7,11 +7,11 @@ const inUnits = { inCurrency: false, perUsd: quotaPerUsd }
 describe('quota as lists and messages show it', () => {
   it.each([
     [1_234_567_890, '$2,469.14'],
-    [-500_000_000, '-$1,000.00'],
+    [-500_000_000, '−$1,000.00'],
     [100_000, '$0.20'],
     [617_283, '$1.23'],
     [5000, '$0.01'],
-    [-5000, '-$0.01'],
+    [-5000, '−$0.01'],
     [7499, '$0.01'],
     [7500, '$0.02'],
     [0, '$0.00'],
@@ -21,7 +21,7 @@ describe('quota as lists and messages show it', () => {
     [4999, '$0.009998'],
     [33, '$0.000066'],
     [1, '$0.000002'],
-    [-1, '-$0.000002'],
+    [-1, '−$0.000002'],
   ])('has six decimals below one cent: %d is %s', (units, text) => expect(formatQuota(units, dollars)).toBe(text))
 
   it('never reads as nothing where a dollar has more units', () => {
@@ -50,14 +50,14 @@ describe('quota as lists and messages show it', () => {
         Array(2).fill(formatQuota(units, dollars)),
       )
     }
-    expect(formatQuota(-499_999, dollars, 'down')).toBe('-$1.00')
+    expect(formatQuota(-499_999, dollars, 'down')).toBe('−$1.00')
   })
 })
 
 describe('quota to the unit', () => {
   it.each([
     [617_283_946, '$1,234.567892'],
-    [-3, '-$0.000006'],
+    [-3, '−$0.000006'],
     [500_000, '$1.00'],
     [750_050, '$1.5001'],
     [0, '$0.00'],
@@ -80,6 +80,12 @@ describe('quota to the unit', () => {
 })
 
 it('dollars of an upstream are shown like quota', () => {
-  expect([1234.5, 0.004, 0, -2.506].map((usd) => formatUsd(usd))).toEqual(['$1,234.50', '$0.004000', '$0.00', '-$2.51'])
+  expect([1234.5, 0.004, 0, -2.506].map((usd) => formatUsd(usd))).toEqual(['$1,234.50', '$0.004000', '$0.00', '−$2.51'])
   expect([1234.5, 0.00412].map((usd) => exactUsd(usd))).toEqual(['$1,234.50', '$0.00412'])
+})
+
+it('writes a change of a balance with its sign', () => {
+  expect([500_000, -125_000, 0].map((units) => formatChange(units, dollars))).toEqual(['+$1.00', '−$0.25', '$0.00'])
+  expect([3, -3].map((units) => exactChange(units, dollars))).toEqual(['+$0.000006', '−$0.000006'])
+  expect([12_345, -5].map((units) => formatChange(units, inUnits))).toEqual(['+12.3k', '−5'])
 })

@@ -32,6 +32,18 @@ export function formatQuota(units: number, { inCurrency, perUsd }: QuotaDisplay,
   return inCurrency ? formatUsd(units / perUsd, rounding, unitPlaces(perUsd)) : formatNumber(units, rounding)
 }
 
+/** By how much a balance changes: +$1.00, −$0.25, and $0.00 for no change. */
+export function formatChange(units: number, display: QuotaDisplay): string {
+  return signOf(units) + formatQuota(Math.abs(units), display)
+}
+
+/** The same to the unit. */
+export function exactChange(units: number, display: QuotaDisplay): string {
+  return signOf(units) + exactQuota(Math.abs(units), display)
+}
+
+const signOf = (units: number): string => (units > 0 ? '+' : units < 0 ? '−' : '')
+
 /** Quota to the unit, as opened rows, tooltips and forms show it: $1,234.567892, or 617,283,946 units. */
 export function exactQuota(units: number, { inCurrency, perUsd }: QuotaDisplay): string {
   return inCurrency ? exactUsd(units / perUsd, unitPlaces(perUsd)) : units.toLocaleString('en-US')
@@ -63,7 +75,7 @@ function unitPlaces(perUsd: number): number {
 
 function withSign(usd: number, { min, max }: { min: number; max: number }): string {
   const figure = Math.abs(usd).toLocaleString('en-US', { minimumFractionDigits: min, maximumFractionDigits: max })
-  return `${usd < 0 && /[1-9]/.test(figure) ? '-' : ''}$${figure}`
+  return `${usd < 0 && /[1-9]/.test(figure) ? '−' : ''}$${figure}`
 }
 
 /** Shortens from ten thousand upwards: 12.3k, 4.5M, 6.7B. */

@@ -1,4 +1,4 @@
-import { exactQuota, formatQuota } from '../../contract/quota.ts'
+import { exactChange, exactQuota, formatChange, formatQuota } from '../../contract/quota.ts'
 import { useStatus } from './status.ts'
 
 /** Numbers and money as a person reads them; times are in `times.ts`, colours in `colors.ts`. */
@@ -20,6 +20,15 @@ export function useQuotaFormat(): FormatQuota {
 export function useExactQuota(): FormatQuota {
   const { display_in_currency: inCurrency, quota_per_unit: perUsd } = useStatus()
   return (units) => exactQuota(units, { inCurrency, perUsd })
+}
+
+/** By how much a balance changes, with its sign; `exact` is to the unit. */
+export function useQuotaChange(): { readonly format: FormatQuota; readonly exact: FormatQuota } {
+  const { display_in_currency: inCurrency, quota_per_unit: perUsd } = useStatus()
+  return {
+    format: (units) => formatChange(units, { inCurrency, perUsd }),
+    exact: (units) => exactChange(units, { inCurrency, perUsd }),
+  }
 }
 
 /** Units as dollars, exact to the unit, regardless of the site's display of quota; an empty input is $0.00. */

@@ -1,5 +1,5 @@
 import { Tooltip } from '@mantine/core'
-import { formatCount, useExactQuota, useQuotaFormat } from '../lib/format.ts'
+import { type FormatQuota, formatCount, useExactQuota, useQuotaChange, useQuotaFormat } from '../lib/format.ts'
 import { defineTexts, useText } from '../lib/i18n.ts'
 import { useStatus } from '../lib/status.ts'
 import styles from './numbers.module.css'
@@ -14,10 +14,23 @@ export function QuotaText({ units }: { units: number }) {
   )
 }
 
+/** A change of a balance: signed, and green when it is a gain. */
+export function QuotaChange({ units }: { units: number }) {
+  const { format, exact } = useQuotaChange()
+  return (
+    <Tooltip label={useQuotaHint(exact)(units)}>
+      <span className={styles.number} data-gain={units > 0}>
+        {format(units)}
+      </span>
+    </Tooltip>
+  )
+}
+
 /** An amount to the unit, in words for a hint. */
-export function useQuotaHint(): (units: number) => string {
+export function useQuotaHint(written?: FormatQuota): (units: number) => string {
   const say = useText(texts)
-  const exact = useExactQuota()
+  const plain = useExactQuota()
+  const exact = written ?? plain
   const { display_in_currency: inCurrency } = useStatus()
   return (units) => {
     const count = say('units', { count: formatCount(units) })

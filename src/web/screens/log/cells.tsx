@@ -9,7 +9,7 @@ import { useLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import { formatTime } from '../../lib/times.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Facts } from '../../ui/facts.tsx'
-import { QuotaText } from '../../ui/quota-text.tsx'
+import { QuotaChange, QuotaText } from '../../ui/quota-text.tsx'
 import { HintTag } from '../../ui/status-tag.tsx'
 import { Tag } from '../../ui/tag.tsx'
 import { droppedFields, durationMs, failedAttempts, type LogRow, triedChannels } from './factors.ts'
@@ -119,8 +119,7 @@ export function PromptCell({ row }: { row: LogRow }) {
 export function CostCell({ row }: { row: LogRow }) {
   return (
     <span className={styles.figure}>
-      {row.type === logType.topUp && '+'}
-      <QuotaText units={row.type === logType.consume ? row.quota : row.amount} />
+      {row.type === logType.consume ? <QuotaText units={row.quota} /> : <QuotaChange units={row.amount} />}
     </span>
   )
 }

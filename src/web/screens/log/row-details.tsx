@@ -8,7 +8,7 @@ import { CopyText } from '../../ui/copy-text.tsx'
 import { type Fact, Facts } from '../../ui/facts.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PriceSource } from '../../ui/price-source.tsx'
-import { useQuotaHint } from '../../ui/quota-text.tsx'
+import { QuotaChange, useQuotaHint } from '../../ui/quota-text.tsx'
 import { Attempts } from './attempts.tsx'
 import { BillTable } from './bill-table.tsx'
 import { detailsTexts } from './details-texts.ts'
@@ -60,7 +60,7 @@ function useFacts(row: LogRow): Fact[] {
     row.amount !== 0 &&
       (row.type === logType.consume
         ? { label: sayRow('cost'), value: amountOf(row.quota) }
-        : { label: say('amount'), value: amountOf(row.amount) }),
+        : { label: say('amount'), value: <QuotaChange units={row.amount} /> }),
     row.channel > 0 && { label: sayRow('channel'), value: `${row.channel} - ${row.channel_name || sayRow('channelGone')}` },
     row.model_name !== '' && {
       label: sayRow(factors.upstream_model_name ? 'requested' : 'model'),

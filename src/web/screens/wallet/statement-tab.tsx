@@ -9,7 +9,7 @@ import { FileButton } from '../../ui/list-file.tsx'
 import { useListState } from '../../ui/list-state.ts'
 import { ListTable } from '../../ui/list-table.tsx'
 import type { Column } from '../../ui/listing.ts'
-import { QuotaText } from '../../ui/quota-text.tsx'
+import { QuotaChange, QuotaText } from '../../ui/quota-text.tsx'
 import { StatusTag } from '../../ui/status-tag.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { Explanation } from './explanation.tsx'
@@ -87,12 +87,7 @@ function useColumns(withBalance: boolean): Column<LedgerRow>[] {
       title: say('change'),
       sortKey: 'amount',
       align: 'right',
-      cell: ({ amount }) => (
-        <span className={styles.change} data-gain={amount > 0}>
-          {amount > 0 ? '+' : amount < 0 && '−'}
-          <QuotaText units={Math.abs(amount)} />
-        </span>
-      ),
+      cell: ({ amount }) => <QuotaChange units={amount} />,
     },
   ]
   if (withBalance)
