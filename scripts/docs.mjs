@@ -135,8 +135,13 @@ function channelTypes() {
   )
 }
 
+/** A word by its number as for several: `{count|key|keys}` is keys. */
+function severalOf(text) {
+  return text.replace(/\{\w+\|[^|{}]*\|([^|{}]*)\}/g, '$1')
+}
+
 function errorCodes() {
-  const rows = Object.entries(errors).map(([name, kind]) => [code(name), kind.status, kind.text.en, kind.text.zh])
+  const rows = Object.entries(errors).map(([name, kind]) => [code(name), kind.status, severalOf(kind.text.en), kind.text.zh])
   const intro =
     'The console answers refusals with HTTP 200, `success: false` and this code, and keeps the status of 401, 405, 413, 429 and 5xx. The relay answers with the status, in the dialect of the caller.'
   return page('Errors', intro, table(['Code', 'Status', 'English', '中文'], rows))

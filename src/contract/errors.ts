@@ -117,7 +117,7 @@ export const errors = {
   login_throttled: kind(
     429,
     '登录失败次数过多，请在 {seconds} 秒后重试',
-    'Too many failed logins, try again in {seconds} seconds',
+    'Too many failed logins, try again in {seconds} {seconds|second|seconds}',
   ),
   password_login_disabled: kind(403, '管理员关闭了密码登录', 'Password login is disabled'),
   registration_closed: kind(403, '管理员关闭了新用户注册', 'Registration is closed'),
@@ -346,7 +346,7 @@ export const errors = {
   log_search_timeout: kind(
     400,
     '查询超过 {seconds} 秒，已停止。请缩小时间范围，或增加筛选条件',
-    'The search was stopped after {seconds} seconds. Choose a shorter time range or more filters',
+    'The search was stopped after {seconds} {seconds|second|seconds}. Choose a shorter time range or more filters',
   ),
   log_search_cancelled: kind(
     409,
@@ -474,7 +474,7 @@ export const errors = {
   rate_limit_prompt: kind(
     429,
     '提示过长：{whose}在{window}内最多使用 {count} 个 Token',
-    'The prompt is too long: {whose} at most {count} tokens within {window}',
+    'The prompt is too long: {whose} at most {count} {count|token|tokens} within {window}',
     { type: 'rate_limit_exceeded', final: true },
   ),
   rate_limit_concurrency: kind(

@@ -8,14 +8,27 @@ export type Language = keyof Text
 
 export type TextParams = Readonly<Record<string, string | number | Text>>
 
-/** Replaces `{name}` placeholders by params, a `Text` by its text in the given language; a placeholder without a param stays unchanged. */
+/**
+ * Replaces `{name}` placeholders by params, a `Text` by its text in the given language, and `{name|word|words}` by the form that the
+ * language has for that number: `{count} {count|key|keys}`. A placeholder without a param stays unchanged.
+ */
 export function fill(text: string, params: TextParams = {}, language: Language = 'en'): string {
-  return text.replace(/\{(\w+)\}/g, (place, name: string) => {
+  return text.replace(placeholder, (place, name: string, one?: string, other?: string) => {
     const param = Object.hasOwn(params, name) ? params[name] : undefined
     if (param === undefined) return place
+    if (one !== undefined && other !== undefined) return isOne(param, language) ? one : other
     return typeof param === 'object' ? param[language] : String(param)
   })
 }
+
+const placeholder = /\{(\w+)(?:\|([^|{}]*)\|([^|{}]*))?\}/g
+
+/** A number may come with its thousands apart. */
+function isOne(param: TextParams[string], language: Language): boolean {
+  return pluralRules[language].select(Number(String(param).replaceAll(',', ''))) === 'one'
+}
+
+const pluralRules = { zh: new Intl.PluralRules('zh'), en: new Intl.PluralRules('en') } as const
 
 /** The language that an `Accept-Language` header asks for; Chinese unless English is named first. */
 export function languageOf(header: string | undefined): Language {

@@ -26,8 +26,8 @@ const words = {
     compare: 'Compare prices',
     search: 'Search by model or vendor',
     accept: 'Use selected prices',
-    question: 'Use public prices for 1 models?',
-    accepted: 'Prices of 1 models applied',
+    question: 'Use public prices for 1 model?',
+    accepted: 'Prices of 1 model applied',
     nothing: 'No matches',
     ratio: 'Model ratio',
     drafts: 'The model ratios above have unsaved changes. Save or undo them first.',
@@ -96,7 +96,7 @@ const sources = {
     unset: /Models without a price \(/,
     offer: /Anthropic: .* in/,
     take: /Use \d+ public prices/,
-    taken: 'Public prices applied to 1 models',
+    taken: 'Public prices applied to 1 model',
     figure: 'Input: gpt-5.4',
     changed: 'Models with unapplied changes: 1',
     undo: 'Undo changes',
@@ -154,7 +154,7 @@ it('saving a channel with models without a price reports them, and uses the publ
   await question.getByText('claude-sonnet-5').waitFor()
   await expectFit(page, 'en')
   await question.getByRole('button', { name: 'Use public prices for 1' }).click()
-  await readMessage(page, 'en', 'Public prices applied to 1 models')
+  await readMessage(page, 'en', 'Public prices applied to 1 model')
   const options = await server.call<{ key: string; value: string }[]>('GET /api/option/')
   expect(JSON.parse(options.find(({ key }) => key === 'ModelRatio')?.value ?? '{}')).toHaveProperty('claude-sonnet-5')
   expect(problems).toEqual([])
@@ -189,7 +189,7 @@ const newer = {
     all: 'All changes',
     row: 'Select row',
     apply: 'Apply selected',
-    question: 'Apply the new prices of 1 models?',
+    question: 'Apply the new prices of 1 model?',
     applied: 'New prices applied',
     applyAll: 'Apply all',
     questionOfAll: /Apply the newer price data \(\d+ changes\)\?/,

@@ -20,7 +20,7 @@ export const mails = {
     lines: [
       {
         zh: '您的验证码如下，{minutes} 分钟内有效，只能使用一次。',
-        en: 'This is your code. It is valid for {minutes} minutes, once.',
+        en: 'This is your code. It is valid for {minutes} {minutes|minute|minutes}, once.',
       },
       { zh: '请勿告诉任何人，工作人员不会向您索取。', en: 'Tell it to nobody; nobody of this site will ask for it.' },
       ignore,
@@ -45,7 +45,7 @@ export const mails = {
     lines: [
       {
         zh: '请在 {minutes} 分钟内点击下面的链接重置账户 {username} 的密码，链接只能使用一次。',
-        en: 'Follow this link within {minutes} minutes to reset the password of the account {username}. It works once.',
+        en: 'Follow this link within {minutes} {minutes|minute|minutes} to reset the password of the account {username}. It works once.',
       },
       ignore,
     ],
@@ -111,7 +111,7 @@ export const mails = {
     lines: [
       {
         zh: '渠道 {channel}（#{id}）在 24 小时内有 {count} 次请求上报的用量超出请求可能达到的上限。用户按上限付费，差额由站点承担。',
-        en: 'The channel {channel} (#{id}) reported more usage than the request can have for {count} requests within 24 hours. Users were charged at most what their requests can have; the site bears the difference.',
+        en: 'The channel {channel} (#{id}) reported more usage than the request can have for {count} {count|request|requests} within 24 hours. Users were charged at most what their requests can have; the site bears the difference.',
       },
       {
         zh: '如果该上游不遵守输出上限，或思考不计入上限，请在渠道设置中注明。每天不会就同一渠道再次通知。',

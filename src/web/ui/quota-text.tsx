@@ -38,4 +38,4 @@ export function useQuotaHint(written?: FormatQuota): (units: number) => string {
   }
 }
 
-const texts = defineTexts({ zh: { units: '{count} 额度' }, en: { units: '{count} units' } })
+const texts = defineTexts({ zh: { units: '{count} 额度' }, en: { units: '{count} {count|unit|units}' } })

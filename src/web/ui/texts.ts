@@ -118,7 +118,7 @@ export const texts = defineTexts({
     from: 'Start time',
     invalidJson: 'Not a valid JSON string',
     keepEditing: 'Keep editing',
-    lastDays: 'Last {days} days',
+    lastDays: 'Last {days} {days|day|days}',
     lastHour: 'Last hour',
     loading: 'Loading…',
     more: 'More actions',

@@ -112,8 +112,8 @@ export const texts = defineTexts({
     purgeRemoved: '{count} deleted',
     purgeGoesOn: 'You can close this window. The cleanup continues in the background.',
     purgeStop: 'Stop',
-    purgeLast: 'Last cleanup: {time}, {by} deleted {count} logs before {before}.',
-    purged: '{count} logs deleted',
+    purgeLast: 'Last cleanup: {time}, {by} deleted {count} {count|log|logs} before {before}.',
+    purged: '{count} {count|log|logs} deleted',
     purgeFailed: 'Log cleanup failed',
 
     timeRange: 'Time range',
@@ -170,6 +170,6 @@ export const texts = defineTexts({
     interrupted: 'interrupted',
     unpriced: 'unpriced',
     implausible: 'implausible usage',
-    droppedCount: '{count} fields dropped',
+    droppedCount: '{count} {count|field|fields} dropped',
   },
 })

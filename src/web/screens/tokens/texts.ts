@@ -146,9 +146,9 @@ export const texts = defineTexts({
     deleteTitle: 'Delete this token?',
     deleteBody: 'Programs that use this token stop working immediately. This cannot be undone.',
     bulkDeleteTitle: 'Delete {count} selected tokens?',
-    bulkChanged: '{count} tokens updated',
-    bulkDeleted: '{count} tokens deleted',
-    bulkCopied: '{count} tokens copied',
+    bulkChanged: '{count} {count|token|tokens} updated',
+    bulkDeleted: '{count} {count|token|tokens} deleted',
+    bulkCopied: '{count} {count|token|tokens} copied',
     copy: 'Copy',
 
     addTitle: 'Create token',
@@ -177,7 +177,7 @@ export const texts = defineTexts({
     groupGone: 'No longer available. Select another group.',
     ratio: '{ratio}x ratio',
 
-    nameRequired: 'Enter a token name of 1 to {max} characters',
+    nameRequired: 'Enter a token name of 1 to {max} {max|character|characters}',
     quotaInvalid: 'The quota must be a non-negative integer',
     countInvalid: 'The quantity must be an integer from 1 to {max}',
     limitsRequired: 'Select at least one model',

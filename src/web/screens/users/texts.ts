@@ -148,8 +148,8 @@ export const texts = defineTexts({
     bulkGroupSave: 'Save',
     bulkDisableTitle: 'Ban {count} selected users?',
     bulkRemoveTitle: 'Delete {count} selected users?',
-    bulkDone: '{count} users updated',
-    bulkPartly: '{count} of {all} users updated',
+    bulkDone: '{count} {count|user|users} updated',
+    bulkPartly: '{count} of {all} {all|user|users} updated',
     bulkChanged: 'Updated',
     bulkClose: 'Got it',
 

@@ -13,7 +13,7 @@ export const texts = defineTexts({
     taken: '已采用 {count} 个模型的公开价格',
   },
   en: {
-    title: '{count} models have no price',
+    title: '{count} {count|model has|models have} no price',
     more: '{models} and {count} more',
     offer:
       'Calls to models without a price are refused unless self-use mode is on. The public price data has prices for {count} of these models. You can change them at any time after adding them.',
@@ -21,6 +21,6 @@ export const texts = defineTexts({
     take: 'Use public prices for {count}',
     set: 'Set prices',
     later: 'Not now',
-    taken: 'Public prices applied to {count} models',
+    taken: 'Public prices applied to {count} {count|model|models}',
   },
 })

@@ -28,7 +28,8 @@ export const texts = defineTexts({
     tagged: '{count} 个渠道的标签已设为“{tag}”',
   },
   en: {
-    notice: 'Values entered here replace the settings of all {count} channels with this tag. Blank fields stay unchanged.',
+    notice:
+      'Values entered here replace the settings of all {count} {count|channel|channels} with this tag. Blank fields stay unchanged.',
     tag: 'Tag',
     tagHelp: 'Moves all of these channels to the new tag.',
     tagEmpty: 'Leaving the tag blank removes it from these channels. The channels are kept.',
@@ -42,14 +43,14 @@ export const texts = defineTexts({
     kept: 'Unchanged ({value})',
     keptMixed: 'Unchanged (mixed)',
     notChanged: 'You seem to have changed nothing',
-    saved: 'Tag updated on {count} channels',
+    saved: 'Tag updated on {count} {count|channel|channels}',
     dissolve: 'Remove tag',
     dissolveTitle: 'Remove this tag?',
-    dissolveBody: 'The tag is removed from {count} channels. Nothing else changes.',
+    dissolveBody: 'The tag is removed from {count} {count|channel|channels}. Nothing else changes.',
     batchTitle: 'Set the tag of {count} selected channels',
     batchHelp: 'Replaces the current tag.',
     batchApply: 'Set tag',
     tagRequired: 'Enter a tag',
-    tagged: '{count} channels now have the tag “{tag}”',
+    tagged: '{count} {count|channel now has|channels now have} the tag “{tag}”',
   },
 })

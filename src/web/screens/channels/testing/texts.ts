@@ -18,7 +18,7 @@ export const texts = defineTexts({
     title: 'Test “{name}”',
     hint: 'Each test sends a very small request to the upstream.',
     search: 'Search or enter a model',
-    found: '{count} models',
+    found: '{count} {count|model|models}',
     none: 'No matching models in this channel. You can test the entered name directly.',
     default: 'Default',
     seconds: '{seconds} s',

@@ -41,7 +41,7 @@ export const texts = defineTexts({
     jobBalance: 'Update balances',
     jobModels: 'Check upstream models',
     progress: '{job}: {done} of {total}',
-    ended_ok: '{job}: completed, {total} channels',
+    ended_ok: '{job}: completed, {total} {total|channel|channels}',
     ended_failed: '{job}: failed after {done} of {total}',
     ended_timeout: '{job}: timed out after {done} of {total}',
     count_passed: '{count} passed',

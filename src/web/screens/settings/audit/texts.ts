@@ -42,7 +42,7 @@ export const texts = defineTexts({
     targetFilter: 'Target, e.g. user:7',
     timeFilter: 'Time range',
     verify: 'Verify integrity',
-    intact: 'Intact: {rows} rows, no changes detected',
+    intact: 'Intact: {rows} {rows|row|rows}, no changes detected',
     broken: 'Row {id} does not match the previous row: it or an earlier row was changed, inserted or deleted',
     head: 'Hash of the last row (store it elsewhere to detect truncation): {head}',
     empty: 'No records yet',
