@@ -2,9 +2,11 @@
 FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --ignore-scripts
+COPY test/package.json ./test/
+# Without the workspace of the tests.
+RUN npm ci --workspaces=false --ignore-scripts
 COPY . .
-RUN node scripts/build.mjs && npm prune --omit=dev --ignore-scripts
+RUN node scripts/build.mjs && npm prune --omit=dev --workspaces=false --ignore-scripts
 
 FROM node:24-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data

@@ -32,7 +32,7 @@ const daySeconds = 86_400
 const heavy = 2
 
 requireNode()
-await installWhenNeeded()
+await installWhenNeeded({ tests: true })
 await buildWhenStale({ only: ['server'] })
 
 const { openApp } = await import('../dist/server/app.js')

@@ -84,7 +84,7 @@ const pages = [
 ].filter(({ path }) => !given.screens || given.screens.split(',').includes(path))
 
 requireNode()
-await installWhenNeeded()
+await installWhenNeeded({ tests: true })
 await buildWhenStale()
 
 const { openApp } = await import('../dist/server/app.js')

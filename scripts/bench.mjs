@@ -32,7 +32,7 @@ const wanted = (given.targets ?? 'direct,nginx,sqlite,postgres').split(',')
 const tokens = given.quick ? 100 : 10_000
 
 requireNode()
-await installWhenNeeded()
+await installWhenNeeded({ tests: true })
 await buildWhenStale({ only: ['server'] })
 
 const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'))

@@ -19,7 +19,7 @@ const steps = [
 ]
 
 requireNode()
-await installWhenNeeded()
+await installWhenNeeded({ tests: true })
 await buildWhenStale()
 
 const results = []

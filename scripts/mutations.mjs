@@ -10,7 +10,7 @@ import { mutations } from './lib/money-mutations.mjs'
 import { ended, root, startChild } from './lib/process.mjs'
 
 requireNode()
-await installWhenNeeded()
+await installWhenNeeded({ tests: true })
 await buildWhenStale()
 const chosen = mutations.filter(({ name }) => name.includes(process.argv[2] ?? ''))
 const copy = await copySources()

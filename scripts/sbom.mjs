@@ -6,6 +6,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { root } from './lib/process.mjs'
 
+const manifestOf = async (path) => JSON.parse(await readFile(join(root, path), 'utf8'))
+const { name, version } = await manifestOf('package.json')
+const tests = await manifestOf('test/package.json')
+
 const { stdout } = await promisify(execFile)(
   'npm',
   ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--package-lock-only'],
@@ -14,10 +18,15 @@ const { stdout } = await promisify(execFile)(
 // Timestamp and serial number are left out, because they differ each time.
 const { serialNumber: _, ...bom } = JSON.parse(stdout)
 const { timestamp: __, ...metadata } = bom.metadata
-const { name, version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
 const component = { ...metadata.component, name, version }
+// The workspace of the tests is a folder, not a package; its packages are listed like all others.
+const isPackage = (ref) => ref !== `${tests.name}@${tests.version}`
+const components = bom.components.filter((one) => isPackage(one['bom-ref']))
+const dependencies = bom.dependencies
+  .filter(({ ref }) => isPackage(ref))
+  .map((one) => ({ ...one, dependsOn: one.dependsOn?.filter(isPackage) }))
 
 await mkdir(join(root, 'dist'), { recursive: true })
 const file = join(root, 'dist/sbom.json')
-await writeFile(file, `${JSON.stringify({ ...bom, metadata: { ...metadata, component } }, null, 2)}\n`)
-console.log(`${file}: ${bom.components.length} packages`)
+await writeFile(file, `${JSON.stringify({ ...bom, metadata: { ...metadata, component }, components, dependencies }, null, 2)}\n`)
+console.log(`${file}: ${components.length} packages`)

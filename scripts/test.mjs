@@ -8,7 +8,7 @@ import { installWhenNeeded, requireNode } from './lib/install.mjs'
 import { commandOf, runNode } from './lib/process.mjs'
 
 requireNode()
-await installWhenNeeded()
+await installWhenNeeded({ tests: true })
 await buildWhenStale()
 process.exitCode = await runTests(process.argv.slice(2))
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { packagePaths } from '../scripts/lib/lock.mjs'
 import { allOptions, type OptionKey } from '../src/contract/options/index.ts'
 import { openSecrets, readMasterKey } from '../src/server/db/key-ring.ts'
 import type { Queries } from '../src/server/db/open.ts'
@@ -236,7 +237,7 @@ describe('the lock file', () => {
   const lock = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')) as {
     packages: Record<string, Locked>
   }
-  const packages = Object.entries(lock.packages).filter(([path]) => path !== '')
+  const packages = packagePaths(lock.packages).map((path) => [path, lock.packages[path] ?? {}] as const)
 
   it('[T246] names only packages of the registry, each with its hash', () => {
     for (const [path, { resolved = '', integrity = '' }] of packages) {

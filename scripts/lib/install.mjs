@@ -1,7 +1,9 @@
 // Requirements of all other scripts: the version of Node, and the packages of the lock file. Uses only Node.
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { packagePaths, rootPackages } from './lock.mjs'
 import { ended, root } from './process.mjs'
 
 const nodeMin = [20, 19]
@@ -16,11 +18,20 @@ export function requireNode(version = process.versions.node) {
   process.exit(1)
 }
 
-/** Runs `npm ci` when the installed packages are not those of package-lock.json; does nothing otherwise. */
-export async function installWhenNeeded() {
-  if (await isInstalled()) return
-  console.log('Installing packages (once, about a minute) …')
-  const code = await ended(startNpm(['ci', '--no-audit', '--no-fund', '--loglevel=error']))
+/**
+ * Installs what package-lock.json names and node_modules lacks: the packages that build and serve, and with `tests` those of
+ * test/package.json too. What is installed is not fetched again.
+ */
+export async function installWhenNeeded({ tests = false } = {}) {
+  const canServe = await isInstalled()
+  if (canServe && (!tests || (await isInstalled({ tests })))) return
+  console.log(`Installing ${tests ? 'a browser, PostgreSQL, SDKs and tools for the tests' : 'packages'} (once, about a minute) …`)
+  // `npm ci` empties node_modules first, so it runs only when that is outdated; `--no-save` leaves the lock file as it is.
+  const command = canServe ? ['install', '--no-save'] : ['ci']
+  const withTests = tests || existsSync(join(root, 'node_modules/vitest'))
+  const code = await ended(
+    startNpm([...command, ...(withTests ? [] : ['--workspaces=false']), '--no-audit', '--no-fund', '--loglevel=error']),
+  )
   if (code !== 0) {
     console.error('The packages could not be installed. Check the network and run `npm ci` to see the whole error.')
     process.exit(code)
@@ -28,15 +39,14 @@ export async function installWhenNeeded() {
 }
 
 /** npm's last step writes the installed versions into node_modules/.package-lock.json, which is compared with the lock file. */
-export async function isInstalled(folder = root) {
+export async function isInstalled({ folder = root, tests = false } = {}) {
   const [wanted, installed] = await Promise.all([
     readPackages(join(folder, 'package-lock.json')),
     readPackages(join(folder, 'node_modules/.package-lock.json')),
   ])
   if (wanted === undefined || installed === undefined) return false
-  return Object.entries(wanted).every(
-    ([path, { version, optional }]) =>
-      path === '' || (path in installed ? installed[path].version === version : optional === true),
+  return (tests ? packagePaths(wanted) : rootPackages(wanted)).every((path) =>
+    path in installed ? installed[path].version === wanted[path].version : wanted[path].optional === true,
   )
 }
 

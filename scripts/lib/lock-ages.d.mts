@@ -1,5 +1,7 @@
+import type { LockedPackages } from './lock.d.mts'
+
 interface Lock {
-  packages: Record<string, { name?: string; version?: string }>
+  readonly packages: LockedPackages
 }
 
 export function lockedVersions(lock: Lock): string[]

@@ -1,12 +1,16 @@
 // The publication age of the packages in the lock file. A malicious version is mostly found within days, so no version younger
 // than a week is accepted without a stated reason.
+import { packagePaths } from './lock.mjs'
+
 const daysMin = 7
 const dayMs = 24 * 60 * 60 * 1000
 
 /** The packages that the lock file installs, as `name@version`, sorted. */
 export function lockedVersions(lock) {
-  const packages = Object.entries(lock.packages).filter(([path]) => path !== '')
-  const names = packages.map(([path, { name, version }]) => `${name ?? path.replace(/^.*node_modules\//, '')}@${version}`)
+  const names = packagePaths(lock.packages).map((path) => {
+    const { name, version } = lock.packages[path]
+    return `${name ?? path.replace(/^.*node_modules\//, '')}@${version}`
+  })
   return [...new Set(names)].sort()
 }
 

@@ -1,12 +1,5 @@
-interface LockedPackage {
-  version?: string
-  devDependencies?: Record<string, string>
-  dev?: boolean
-  dependencies?: Record<string, string>
-  peerDependencies?: Record<string, string>
-  peerDependenciesMeta?: Record<string, { optional?: boolean }>
-}
+import type { LockedPackages } from './lock.d.mts'
 
 export declare const noticesFile: string
-export declare function handedOnPackages(packages: Record<string, LockedPackage>, names: readonly string[]): string[]
+export declare function handedOnPackages(packages: LockedPackages, names: readonly string[]): string[]
 export declare function writeNotices(): Promise<void>

@@ -2,6 +2,7 @@
 // console's bundle. Most licences require that their text is distributed with every copy.
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { neededPackages } from './lock.mjs'
 import { root } from './process.mjs'
 
 export const noticesFile = 'dist/THIRD-PARTY-NOTICES.txt'
@@ -20,33 +21,10 @@ export async function writeNotices() {
   await copyFile(join(root, 'LICENSE'), join(root, 'dist/LICENSE'))
 }
 
-/**
- * Lock file paths (`node_modules/a/node_modules/b`) of the packages needed in production, and of the named ones with all their
- * dependencies, sorted. Packages of types have no code.
- */
+/** Lock file paths of the packages needed in production, and of the named ones with all they need. Packages of types have no code. */
 export function handedOnPackages(packages, names) {
-  const found = new Set(Object.keys(packages).filter((path) => path !== '' && !packages[path].dev && !packages[path].devOptional))
-  const seen = new Set()
-  const visit = (path) => {
-    if (path === undefined || seen.has(path)) return
-    seen.add(path)
-    found.add(path)
-    const { dependencies, optionalDependencies, peerDependencies = {}, peerDependenciesMeta = {} } = packages[path]
-    const peers = Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional)
-    for (const name of [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers])
-      visit(resolve(packages, path, name))
-  }
-  for (const name of names) visit(resolve(packages, '', name))
-  return [...found].filter((path) => !path.includes('node_modules/@types/')).sort()
-}
-
-/** The place where Node finds a package from another: in its own folder, or the next one above. */
-function resolve(packages, from, name) {
-  for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf('node_modules/') - 1))) {
-    const path = `${at}${at === '' ? '' : '/'}node_modules/${name}`
-    if (packages[path]) return path
-    if (at === '') return undefined
-  }
+  const paths = neededPackages(packages, [...Object.keys(packages[''].dependencies), ...names])
+  return paths.filter((path) => !path.includes('node_modules/@types/'))
 }
 
 /** Names of the packages that the console imports; the contract imports only packages that the server also needs. */

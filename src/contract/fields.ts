@@ -1,5 +1,4 @@
 import type { Text } from './text.ts'
-import type { Unit } from './units.ts'
 
 /** The closed set of form widgets. A form is a list of fields; one component draws them all. */
 export type Widget =
@@ -29,7 +28,7 @@ export interface Field {
   readonly label: Text
   readonly help?: Text
   readonly placeholder?: Text
-  readonly unit?: Unit
+  readonly unit?: Text
   readonly choices?: readonly Choice[]
   readonly required?: boolean
 }

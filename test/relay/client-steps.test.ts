@@ -52,7 +52,7 @@ const versionsIn = (file: string) => {
   return { ...devDependencies, ...dependencies }
 }
 const installed: Readonly<Record<string, string>> = {
-  ...versionsIn('package.json'),
+  ...versionsIn('test/package.json'),
   ...versionsIn('test/clients/programs/package.json'),
 }
 

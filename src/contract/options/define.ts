@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import type { Choice, Widget } from '../fields.ts'
 import type { Text } from '../text.ts'
-import type { Unit } from '../units.ts'
 
 /** The exports of `zod`, as `z`. */
 export type Zod = typeof z
@@ -36,7 +35,7 @@ export interface Option<Value = unknown> {
   readonly widget: Widget
   readonly label: Text
   readonly help?: Text
-  readonly unit?: Unit
+  readonly unit?: Text
   readonly choices?: readonly Choice[]
   /** Never returned by any call. A save without a value leaves it alone, one with an empty value clears it. */
   readonly secret?: true

@@ -9,13 +9,11 @@ export interface PanelProps {
   readonly aside?: ReactNode
   /** A line of buttons under a hairline. */
   readonly footer?: ReactNode
-  /** The buttons stay in view while the panel is scrolled. */
-  readonly keepFooter?: boolean
   readonly children: ReactNode
 }
 
 /** A surface with a hairline around it: the card of this interface. */
-export function Panel({ title, description, aside, footer, keepFooter, children }: PanelProps) {
+export function Panel({ title, description, aside, footer, children }: PanelProps) {
   const titleId = useId()
   return (
     <section className={styles.panel} aria-labelledby={title ? titleId : undefined}>
@@ -33,11 +31,7 @@ export function Panel({ title, description, aside, footer, keepFooter, children 
         </header>
       )}
       <div className={styles.body}>{children}</div>
-      {footer && (
-        <footer className={styles.footer} data-kept={keepFooter}>
-          {footer}
-        </footer>
-      )}
+      {footer && <footer className={styles.footer}>{footer}</footer>}
     </section>
   )
 }

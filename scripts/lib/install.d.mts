@@ -1,0 +1,3 @@
+export function requireNode(version?: string): void
+export function installWhenNeeded(wanted?: { tests?: boolean }): Promise<void>
+export function isInstalled(wanted?: { folder?: string; tests?: boolean }): Promise<boolean>

@@ -1,0 +1,74 @@
+import { execFile, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, it, onTestFinished } from 'vitest'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const { name, version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
+const npm = (cwd: string, ...args: string[]) => promisify(execFile)('npm', args, { cwd })
+
+/** Error codes of npm when it has no connection to the registry. */
+const unreachable = /code (ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED)/
+
+it('`npm pack` makes a package that serves from an empty folder without a build', async ({ skip }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-package-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  await npm(root, 'pack', '--pack-destination', folder)
+  try {
+    await npm(folder, 'install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', `./${name}-${version}.tgz`)
+  } catch (error) {
+    const { stderr = '' } = error as { stderr?: string }
+    if (!unreachable.test(stderr)) throw error
+    process.stderr.write('\n  !! npm cannot reach its registry: installing the package of `npm pack` is not tested (SKIPPED)\n\n')
+    skip()
+  }
+
+  const installed = (path: string) => existsSync(join(folder, 'node_modules', path))
+  expect(Object.keys(dependencies).filter((one) => !installed(one))).toEqual([])
+  expect(['typescript', 'vite', 'vitest', '@mantine/core', 'openai'].filter(installed)).toEqual([])
+  expect(['src', 'test', 'scripts'].filter((one) => installed(join(name, one)))).toEqual([])
+
+  const { url, stop } = await serve(folder)
+  try {
+    expect((await fetch(`${url}/readyz`)).status).toBe(200)
+    const page = await (await fetch(url)).text()
+    const script = /<script type="module"[^>]* src="([^"]+)"/.exec(page)?.[1] ?? ''
+    expect((await fetch(url + script)).headers.get('content-type')).toMatch(/javascript/)
+    const { data } = (await (await fetch(`${url}/api/status`)).json()) as { data: { sluice_version: string } }
+    expect(data.sluice_version).toBe(version)
+    expect(existsSync(join(folder, 'data'))).toBe(true)
+  } finally {
+    await stop()
+  }
+}, 300_000)
+
+/** `npx sluice serve` in a folder, as a process group of its own: npx starts the program as its child. */
+async function serve(folder: string): Promise<{ url: string; stop: () => Promise<unknown> }> {
+  const child = spawn('npx', ['--no-install', 'sluice', 'serve'], {
+    cwd: folder,
+    detached: true,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const url = await new Promise<string>((resolve, reject) => {
+    let output = ''
+    const read = (chunk: Buffer) => {
+      output += chunk
+      const found = /listens on (http:\/\/[^\s"]+)/.exec(output)?.[1]
+      if (found) resolve(found)
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+    child.once('exit', (code) => reject(new Error(`sluice serve ended with ${code}: ${output}`)))
+  })
+  const stop = () => {
+    if (child.pid) process.kill(-child.pid, 'SIGTERM')
+    return ended
+  }
+  return { url, stop }
+}
