@@ -11,14 +11,14 @@ export const order = [
 
 /**
  * The rooms of the relay, in the same way: each may import those before it. The files at its top put them together: they may import every
- * room, and of them a room may import only the parts that it is given, the table of paths, and the admission of a request.
+ * room, and of them a room may import only the parts that it is given, the admitted request, the table of paths, and the admission of a request.
  */
 export const relayRooms = [
   'http', 'admission', 'upstream', 'response', 'charge', 'stored-responses', 'idempotency', 'failover', 'background', 'realtime', 'count',
   'models',
 ] // biome-ignore format: one line reads as the list that it is
 
-const sharedByRooms = new Set(['relay-parts', 'endpoints', 'admit-request'])
+const sharedByRooms = new Set(['relay-parts', 'admitted-request', 'endpoints', 'admit-request'])
 
 /** Folders that must stay pure: they may import only the contract, themselves and these. */
 const pure: Readonly<Record<string, readonly string[]>> = { protocols: ['lib'], providers: ['lib', 'protocols'] }

@@ -1,7 +1,7 @@
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
 import { expect, it } from 'vitest'
-import { settlePendingResponses } from '../../src/server/relay/stored-responses/settle-pending.ts'
+import { settlePendingResponses } from '../../src/server/relay/stored-responses/pending-responses.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'

@@ -1,4 +1,4 @@
-import { settlePendingResponses } from '../relay/stored-responses/settle-pending.ts'
+import { settlePendingResponses } from '../relay/stored-responses/pending-responses.ts'
 import type { Job } from './runner.ts'
 
 /** Charges responses that ended in the background, read or not; those of dead nodes have failed. */

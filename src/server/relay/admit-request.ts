@@ -11,9 +11,10 @@ import { authorizeModel, checkPrompt } from './admission/authorize-request.ts'
 import { enterLimits } from './admission/rate-limit.ts'
 import { reserve } from './admission/reserve.ts'
 import { estimatePrompt } from './admission/token-estimate.ts'
+import type { AdmittedRequest, Unpriced } from './admitted-request.ts'
 import type { RelayEndpoint } from './endpoints.ts'
 import type { Body } from './http/read-body.ts'
-import type { AdmittedRequest, RelayParts, Unpriced } from './relay-parts.ts'
+import type { RelayParts } from './relay-parts.ts'
 import { findStoringChannel, namesHistory } from './stored-responses/history.ts'
 
 /** The parts that admission uses. */

@@ -15,7 +15,7 @@ import {
   type TaskCall,
   taskLines,
 } from './http/paths.ts'
-import type { ResponseAction } from './stored-responses/upstream-calls.ts'
+import type { ResponseAction } from './stored-responses/upstream-responses.ts'
 
 /**
  * The relay: from a caller's request to a channel's answer and a durable charge, in one straight line (`handle-request.ts`). It knows no

@@ -11,7 +11,7 @@ import type { RelayEndpoint } from './endpoints.ts'
 import { answerRequest } from './failover/answer-request.ts'
 import type { ClientExchange } from './http/client-exchange.ts'
 import type { Body } from './http/read-body.ts'
-import { deliverKept } from './idempotency/undelivered.ts'
+import { deliverKept } from './idempotency/undelivered-replies.ts'
 import type { RelayParts } from './relay-parts.ts'
 import { expandHistory } from './stored-responses/history.ts'
 

@@ -17,8 +17,9 @@ import { textsBesideMedia } from '../../protocols/media-parts.ts'
 import { type RequestBound, readRequestBound } from '../../protocols/request-bound.ts'
 import type { RequestFacts } from '../../protocols/wire-format.ts'
 import { type Hold, isQuotaRefusal, type QuotaRefusal } from '../../wallet/ledger.ts'
+import type { StoringChannel } from '../admitted-request.ts'
 import type { Body } from '../http/read-body.ts'
-import type { RelayParts, StoringChannel } from '../relay-parts.ts'
+import type { RelayParts } from '../relay-parts.ts'
 
 /**
  * Holds what a call can cost at the most, so that no balance goes below zero however many calls run at once. Where the balance does not

@@ -12,10 +12,11 @@ import {
 } from '../../../contract/usage.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
 import { seconds } from '../../lib/clock.ts'
+import type { Core } from '../../options/core.ts'
 import { costBeyond } from '../../pricing/plausible.ts'
 import { costOf, type Price, type PricedUsage, priceAt, tierFactor } from '../../pricing/quote.ts'
 import type { Charge, SiteCost } from '../../wallet/ledger.ts'
-import type { AttemptState, RelayParts } from '../relay-parts.ts'
+import type { AttemptState } from '../admitted-request.ts'
 import { type Billed, type BilledUsage, billedUsage, droppedOf, tierSent } from './billed.ts'
 
 /** The channel and key of the reply. */
@@ -39,7 +40,7 @@ export function billOf({ request, shared, choice, dropped, translation }: Attemp
 
 /** The charge of a request and its log row, with every factor, so that it can be recomputed from the row alone. */
 export function chargeFor(
-  app: Pick<RelayParts, 'now' | 'steady' | 'options'>,
+  app: Pick<Core, 'now' | 'steady' | 'options'>,
   bill: Billed,
   channel: Answering,
   upstreamModel: string,

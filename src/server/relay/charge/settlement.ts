@@ -3,8 +3,8 @@ import { plausibleUsage, withCacheLifetime } from '../../pricing/plausible.ts'
 import type { UsageBound } from '../../pricing/usage-bound.ts'
 import { countTokens, estimateText } from '../../protocols/count-tokens.ts'
 import { countCalls } from '../../protocols/paid-calls.ts'
-import { countPrompt } from '../admission/token-estimate.ts'
-import type { AdmittedRequest, RelayParts } from '../relay-parts.ts'
+import { type Calibration, countPrompt } from '../admission/token-estimate.ts'
+import type { AdmittedRequest } from '../admitted-request.ts'
 import type { PartialReply } from '../response/adapter.ts'
 import { withUnkept } from '../response/sse-interceptor.ts'
 import type { Ending } from './charge-row.ts'
@@ -76,7 +76,7 @@ export function plausibleEnding(ending: Ending, bound: UsageBound | undefined): 
 
 /** Compares the estimate of a prompt with what the upstream itself has reported. Media are left out: their formulas are the vendors'. */
 export function learnFrom(
-  { calibration }: Pick<RelayParts, 'calibration'>,
+  { calibration }: { readonly calibration: Calibration },
   { facts, estimate, storingChannel }: AdmittedRequest,
   { usage, isEstimated, reported }: Ending,
 ): void {

@@ -16,15 +16,15 @@ import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { authenticateCall, checkBeforeBody } from '../admission/authenticate.ts'
 import { authorizeModel, checkPrompt } from '../admission/authorize-request.ts'
 import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
+import type { StoringChannel } from '../admitted-request.ts'
 import type { Endpoint } from '../endpoints.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { Body } from '../http/read-body.ts'
-import type { RelayParts, StoringChannel } from '../relay-parts.ts'
+import type { RelayParts } from '../relay-parts.ts'
 import { settingsOf } from '../response/translate.ts'
 import { expandHistory, findStoringChannel, namesHistory } from '../stored-responses/history.ts'
 import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
-import type { UpstreamCallParts } from '../upstream/request-target.ts'
-import { callerHeaders, callUpstream } from '../upstream/request-target.ts'
+import { callerHeaders, callUpstream, type UpstreamCallParts } from '../upstream/request-target.ts'
 
 type CountEndpoint = Extract<Endpoint, { kind: 'count' }>
 

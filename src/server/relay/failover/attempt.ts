@@ -1,11 +1,12 @@
 import { noUsage, type Usage } from '../../../contract/usage.ts'
 import { mayBeMissing, withoutEndpoint } from '../../channels/missing-endpoints.ts'
 import { background } from '../../lib/logger.ts'
+import type { AttemptState } from '../admitted-request.ts'
 import { billOf, chargeFor } from '../charge/charge-row.ts'
 import { endingOf, owedSoFar, plausibleEnding } from '../charge/settlement.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { isReading } from '../http/half-closed.ts'
-import type { AttemptState, RelayParts } from '../relay-parts.ts'
+import type { RelayParts } from '../relay-parts.ts'
 import type { PartialReply, ResponseAdapter, Whole } from '../response/adapter.ts'
 import { moderatedAdapter } from '../response/moderated.ts'
 import { repliesIn } from '../response/pass-through.ts'
@@ -17,8 +18,7 @@ import { HttpExchange, type Receiver, type Running, type Target } from '../upstr
 import { MultiExchange, type MultiTarget } from '../upstream/multi-exchange.ts'
 import type { UpstreamCallParts } from '../upstream/request-target.ts'
 import { WebSocketExchange } from '../upstream/websocket-exchange.ts'
-import { isWorthRetry, missingEndpoint } from './adaptive-retry.ts'
-import { type Prepared, prepare } from './prepare-attempt.ts'
+import { isWorthRetry, missingEndpoint, type Prepared, prepare } from './prepare-attempt.ts'
 import { type SettleParts, settle, settleGone, settleReply } from './settle-attempt.ts'
 
 type Result = 'answered' | UpstreamFailure

@@ -1,10 +1,12 @@
+import { AppError } from '../../lib/failure.ts'
 import type { Charge } from '../../wallet/ledger.ts'
+import type { AttemptState } from '../admitted-request.ts'
 import { billOf, chargeFor, type Ending } from '../charge/charge-row.ts'
 import { endingOf, learnFrom, plausibleEnding } from '../charge/settlement.ts'
-import { isSettled } from '../idempotency/undelivered.ts'
-import type { AttemptState, RelayParts } from '../relay-parts.ts'
+import { slotOf } from '../idempotency/undelivered-replies.ts'
+import type { RelayParts } from '../relay-parts.ts'
 import type { PartialReply } from '../response/adapter.ts'
-import { noteSettled } from '../stored-responses/store-answer.ts'
+import { answerToStore, keptOf, noteSettled } from '../stored-responses/store-answer.ts'
 import type { Running } from '../upstream/http-exchange.ts'
 
 /** The parts that charging an attempt uses. */
@@ -65,4 +67,36 @@ function beginSettling(
   const settled = app.ledger.settle(request.hold, charge)
   if (!attempt.response) return { charge, settled }
   return { charge, settled: noteSettled(app, attempt, charge.rollup.tokens, settled) }
+}
+
+/**
+ * Waits for the charge of a whole reply before any of it is sent. False: the charge is not durable in time, the caller got 503, and the reply
+ * is kept for a repeat of the request on this node. Throws every error other than `database_unavailable`.
+ */
+async function isSettled(
+  app: Pick<RelayParts, 'undelivered'>,
+  attempt: AttemptState,
+  { settled, charge, reply }: Undeliverable,
+): Promise<boolean> {
+  try {
+    await settled
+    return true
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'database_unavailable') throw error
+    const { call, caller, hold } = attempt.request
+    const content = {
+      ...reply,
+      own: answerToStore(attempt, { whole: reply.body }),
+      kept: keptOf(attempt, charge.rollup.tokens),
+    }
+    app.undelivered.keep({ slot: await slotOf(call, caller), hold, charge, content })
+    call.sendError(error)
+    return false
+  }
+}
+
+interface Undeliverable {
+  readonly settled: Promise<void>
+  readonly charge: Charge
+  readonly reply: { readonly contentType: string; readonly body: Buffer }
 }

@@ -1,16 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Language } from '../../../contract/text.ts'
+import { isDatabaseFailure } from '../../db/open.ts'
+import type { CallerLog } from '../../lib/caller-log.ts'
 import { chunkOf, lastChunk } from '../../lib/chunked.ts'
 import type { Client } from '../../lib/client-address.ts'
 import { AppError } from '../../lib/failure.ts'
 import { lingeringCloseAfterReply } from '../../lib/lingering-close.ts'
 import { takeOverChunking } from '../../lib/node-internals.ts'
 import { toByteText } from '../../lib/sse.ts'
-import type { CallerError } from '../../protocols/error-body.ts'
-import { errorBody, errorEvent, errorHeaders, ownError, statusFor } from '../../protocols/error-body.ts'
+import type { Core } from '../../options/core.ts'
+import { type CallerError, errorBody, errorEvent, errorHeaders, ownError, statusFor } from '../../protocols/error-body.ts'
 import { inDialect } from '../../protocols/error-dialect.ts'
 import type { Dialect } from '../../protocols/format.ts'
 import type { Reframing, UpstreamErrorFacts } from '../../protocols/wire-format.ts'
+import { quotaText } from '../../wallet/quota-text.ts'
 import { type Body, readBody } from './read-body.ts'
 import type { RecordedReply, ReplyRecorder } from './reply-recorder.ts'
 
@@ -342,3 +345,26 @@ export class ClientExchange {
 const oneWriteBelow = 16 * 1024
 
 function ignore(): void {}
+
+interface ErrorParts extends Pick<Core, 'options'> {
+  readonly callerLog: CallerLog
+}
+
+/** The error to send to the caller. An unexpected error is logged and becomes `internal` with the request id. */
+export function asAppError(app: ErrorParts, call: ClientExchange, error: unknown): AppError {
+  if (error instanceof AppError) return withAmounts(app, error)
+  if (isDatabaseFailure(error)) return new AppError('database_unavailable', {}, { cause: error })
+  app.callerLog.of(call.client).error({ error, request: call.id }, 'relay request failed')
+  return new AppError('internal', { request: call.id }, { cause: error })
+}
+
+/** Replaces quota units in the parameters by amounts as the site displays them. */
+function withAmounts(app: Pick<Core, 'options'>, error: AppError): AppError {
+  const { have, need } = error.params
+  if (typeof have !== 'number' || typeof need !== 'number') return error
+  return new AppError(
+    error.code,
+    { ...error.params, have: quotaText(app, have, 'down'), need: quotaText(app, need, 'up') },
+    error,
+  )
+}

@@ -1,14 +1,12 @@
-import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError, fail } from '../../lib/failure.ts'
 import { sha256 } from '../../lib/secrets.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
-import type { Body } from '../http/read-body.ts'
 import { ReplyRecorder } from '../http/reply-recorder.ts'
 import type { RelayParts } from '../relay-parts.ts'
-import type { KeyedRequest, Outcome } from './idempotent-requests.ts'
+import { fingerprintOf, type KeyedRequest, type Outcome } from './idempotent-requests.ts'
 
 /**
  * Requests with an `Idempotency-Key`: one of them runs, the others wait for it and get its reply. It begins in front of limits and money, so
@@ -182,23 +180,3 @@ function isFinal(status: number): boolean {
 
 /** Rights, balances, limits and conflicts change. */
 const changing: ReadonlySet<number> = new Set([401, 402, 403, 408, 409, 425, 429])
-
-/**
- * What two requests with one idempotency key must have in common, as SHA-256 in hex: method, path, query, the channel that the key of the
- * caller names, and the body. An API key in the query does not count. A form counts by its fields and files, because each repeat of it has
- * another boundary.
- */
-export function fingerprintOf(asked: { method: string; url: string; pinnedChannel: number; body: Body }): string {
-  const { method, url, pinnedChannel, body } = asked
-  const { pathname, searchParams } = new URL(url, 'http://localhost')
-  searchParams.delete('key')
-  searchParams.sort()
-  const hash = createHash('sha256').update(JSON.stringify([method, pathname, searchParams.toString(), pinnedChannel]))
-  if (!body.form) return hash.update(body.bytes).digest('hex')
-
-  hash.update(JSON.stringify(body.json))
-  for (const { field, name, mediaType, bytes } of body.form.files) {
-    hash.update(JSON.stringify([field, name, mediaType, bytes.length])).update(bytes)
-  }
-  return hash.digest('hex')
-}

@@ -3,12 +3,17 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../lib/failure.ts'
 import { background } from '../../lib/logger.ts'
+import { sha256 } from '../../lib/secrets.ts'
+import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import type { Core } from '../../options/core.ts'
+import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { chargedAmount } from '../../wallet/charged.ts'
 import type { Charge, Hold, Ledger } from '../../wallet/ledger.ts'
 import { settleUndelivered, writtenOff } from '../../wallet/write-off.ts'
-import type { LocalResponse } from '../stored-responses/local-responses.ts'
-import type { UpstreamResponse } from '../stored-responses/upstream-responses.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
+import type { LocalResponse, LocalResponses } from '../stored-responses/local-responses.ts'
+import type { UpstreamResponse, UpstreamResponses } from '../stored-responses/upstream-responses.ts'
+import { fingerprintOf } from './idempotent-requests.ts'
 
 /** A whole reply, and what is to be written down when it is delivered. */
 export interface ReplyContent {
@@ -253,4 +258,42 @@ function sizeOf({ body, own }: ReplyContent): number {
 
 function placeOf(file: string) {
   return { table: 'undelivered', column: 'content', row: file }
+}
+
+/** The parts that delivering a reply later uses. */
+interface DeliveryParts extends Pick<Core, 'logger'> {
+  readonly undelivered: UndeliveredReplies
+  readonly localResponses: LocalResponses
+  readonly upstreamResponses: UpstreamResponses
+}
+
+/** Charges and sends the undelivered reply to a repeat of its request. False when there is none. Throws `database_unavailable`. */
+export async function deliverKept(app: DeliveryParts, call: ClientExchange, caller: RelayCaller): Promise<boolean> {
+  const { undelivered } = app
+  const entry = undelivered.take(await slotOf(call, caller))
+  if (!entry) return false
+  if (call.isDisconnected) {
+    undelivered.putBack(entry)
+    return true
+  }
+  const content = await undelivered.charge(entry)
+  if (!content) return false
+
+  const { own, kept, contentType, body } = content
+  const writing = [...(own ? [app.localResponses.keep(own)] : []), ...(kept ? [app.upstreamResponses.keep(kept)] : [])]
+  for (const { reason } of (await Promise.allSettled(writing)).filter((result) => result.status === 'rejected'))
+    app.logger.error({ error: reason, request: call.id }, 'a response could not be kept')
+  call.setHeader('x-sluice-original-request-id', entry.hold.requestId)
+  call.answer(contentType, body)
+  return true
+}
+
+/** The key under which a repeat finds the undelivered reply: user, token, idempotency key (empty without one) and request fingerprint. */
+export async function slotOf(call: ClientExchange, { userId, tokenId, pinnedChannel }: RelayCaller): Promise<string> {
+  const { method = '', url = '', headers } = call.request
+  const key = headers['idempotency-key']
+  const body = await call.readBody()
+  if (isHeavy(body.bytes.length)) await yieldWithPriority()
+  const fingerprint = fingerprintOf({ method, url, pinnedChannel, body })
+  return `${userId} ${tokenId} ${key === undefined ? '' : sha256(String(key))} ${fingerprint}`
 }

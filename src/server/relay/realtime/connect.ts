@@ -7,16 +7,14 @@ import type { ChannelRun } from '../../channels/traffic.ts'
 import { AppError, fail } from '../../lib/failure.ts'
 import { openSocket } from '../../lib/upstream-socket.ts'
 import type { Core } from '../../options/core.ts'
-import type { CallerError } from '../../protocols/error-body.ts'
-import { ownError } from '../../protocols/error-body.ts'
+import { type CallerError, ownError } from '../../protocols/error-body.ts'
 import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { Attempt } from '../charge/billed.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
-import { noteFailure, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
+import { noteFailure, readRetryAfter, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
 import { addressOf, callerHeaders } from '../upstream/request-target.ts'
-import { readRetryAfter } from '../upstream/retry-after.ts'
 
 /** A caller who wants to talk with a model. */
 export interface Wanted {

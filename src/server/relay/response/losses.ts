@@ -3,7 +3,7 @@ import { nearestRatio } from '../../protocols/direct/image-forms.ts'
 import type { Format } from '../../protocols/format.ts'
 import { asksForSomething } from '../../protocols/unread-members.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
-import type { AdmittedRequest, AttemptState } from '../relay-parts.ts'
+import type { AdmittedRequest, AttemptState } from '../admitted-request.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 
 /** Request fields that the upstream's format cannot carry: listed in the response header and the log, refused for a strict token. */

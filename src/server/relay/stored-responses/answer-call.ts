@@ -20,14 +20,10 @@ import { parse, StreamInterceptor } from '../response/sse-interceptor.ts'
 import { type StreamOutcome, StreamReply } from '../response/stream.ts'
 import { parseObject, serverStopping, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
 import { HttpExchange } from '../upstream/http-exchange.ts'
-import type { UpstreamCallParts } from '../upstream/request-target.ts'
-import { callerHeaders, targetOf } from '../upstream/request-target.ts'
+import { callerHeaders, targetOf, type UpstreamCallParts } from '../upstream/request-target.ts'
 import { answerLocal } from './local-calls.ts'
-import type { PendingResponse } from './pending-responses.ts'
-import type { PendingChargeParts } from './settle-pending.ts'
-import { settleIfEnded } from './settle-pending.ts'
-import { type AboutResponse, askAbout, callAbout } from './upstream-calls.ts'
-import type { UpstreamResponse } from './upstream-responses.ts'
+import { type PendingChargeParts, type PendingResponse, settleIfEnded } from './pending-responses.ts'
+import { type AboutResponse, askAbout, callAbout, type UpstreamResponse } from './upstream-responses.ts'
 
 type ResponseEndpoint = Extract<Endpoint, { kind: 'response' }>
 

@@ -11,8 +11,9 @@ import { inputItems, referencesIn, withReferred } from '../../protocols/openai-r
 import { isRunning } from '../../protocols/openai-responses/states.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
+import type { StoringChannel } from '../admitted-request.ts'
 import { type Body, bodyLimitBytes } from '../http/read-body.ts'
-import type { RelayParts, StoringChannel } from '../relay-parts.ts'
+import type { RelayParts } from '../relay-parts.ts'
 import type { ResponseToStore } from './local-responses.ts'
 import { keptItem, keptMessage, type UpstreamResponse } from './upstream-responses.ts'
 

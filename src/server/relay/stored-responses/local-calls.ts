@@ -7,7 +7,7 @@ import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { withKeptItems } from './history.ts'
 import type { LocalResponse, NumberedEvent } from './local-responses.ts'
-import type { ResponseAction } from './upstream-calls.ts'
+import type { ResponseAction } from './upstream-responses.ts'
 
 /** The parts that reading stored responses uses. */
 type LocalCallParts = Pick<RelayParts, 'backgroundRuns' | 'deadlines' | 'localResponses' | 'steady'>

@@ -6,16 +6,15 @@ import { eventsIn } from '../../lib/sse.ts'
 import { isTerminalEvent } from '../../protocols/openai-responses/background.ts'
 import { isRunning } from '../../protocols/openai-responses/states.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
+import type { AdmittedRequest, AttemptState, NotedResponse } from '../admitted-request.ts'
 import type { Billed } from '../charge/billed.ts'
-import type { AdmittedRequest, AttemptState, NotedResponse, RelayParts } from '../relay-parts.ts'
+import type { RelayParts } from '../relay-parts.ts'
 import type { ResponseAdapter, StreamObserver } from '../response/adapter.ts'
 import { replyShapeOf } from '../response/pass-through.ts'
 import { parse } from '../response/sse-interceptor.ts'
-import type { UpstreamCallParts } from '../upstream/request-target.ts'
-import { callerHeaders } from '../upstream/request-target.ts'
+import { callerHeaders, type UpstreamCallParts } from '../upstream/request-target.ts'
 import type { LocalResponse } from './local-responses.ts'
-import { cancelResponse } from './upstream-calls.ts'
-import { keptMessage, type UpstreamResponse } from './upstream-responses.ts'
+import { cancelResponse, itemIdsIn, keptMessage, type UpstreamResponse } from './upstream-responses.ts'
 
 /**
  * Keeps the answer of a translated turn, as the caller is about to get it: a whole one, or the last events of a stream. It has been charged by
@@ -245,12 +244,6 @@ function itemsIn(block: string): readonly unknown[] {
 
 const itemDone = '"response.output_item.done"'
 const ended = '"response.completed"'
-
-/** The ids by which a later request may refer to the items of an output. */
-export function itemIdsIn(output: unknown): string[] {
-  const items = Array.isArray(output) ? output.filter(isObject) : []
-  return items.map((item) => textAt(item, 'id')).filter((id) => id !== '')
-}
 
 /**
  * Looks at events until one names the answer, and at those that complete items. Who has seen the name of one that runs on is charged for it:

@@ -1,8 +1,13 @@
 import { LRUCache } from 'lru-cache'
+import type { RunningChannel } from '../../channels/model-index.ts'
 import type { NewRow } from '../../db/schema.ts'
 import { upTo } from '../../lib/cache-size.ts'
 import { seconds } from '../../lib/clock.ts'
 import type { Core } from '../../options/core.ts'
+import { isObject, textAt } from '../../protocols/wire-format.ts'
+import type { CallerHeaders } from '../../providers/provider.ts'
+import type { UpstreamFailure } from '../upstream/failure.ts'
+import { callUpstream, type UpstreamAnswer, type UpstreamCall, type UpstreamCallParts } from '../upstream/request-target.ts'
 
 /** A response that an upstream keeps, and where. */
 export interface UpstreamResponse {
@@ -145,4 +150,50 @@ export class UpstreamResponses {
 
 function keyOf(userId: number, id: string): string {
   return `${userId} ${id}`
+}
+
+/** A call about a response that an upstream stores: `/v1/responses/{id}` and the paths below it. */
+export interface AboutResponse {
+  readonly id: string
+  /** The upstream's model name; some hosts need it in the URL. */
+  readonly model: string
+  readonly caller: CallerHeaders
+  readonly query?: URLSearchParams
+}
+
+export type ResponseAction = 'read' | 'delete' | 'cancel' | 'items'
+
+const methods = { read: 'GET', delete: 'DELETE', cancel: 'POST', items: 'GET' } as const
+const suffixes = { read: '', delete: '', cancel: '/cancel', items: '/input_items' } as const
+const timeoutMs = 60_000
+
+export function callAbout(action: ResponseAction, { id, model, caller, query }: AboutResponse): UpstreamCall {
+  return {
+    format: 'openai.responses',
+    model,
+    method: methods[action],
+    suffix: `/${encodeURIComponent(id)}${suffixes[action]}`,
+    ...(query ? { query } : {}),
+    caller,
+    timeoutMs,
+  }
+}
+
+export function askAbout(
+  app: UpstreamCallParts,
+  channel: RunningChannel,
+  action: ResponseAction,
+  about: AboutResponse,
+): Promise<UpstreamAnswer | UpstreamFailure> {
+  return callUpstream(app, channel, callAbout(action, about))
+}
+
+export function cancelResponse(app: UpstreamCallParts, channel: RunningChannel, about: AboutResponse) {
+  return askAbout(app, channel, 'cancel', about)
+}
+
+/** The ids by which a later request may refer to the items of an output. */
+export function itemIdsIn(output: unknown): string[] {
+  const items = Array.isArray(output) ? output.filter(isObject) : []
+  return items.map((item) => textAt(item, 'id')).filter((id) => id !== '')
 }

@@ -9,8 +9,7 @@ import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
 import type { UpstreamDispatcher } from '../../lib/upstream-http/pool.ts'
 import { readGoogleDetails } from '../../protocols/gemini-generate/errors.ts'
 import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
-import { UpstreamFailure } from './failure.ts'
-import { readRetryAfter } from './retry-after.ts'
+import { readRetryAfter, UpstreamFailure } from './failure.ts'
 
 /** The receiver of a successful answer. Exactly one of `end` and `fail` is called, once. */
 export interface Receiver {

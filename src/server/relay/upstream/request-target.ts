@@ -2,17 +2,24 @@ import { hash } from 'node:crypto'
 import type { RunningChannel } from '../../channels/model-index.ts'
 import { withHeaderOverrides } from '../../channels/override.ts'
 import { AppError } from '../../lib/failure.ts'
-import type { Outgoing } from '../../lib/http-client.ts'
+import { CallFailure, callConfigured, type Outgoing, type UpstreamAgents } from '../../lib/http-client.ts'
+import type { Deadlines } from '../../lib/timer-wheel.ts'
+import type { Core } from '../../options/core.ts'
 import type { Format } from '../../protocols/format.ts'
+import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
 import { writeOutputLimit } from '../../protocols/output-limit.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
-import type { CallerHeaders, Provider } from '../../providers/provider.ts'
-import type { AdmittedRequest, RelayParts } from '../relay-parts.ts'
+import type { CallerHeaders, Provider, TokenExchange } from '../../providers/provider.ts'
+import type { AdmittedRequest } from '../admitted-request.ts'
 import { UpstreamFailure, withCleanFacts } from './failure.ts'
 import { HttpExchange, type Receiver, type Target } from './http-exchange.ts'
 
 /** The parts that a call to a channel uses. */
-export type UpstreamCallParts = Pick<RelayParts, 'accessTokens' | 'deadlines' | 'now' | 'upstream'>
+export interface UpstreamCallParts extends Pick<Core, 'now'> {
+  readonly accessTokens: AccessTokens
+  readonly deadlines: Deadlines
+  readonly upstream: UpstreamAgents
+}
 
 /** A call to a channel that does not generate anything: a count, or one about a response that it keeps. */
 export interface UpstreamCall {
@@ -52,7 +59,7 @@ export async function callUpstream(
 
 /** Where such a call goes, and with which headers. */
 export async function targetOf(
-  app: Pick<RelayParts, 'accessTokens' | 'now' | 'upstream'>,
+  app: Omit<UpstreamCallParts, 'deadlines'>,
   channel: RunningChannel,
   call: UpstreamCall,
 ): Promise<Target | UpstreamFailure> {
@@ -88,7 +95,7 @@ export async function targetOf(
 
 /** The URL of a call, and the channel with the access token in place of its key. */
 export async function addressOf(
-  app: Pick<RelayParts, 'accessTokens'>,
+  app: Pick<UpstreamCallParts, 'accessTokens'>,
   channel: RunningChannel,
   { format, model, suffix = '', query }: Pick<UpstreamCall, 'format' | 'model' | 'suffix' | 'query'>,
 ): Promise<{ url: URL; keyed: RunningChannel } | UpstreamFailure> {
@@ -158,7 +165,7 @@ export function callerHeaders({ call }: Pick<AdmittedRequest, 'call'>): CallerHe
  * and from the body, because an attempt may change it. The bytes of a form differ without meaning in their boundaries.
  */
 export function keyedHeaders(
-  { secrets }: Pick<RelayParts, 'secrets'>,
+  { secrets }: Pick<Core, 'secrets'>,
   request: AdmittedRequest,
   { body, contentType }: { readonly body: Buffer; readonly contentType: string },
 ): CallerHeaders {
@@ -191,4 +198,80 @@ export function limitedMembers(
 ): JsonObject {
   if (outputLimit === undefined) return {}
   return writeOutputLimit(format, body, { tokens: outputLimit, model, quirks }) ?? {}
+}
+
+/**
+ * Short-lived tokens that some upstreams want instead of the key, in memory until shortly before they expire. However many requests
+ * wait for one, it is got once.
+ */
+export class AccessTokens {
+  readonly #upstream: UpstreamAgents
+  readonly #now: () => number
+  readonly #tokens = new Map<string, { readonly token: string; readonly untilMs: number }>()
+  readonly #running = new Map<string, Promise<string | UpstreamFailure>>()
+
+  constructor(upstream: UpstreamAgents, now: () => number) {
+    this.#upstream = upstream
+    this.#now = now
+  }
+
+  /** A token for the channel's key. A failure when the key is refused or nobody answers. */
+  async get(channel: RunningChannel): Promise<string | UpstreamFailure> {
+    const exchange = channel.provider.accessToken?.(channel, this.#now())
+    if (!exchange) return channel.key
+    const known = this.#tokens.get(exchange.cacheKey)
+    if (known && known.untilMs > this.#now()) return known.token
+
+    const running = this.#running.get(exchange.cacheKey) ?? this.#fetch(channel, exchange)
+    this.#running.set(exchange.cacheKey, running)
+    return running
+  }
+
+  /** The upstream refused the token before its time: the next request gets a new one. */
+  forget(channel: RunningChannel): void {
+    const exchange = channel.provider.accessToken?.(channel, this.#now())
+    if (exchange) this.#tokens.delete(exchange.cacheKey)
+  }
+
+  async #fetch(channel: RunningChannel, exchange: TokenExchange): Promise<string | UpstreamFailure> {
+    try {
+      const { status, body } = await callConfigured(this.#upstream, {
+        method: 'POST',
+        url: exchange.url,
+        headers: exchange.headers,
+        body: exchange.body,
+        proxy: channel.setting.proxy ?? '',
+        timeoutMs: 15_000,
+        sizeBytesMax: 64 * 1024,
+      })
+      const reply = parse(body)
+      const got = status < 300 ? exchange.read(reply) : undefined
+      if (!got) {
+        const { message } = readOpenAiError(reply)
+        return new UpstreamFailure('status', { status: status < 400 ? 401 : status, facts: { message } })
+      }
+      if (this.#tokens.size >= keptMax) this.#tokens.clear()
+      this.#tokens.set(exchange.cacheKey, {
+        token: got.token,
+        untilMs: this.#now() + Math.max(0, got.expiresInSeconds - marginSeconds) * 1000,
+      })
+      return got.token
+    } catch (cause) {
+      if (!(cause instanceof CallFailure)) throw cause
+      return new UpstreamFailure(cause.kind === 'timeout' ? 'timeout' : 'unreachable', { cause })
+    } finally {
+      this.#running.delete(exchange.cacheKey)
+    }
+  }
+}
+
+const marginSeconds = 300
+const keptMax = 10_000
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
 }

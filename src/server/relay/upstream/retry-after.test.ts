@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readRetryAfter } from './retry-after.ts'
+import { readRetryAfter } from './failure.ts'
 
 const nowMs = Date.UTC(2026, 0, 2, 12)
 const read = (headers: Record<string, string | string[]>) => readRetryAfter(headers, nowMs)

@@ -1,0 +1,106 @@
+import type { RunningChannel } from '../channels/model-index.ts'
+import type { Choice } from '../channels/select.ts'
+import type { AppError } from '../lib/failure.ts'
+import type { RateLimitLease } from '../limits/rate-limit-lease.ts'
+import type { Price } from '../pricing/quote.ts'
+import type { UsageBound } from '../pricing/usage-bound.ts'
+import type { Dialogue } from '../protocols/dialogue.ts'
+import type { RequestFacts, WireFormat } from '../protocols/wire-format.ts'
+import type { RelayCaller } from '../tokens/authenticate.ts'
+import type { Hold } from '../wallet/ledger.ts'
+import type { Estimate } from './admission/token-estimate.ts'
+import type { Attempt, Translation } from './charge/billed.ts'
+import type { ClientExchange } from './http/client-exchange.ts'
+import type { Body } from './http/read-body.ts'
+import type { PartialReply } from './response/adapter.ts'
+import type { ResponseToStore } from './stored-responses/local-responses.ts'
+import type { UpstreamFailure } from './upstream/failure.ts'
+import type { RequestMedia } from './upstream/fetch-media.ts'
+
+/** A request that was admitted, priced and holds its quota, as every attempt finds it. Frozen. */
+export interface AdmittedRequest {
+  readonly call: ClientExchange
+  readonly caller: RelayCaller
+  readonly body: Body
+  readonly format: WireFormat
+  readonly facts: RequestFacts
+  readonly group: string
+  readonly price: Price
+  /** The prices of other models that may work for the call. */
+  readonly otherPrices?: readonly Price[]
+  /** Tools and models that must not be sent to a channel, because they have no price. */
+  readonly unpriced?: readonly Unpriced[]
+  /** Members that were taken out of the request because they have no price. */
+  readonly leftOut?: readonly string[]
+  /** Estimated length of the prompt in tokens. */
+  readonly inputTokens: number
+  readonly estimate?: Estimate
+  readonly hold: Hold
+  /** The most that its usage can be; a report above it is charged at the bound. */
+  readonly bound?: UsageBound | undefined
+  /** Output limit of each completion that goes upstream because the balance affords no more. */
+  readonly outputLimit?: number | undefined
+  /** Lease on the rate limits of the request; undefined when no limit applies. */
+  readonly lease: RateLimitLease | undefined
+  /** The channel that stores the conversation which the request continues. */
+  readonly storingChannel?: StoringChannel | undefined
+  /** Set when this server stores the response because the channel stores none. */
+  readonly toStore?: ResponseToStore | undefined
+}
+
+/** What the attempts of one request share. */
+export interface SharedByAttempts {
+  /** The attempts that failed, in their order. */
+  readonly failed: Attempt[]
+  /** Media that the request references by URL, once an attempt needed them. */
+  media?: RequestMedia
+  /** The request in its neutral form, once an attempt needed it. */
+  dialogue?: Dialogue
+  /** An upstream has refused the reasoning of earlier turns; further attempts omit it. */
+  leavesReasoning?: boolean
+}
+
+/** One attempt on one channel, and what is known of it so far. */
+export interface AttemptState {
+  readonly request: AdmittedRequest
+  readonly shared: SharedByAttempts
+  readonly channel: RunningChannel
+  /** Why the channel was chosen. */
+  readonly choice: Choice
+  /** The name of the model at the upstream, once the request to it is made. */
+  upstreamModel: string
+  /** `leftOut` with what the channel does not get of a request in the caller's own format. */
+  dropped?: readonly string[]
+  /** Present when the channel is asked in another format than the caller's. */
+  translation?: Translation
+  /** The response that the upstream stores. */
+  response?: NotedResponse
+  /** Failure after the reply had begun: the caller keeps the partial reply, and the channel is at fault. */
+  brokeOff?: UpstreamFailure
+  /** Partial reply of which the caller received nothing: charged unless another channel answers. */
+  lost?: PartialReply
+}
+
+/** A tool or model without a price, and the error when a channel would be sent it. */
+export interface Unpriced {
+  readonly tool: string
+  readonly refusal: AppError
+}
+
+/** The channel and key that store the conversation which a request continues. */
+export interface StoringChannel {
+  readonly channelId: number
+  readonly keyId: number
+  readonly group: string
+  /** How long the conversation is so far. */
+  readonly tokens: number
+}
+
+/** A response that the upstream keeps. */
+export interface NotedResponse {
+  readonly id: string
+  /** Ids of its items, as far as they are complete. */
+  readonly items: string[]
+  /** Resolves when the row of a background response is durable; absent for a response that ends with its answer. */
+  readonly written?: Promise<void>
+}
