@@ -18,7 +18,7 @@ import type { RelayParts } from './relay-parts.ts'
 import { findStoringChannel, namesHistory } from './stored-responses/history.ts'
 
 /** The parts that admission uses. */
-type AdmissionParts = Pick<
+export type AdmissionParts = Pick<
   RelayParts,
   | 'calibration'
   | 'callerLog'

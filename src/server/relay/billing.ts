@@ -18,7 +18,11 @@ const unlimited = 100_000_000
 const logRowsMax = 100
 
 /** Answers about the caller's token, or about its owner where the site shows no figures of tokens. Throws as `authenticate`. */
-export async function handleBilling(app: RelayParts, call: ClientExchange, question: BillingQuestion): Promise<void> {
+export async function handleBilling(
+  app: Core & Pick<RelayParts, 'authenticator'>,
+  call: ClientExchange,
+  question: BillingQuestion,
+): Promise<void> {
   const { headers, url } = call.request
   // Old pages send the key in the address, which is read and then forgotten: nothing here writes addresses down.
   const inAddress = question === 'log' ? (new URLSearchParams(url?.split('?')[1]).get('key') ?? '') : ''

@@ -3,10 +3,10 @@ import { isHeavy, yieldWithPriority } from '../lib/yield-to-event-loop.ts'
 import type { RateLimitLease } from '../limits/rate-limit-lease.ts'
 import { wireFormats } from '../protocols/index.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
-import { authenticateCall, checkBeforeBody, readPlaygroundRequest } from './admission/authenticate.ts'
+import { authenticateCall, type CallerParts, checkBeforeBody, readPlaygroundRequest } from './admission/authenticate.ts'
 import { withinLimits } from './admission/rate-limit.ts'
 import { admitRequest } from './admit-request.ts'
-import { answerInBackground, runsHere } from './background/background-response.ts'
+import { answerInBackground, type BackgroundParts, runsHere } from './background/background-response.ts'
 import type { RelayEndpoint } from './endpoints.ts'
 import { answerRequest } from './failover/answer-request.ts'
 import type { ClientExchange } from './http/client-exchange.ts'
@@ -15,8 +15,11 @@ import { deliverKept } from './idempotency/undelivered-replies.ts'
 import type { RelayParts } from './relay-parts.ts'
 import { expandHistory } from './stored-responses/history.ts'
 
+/** The parts that a relay request uses. */
+type HandleParts = CallerParts & BackgroundParts & Pick<RelayParts, 'emptyBalances' | 'limits'>
+
 /** Runs a relay request: authenticate, check before the body, read, admit, price, hold, attempt until answered, settle. */
-export async function handleRelay(app: RelayParts, endpoint: RelayEndpoint, call: ClientExchange): Promise<void> {
+export async function handleRelay(app: HandleParts, endpoint: RelayEndpoint, call: ClientExchange): Promise<void> {
   const authenticating = authenticateCall(app, endpoint, call)
   const caller = authenticating instanceof Promise ? await authenticating : authenticating
   if (app.undelivered.size > 0 && (await deliverKept(app, call, caller))) return
@@ -31,7 +34,7 @@ export async function handleRelay(app: RelayParts, endpoint: RelayEndpoint, call
 }
 
 async function answerCaller(
-  app: RelayParts,
+  app: HandleParts,
   endpoint: RelayEndpoint,
   call: ClientExchange,
   arrived: RelayCaller,

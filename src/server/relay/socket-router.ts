@@ -9,7 +9,7 @@ import { requireFewHeaders } from '../lib/header-limits.ts'
 import { newRequestId } from '../lib/ids.ts'
 import { lingeringClose } from '../lib/lingering-close.ts'
 import { socketLimits } from '../lib/upstream-socket.ts'
-import { findEndpoint, findSocketEndpoint, refuseRoute } from './endpoints.ts'
+import { findEndpoint, findSocketEndpoint, type RelayEndpoint, refuseRoute } from './endpoints.ts'
 import { handleRelay } from './handle-request.ts'
 import { asAppError, ClientExchange } from './http/client-exchange.ts'
 import { type Handshake, handleRealtime, type Stoppable } from './realtime/handshake.ts'
@@ -29,6 +29,8 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
   let running = 0
   let isStopping = false
   let onIdle: (() => void) | undefined
+
+  const answer = (endpoint: RelayEndpoint, call: ClientExchange) => handleRelay(app, endpoint, call)
 
   async function serve(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const { call, detach } = callOver(app, readClient, request, socket)
@@ -57,7 +59,7 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
       if (isStopping) fail('server_stopping')
       if (!endpoint) refuseRoute('GET', findEndpoint('GET', url, request.headers), url)
       requireHandshake(request)
-      await (endpoint === 'openai.realtime' ? handleRealtime(app, handshake) : handleResponsesSocket(app, handshake, handleRelay))
+      await (endpoint === 'openai.realtime' ? handleRealtime(app, handshake) : handleResponsesSocket(app, handshake, answer))
       if (call.isCommitted) outcome = String(call.response.statusCode)
     } catch (error) {
       const appError = asAppError(app, call, error)

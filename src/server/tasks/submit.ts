@@ -6,7 +6,7 @@ import type { Core } from '../options/core.ts'
 import { costOf, type Price } from '../pricing/quote.ts'
 import { ownError } from '../protocols/error-body.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
-import { authenticateCall, checkBeforeBody } from '../relay/admission/authenticate.ts'
+import { authenticateCall, type CallerParts, checkBeforeBody } from '../relay/admission/authenticate.ts'
 import { checkPrompt } from '../relay/admission/authorize-request.ts'
 import { enterLimits, withinLimits } from '../relay/admission/rate-limit.ts'
 import type { Billed } from '../relay/charge/billed.ts'
@@ -31,12 +31,19 @@ export function isBeingPlaced(requestId: string): boolean {
   return placing.has(requestId)
 }
 
+/** The parts that submitting an order uses. */
+type SubmitParts = CallerParts &
+  Pick<
+    RelayParts,
+    'callerLog' | 'catalog' | 'channels' | 'emptyBalances' | 'ledger' | 'limits' | 'moderation' | 'traffic' | 'upstream'
+  >
+
 /**
  * The steps of an order: authenticate, read, admit, price, hold, write the row, call the upstream, settle, store the upstream's id,
  * answer. The charge precedes the id: a process that dies between the two leaves a charged row without an id, which `poll.ts` finds
  * and refunds, and never an unpaid task.
  */
-export async function submitOrder(app: RelayParts, call: ClientExchange, read: (body: JsonObject) => Order): Promise<void> {
+export async function submitOrder(app: SubmitParts, call: ClientExchange, read: (body: JsonObject) => Order): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
   const lease = app.limits.leaseOf(caller, call.id)
   const run = async () => {
@@ -60,7 +67,7 @@ interface Held extends Asked {
   readonly hold: Hold
 }
 
-async function submit(app: RelayParts, asked: Asked): Promise<void> {
+async function submit(app: SubmitParts, asked: Asked): Promise<void> {
   const { call, caller, order, lease } = asked
   const admitted = await authorizeOrder(app, caller, order)
   if (lease) await enterLimits(app, call, lease, { group: admitted.group, inputTokens: 0, outputTokens: 0 })

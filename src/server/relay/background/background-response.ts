@@ -6,10 +6,10 @@ import { requireOtherTools } from '../../protocols/lost-fields.ts'
 import { beginBackground } from '../../protocols/openai-responses/background.ts'
 import { textAt } from '../../protocols/wire-format.ts'
 import { authorizeModel } from '../admission/authorize-request.ts'
-import { type AuthenticatedRequest, admitRequest } from '../admit-request.ts'
+import { type AdmissionParts, type AuthenticatedRequest, admitRequest } from '../admit-request.ts'
 import type { AdmittedRequest } from '../admitted-request.ts'
 import type { RelayEndpoint } from '../endpoints.ts'
-import { answerRequest, release } from '../failover/answer-request.ts'
+import { type AnswerParts, answerRequest, release } from '../failover/answer-request.ts'
 import { asAppError } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { writeContextOf } from '../response/translated.ts'
@@ -18,6 +18,9 @@ import { streamLocal } from '../stored-responses/local-calls.ts'
 import type { LocalResponse } from '../stored-responses/local-responses.ts'
 import { localResponseOf } from '../stored-responses/store-answer.ts'
 import { BackgroundRun } from './background-run.ts'
+
+/** The parts that a response in the background uses. */
+export type BackgroundParts = AdmissionParts & AnswerParts & Pick<RelayParts, 'backgroundRuns'>
 
 /** Of one user on one node: nobody has to keep a connection for them. */
 const runsMax = 100
@@ -48,7 +51,11 @@ export function runsHere(
  * Answers at once with a response that is queued, or with its stream, and makes it whether the caller stays or not: held, tried and charged
  * like every other request. Whatever can be refused is refused before.
  */
-export async function answerInBackground(app: RelayParts, endpoint: RelayEndpoint, asked: AuthenticatedRequest): Promise<void> {
+export async function answerInBackground(
+  app: BackgroundParts,
+  endpoint: RelayEndpoint,
+  asked: AuthenticatedRequest,
+): Promise<void> {
   const { call, toStore } = asked
   const isStreamed = asked.body.json.stream === true
   const opened = await admitRequest(app, endpoint, {
@@ -96,7 +103,7 @@ async function openRun(
   return { request: Object.freeze({ ...opened, call: run.call }), dialogue, own, run }
 }
 
-async function make(app: RelayParts, { request, dialogue, run }: Omit<Run, 'own'>): Promise<void> {
+async function make(app: AnswerParts, { request, dialogue, run }: Omit<Run, 'own'>): Promise<void> {
   try {
     await answerRequest(app, request, dialogue)
   } catch (error) {

@@ -13,7 +13,7 @@ import { leaveOutVendorTools } from '../../protocols/lost-fields.ts'
 import { type CallerCount, callerCounts, type UpstreamCount, upstreamCounts } from '../../protocols/token-counts.ts'
 import type { JsonObject, RequestFacts, WireFormat } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
-import { authenticateCall, checkBeforeBody } from '../admission/authenticate.ts'
+import { authenticateCall, type CallerParts, checkBeforeBody } from '../admission/authenticate.ts'
 import { authorizeModel, checkPrompt } from '../admission/authorize-request.ts'
 import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
 import type { StoringChannel } from '../admitted-request.ts'
@@ -28,11 +28,27 @@ import { callerHeaders, callUpstream, type UpstreamCallParts } from '../upstream
 
 type CountEndpoint = Extract<Endpoint, { kind: 'count' }>
 
+/** The parts that counting uses. */
+type CountParts = CallerParts &
+  UpstreamCallParts &
+  Pick<
+    RelayParts,
+    | 'callerLog'
+    | 'catalog'
+    | 'channels'
+    | 'emptyBalances'
+    | 'limits'
+    | 'localResponses'
+    | 'moderation'
+    | 'traffic'
+    | 'upstreamResponses'
+  >
+
 /**
  * Counts the tokens of a prompt: by an upstream of the model where one counts, else here. Nothing is held or charged; limits of requests
  * hold as for every call. An upstream that cannot count is no reason to fail.
  */
-export async function handleCount(app: RelayParts, endpoint: CountEndpoint, call: ClientExchange): Promise<void> {
+export async function handleCount(app: CountParts, endpoint: CountEndpoint, call: ClientExchange): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
   const lease = app.limits.leaseOf(caller, call.id)
   if (lease) await withinLimits(app, call, lease, () => answer(app, endpoint, call, caller, lease))
@@ -40,7 +56,7 @@ export async function handleCount(app: RelayParts, endpoint: CountEndpoint, call
 }
 
 async function answer(
-  app: RelayParts,
+  app: CountParts,
   { format: name, fromPath: said }: CountEndpoint,
   call: ClientExchange,
   caller: RelayCaller,

@@ -11,14 +11,17 @@ import { failedStream } from '../../protocols/openai-responses/failed-stream.ts'
 import type { AdmittedRequest, AttemptState, SharedByAttempts } from '../admitted-request.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { noteFailure, type UpstreamFailure } from '../upstream/failure.ts'
-import { type Attempted, attemptChannel } from './attempt.ts'
+import { type Attempted, type AttemptParts, attemptChannel } from './attempt.ts'
 import { settleLost } from './settle-attempt.ts'
+
+/** The parts that answering a request uses. */
+export type AnswerParts = AttemptParts & Pick<RelayParts, 'channels'>
 
 /**
  * Answers a request that holds its quota. `dialogue` is its neutral form where that is known already. Throws what nobody expected, and then
  * nothing is held any more.
  */
-export async function answerRequest(app: RelayParts, request: AdmittedRequest, dialogue?: Dialogue): Promise<void> {
+export async function answerRequest(app: AnswerParts, request: AdmittedRequest, dialogue?: Dialogue): Promise<void> {
   const shared: SharedByAttempts = { failed: [], ...(dialogue ? { dialogue } : {}) }
   try {
     await attemptUntilAnswered(app, request, shared)
@@ -34,7 +37,7 @@ export async function answerRequest(app: RelayParts, request: AdmittedRequest, d
  * Tries channels until one answers. A channel that failed is not tried again while another is left, and none is tried after the first
  * byte. A channel whose limits are reached does not count as tried.
  */
-async function attemptUntilAnswered(app: RelayParts, request: AdmittedRequest, shared: SharedByAttempts): Promise<void> {
+async function attemptUntilAnswered(app: AnswerParts, request: AdmittedRequest, shared: SharedByAttempts): Promise<void> {
   const { call } = request
   const { failed } = shared
   const isBound = request.caller.pinnedChannel !== 0 || request.storingChannel !== undefined
@@ -118,7 +121,7 @@ export async function release(app: Pick<RelayParts, 'ledger' | 'logger'>, { hold
 
 /** The channel attempts of one request: chooses the next channel from the results of the earlier ones. */
 class ChannelAttempts {
-  readonly #app: RelayParts
+  readonly #app: AnswerParts
   readonly #request: AdmittedRequest
   readonly #shared: SharedByAttempts
   readonly #tried = new Set<number>()
@@ -126,7 +129,7 @@ class ChannelAttempts {
   #full: Map<number, number> | undefined
   #session: { readonly read: Session | undefined } | undefined
 
-  constructor(app: RelayParts, request: AdmittedRequest, shared: SharedByAttempts) {
+  constructor(app: AnswerParts, request: AdmittedRequest, shared: SharedByAttempts) {
     this.#app = app
     this.#request = request
     this.#shared = shared

@@ -1,6 +1,7 @@
 import { noUsage, type Usage } from '../../../contract/usage.ts'
 import { mayBeMissing, withoutEndpoint } from '../../channels/missing-endpoints.ts'
 import { background } from '../../lib/logger.ts'
+import type { Core } from '../../options/core.ts'
 import type { AttemptState } from '../admitted-request.ts'
 import { billOf, chargeFor } from '../charge/charge-row.ts'
 import { endingOf, owedSoFar, plausibleEnding } from '../charge/settlement.ts'
@@ -18,11 +19,19 @@ import { HttpExchange, type Receiver, type Running, type Target } from '../upstr
 import { MultiExchange, type MultiTarget } from '../upstream/multi-exchange.ts'
 import type { UpstreamCallParts } from '../upstream/request-target.ts'
 import { WebSocketExchange } from '../upstream/websocket-exchange.ts'
-import { isWorthRetry, missingEndpoint, type Prepared, prepare } from './prepare-attempt.ts'
+import { isWorthRetry, missingEndpoint, type Prepared, type PrepareParts, prepare } from './prepare-attempt.ts'
 import { type SettleParts, settle, settleGone, settleReply } from './settle-attempt.ts'
 
 type Result = 'answered' | UpstreamFailure
 type AnyTarget = Target | MultiTarget
+
+/** The parts that sending a prepared request and settling its reply use. */
+type ExchangeParts = UpstreamCallParts &
+  SettleParts &
+  Pick<RelayParts, 'callerLog' | 'localResponses' | 'metrics' | 'moderation' | 'undelivered'>
+
+/** The parts that an attempt uses. */
+export type AttemptParts = Core & PrepareParts & ExchangeParts & Pick<RelayParts, 'endpointMisses'>
 
 /** The input of an attempt. */
 type Begun = Pick<AttemptState, 'request' | 'shared' | 'channel' | 'choice'>
@@ -37,7 +46,7 @@ export interface Attempted {
  * Asks one channel. `answered`: the caller has their answer and the charge is durable, or the caller left and what was used is charged. A
  * failure: nothing was produced and nothing is charged, so another channel may be asked while nothing was sent.
  */
-export async function attemptChannel(app: RelayParts, begun: Begun): Promise<Attempted> {
+export async function attemptChannel(app: AttemptParts, begun: Begun): Promise<Attempted> {
   const attempted = await attemptOnce(app, begun)
   const { outcome, state } = attempted
   const missing = missingEndpoint(app, state, outcome)
@@ -46,14 +55,14 @@ export async function attemptChannel(app: RelayParts, begun: Begun): Promise<Att
   return attemptOnce(app, begun)
 }
 
-async function attemptOnce(app: RelayParts, { request, shared, channel, choice }: Begun): Promise<Attempted> {
+async function attemptOnce(app: PrepareParts & ExchangeParts, { request, shared, channel, choice }: Begun): Promise<Attempted> {
   const state: AttemptState = { request, shared, channel, choice, upstreamModel: '' }
   const prepared = await prepare(app, state)
   if (prepared instanceof UpstreamFailure) return { outcome: withCleanFacts(prepared, channel), state }
   return { outcome: await run(app, state, prepared), state }
 }
 
-function run(app: RelayParts, attempt: AttemptState, prepared: Prepared): Promise<Result> {
+function run(app: ExchangeParts, attempt: AttemptState, prepared: Prepared): Promise<Result> {
   const { request } = attempt
   const target = notingRepeats(app, attempt, prepared.target)
   const noting = request.format.continues ? notingAdapter(app, attempt, prepared.adapter) : prepared.adapter

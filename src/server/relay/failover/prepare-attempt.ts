@@ -37,7 +37,7 @@ import {
 } from '../upstream/request-target.ts'
 
 /** The parts that preparing a request uses. */
-type PrepareParts = Pick<
+export type PrepareParts = Pick<
   RelayParts,
   'accessTokens' | 'logger' | 'mediaMemory' | 'now' | 'options' | 'sealedStates' | 'secrets' | 'upstream'
 >
@@ -297,7 +297,7 @@ function refusedThread({ format, body }: AdmittedRequest, { keepsThreads }: Prov
  * an upstream does not know them, and sealed reasoning that no longer fits. Answers whether the channel is to be asked once more; what was
  * learnt is kept, so that this happens once.
  */
-export function isWorthRetry(app: Pick<RelayParts, 'accessTokens'>, attempt: AttemptState, failure: UpstreamFailure): boolean {
+export function isWorthRetry(app: Pick<PrepareParts, 'accessTokens'>, attempt: AttemptState, failure: UpstreamFailure): boolean {
   const { request, shared, channel } = attempt
   if (failure.kind !== 'status' || request.call.isCommitted || request.call.isAborted) return false
   const { status, facts } = failure

@@ -3,14 +3,17 @@ import { fail } from '../../lib/failure.ts'
 import { groupsToTry } from '../../pricing/groups.ts'
 import type { CallerFormat, Dialect } from '../../protocols/format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
-import { authenticateCall } from '../admission/authenticate.ts'
+import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import { hasChannel } from '../admission/authorize-request.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { modelKind } from './probe-request.ts'
 
+/** The parts that listing models uses. */
+type ListParts = CallerParts & Pick<RelayParts, 'channels' | 'priceBook'>
+
 /** `GET /v1/models`: the models that this key can use, in the shape of the caller's dialect. */
-export async function listModels(app: RelayParts, call: ClientExchange): Promise<void> {
+export async function listModels(app: ListParts, call: ClientExchange): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
   const groups = groupsToTry(app.options.current, caller)
   const names = usableModels(app, caller)
@@ -43,7 +46,7 @@ function partOf(names: readonly string[], { limit, after, before }: { limit: str
 }
 
 /** `GET /v1/models/{id}`. Throws `model_not_found` for a model that this key cannot use. */
-export async function showModel(app: RelayParts, call: ClientExchange, model: string): Promise<void> {
+export async function showModel(app: ListParts, call: ClientExchange, model: string): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
   if (!usableModels(app, caller).includes(model)) fail('model_not_found', { model })
   const shapes: Partial<Record<Dialect, () => object>> = {
@@ -82,7 +85,7 @@ function anthropicModel({ priceBook }: Pick<RelayParts, 'priceBook'>, id: string
   }
 }
 
-function geminiModel(app: RelayParts, id: string, groups: readonly string[]) {
+function geminiModel(app: Pick<RelayParts, 'channels'>, id: string, groups: readonly string[]) {
   return {
     name: id.startsWith('tunedModels/') ? id : `models/${id}`,
     displayName: id,
@@ -94,7 +97,7 @@ function geminiModel(app: RelayParts, id: string, groups: readonly string[]) {
 const methods: readonly {
   readonly method: string
   readonly format: CallerFormat
-  readonly suits: (...model: [RelayParts, string, readonly string[], CallerFormat]) => boolean
+  readonly suits: (...model: [Pick<RelayParts, 'channels'>, string, readonly string[], CallerFormat]) => boolean
 }[] = [
   { method: 'generateContent', format: 'gemini.generate', suits: generates },
   { method: 'streamGenerateContent', format: 'gemini.generate', suits: generates },

@@ -10,11 +10,13 @@ import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { Ledger } from '../../wallet/ledger.ts'
 import { noToken } from '../admission/authenticate.ts'
 import type { AdmittedRequest } from '../admitted-request.ts'
-import { attemptChannel } from '../failover/attempt.ts'
+import { type AttemptParts, attemptChannel } from '../failover/attempt.ts'
 import { ClientExchange } from '../http/client-exchange.ts'
-import type { RelayParts } from '../relay-parts.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
 import { type ProbeRequest, probeRequest } from './probe-request.ts'
+
+/** The parts that testing a channel uses. The ledger is not among them: a test is charged to nobody. */
+type ProbeParts = Omit<AttemptParts, 'ledger'>
 
 /** What a test of one key has shown. `cannot`: there is nothing small to ask it, which is no fault of the channel. */
 export type Probe =
@@ -28,7 +30,7 @@ export type Probe =
  * failed took its time as well: its `failure` is `channel_test_failed`. Throws `not_found` or `channel_not_testable`.
  */
 export async function probeChannel(
-  app: RelayParts,
+  app: ProbeParts,
   { channelId, model }: { channelId: number; model: string },
 ): Promise<{ seconds: number; failure?: AppError }> {
   const { keys } = await openChannel(app, channelId)
@@ -50,7 +52,7 @@ export async function probeChannel(
  * Asks one key of a channel as the relay would, with everything that its settings and its provider do to a request, but without a
  * caller and without the ledger.
  */
-export async function probeKey(app: RelayParts, channel: RunningChannel, model: string): Promise<Probe> {
+export async function probeKey(app: ProbeParts, channel: RunningChannel, model: string): Promise<Probe> {
   const request = channel.provider.testable ? probeRequest(channel, model) : undefined
   if (!request) return { outcome: 'cannot' }
   const startedMs = app.steady()
@@ -62,7 +64,7 @@ export async function probeKey(app: RelayParts, channel: RunningChannel, model: 
   return { outcome: 'passed', ms }
 }
 
-async function tryAttempt(app: RelayParts, request: ProbeRequest, channel: RunningChannel) {
+async function tryAttempt(app: AttemptParts, request: ProbeRequest, channel: RunningChannel) {
   try {
     const begun = { request: admitted(request, app.steady()), shared: { failed: [] }, channel }
     const { outcome } = await attemptChannel(app, { ...begun, choice: 'only' })

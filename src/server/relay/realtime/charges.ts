@@ -11,7 +11,7 @@ import { plausibleEnding } from '../charge/settlement.ts'
 import type { RelayParts } from '../relay-parts.ts'
 
 /** The parts that charging a session uses. */
-type BillParts = Pick<RelayParts, 'catalog' | 'ledger' | 'limits' | 'now' | 'options' | 'steady' | 'traffic'>
+export type BillParts = Pick<RelayParts, 'catalog' | 'ledger' | 'limits' | 'now' | 'options' | 'steady' | 'traffic'>
 
 /** The part of a bill that all charges of a session share. */
 export interface SessionBill {

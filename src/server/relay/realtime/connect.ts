@@ -40,11 +40,11 @@ export interface Connected {
   readonly handshakeMs: number
 }
 
+/** The parts that connecting a session to a channel uses. */
+export type ConnectParts = Core & Pick<RelayParts, 'accessTokens' | 'callerLog' | 'channels' | 'traffic' | 'upstream'>
+
 /** Tries channels until one takes the session. Answers what the caller is told when none does. Throws `no_channel`. */
-export async function connectRealtime(
-  app: Core & Pick<RelayParts, 'accessTokens' | 'callerLog' | 'channels' | 'traffic' | 'upstream'>,
-  wanted: Wanted,
-): Promise<Connected | CallerError> {
+export async function connectRealtime(app: ConnectParts, wanted: Wanted): Promise<Connected | CallerError> {
   const { call, caller, model, group } = wanted
   const triesMax = caller.pinnedChannel === 0 ? app.options.current.RetryTimes + 1 : 1
   const tried = new Set<number>()

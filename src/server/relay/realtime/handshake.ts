@@ -3,13 +3,13 @@ import { noUsage } from '../../../contract/usage.ts'
 import { fail } from '../../lib/failure.ts'
 import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
-import { authenticateCall } from '../admission/authenticate.ts'
+import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import { authorizeModel } from '../admission/authorize-request.ts'
 import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
-import { RealtimeBill } from './charges.ts'
-import { connectRealtime } from './connect.ts'
+import { type BillParts, RealtimeBill } from './charges.ts'
+import { type ConnectParts, connectRealtime } from './connect.ts'
 import { longestAnswer, RealtimeSession } from './session.ts'
 
 /** A WebSocket handshake that is not accepted yet: until `accept` it can be refused with an HTTP response. */
@@ -29,11 +29,14 @@ export interface Stoppable {
   cut(): void
 }
 
+/** The parts that a realtime session uses. */
+type RealtimeParts = CallerParts & BillParts & ConnectParts & Pick<RelayParts, 'deadlines'>
+
 /**
  * A realtime session, from the caller's handshake to its last charge: authenticate, admit, price, hold, connect a channel, and only then
  * accept the caller. Whatever refuses it does so as an HTTP answer to the handshake.
  */
-export async function handleRealtime(app: RelayParts, handshake: Handshake): Promise<void> {
+export async function handleRealtime(app: RealtimeParts, handshake: Handshake): Promise<void> {
   const { call } = handshake
   const caller = await authenticateCall(app, { from: 'token' }, call)
   const lease = app.limits.leaseOf(caller, call.id)
@@ -47,7 +50,7 @@ export async function handleRealtime(app: RelayParts, handshake: Handshake): Pro
 }
 
 async function serve(
-  app: RelayParts,
+  app: RealtimeParts,
   handshake: Handshake,
   caller: RelayCaller,
   lease: RateLimitLease | undefined,

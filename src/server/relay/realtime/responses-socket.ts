@@ -11,7 +11,7 @@ import { inputItems, outputAsInput } from '../../protocols/openai-responses/hist
 import { warmUpEvents } from '../../protocols/openai-responses/warm-up.ts'
 import { arrayAt, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
 import { isVisible, turnStateHeader } from '../../providers/passed-headers.ts'
-import { authenticateCall } from '../admission/authenticate.ts'
+import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import { authorizeModel } from '../admission/authorize-request.ts'
 import type { RelayEndpoint } from '../endpoints.ts'
 import { asAppError, ClientExchange } from '../http/client-exchange.ts'
@@ -20,12 +20,15 @@ import { SocketPeer } from '../http/socket-peer.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import type { Handshake, Stoppable } from './handshake.ts'
 
+/** The parts that a connection uses. */
+type SocketParts = CallerParts & Pick<RelayParts, 'callerLog' | 'catalog' | 'channels' | 'deadlines'>
+
 /**
  * Responses over a WebSocket: each `response.create` is a request like one over HTTP, native or translated, with an id, limits, a hold
  * and a charge of its own; its events come back as messages. Requests of one `stream_id` are answered one after the other, those of
  * several at the same time. Each may go on from an answer of this connection, whether an upstream keeps that or not.
  */
-export async function handleResponsesSocket(app: RelayParts, handshake: Handshake, answer: AnswerCall): Promise<void> {
+export async function handleResponsesSocket(app: SocketParts, handshake: Handshake, answer: AnswerCall): Promise<void> {
   await authenticateCall(app, { from: 'token' }, handshake.call)
   const client = await handshake.accept()
   const session = new ResponsesSession(app, client, { call: handshake.call, answer })
@@ -33,8 +36,8 @@ export async function handleResponsesSocket(app: RelayParts, handshake: Handshak
   await session.over
 }
 
-/** Answers one relay request: `handleRelay`, which the router gives. */
-type AnswerCall = (app: RelayParts, endpoint: RelayEndpoint, call: ClientExchange) => Promise<void>
+/** Answers one relay request: `handleRelay`, with the parts that the router gives it. */
+type AnswerCall = (endpoint: RelayEndpoint, call: ClientExchange) => Promise<void>
 
 const endpoint: RelayEndpoint = {
   path: '/v1/responses',
@@ -50,7 +53,7 @@ const shapeMax = { depth: 100, parts: 250_000, entries: 2_000_000 } as const
 
 class ResponsesSession implements Stoppable {
   readonly over: Promise<void>
-  readonly #app: RelayParts
+  readonly #app: SocketParts
   readonly #call: ClientExchange
   readonly #answerCall: AnswerCall
   readonly #peer: SocketPeer
@@ -67,7 +70,7 @@ class ResponsesSession implements Stoppable {
   #roomLeft: (() => void) | undefined
 
   constructor(
-    app: RelayParts,
+    app: SocketParts,
     client: WebSocket,
     { call, answer }: { readonly call: ClientExchange; readonly answer: AnswerCall },
   ) {
@@ -133,7 +136,7 @@ class ResponsesSession implements Stoppable {
     this.#running.add(call)
     let outcome = '200'
     try {
-      await (generate === false ? this.#warmUp(body, call) : this.#answerCall(this.#app, endpoint, call))
+      await (generate === false ? this.#warmUp(body, call) : this.#answerCall(endpoint, call))
       outcome = String(response.statusCode)
     } catch (error) {
       const appError = asAppError(this.#app, call, error)

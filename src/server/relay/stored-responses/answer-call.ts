@@ -8,7 +8,7 @@ import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import { openAiResponses } from '../../protocols/openai-responses/responses.ts'
 import { objectAt, type RequestFacts } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
-import { authenticateCall } from '../admission/authenticate.ts'
+import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
 import type { Endpoint } from '../endpoints.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
@@ -37,13 +37,19 @@ interface About {
   readonly adapter: ResponseAdapter
 }
 
+/** The parts that answering a call about a response uses. */
+type ResponseCallParts = CallerParts &
+  UpstreamCallParts &
+  PendingChargeParts &
+  Pick<RelayParts, 'backgroundRuns' | 'callerLog' | 'channels' | 'limits' | 'localResponses' | 'moderation'>
+
 /**
  * Reads, cancels or removes a response, or lists what it was made of, at the channel and with the key that made it, or from what this server
  * keeps. Responses of other users
  * do not exist. Nothing is charged for the call; a response that had run in the background and is seen to be done is charged before
  * its caller gets it.
  */
-export async function handleResponse(app: RelayParts, endpoint: ResponseEndpoint, call: ClientExchange): Promise<void> {
+export async function handleResponse(app: ResponseCallParts, endpoint: ResponseEndpoint, call: ClientExchange): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
   const lease = app.limits.leaseOf(caller, call.id)
   if (lease) await withinLimits(app, call, lease, () => answer(app, endpoint, call, caller, lease))
@@ -51,7 +57,7 @@ export async function handleResponse(app: RelayParts, endpoint: ResponseEndpoint
 }
 
 async function answer(
-  app: RelayParts,
+  app: ResponseCallParts,
   { action, id }: ResponseEndpoint,
   call: ClientExchange,
   caller: RelayCaller,
