@@ -52,7 +52,8 @@ async function answerCaller(
   const expanded = continues === 'response' ? await expandHistory(app, caller, body) : { body }
   const asked = { call, caller, lease, ...expanded }
   if (asked.body.json.background === true && runsHere(app, endpoint, asked)) return answerInBackground(app, endpoint, asked)
-  await answerRequest(app, await admitRequest(app, endpoint, asked))
+  const admitted = await admitRequest(app, endpoint, asked)
+  await answerRequest(app, admitted)
 }
 
 /** Writes a model that the path of an OpenAI endpoint names into the body. */
