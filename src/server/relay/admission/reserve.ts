@@ -22,17 +22,17 @@ import type { Body } from '../http/read-body.ts'
 import type { RelayParts } from '../relay-parts.ts'
 
 /**
- * Holds what a call can cost at the most, so that no balance goes below zero however many calls run at once. Where the balance does not
- * cover the greatest answer of a call that declares no output limit, the call gets a limit that the balance affords. A prompt whose length
- * only the upstream knows holds the model's whole context, or all that is free. See docs/decisions/0023-holds-cover-the-cost.md.
+ * Holds the greatest cost of a call, so that no balance goes below zero however many calls run at once. A call without an output limit gets
+ * one that the balance affords where the balance does not cover the greatest answer. A prompt of which only the upstream knows the length
+ * holds the cost of the model's whole context, or the whole free balance. See docs/decisions/0023-holds-cover-the-cost.md.
  */
 
 /** The hold of a call and the bounds of its usage. */
 interface Reserved {
   readonly hold: Hold
-  /** The most that its usage can be; undefined where its price does not depend on tokens. */
+  /** The upper bound of its usage; undefined where the price does not depend on tokens. */
   readonly bound: UsageBound | undefined
-  /** The output limit of each completion that goes upstream because the balance affords no more. */
+  /** The output limit of each completion that is sent upstream because the balance affords no more. */
   readonly outputLimit: number | undefined
 }
 
@@ -44,7 +44,7 @@ interface HoldRequest {
   readonly body: Body
   readonly group: string
   readonly price: Price
-  /** For a request that continues what an upstream keeps. */
+  /** For a request that continues a conversation stored by an upstream. */
   readonly storingChannel: StoringChannel | undefined
 }
 
@@ -74,7 +74,7 @@ export async function reserve(app: Pick<RelayParts, 'channels' | 'ledger' | 'opt
       const held = hold(plan)
       return held instanceof Promise ? await held : held
     } catch (error) {
-      // Each plan is made for what was free a moment ago, which others may have taken since.
+      // Each plan is based on the balance of a moment ago, which other calls may have reduced since.
       if (!isQuotaRefusal(error)) throw error
       if (refusals === refusalsMax) throw error.params.have < error.params.need ? error : new AppError('server_busy')
       plan = await call.planWithin(error)
@@ -84,7 +84,7 @@ export async function reserve(app: Pick<RelayParts, 'channels' | 'ledger' | 'opt
 
 const refusalsMax = 8
 
-/** How much to hold, and what the call may use for it. */
+/** The amount to hold, and the usage that it allows. */
 interface Plan {
   readonly amount: number
   readonly needs?: number
@@ -98,7 +98,7 @@ function knownPlan(price: Price, most: Usage): Plan {
   return { amount: costOf(price, most), bound }
 }
 
-/** A call whose price depends on what it reads and writes. */
+/** A call whose price depends on its tokens. */
 class BoundedCall {
   readonly #asked: HoldRequest
   readonly #bound: RequestBound
@@ -106,7 +106,7 @@ class BoundedCall {
   readonly #limits: ChannelLimits
   /** Over all completions. */
   readonly #outputTokens: number
-  /** Text that the call may have, in the fewest tokens that are certain without counting it. */
+  /** Upper bound of the text tokens that needs no counting. */
   readonly #bytes: number
   readonly #leastLimit: number
 
@@ -127,14 +127,17 @@ class BoundedCall {
     this.#leastLimit = this.#bound.thinkingBudget > 0 ? this.#bound.thinkingBudget + limitMin : limitMin
   }
 
-  /** The bound that needs no counting, for balances that are far above it. */
+  /** A plan without counting, for balances that are far above it. */
   plan(): Plan {
     const amount = this.#isUnbounded ? this.#costOfContext() : this.#cost(this.#bytes, this.#outputTokens)
     const isExact = this.#isUnbounded || this.#bytes <= countedFrom
     return { amount, needs: isExact ? amount : amount * 10, bound: this.#usageBound(this.#outputTokens) }
   }
 
-  /** What fits into the balance that the refusal tells: with the text counted, then with a limit for the answer. Throws when nothing does. */
+  /**
+   * A plan for the free balance that the refusal reports: first with the text counted, then with an output limit. Throws when no plan is
+   * affordable.
+   */
   async planWithin(refusal: QuotaRefusal): Promise<Plan> {
     const { have } = refusal.params
     const textTokens = await this.#countText()
@@ -151,13 +154,13 @@ class BoundedCall {
     return { ...held, outputLimit, bound: this.#usageBound(outputTokens) }
   }
 
-  /** All that is free, at most what the context of the model costs: what cannot be bounded runs alone where there is less. */
+  /** The whole free balance, at most the cost of the model's context: with less than that, a call without a bound runs alone. */
   #allOf(have: number): Pick<Plan, 'amount' | 'takesAll'> {
     const most = this.#costOfContext()
     return have < most ? { amount: have, takesAll: true } : { amount: most }
   }
 
-  /** A quarter of what is free, so that others may run beside it; at least 4,096 tokens where all that is free affords them. */
+  /** A quarter of the free balance, so that others may run beside it; at least 4,096 tokens where the whole free balance affords them. */
   #affordableLimit(textTokens: number, refusal: QuotaRefusal): number {
     const { price } = this.#asked
     const { have } = refusal.params
@@ -169,7 +172,7 @@ class BoundedCall {
     return Math.min(wanted, affords, Math.ceil(this.#outputTokens / completions))
   }
 
-  /** The limit that the gateway writes for a request without one, unless reasoning gets room beside it. */
+  /** The output limit that the gateway writes for a request without one; undefined for a request with reasoning, which gets more. */
   #writtenLimit(app: Pick<RelayParts, 'channels' | 'options'>, candidates: Candidates): number | undefined {
     const { facts, format } = this.#asked
     const thinks = facts.reasoningEffort !== undefined || this.#bound.thinkingBudget > 0 || facts.model.endsWith('-thinking')
@@ -189,7 +192,7 @@ class BoundedCall {
     return this.#asked.facts.completions ?? 1
   }
 
-  /** What the upstream keeps of the conversation, and what a channel puts in front. */
+  /** Tokens of the conversation that the upstream stores, and of the system prompts of channels. */
   get #beside(): number {
     return (this.#asked.storingChannel?.tokens ?? 0) + this.#limits.promptBytes
   }
@@ -215,39 +218,39 @@ class BoundedCall {
     const { imageTokens, audioTokens, cacheLifetime } = this.#bound
     const { contextTokens } = this.#limits
     const kept = cacheLifetime ? { cacheLifetime } : {}
-    // The tools of a vendor read the prompt anew in each of their steps.
+    // A vendor's hosted tools read the prompt again in each of their steps.
     if (this.#isUnbounded) return { promptTokens: contextTokens * stepsMax, outputTokens: outputTokens * stepsMax, ...kept }
     return { promptTokens: Math.min(contextTokens, this.#bytes + imageTokens + audioTokens), outputTokens, ...kept }
   }
 }
 
-/** Below so many tokens of text, counting them saves nothing. */
+/** Counting a text of fewer tokens saves nothing. */
 const countedFrom = 2_000
-/** An answer of fewer tokens is of no use. */
+/** The least useful output limit. */
 const limitMin = 256
 const usualLimit = 4_096
 const stepsMax = 16
 
-/** What the channels that may answer a request have in common, at the most. */
+/** The upper limits over all channels that may answer a request. */
 interface ChannelLimits extends ModelLimits {
-  /** Some channel writes more than the output limit of a request. */
+  /** Some channel exceeds the output limit of a request. */
   readonly ignoresLimits: boolean
-  /** Bytes of the longest system prompt that a channel adds. */
+  /** Length in bytes of the longest system prompt that a channel adds. */
   readonly promptBytes: number
 }
 
 const known = new WeakMap<ChannelIndex, Map<string, ChannelLimits>>()
-/** Names that patterns of a channel serve are without number. */
+/** A channel that serves a pattern has any number of model names. */
 const knownMax = 2_000
 
-/** Which channels may answer: those that serve a model to a group, or one of them. */
+/** The channels that may answer: those that serve a model to a group, or a single one. */
 interface Candidates {
   readonly model: string
   readonly group: string
   readonly channelId: number | undefined
 }
 
-/** The limits of a model over the channels that serve it to a group, or over one channel. Remembered until a channel changes. */
+/** The limits of a model over the channels that serve it to a group, or over a single channel. Cached until a channel changes. */
 function channelLimits(index: ChannelIndex, candidates: Candidates): ChannelLimits {
   const { model, group, channelId } = candidates
   const ofIndex = known.get(index) ?? new Map<string, ChannelLimits>()
@@ -265,8 +268,8 @@ function channelsOf(index: ChannelIndex, { model, group, channelId }: Candidates
 }
 
 /**
- * The output limit that the gateway itself writes for a request without one, where every channel gets it: those that are asked in
- * Messages from another format. Undefined where some channel is asked without a limit.
+ * The output limit that the gateway itself writes for a request without one, when every channel gets it: channels that are called in
+ * Messages from another format. Undefined when some channel is called without a limit.
  */
 function limitSetUpstream(
   index: ChannelIndex,

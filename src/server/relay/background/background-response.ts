@@ -22,12 +22,12 @@ import { BackgroundRun } from './background-run.ts'
 /** The parts that a response in the background uses. */
 export type BackgroundParts = AdmissionParts & AnswerParts & Pick<RelayParts, 'backgroundRuns'>
 
-/** Of one user on one node: nobody has to keep a connection for them. */
+/** Limit for one user on one node: such runs need no connection that would limit them. */
 const runsMax = 100
 
 /**
- * Whether a request for the background is to run in this server, because no channel that may answer it has a background of its own. Throws
- * `untranslatable` where nothing is kept, `body_too_large` or `too_many_requests`.
+ * Whether a background request runs in this server, because no channel that may answer it supports the background natively. Throws
+ * `untranslatable` where nothing is stored, `body_too_large` or `too_many_requests`.
  */
 export function runsHere(
   app: Pick<RelayParts, 'backgroundRuns' | 'catalog' | 'channels' | 'localResponses' | 'options'>,
@@ -41,15 +41,15 @@ export function runsHere(
   if (servesNatively(app, caller, [group], { model, format })) return false
   if (!app.localResponses.isOn) refuseKeeping('background')
   if (!toStore && body.bytes.length > turnBytesMax) fail('body_too_large', { limit: turnBytesMax })
-  // It goes on from what is not kept here, which the line refuses by name.
+  // The request continues a response that is not stored here, which the next steps refuse by name.
   if (!toStore) return false
   if (app.backgroundRuns.countOf(caller.userId) >= runsMax) fail('too_many_requests')
   return true
 }
 
 /**
- * Answers at once with a response that is queued, or with its stream, and makes it whether the caller stays or not: held, tried and charged
- * like every other request. Whatever can be refused is refused before.
+ * Answers at once with a queued response, or with its stream, and completes it whether the caller stays connected or not: held, attempted
+ * and charged like any other request. All refusals happen before the answer.
  */
 export async function answerInBackground(
   app: BackgroundParts,
@@ -73,7 +73,7 @@ export async function answerInBackground(
   await made
 }
 
-/** The upstream is always asked for a stream: it tells how far it is, and a stop breaks it off. */
+/** The upstream is always called for a stream: it shows the progress, and aborting it stops the upstream. */
 function asStream({ body }: AuthenticatedRequest): AuthenticatedRequest['body'] {
   const { background: _, ...json } = body.json
   const bytes = spliceMembers(body.bytes, { background: undefined, stream: 'true' })
@@ -87,7 +87,7 @@ interface Run {
   readonly run: BackgroundRun
 }
 
-/** Throws what no other protocol can carry, and `database_unavailable`. */
+/** Throws for content that no other protocol can carry, and `database_unavailable`. */
 async function openRun(
   app: Pick<RelayParts, 'backgroundRuns' | 'deadlines' | 'localResponses' | 'logger' | 'now'>,
   opened: AdmittedRequest,

@@ -8,7 +8,7 @@ import { detachedRequest, FrameResponse } from '../http/detached-exchange.ts'
 import { parse } from '../response/sse-interceptor.ts'
 import type { LocalResponse, LocalResponses, NumberedEvent, Owned } from '../stored-responses/local-responses.ts'
 
-/** What a run needs of the server. */
+/** The parts that a run uses. */
 interface RunParts {
   readonly localResponses: LocalResponses
   readonly deadlines: Deadlines
@@ -16,12 +16,12 @@ interface RunParts {
 }
 
 /**
- * One response that this node makes while nobody need wait for it. Its call answers into a list of events, which every second or so goes to
- * the database: there other nodes read on, and there they see that it is still being made. Its end is told to nobody before it is
- * written down, and that is after its charge.
+ * One response that this node makes without a waiting caller. Its call writes into a list of events, which is stored in the database about
+ * every second: other nodes read it there, and see that the response is still running. Its end is published only after it is stored, and it
+ * is stored after the charge.
  */
 export class BackgroundRun {
-  /** What the request is answered through. */
+  /** The call that the relay answers. */
   readonly call: ClientExchange
   readonly #app: RunParts
   readonly #answer: FrameResponse
@@ -32,14 +32,14 @@ export class BackgroundRun {
   #bytes = 0
   #written = 0
   #writing: Promise<void> = Promise.resolve()
-  /** The event that ends it, kept back. */
+  /** The last event, withheld. */
   #last: NumberedEvent | undefined
   #error: JsonObject | undefined
   #isCancelled = false
   #isOver = false
   #news: (() => void)[] = []
 
-  /** `own` is written down already. */
+  /** The row of `own` exists already. */
   constructor(app: RunParts, call: ClientExchange, own: LocalResponse, begun: readonly JsonObject[]) {
     this.#app = app
     this.#own = own
@@ -56,7 +56,7 @@ export class BackgroundRun {
     this.#beat = app.deadlines.after(beatMs, () => this.#writeDown())
   }
 
-  /** Its end has been written down. */
+  /** Whether its end is stored. */
   get isOver(): boolean {
     return this.#isOver
   }
@@ -65,7 +65,7 @@ export class BackgroundRun {
     return this.#events.filter((event) => event.number > number)
   }
 
-  /** Resolves when there is more of it. */
+  /** Resolves when there are more events. */
   news(): Promise<void> {
     return new Promise((resolve) => this.#news.push(resolve))
   }
@@ -75,13 +75,13 @@ export class BackgroundRun {
     this.call.drop()
   }
 
-  /** Breaks it off, because this node cannot go on with it. */
+  /** Aborts the run, because this node cannot continue it. */
   stop(): void {
     if (!this.#last) this.#error ??= { code: 'server_error', message: 'The server was stopped before the response was complete' }
     this.call.abort()
   }
 
-  /** Writes its end down, when the request has been answered or broken off. */
+  /** Stores its end, after the request was answered or aborted. */
   async end(): Promise<void> {
     await finished(this.#answer).catch(() => {})
     this.#app.deadlines.cancel(this.#beat)
@@ -92,7 +92,7 @@ export class BackgroundRun {
       const events = [...this.#events.slice(this.#written), last]
       await this.#app.localResponses.finish({ ...this.#own, response }, events, this.#bytes + last.data.length)
     } catch (error) {
-      // Its lease lapses, and it has failed then.
+      // Its lease expires, and it has failed then.
       this.#app.logger.error({ error, response: this.#own.id }, 'the end of a response could not be written down')
     }
     this.#events.push(last)
@@ -118,7 +118,7 @@ export class BackgroundRun {
     this.#tell()
   }
 
-  /** No channel has answered. */
+  /** No channel answered. */
   #fail(body: string): string {
     const error = objectAt(parse(body) ?? {}, 'error') ?? {}
     this.#error ??= { code: textAt(error, 'code') || 'server_error', message: textAt(error, 'message') }
@@ -161,7 +161,7 @@ export class BackgroundRun {
 const beatMs = 1_500
 const bytesMax = 16 * 1024 * 1024
 
-/** The runs of this node, by whose they are. */
+/** The runs of this node, by user. */
 export class BackgroundRuns {
   readonly #runs = new Map<string, BackgroundRun>()
 
@@ -181,7 +181,7 @@ export class BackgroundRuns {
     return [...this.#runs.keys()].filter((key) => key.startsWith(`${userId} `)).length
   }
 
-  /** The server is stopping, and has waited long enough. */
+  /** The server is stopping, and its grace period is over. */
   stopAll(): void {
     for (const run of this.#runs.values()) run.stop()
   }

@@ -9,22 +9,22 @@ import type { RelayParts } from '../relay-parts.ts'
 import { fingerprintOf, type KeyedRequest, type Outcome } from './idempotent-requests.ts'
 
 /**
- * Requests with an `Idempotency-Key`: one of them runs, the others wait for it and get its reply. It begins in front of limits and money, so
- * that a replay is neither counted nor charged.
+ * Requests with an `Idempotency-Key`: one of them runs, the others wait for it and get its reply. The key is claimed before limits and
+ * money, so that a replay is neither counted nor charged.
  */
 
 /** A request that runs under its key. */
 export interface KeyedCall {
-  /** Stores what was recorded or frees the key, then lets the end of the reply go to the caller. Never throws. */
+  /** Stores the recorded reply or frees the key, then sends the end of the reply to the caller. Never throws. */
   finish(): Promise<void>
 }
 
-/** As long as the official SDKs wait for a reply. */
+/** The official SDKs wait as long for a reply. */
 const waitMaxMs = 600_000
 const pollMinMs = 50
 const pollMaxMs = 1000
 
-/** The key that a request names. Throws `idempotency_key_invalid`. */
+/** Reads the key of a request. Throws `idempotency_key_invalid`. */
 export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undefined {
   const key = headers['idempotency-key']
   if (key === undefined) return undefined
@@ -36,9 +36,9 @@ export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undef
 const isVisible = /^[\x21-\x7e]{1,255}$/
 
 /**
- * Claims the key for a call, or waits for the request that has it and sends its reply: then there is nothing left to do, and the answer is
- * undefined. Throws as authentication and reading the body do, `idempotency_key_reused`, `idempotency_key_in_use` after ten minutes,
- * or `idempotency_reply_unavailable`.
+ * Claims the key for a call, or waits for the request that holds it and sends that reply; then the result is undefined. Throws as
+ * authentication and reading the body do, `idempotency_key_reused`, `idempotency_key_in_use` after ten minutes, or
+ * `idempotency_reply_unavailable`.
  */
 export async function claimKey(
   app: CallerParts & Pick<RelayParts, 'deadlines' | 'idempotentRequests' | 'keyedCalls'>,
@@ -69,7 +69,7 @@ interface Leading {
   readonly latestMs: number
 }
 
-/** Claims the key in the database, in the name of all that wait on this node. */
+/** Claims the key in the database on behalf of all requests that wait for it on this node. */
 async function leadOthers(
   app: Pick<RelayParts, 'deadlines' | 'idempotentRequests' | 'keyedCalls' | 'logger' | 'options'>,
   leading: Leading,
@@ -96,7 +96,7 @@ async function leadOthers(
   return undefined
 }
 
-/** Undefined when the call is over before. */
+/** Undefined when the call was aborted first. */
 async function claimOrWait(
   app: Pick<RelayParts, 'deadlines' | 'idempotentRequests'>,
   { call, request, latestMs }: Leading,
@@ -114,7 +114,7 @@ async function claimOrWait(
   }
 }
 
-/** Without the database no key can be claimed: nothing is run then. */
+/** Without the database no key can be claimed, and the request does not run. */
 function asked<Answer>(answer: Promise<Answer>): Promise<Answer> {
   return answer.catch((cause: unknown) => {
     throw cause instanceof AppError ? cause : new AppError('database_unavailable', {}, { cause })
@@ -173,10 +173,10 @@ function keepOrFree(
   return reply ? idempotentRequests.store(request, reply) : idempotentRequests.markUnavailable(request)
 }
 
-/** Whether a repeat would get the same: an answer, or an error of the caller that no change elsewhere mends. */
+/** Whether a repeat would get the same reply: a success, or an error that depends on the request alone. */
 function isFinal(status: number): boolean {
   return (status >= 200 && status < 300) || (status >= 400 && status < 500 && !changing.has(status))
 }
 
-/** Rights, balances, limits and conflicts change. */
+/** Permissions, balances, limits and conflicts change over time. */
 const changing: ReadonlySet<number> = new Set([401, 402, 403, 408, 409, 425, 429])

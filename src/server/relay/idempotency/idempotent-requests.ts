@@ -22,32 +22,32 @@ export interface KeyedRequest extends KeySlot {
 }
 
 /**
- * `claimed`: this request runs under the key and is to be ended with `store`, `markUnavailable` or `free`. `running`: another one runs,
- * on this or another node. A reply: that of the request before it.
+ * `claimed`: this request runs under the key and must end with `store`, `markUnavailable` or `free`. `running`: another request runs, on
+ * this or another node. A reply: that of the earlier request.
  */
 export type Claim = 'claimed' | 'running' | RecordedReply
 
-/** A reply to share; undefined: there is none, and the key is to be claimed again. */
+/** A reply to share; undefined when there is none and the key must be claimed again. */
 export type Outcome = RecordedReply | undefined
 
-/** Requests of this process that run under a key or wait for another node, by key and fingerprint: the same ones wait for them. */
+/** Requests of this process that run under a key or wait for another node, by key and fingerprint. Identical requests wait for them. */
 export type KeyedCalls = Map<string, Promise<Outcome>>
 
 const leaseSeconds = 60
 const renewalMs = 20_000
 const hourSeconds = 60 * 60
-/** Stored replies are brought down to this part of their limit, so that several nodes may add to them before the next check. */
+/** A cleanup reduces stored replies to this share of their limit, so that several nodes may add to them before the next one. */
 const trimmedTo = 0.9
 const trimmedEvery = 0.01
 const trimBatch = 500
 
 /**
- * The table of requests with an `Idempotency-Key` and their replies, which are sealed. One statement claims a key, so that over all nodes one
- * request runs under it. A running one has a lease of its node; what a node left behind when it died is taken over.
+ * The table of requests with an `Idempotency-Key` and their encrypted replies. One statement claims a key, so that one request over all
+ * nodes runs under it. A running request has a lease of its node; the requests of a node that died are taken over.
  */
 export class IdempotentRequests {
   readonly #core: Core
-  /** Whether this process keeps the reply to a request, which whoever takes over its key gets. */
+  /** Whether this process has the undelivered reply to a request, which the next request with the key gets. */
   readonly #isKept: (requestId: string) => boolean
   /** Requests of this process that run under a key, by request id. */
   readonly #running = new Set<string>()
@@ -62,8 +62,8 @@ export class IdempotentRequests {
   }
 
   /**
-   * Claims the key for a request, or answers what is known of the one that has it. Throws `idempotency_key_reused` when that was another
-   * request, and `idempotency_reply_unavailable` when it was charged but its reply is not stored.
+   * Claims the key for a request, or returns the state of the request that holds it. Throws `idempotency_key_reused` when that was a
+   * different request, and `idempotency_reply_unavailable` when it was charged but its reply is not stored.
    */
   async claim(request: KeyedRequest): Promise<Claim> {
     for (;;) {
@@ -74,7 +74,7 @@ export class IdempotentRequests {
       if (row.state === 'unavailable') fail('idempotency_reply_unavailable')
       if (row.state === 'done') {
         const body = this.#core.secrets.openBytes(row.body_sealed, placeOf(request, row.request_id))
-        // Written by `store` alone.
+        // Written by `store` only.
         const headers = JSON.parse(row.headers) as Record<string, string>
         return { requestId: row.request_id, status: row.status, headers, body }
       }
@@ -94,7 +94,7 @@ export class IdempotentRequests {
     return row !== undefined && row.state === 'running' && !this.#isAbandoned(row)
   }
 
-  /** Stores the reply: from now on the key answers with it. */
+  /** Stores the reply, which later requests with the key get. */
   async store(request: KeyedRequest, { status, headers, body }: RecordedReply): Promise<void> {
     this.#running.delete(request.requestId)
     await this.#core.db
@@ -112,13 +112,13 @@ export class IdempotentRequests {
     this.#noteWritten(body.length)
   }
 
-  /** The request was charged, and its reply cannot be stored: the key answers with an error that says so. */
+  /** The request was charged and its reply cannot be stored: later requests with the key get an error that says so. */
   async markUnavailable(request: KeyedRequest): Promise<void> {
     this.#running.delete(request.requestId)
     await this.#endAs('unavailable', request)
   }
 
-  /** Nothing is to be replayed: the next request with the key runs. */
+  /** Frees the key: the next request with it runs. */
   async free(request: KeyedRequest): Promise<void> {
     this.#running.delete(request.requestId)
     await this.#core.db
@@ -127,7 +127,7 @@ export class IdempotentRequests {
       .execute()
   }
 
-  /** Deletes what is expired, then the oldest replies while all together exceed the limit of the site. */
+  /** Deletes expired rows, then the oldest replies while their sum exceeds the limit of the site. */
   async purge(): Promise<void> {
     const now = seconds(this.#core.now())
     await this.#core.db.deleteFrom('idempotent_requests').where('expires_at', '<=', now).where('lease_until', '<=', now).execute()
@@ -141,7 +141,7 @@ export class IdempotentRequests {
   async #insert(request: KeyedRequest): Promise<boolean> {
     const now = seconds(this.#core.now())
     const row = this.#runningRow(request)
-    // Visible to `#isAbandoned` before it is written.
+    // `#isAbandoned` must see the request before its row is written.
     this.#running.add(request.requestId)
     try {
       const inserted = await this.#core.db
@@ -165,7 +165,7 @@ export class IdempotentRequests {
     return false
   }
 
-  /** Takes the key from a request whose node is gone, unless another request was faster. */
+  /** Takes the key over from a request whose node is gone, unless another request does so first. */
   async #takeOver(request: KeyedRequest, abandoned: { request_id: string; lease_until: number }): Promise<boolean> {
     this.#running.add(request.requestId)
     const taken = await this.#core.db
@@ -209,7 +209,7 @@ export class IdempotentRequests {
     }
   }
 
-  /** Whether nobody runs it any more. One process alone uses a SQLite file. */
+  /** Whether the request no longer runs anywhere. A SQLite file has one process. */
   #isAbandoned({
     node,
     lease_until: until,
@@ -223,7 +223,7 @@ export class IdempotentRequests {
     return this.#core.database.dialect === 'sqlite' || until < seconds(this.#core.now())
   }
 
-  /** Whether an abandoned request was charged, and its reply is nowhere. */
+  /** Whether an abandoned request was charged and its reply is lost. */
   async #isLost(requestId: string): Promise<boolean> {
     if (this.#isKept(requestId)) return false
     const charged = await chargedAmount(this.#core.db, requestId)
@@ -252,7 +252,7 @@ export class IdempotentRequests {
     return this.#core.options.current['idempotency.site_megabytes'] * 1024 * 1024
   }
 
-  /** One after the other: two at once would each delete the whole excess. */
+  /** Cleanups run one after the other: two at once would each delete the whole excess. */
   #trim(): Promise<void> {
     const trimmed = this.#trimming.then(() => this.#deleteExcess())
     this.#trimming = trimmed.catch(() => {})
@@ -296,8 +296,8 @@ function placeOf({ userId, tokenId, keyHash }: KeySlot, requestId: string) {
 }
 
 /**
- * What two requests with one idempotency key must have in common, as SHA-256 in hex: method, path, query, the channel that the key of the
- * caller names, and the body. An API key in the query does not count. A form counts by its fields and files, because each repeat of it has
+ * The fingerprint that two requests with one idempotency key must share, as SHA-256 in hex: of method, path, query, the channel that the
+ * caller's key pins, and the body. An API key in the query is left out. A form is hashed by its fields and files, because each repeat has
  * another boundary.
  */
 export function fingerprintOf(asked: { method: string; url: string; pinnedChannel: number; body: Body }): string {

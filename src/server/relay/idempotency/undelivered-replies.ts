@@ -15,30 +15,30 @@ import type { LocalResponse, LocalResponses } from '../stored-responses/local-re
 import type { UpstreamResponse, UpstreamResponses } from '../stored-responses/upstream-responses.ts'
 import { fingerprintOf } from './idempotent-requests.ts'
 
-/** A whole reply, and what is to be written down when it is delivered. */
+/** A whole reply, and the records to store when it is delivered. */
 export interface ReplyContent {
   readonly contentType: string
   readonly body: Buffer
-  /** The turn that this server keeps of it. */
+  /** The turn that this server stores. */
   readonly own?: LocalResponse | undefined
-  /** Where its vendor keeps it. */
+  /** The record of the response that its vendor stores. */
   readonly kept?: UpstreamResponse | undefined
 }
 
 /** A reply whose charge was not durable in time. */
 export interface Undelivered {
-  /** Names caller, idempotency key and request: a repeat has the same. */
+  /** Identifies caller, idempotency key and request: a repeat has the same. */
   readonly slot: string
   readonly hold: Hold
   readonly charge: Charge
   readonly untilMs: number
-  /** Resolves when the queue of the ledger does not hold its charge any more. */
+  /** Resolves when its charge is no longer in the queue of the ledger. */
   withdrawn: Promise<unknown>
-  /** Where its content is; `nowhere` for one that there is no room for. */
+  /** Where the content is; `nowhere` when there was no room for it. */
   readonly place: 'memory' | 'disk' | 'nowhere'
-  /** In memory. */
+  /** Set for a reply in memory. */
   readonly content: ReplyContent | undefined
-  /** On disk. */
+  /** Path of a reply on disk. */
   readonly file: string
   /** Resolves when the file is written. */
   readonly filed: Promise<void>
@@ -55,9 +55,9 @@ const limitsOfKeeping: KeepingLimits = { keptMs: 600_000, memoryBytes: 64 * 1024
 const sweepMs = 5000
 
 /**
- * Whole replies that callers did not get, because the database did not take their charge in time. Each is kept for ten minutes: in memory, beyond
- * a limit on disk, sealed. While it is kept its hold is open and its charge is in no queue. A repeat of its request is charged for it and gets
- * it; otherwise it is written off, with a charge of 0 and its price as a cost of the site.
+ * Whole replies that callers did not get because the database did not store their charge in time. Each is kept for ten minutes: in memory,
+ * or encrypted on disk beyond a limit. Meanwhile its hold is open and its charge is in no queue. A repeat of its request is charged and
+ * gets the reply; otherwise it is written off, with a charge of 0 and its price as a cost of the site.
  */
 export class UndeliveredReplies {
   readonly #core: Core
@@ -65,7 +65,7 @@ export class UndeliveredReplies {
   readonly #limits: KeepingLimits
   readonly #folder: string
   readonly #bySlot = new Map<string, Undelivered[]>()
-  /** Being written off; what fails is repeated. */
+  /** Replies that are being written off; failed writes are repeated. */
   readonly #leaving = new Set<Undelivered>()
   readonly #timer: NodeJS.Timeout
   #memoryBytes = 0
@@ -84,13 +84,13 @@ export class UndeliveredReplies {
     return this.#bySlot.size
   }
 
-  /** Whether a reply to this request waits here. */
+  /** Whether a reply to this request is kept here. */
   has(requestId: string): boolean {
     for (const waiting of this.#bySlot.values()) if (waiting.some(({ hold }) => hold.requestId === requestId)) return true
     return false
   }
 
-  /** Keeps a reply whose charge is queued. What there is no room for is written off at once. */
+  /** Keeps a reply whose charge is queued. A reply without room is written off at once. */
   keep({
     slot,
     hold,
@@ -112,7 +112,7 @@ export class UndeliveredReplies {
       filed: place === 'disk' ? this.#write(file, content) : Promise.resolve(),
       bytes,
     }
-    // Told when it is read.
+    // The error is reported when the file is read.
     entry.filed.catch(() => {})
     if (place === 'memory') this.#memoryBytes += bytes
     if (place === 'disk') this.#diskBytes += bytes
@@ -129,15 +129,15 @@ export class UndeliveredReplies {
     return first
   }
 
-  /** Lets a reply that was taken wait again, for the rest of its time. */
+  /** Puts a reply back that was taken, for the rest of its time. */
   putBack(entry: Undelivered): void {
     this.#wait(entry)
     this.#withdraw(entry)
   }
 
   /**
-   * Charges for a reply that was taken, and answers it once that is durable. Undefined when it cannot be delivered any more: it was written off.
-   * Rejects with `database_unavailable`; then it waits again.
+   * Charges for a reply that was taken, and returns it once the charge is durable. Undefined when it was written off and must not be
+   * delivered. Rejects with `database_unavailable`; then the reply is put back.
    */
   async charge(entry: Undelivered): Promise<ReplyContent | undefined> {
     const { hold, charge } = entry
@@ -159,7 +159,7 @@ export class UndeliveredReplies {
     }
   }
 
-  /** Writes off what has waited for too long, and repeats what failed of that. */
+  /** Writes off replies whose time is over, and repeats failed writes. */
   async sweep(): Promise<void> {
     const now = this.#core.now()
     for (const [slot, waiting] of this.#bySlot) {
@@ -175,7 +175,7 @@ export class UndeliveredReplies {
     await Promise.allSettled([...this.#leaving].map((entry) => this.#leave(entry)))
   }
 
-  /** Writes everything off: nobody can get it from the next start. Call it in front of the ledger's `close`, and wait for it behind. */
+  /** Writes all replies off: nothing is delivered after a restart. Call it before the ledger's `close`, and await it. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     for (const waiting of this.#bySlot.values()) for (const entry of waiting) this.#leaving.add(entry)
@@ -224,7 +224,7 @@ export class UndeliveredReplies {
   async #fromDisk({ file, filed }: Undelivered): Promise<ReplyContent | undefined> {
     try {
       await filed
-      // Written by `#write` alone, and sealed since.
+      // Written by `#write` only, and encrypted since.
       const { body, ...others } = JSON.parse(
         this.#core.secrets.open(await readFile(file, 'utf8'), placeOf(file)),
       ) as StoredContent
@@ -238,13 +238,13 @@ export class UndeliveredReplies {
 
 type StoredContent = Omit<ReplyContent, 'body'> & { readonly body: string }
 
-/** Removes the files of processes that died. Nodes may share the folder: what is younger than an hour may belong to one that runs. */
+/** Deletes the files of processes that died. Nodes may share the folder: a file younger than an hour may belong to a running node. */
 export async function removeOldReplies({ env, node, database }: Pick<Core, 'env' | 'node' | 'database'>): Promise<void> {
   const folder = join(env.DATA_DIR, 'undelivered')
   const names = await readdir(folder).catch(() => [])
   for (const name of names.filter((other) => other !== node)) {
     const { mtimeMs } = await stat(join(folder, name))
-    // One process alone uses a SQLite file.
+    // A SQLite file has one process.
     if (database.dialect === 'sqlite' || mtimeMs < Date.now() - hourMs)
       await rm(join(folder, name), { recursive: true, force: true })
   }

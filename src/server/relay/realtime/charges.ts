@@ -32,8 +32,8 @@ export interface SessionPlace {
 }
 
 /**
- * The money of a realtime session: there is always one hold for the next answer, and each answer is charged by itself, once, under a
- * request id of its own. A response that ends takes the hold; the next one is held before anything else is said.
+ * The charges of a realtime session: there is always one hold for the next answer, and each answer is charged once, under a request id of
+ * its own. A response that ends settles the hold; the next one is held before any further event is sent.
  */
 export class RealtimeBill {
   readonly #app: BillParts
@@ -56,9 +56,9 @@ export class RealtimeBill {
   }
 
   /**
-   * Holds for the next answer what it may cost at the most, or all that is free where that covers the prompt and a short answer: the
-   * voice of a session cannot be given a limit between two answers. A hold that suffices is kept. Throws as `hold` of the ledger
-   * does; then nothing is held.
+   * Holds the greatest cost of the next answer, or the whole free balance where that covers the prompt and a short answer: a voice session
+   * cannot get another output limit between two answers. A sufficient hold is kept. Throws as `hold` of the ledger does; then nothing is
+   * held.
    */
   hold(most: Usage): Promise<void> {
     const { price, caller } = this.#bill
@@ -82,7 +82,7 @@ export class RealtimeBill {
     })
   }
 
-  /** The next answer takes its place among the limits, unless it has one. Answers what refuses it. */
+  /** Takes a rate-limit lease for the next answer, unless it has one. Returns the refusal. */
   enter(most: Usage): Promise<Refusal | undefined> {
     return this.#alone(async () => {
       const lease = this.#lease ? undefined : this.#app.limits.leaseOf(this.#bill.caller, this.#nextId(), { isPart: true })
@@ -94,7 +94,7 @@ export class RealtimeBill {
     })
   }
 
-  /** Charges an answer; durable when it resolves. `id` is the upstream's name of it. */
+  /** Charges an answer; durable when it resolves. `id` is the upstream's id of it. */
   settle(id: string, startedMs: number, ending: Ending): Promise<void> {
     return this.#alone(async () => {
       if (this.#wasCharged(id)) return
@@ -109,7 +109,7 @@ export class RealtimeBill {
     })
   }
 
-  /** Charges what was transcribed, at the price of the model that did it where that has one. The hold stays for the next answer. */
+  /** Charges a transcription, at the price of its own model where that has one. The hold stays for the next answer. */
   settleTranscript(id: string, model: string, startedMs: number, ending: Ending): Promise<void> {
     return this.#alone(async () => {
       if (this.#wasCharged(id)) return
@@ -140,7 +140,7 @@ export class RealtimeBill {
     if (hold) await this.#app.ledger.release(hold)
   }
 
-  /** Caller and upstream speak at the same time; their money moves one after the other. */
+  /** Events of caller and upstream arrive concurrently; their charges are written one after the other. */
   #alone<Value>(work: () => Promise<Value>): Promise<Value> {
     const next = this.#last.then(work)
     this.#last = next.catch(() => {})
@@ -196,7 +196,7 @@ function shortAnswer(most: Usage): Usage {
   return { ...most, output: Math.min(output, shortAnswerTokens), audioOutput: Math.min(audioOutput, shortAnswerTokens) }
 }
 
-/** What a caller and an upstream say together must stay a number that can be priced. */
+/** The sum of reported tokens must stay a safe number. */
 const tokensMax = 10_000_000
 
 function bounded(usage: Usage): Usage {

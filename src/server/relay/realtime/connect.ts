@@ -16,26 +16,26 @@ import type { RelayParts } from '../relay-parts.ts'
 import { noteFailure, readRetryAfter, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
 import { addressOf, callerHeaders } from '../upstream/request-target.ts'
 
-/** A caller who wants to talk with a model. */
+/** A request for a realtime session. */
 export interface Wanted {
   readonly call: ClientExchange
   readonly caller: RelayCaller
   readonly model: string
   readonly group: string
-  /** What the address says besides the model. */
+  /** Other parameters of the address. */
   readonly query: URLSearchParams
-  /** The caller speaks the beta of the interface. */
+  /** The caller uses the beta of the interface. */
   readonly isBeta: boolean
 }
 
-/** An upstream that has taken the session. Its socket is paused. */
+/** A connected upstream. Its socket is paused. */
 export interface Connected {
   readonly channel: RunningChannel
   readonly upstreamModel: string
   readonly socket: WebSocket
   readonly choice: Attempt['choice']
   readonly attempts: readonly Attempt[]
-  /** The session among what runs on the channel: to be ended with it. */
+  /** The running session in the measurements of the channel; it must be ended with the session. */
   readonly run: ChannelRun
   readonly handshakeMs: number
 }
@@ -43,7 +43,7 @@ export interface Connected {
 /** The parts that connecting a session to a channel uses. */
 export type ConnectParts = Core & Pick<RelayParts, 'accessTokens' | 'callerLog' | 'channels' | 'traffic' | 'upstream'>
 
-/** Tries channels until one takes the session. Answers what the caller is told when none does. Throws `no_channel`. */
+/** Tries channels until one accepts the session. Returns the error for the caller when none does. Throws `no_channel`. */
 export async function connectRealtime(app: ConnectParts, wanted: Wanted): Promise<Connected | CallerError> {
   const { call, caller, model, group } = wanted
   const triesMax = caller.pinnedChannel === 0 ? app.options.current.RetryTimes + 1 : 1
@@ -124,7 +124,7 @@ async function connectTo(
       keyed,
       {
         ...channel.provider.headers(keyed, 'openai.realtime', caller),
-        // The key goes in a header, so that no subprotocol is offered; the beta is asked for in one too.
+        // The key is sent in a header, so that no subprotocol is offered; so is the beta version.
         ...(isBeta ? { 'openai-beta': 'realtime=v1' } : {}),
         'user-agent': 'sluice',
       },
@@ -161,7 +161,7 @@ function opened(socket: WebSocket, { statusCodeMapping }: RunningChannel): Promi
   })
 }
 
-/** The body of an answer that is no upgrade, as far as it is short; it never fails. */
+/** The beginning of the body of a response that is not an upgrade; never rejects. */
 async function readRefusal(response: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = []
   let size = 0
@@ -172,7 +172,7 @@ async function readRefusal(response: IncomingMessage): Promise<unknown> {
       chunks.push(chunk)
     }
   } catch {
-    // What came counts.
+    // A truncated body is enough.
   }
   const text = Buffer.concat(chunks).toString('utf8')
   try {

@@ -19,11 +19,11 @@ export interface Handshake {
   /** The subprotocols that the caller offers. */
   readonly offered: readonly string[]
   accept(): Promise<WebSocket>
-  /** Names what is to be stopped with the server, for as long as it runs. */
+  /** Registers the session to be stopped with the server, until it ends. */
   runs(session: Stoppable): void
 }
 
-/** A running session: notified when the server stops, cut off when it does not end in time. */
+/** A running session: `stop` announces that the server stops, `cut` ends a session that has not ended in time. */
 export interface Stoppable {
   stop(): void
   cut(): void
@@ -33,8 +33,8 @@ export interface Stoppable {
 type RealtimeParts = CallerParts & BillParts & ConnectParts & Pick<RelayParts, 'deadlines'>
 
 /**
- * A realtime session, from the caller's handshake to its last charge: authenticate, admit, price, hold, connect a channel, and only then
- * accept the caller. Whatever refuses it does so as an HTTP answer to the handshake.
+ * A realtime session, from the caller's handshake to its last charge: authenticate, admit, price, hold, connect to a channel, and only then
+ * accept the caller. A refusal is an HTTP response to the handshake.
  */
 export async function handleRealtime(app: RealtimeParts, handshake: Handshake): Promise<void> {
   const { call } = handshake
@@ -93,5 +93,5 @@ async function serve(
   }
 }
 
-/** Instructions of a session are not known before it begins. */
+/** The instructions of a session are unknown before it begins. */
 const firstInput = 1_000

@@ -24,9 +24,9 @@ import type { Handshake, Stoppable } from './handshake.ts'
 type SocketParts = CallerParts & Pick<RelayParts, 'callerLog' | 'catalog' | 'channels' | 'deadlines'>
 
 /**
- * Responses over a WebSocket: each `response.create` is a request like one over HTTP, native or translated, with an id, limits, a hold
- * and a charge of its own; its events come back as messages. Requests of one `stream_id` are answered one after the other, those of
- * several at the same time. Each may go on from an answer of this connection, whether an upstream keeps that or not.
+ * Responses over a WebSocket: each `response.create` is a request like one over HTTP, native or translated, with its own id, limits, hold
+ * and charge; its events are sent as messages. Requests with the same `stream_id` are answered one after the other, others concurrently. A
+ * request may continue an answer of this connection whether an upstream stores it or not.
  */
 export async function handleResponsesSocket(app: SocketParts, handshake: Handshake, answer: AnswerCall): Promise<void> {
   await authenticateCall(app, { from: 'token' }, handshake.call)
@@ -57,7 +57,7 @@ class ResponsesSession implements Stoppable {
   readonly #call: ClientExchange
   readonly #answerCall: AnswerCall
   readonly #peer: SocketPeer
-  /** By `stream_id`, the end of its last request. */
+  /** The end of the last request, by `stream_id`. */
   readonly #queues = new Map<string, Promise<void>>()
   readonly #running = new Set<ClientExchange>()
   readonly #remembered = new RememberedTurns()
@@ -97,7 +97,7 @@ class ResponsesSession implements Stoppable {
     for (const call of this.#running) call.abort()
   }
 
-  /** A promise while too much waits already. */
+  /** Returns a promise while too many requests are queued. */
   async #take(text: string): Promise<void> {
     const event = typeof shapeOf(Buffer.from(text), shapeMax) === 'string' ? undefined : readEvent(text)
     const streamId = textAt(event ?? {}, 'stream_id')
@@ -156,7 +156,7 @@ class ResponsesSession implements Stoppable {
       event: (data) => {
         this.#seen.note(data)
         const answer = note.take(data)
-        // What an upstream keeps is asked for there, where it is warm.
+        // A stored response is warmed up at the upstream that stores it.
         if (answer && (body.store === false || answer.response.store === false))
           this.#remembered.remember(body, answer.response, answer.output)
         return streamId === '' ? data : `${data.trimEnd().slice(0, -1)},"stream_id":${JSON.stringify(streamId)}}`
@@ -165,7 +165,7 @@ class ResponsesSession implements Stoppable {
     })
   }
 
-  /** Nothing is asked of an upstream, and nothing charged. */
+  /** Calls no upstream and charges nothing. */
   async #warmUp(body: JsonObject, call: ClientExchange): Promise<void> {
     const caller = await authenticateCall(this.#app, endpoint, call)
     const model = textAt(body, 'model')
@@ -196,7 +196,7 @@ class ResponsesSession implements Stoppable {
     })
   }
 
-  /** Whoever waits for an answer is gone: they are charged as callers who leave. */
+  /** The connection has closed: its running requests are charged as those of callers that disconnect. */
   #closed(): void {
     this.#isGone = true
     for (const call of this.#running) call.drop()
@@ -210,36 +210,36 @@ class ResponsesSession implements Stoppable {
   }
 }
 
-/** Codex keeps the state of its turn in the metadata of an event, where a request over HTTP has a header. */
+/** Codex sends the state of its turn in the metadata of an event, and over HTTP in a header. */
 function turnStateIn(body: JsonObject): Record<string, string> {
   const state = textAt(objectAt(body, 'client_metadata') ?? {}, turnStateHeader)
   return isVisible.test(state) ? { [turnStateHeader]: state } : {}
 }
 
-/** How Codex is told that state over a WebSocket. Source: the published client, 0.150 and 0.169. */
+/** The event that returns this state to Codex over a WebSocket. Source: the published client, 0.150 and 0.169. */
 function turnStateEvent(headers: Readonly<Record<string, unknown>>, inStream: JsonObject): string | undefined {
   const state = headers[turnStateHeader]
   if (typeof state !== 'string') return undefined
   return JSON.stringify({ type: 'response.metadata', headers: { [turnStateHeader]: state }, ...inStream })
 }
 
-/** A conversation up to one of its answers. */
+/** A conversation up to and including one of its answers. */
 interface Conversation {
-  /** The answer that an upstream keeps and that this goes on from; empty for none. */
+  /** Id of the answer stored by an upstream that the conversation continues; empty for none. */
   readonly keptId: string
   readonly items: readonly unknown[]
   readonly bytes: number
 }
 
 /**
- * What one connection remembers of its conversations, so that a request can go on from an answer that no upstream keeps: `store` was
- * false, or the answer was translated. The newest stay, as far as they fit; nothing of it outlives the connection.
+ * The conversations of one connection, so that a request can continue an answer that no upstream stores: `store` was false, or the answer
+ * was translated. The newest are kept, up to a size, until the connection closes.
  */
 export class RememberedTurns {
-  /** By the id of the answer, the newest last. */
+  /** By the id of the answer, in order of age. */
   readonly #known = new Map<string, Conversation>()
 
-  /** The request with all that came before it in place of the id that it names; as it is when that id is not known here. */
+  /** Replaces the id of a known answer by the conversation up to it; returns other requests unchanged. */
   expand(body: JsonObject): JsonObject {
     const known = this.#known.get(textAt(body, 'previous_response_id'))
     const items = inputItems(body.input)
@@ -252,7 +252,7 @@ export class RememberedTurns {
     }
   }
 
-  /** Takes note of an answer to a request as it was sent on, which is to say expanded. */
+  /** Remembers the answer to a request that was expanded before. */
   remember(sent: JsonObject, response: JsonObject, output: readonly unknown[]): void {
     const id = textAt(response, 'id')
     const items = inputItems(sent.input)
@@ -275,11 +275,11 @@ export class RememberedTurns {
   }
 }
 
-/** Gathers the answer of one request out of its events, as they pass. */
+/** Collects the answer to one request from its events. */
 export class AnswerNote {
   readonly #done: unknown[] = []
 
-  /** The finished response and its output, once the event that ends it has come. Looks into no event that cannot matter. */
+  /** The finished response and its output, once its last event was seen. Events that cannot matter are not parsed. */
   take(data: string): { response: JsonObject; output: readonly unknown[] } | undefined {
     if (!/"response\.(output_item\.done|completed|incomplete)"/.test(data)) return undefined
     const event = readEvent(data)
@@ -288,7 +288,7 @@ export class AnswerNote {
     if (event.type !== 'response.completed' && event.type !== 'response.incomplete') return undefined
     const response = objectAt(event, 'response') ?? {}
     const output = arrayAt(response, 'output')
-    // Some hosts end with an empty list.
+    // Some hosts send an empty list in the last event.
     return { response, output: output.length > 0 ? output : this.#done }
   }
 }
@@ -297,18 +297,18 @@ const countMax = 32
 const bytesMax = 8 * 1024 * 1024
 
 /**
- * Input for a response that is being made, `response.steer` and `response.inject`: nothing here takes it, and the caller gets it back with
- * the reason, so that it goes with the next request. Source: types of the official SDK 7.51.
+ * Input for a running response, `response.steer` and `response.inject`: no channel accepts it, and the caller gets it back with the reason,
+ * to send it with the next request. Source: types of the official SDK 7.51.
  */
 export function isSteering({ type }: JsonObject): boolean {
   return type === 'response.steer' || type === 'response.inject'
 }
 
-/** The responses of one connection: which run, and which are done. The newest stay. */
+/** The running and the completed responses of one connection. The newest are kept. */
 export class SeenResponses {
   readonly #isRunning = new Map<string, boolean>()
 
-  /** Takes the data of an event. Looks into none that neither begins nor ends a response. */
+  /** Reads the data of an event. Only events that begin or end a response are parsed. */
   note(data: string): void {
     if (!/"response\.(?:created|completed|incomplete|failed)"/.test(data)) return
     const event = readEvent(data) ?? {}
@@ -329,7 +329,7 @@ export class SeenResponses {
 
 const seenMax = 100
 
-/** The event that gives the input back. */
+/** The event that returns the input. */
 export function steeringFailed(event: JsonObject, seen: SeenResponses): JsonObject {
   const { input } = event
   if (event.type === 'response.steer') {
@@ -351,7 +351,7 @@ const steerErrors = {
   unknown,
 }
 
-/** There is no code for what is never taken: callers keep the input of a completed response for the next one, which is what is wanted. */
+/** No code says that steering is unsupported. With this one, clients keep the input for the next response, as they should. */
 const injectErrors = {
   running: { ...done, message: `A running response takes no input here; ${advice}` },
   done,

@@ -36,13 +36,13 @@ export interface SessionParts {
   readonly model: string
   readonly connected: Connected
   readonly bill: RealtimeBill
-  /** Whether the caller's key may still be used; throws when it may not. */
+  /** Throws when the caller's key may no longer be used. */
   readonly stillAllowed: () => Promise<unknown> | unknown
 }
 
 /**
- * Relays the events of a session both ways, in their order. An answer passes its end on when its charge is durable, and the next one is
- * held for before it is asked for. When the balance is used up the caller is told, and the session ends.
+ * Relays the events of a session in both directions, in order. The end of an answer is sent when its charge is durable, and the next answer
+ * is held before it is requested. When the balance is used up, the caller gets an error and the session ends.
  */
 export class RealtimeSession {
   readonly #app: Pick<RelayParts, 'deadlines' | 'logger' | 'options' | 'steady'>
@@ -51,7 +51,7 @@ export class RealtimeSession {
   readonly #upstream: SocketPeer
   readonly #meter = new SessionMeter()
   readonly #checkpoints: Deadline
-  /** When each running response began. */
+  /** Start time of each running response. */
   readonly #began = new Map<string, number>()
   #facts: SessionFacts = { outputTokensMax: undefined, transcriptionModel: '', isTextOnly: false }
   #interrupted: 'client' | 'upstream' | 'node' | undefined
@@ -59,7 +59,7 @@ export class RealtimeSession {
   #isClientGone = false
   #isUpstreamGone = false
   #over: () => void = () => {}
-  /** Resolves when both ends are closed and everything is charged. */
+  /** Resolves when both connections are closed and everything is charged. */
   readonly over: Promise<void>
 
   constructor(app: Pick<RelayParts, 'deadlines' | 'logger' | 'options' | 'steady'>, client: WebSocket, parts: SessionParts) {
@@ -81,7 +81,7 @@ export class RealtimeSession {
     })
   }
 
-  /** The server is stopping: a response that runs may end, and then the caller is to connect anew. */
+  /** The server is stopping: a running response may end, then the caller is to reconnect. */
   stop(): void {
     this.#isStopping = true
     if (this.#began.size === 0) this.#client.close(restartCode, 'The server is restarting')
@@ -102,11 +102,11 @@ export class RealtimeSession {
     if (!changed) return
     this.#meter.heard(changed)
     if (changed.type === 'response.create' && !(await this.#admit(changed))) return
-    // Written anew, so that what was looked at is what goes on: a member that came twice could be read in two ways.
+    // The event is serialized again, so that the upstream gets exactly what was checked: a duplicate member could be read in two ways.
     await this.#upstream.send(JSON.stringify(changed))
   }
 
-  /** A session keeps the model that it is charged by; undefined for an event that is refused. */
+  /** Keeps the model that is charged; undefined for an event that is refused. */
   #checked(event: JsonObject): JsonObject | undefined {
     const conflict = limitConflictIn(event)
     if (conflict) {
@@ -124,7 +124,10 @@ export class RealtimeSession {
     return withSessionModel(event, connected.upstreamModel)
   }
 
-  /** Holds and counts the answer that is asked for. False when it is refused; then the session goes on, or has ended for want of money. */
+  /**
+   * Takes a hold and a rate-limit lease for the requested answer. False when it is refused; the session continues, or has ended for lack of
+   * quota.
+   */
   async #admit(event: JsonObject): Promise<boolean> {
     try {
       await this.#parts.stillAllowed()
@@ -167,13 +170,13 @@ export class RealtimeSession {
     }
   }
 
-  /** The caller knows the model by the name that they asked for. */
+  /** Restores the model name of the caller's request. */
   #renamed(event: JsonObject, text: string): string {
     const { model, connected } = this.#parts
     return connected.upstreamModel === model ? text : JSON.stringify(withSessionModel(event, model))
   }
 
-  /** Speech may begin an answer that nobody asked for in words. */
+  /** Speech may start an answer without a request for it. */
   async #noteBegun(id: string): Promise<void> {
     if (this.#began.size < runningMax) this.#began.set(id, this.#app.steady())
     try {
@@ -205,7 +208,7 @@ export class RealtimeSession {
     const startedMs = this.#began.get(id) ?? this.#app.steady()
     this.#began.delete(id)
     this.#meter.ended(id, usage ?? estimate)
-    // A response that failed or was cancelled before it said anything, and that nobody counted, costs nothing.
+    // A response that failed or was cancelled before any output, and without usage, costs nothing.
     if (!usage && !saidSomething && textAt(response, 'status') !== 'completed') return
     await this.#parts.bill.settle(id, startedMs, usage ? { usage, isEstimated: false } : { usage: estimate, isEstimated: true })
   }
@@ -220,7 +223,7 @@ export class RealtimeSession {
     await this.#parts.bill.settleTranscript(id, this.#facts.transcriptionModel, this.#app.steady(), ending)
   }
 
-  /** Whatever begins next has its hold before it begins. */
+  /** The next answer is held before it begins. */
   async #holdNext(): Promise<void> {
     if (this.#isStopping && this.#began.size === 0) return this.#client.close(restartCode, 'The server is restarting')
     try {
@@ -231,7 +234,7 @@ export class RealtimeSession {
     }
   }
 
-  /** The most that the next answer may be: all of the conversation, and as much output as it may have. */
+  /** The greatest usage of the next answer: the whole conversation as input, and as much output as allowed. */
   #most(limit = this.#facts.outputTokensMax): Usage {
     const { text, audio } = this.#meter.context
     const output = limit ?? longestAnswer(this.#parts.model, this.#app.options.current.PreConsumedQuota)
@@ -248,7 +251,10 @@ export class RealtimeSession {
     return this.#client.send(errorEventOf({ message: message.en, type, code, param }, this.#eventId()))
   }
 
-  /** Tells why, and ends the session: who has nothing left, or no right any more, by 1008; what is our own fault by 1011. */
+  /**
+   * Sends the reason and ends the session: with code 1008 when the balance is used up or the key is no longer valid, with 1011 for an error
+   * of this server.
+   */
   #refuse(error: unknown): void {
     const appError = error instanceof AppError ? error : new AppError('internal', { request: this.#parts.id }, { cause: error })
     if (appError.code === 'internal') this.#app.logger.error({ error, request: this.#parts.id }, 'a realtime session failed')
@@ -261,7 +267,7 @@ export class RealtimeSession {
     this.#upstream.terminate()
   }
 
-  /** The upstream is let go at once; what it still says on its way out is charged as it says it. */
+  /** The upstream is disconnected at once; usage that still arrives is charged. */
   #clientClosed(code: number, reason: string): void {
     this.#interrupted ??= 'client'
     this.#isClientGone = true
@@ -282,7 +288,7 @@ export class RealtimeSession {
     if (this.#isClientGone && this.#isUpstreamGone) void this.#finish()
   }
 
-  /** Charges what was cut off, and lets the rest of the hold go. */
+  /** Charges an interrupted answer, and releases the rest of the hold. */
   async #finish(): Promise<void> {
     this.#app.deadlines.cancel(this.#checkpoints)
     await Promise.all([this.#client.whenIdle(), this.#upstream.whenIdle()])
@@ -315,7 +321,7 @@ export class RealtimeSession {
   }
 }
 
-/** Output tokens to hold for an answer without a limit; at least what the operator wants held. */
+/** Output tokens to hold for an answer without a limit; at least `PreConsumedQuota`. */
 export function longestAnswer(model: string, least: number): number {
   return Math.max(least, modelLimitsOf(model).outputTokensMax)
 }

@@ -12,8 +12,8 @@ import type { ResponseAdapter, SseInterceptor } from './adapter.ts'
 import { parse } from './sse-interceptor.ts'
 
 /**
- * An adapter that takes listed words out of what it gives, in the caller's format, however the upstream's became that: masks them, or ends
- * the reply there. The adapter itself for a format that says nothing to people.
+ * Returns an adapter that filters listed words from the reply, in the caller's format: it masks them, or ends the reply at the first one. A
+ * format without text for people gets its adapter back unchanged.
  */
 export function moderatedAdapter(
   { callerLog }: Pick<RelayParts, 'callerLog'>,
@@ -44,7 +44,7 @@ export function moderatedAdapter(
   }
 }
 
-/** The same bytes when nothing is found. */
+/** Returns the same bytes when no word is found. */
 function checkedReply(body: Buffer, texts: ReplyTexts, { rule, found }: Pick<CheckFacts, 'rule' | 'found'>): Buffer {
   const reply = parseObject(body)
   let isStopped = false
@@ -69,7 +69,10 @@ function checkedEvents(events: string, facts: CheckFacts, billed: Usage): string
   return checked.isStopped ? passed + checked.closing(billed) : passed + checked.flush()
 }
 
-/** A stream whose texts are checked on their way to the caller. One that is stopped has ended, whatever the upstream goes on to say. */
+/**
+ * A stream whose texts are checked before they are sent to the caller. A stopped stream has ended: later events of the upstream are
+ * ignored.
+ */
 class ModeratingInterceptor implements SseInterceptor {
   readonly #interceptor: SseInterceptor
   readonly #events: CheckedEvents
@@ -143,20 +146,20 @@ interface CheckFacts {
   readonly rule: CompletionRule
   readonly texts: ReplyTexts
   readonly stream: StreamFormat
-  /** The caller asked for the usage at the end of the stream. */
+  /** The caller requested the usage at the end of the stream. */
   readonly wantsUsage: boolean
   found(word: string): void
 }
 
 /**
- * Checks the texts of a stream of byte text, as the caller is to get it. An event waits in line while its text may be the beginning of
- * a word, and everything behind it waits too; its text then is what is known to be harmless. Events that need no change go on byte for
- * byte. When a word stops the stream, nothing behind it goes on, and `closing` ends it as the format does.
+ * Checks the texts of a stream of byte text in the caller's format. An event is queued while its text may be the beginning of a word, and
+ * later events are queued behind it; it is then sent with the text that is known to be harmless. Events that need no change are sent byte
+ * for byte. When a word stops the stream, no later event is sent, and `closing` ends it as the format requires.
  */
 export class CheckedEvents {
   readonly #facts: CheckFacts
   readonly #running = new Map<string, RunningText>()
-  /** What each text came to so far. */
+  /** The text of each slot so far. */
   readonly #texts = new Map<string, string>()
   #line: Waiting[] = []
   #first: JsonObject = {}
@@ -171,7 +174,7 @@ export class CheckedEvents {
     return this.#isStopped
   }
 
-  /** Takes whole events and gives what may go on now. */
+  /** Accepts whole events and returns the output that may be sent now. */
   take(block: string): string {
     let end = 0
     for (const event of readEvents(block)) {
@@ -184,13 +187,13 @@ export class CheckedEvents {
     return this.#drain()
   }
 
-  /** Nothing more comes: what still waits goes on. */
+  /** The input has ended: returns the queued events. */
   flush(): string {
     this.#close('')
     return this.#drain()
   }
 
-  /** The last events of a stream that was stopped. */
+  /** Returns the last events of a stream that was stopped. */
   closing(usage: Usage): string {
     const { texts, stream, wantsUsage } = this.#facts
     const seen = { first: this.#first, last: this.#last, texts: this.#texts, usage, wantsUsage }
@@ -248,7 +251,7 @@ export class CheckedEvents {
     return pass
   }
 
-  /** Ends the texts of a group: what was kept back goes on with the event that waits for it. */
+  /** Ends the texts of a group: withheld text is sent with the event that is queued for it. */
   #close(group: string): void {
     for (const name of this.#running.keys()) if (group === '' || name.startsWith(`${group}/`)) this.#endText(name)
   }
@@ -264,7 +267,7 @@ export class CheckedEvents {
     this.#texts.set(name, (this.#texts.get(name) ?? '') + pass)
   }
 
-  /** What other texts kept back is given up, and the event of the word no longer says that the reply is complete. */
+  /** Discards the withheld text of other slots. The event with the word no longer reports that the reply is complete. */
   #stopAt(waiting: Waiting, data: JsonObject): void {
     for (const one of this.#line) one.open.clear()
     waiting.data = this.#facts.texts.unfinished(data)
@@ -298,15 +301,15 @@ export class CheckedEvents {
   }
 }
 
-/** An event in line, or bytes that are none. */
+/** A queued event, or bytes that are not an event. */
 interface Waiting {
   readonly raw: string
   readonly name: string
   data: JsonObject | undefined
   readonly slots: readonly TextSlot[]
-  /** By slot, the text that goes on. */
+  /** The text to send, by slot. */
   readonly passed: string[]
-  /** Running texts whose kept part may still go on with this event. */
+  /** Open texts whose withheld part may still be sent with this event. */
   readonly open: Set<string>
 }
 
@@ -314,6 +317,6 @@ const untouched: Omit<Waiting, 'raw'> = { name: '', data: undefined, slots: [], 
 
 interface RunningText {
   readonly check: CompletionCheck
-  /** The event that waits for what the check keeps back. */
+  /** The event that is queued for the withheld text. */
   holder: { readonly waiting: Waiting; readonly index: number } | undefined
 }

@@ -6,17 +6,17 @@ import { isObject, type JsonObject, type StreamFormat, type UpstreamErrorFacts }
 import type { SseInterceptor } from './adapter.ts'
 
 /**
- * Looks at a stream of byte text that passes through: usage, first output, errors, the end. All goes on as it came, except that the terminal
- * event is kept back until the charge is durable, a usage event that the caller did not ask for is taken out, and the model name is
- * the one that the caller used. Events are only parsed where a search says that it matters.
+ * Observes a stream of byte text that passes through: usage, first output, errors and the end. Bytes pass unchanged with three exceptions:
+ * the terminal event is withheld until the charge is durable, a usage event that the caller did not request is removed, and the model name
+ * is replaced by the one that the caller used. An event is parsed only when a text search finds a marker in it.
  */
 export class StreamInterceptor implements SseInterceptor {
   usage: Usage | undefined
   error: UpstreamErrorFacts | undefined
   hasOutput = false
-  /** Kept back until the charge is durable; set once the terminal event has come. */
+  /** Withheld until the charge is durable; set when the terminal event has arrived. */
   #terminal: string | undefined
-  /** Of a stream that ends with its body: what may be the end of the reply. */
+  /** For a stream without a terminal event: the events that may be the end of the reply. */
   #heldEnd = ''
   readonly #format: StreamFormat
   readonly #hideUsage: boolean
@@ -34,7 +34,7 @@ export class StreamInterceptor implements SseInterceptor {
     this.#renameTo = more.renameTo
   }
 
-  /** Takes whole events and gives what may go to the caller now. Nothing passes behind the terminal event or an error. */
+  /** Accepts whole events and returns the bytes that may be sent to the caller now. Nothing passes after the terminal event or an error. */
   take(block: string): string {
     if (this.#terminal || this.error) return ''
     this.#keep(block)
@@ -56,20 +56,20 @@ export class StreamInterceptor implements SseInterceptor {
     return this.#format.errorEvent?.(error)
   }
 
-  /** What came behind the last blank line is taken with one behind it, unless it is only a part of an event. */
+  /** Handles bytes after the last blank line as a whole event, unless they are only a part of one. */
   finish(rest: string): string {
     const isWhole = eventsIn(rest).every((event) => this.#format.isTerminal(event) || parse(event.data) !== undefined)
     return rest !== '' && isWhole ? this.take(`${rest}\n\n`) : ''
   }
 
-  /** Whether the upstream said that the reply is complete, by a terminal event or by a finish reason. */
+  /** Whether the upstream reported that the reply is complete, with a terminal event or a finish reason. */
   isComplete(): boolean {
     if (this.#terminal) return true
     this.#readKept()
     return this.#isFinished && this.error === undefined
   }
 
-  /** The text received so far, counted when the upstream reports no usage. */
+  /** The text received so far, which is counted when the upstream reports no usage. */
   text(): string {
     this.#readKept()
     return this.#output.kept
@@ -84,7 +84,7 @@ export class StreamInterceptor implements SseInterceptor {
     return this.#output.unkept
   }
 
-  /** The events from which something is to be learnt, in order: the first ones, and those in which a mark stands. */
+  /** The events to parse, in order: the first ones, and those that contain a marker. */
   #eventsThatMatter(block: string): EventText[] {
     const events = this.hasOutput ? [] : this.#firstEvents(block)
     for (const { index: place } of block.matchAll(this.#format.marks)) {
@@ -95,7 +95,7 @@ export class StreamInterceptor implements SseInterceptor {
     return events
   }
 
-  /** Up to the first event that gives the caller something. */
+  /** Parses events until one has output for the caller. */
   #firstEvents(block: string): EventText[] {
     const events: EventText[] = []
     for (const event of readEvents(block)) {
@@ -115,7 +115,7 @@ export class StreamInterceptor implements SseInterceptor {
       if (data) this.#read(data)
       const replaced = this.#isEmpty(event) ? '' : data && this.#replacement(event, data)
       if (isEnd || this.error) {
-        // An error of the upstream is told in our own words: what it says may hold the channel's key.
+        // The relay writes errors of the upstream in its own words: the original text may contain the channel's key.
         if (isEnd) this.#terminal = replaced ?? this.#terminalOf(event, block)
         return passed + block.slice(from, event.start)
       }
@@ -126,7 +126,7 @@ export class StreamInterceptor implements SseInterceptor {
     return from === 0 ? block : passed + block.slice(from)
   }
 
-  /** Only whole events of JSON go on, each alone: clients of such streams take nothing else. */
+  /** Passes only whole JSON events, one at a time: clients of such streams accept nothing else. */
   #passButEnd(block: string): string {
     let passed = ''
     for (const event of eventsIn(block)) {
@@ -141,7 +141,7 @@ export class StreamInterceptor implements SseInterceptor {
     return passed
   }
 
-  /** A finish is kept back with what comes behind it; more of the answer shows that it was not the end. */
+  /** Withholds a finish and the events after it. Further output shows that it was not the end. */
   #holdEnd(text: string, data: JsonObject): string {
     const isFinish = this.#format.isFinish(data)
     if ((isFinish || this.#heldEnd !== '') && this.#format.deltaText(data) === '') {
@@ -159,7 +159,7 @@ export class StreamInterceptor implements SseInterceptor {
     return `${head}data: ${toByteText(data)}${eventEnd}`
   }
 
-  /** The terminal event as it came, or as it should have come: clients are strict about it. */
+  /** The terminal event as the upstream sent it, or the one that the format requires: clients are strict about it. */
   #terminalOf(event: EventText, block: string): string {
     const isExact = event.data === event.data.trim() && block[event.end - 1] === '\n'
     return isExact || this.#format.terminalText === '' ? block.slice(event.start, event.end) : this.#format.terminalText
@@ -174,7 +174,7 @@ export class StreamInterceptor implements SseInterceptor {
     this.#hasBegun = true
   }
 
-  /** Some hosts send events of nothing to stay awake, which clients of these formats would read as JSON. */
+  /** Some hosts send empty events to keep the connection alive, which clients of these formats would parse as JSON. */
   #isEmpty({ data }: EventText): boolean {
     return data === ''
   }
@@ -187,7 +187,7 @@ export class StreamInterceptor implements SseInterceptor {
     return this.#eventText({ name: event.name, data: renamed.toString() })
   }
 
-  /** Buffers the raw events until they are read or too large; then keeps only their text. */
+  /** Buffers the raw events until they are read or too large; after that it keeps only their text. */
   #keep(text: string): void {
     this.#kept.push(text)
     this.#keptBytes += text.length
@@ -227,12 +227,12 @@ export function parse(text: string): JsonObject | undefined {
 }
 
 /**
- * What a reply has said so far, for a count when its upstream gives none. Of a reply that goes on and on only the beginning is kept, and
- * how much more there was: thousands of streams must not hold their texts in memory.
+ * The output of a reply so far, to be counted when the upstream reports no usage. Of a long reply only the beginning is kept, with the
+ * number of further characters: thousands of streams must not keep their whole texts in memory.
  */
 export class OutputBuffer {
   #kept = ''
-  /** Number of characters beyond those kept. */
+  /** Number of characters that were not kept. */
   unkept = 0
 
   get kept(): string {
@@ -246,10 +246,10 @@ export class OutputBuffer {
   }
 }
 
-/** Some sixteen thousand tokens, which is more than most replies have: of a longer one the rest counts as its beginning does. */
+/** About sixteen thousand tokens, more than most replies have. The rest of a longer reply is estimated in proportion to its beginning. */
 const keptMax = 64 * 1024
 
-/** Tokens of all that was said, when `tokens` is the count of what was kept. */
+/** Tokens of the whole output, when `tokens` is the count of the kept part. */
 export function withUnkept(tokens: number, { kept, unkept = 0 }: { readonly kept: string; readonly unkept?: number }): number {
   return unkept > 0 && kept.length > 0 ? Math.ceil(tokens * (1 + unkept / kept.length)) : tokens
 }

@@ -34,7 +34,7 @@ interface Pair {
   readonly written: WrittenRequest
 }
 
-/** An answer of another format: read into neutral events, and written as the caller's format says. */
+/** Adapts a reply of another format: it is read into neutral events and written in the caller's format. */
 export function translated(
   app: Pick<RelayParts, 'logger' | 'now' | 'sealedStates'>,
   attempt: AttemptState,
@@ -104,7 +104,7 @@ export function translated(
   }
 }
 
-/** What the writers of the caller's format are told of a reply. Ids inside of it name the request, by which the kept turn is found. */
+/** The context for the writers of the caller's format. Ids inside a reply contain the request id, by which a stored turn is found. */
 export function writeContextOf(
   { now }: Pick<RelayParts, 'now'>,
   { call, facts, inputTokens, toStore }: AdmittedRequest,
@@ -128,7 +128,7 @@ function readStream(reader: EventReader, body: Buffer): ReplyEvent[] {
   return [...events, ...reader.finish()]
 }
 
-/** For upstreams that report no usage: what is charged is what the caller is told. */
+/** For upstreams that report no usage: the caller gets the usage that is charged. */
 function withUsage(events: readonly ReplyEvent[], usage: Usage): ReplyEvent[] {
   return events.flatMap((event): ReplyEvent[] => (event.type === 'end' ? [{ type: 'usage', usage }, event] : [event]))
 }
@@ -137,7 +137,7 @@ function randomId(): string {
   return randomBytes(12).toString('hex')
 }
 
-/** Gathers, for the log row, what a translated reply holds and the caller does not get as it was. */
+/** Collects, for the log row, the parts of a translated reply that the caller does not get, or gets in another form. */
 class ReplyLosses {
   readonly #names: string[]
   readonly #asText: readonly OpenEvent['block'][]
@@ -152,7 +152,7 @@ class ReplyLosses {
     if (plain !== '' && this.#names.length < namesMax && !this.#names.includes(plain)) this.#names.push(plain)
   }
 
-  /** Names a picture or sound for which the caller's format has no place in a reply. */
+  /** Names an image or a sound that the caller's format cannot carry in a reply. */
   noteBlock({ block }: OpenEvent): void {
     if (this.#asText.includes(block)) this.note(block)
   }
@@ -165,7 +165,7 @@ const mediaAsText: Readonly<Partial<Record<string, readonly OpenEvent['block'][]
   'openai.responses': ['audio'],
 } satisfies Partial<Record<CallerFormat, readonly OpenEvent['block'][]>>
 
-/** Follows a reply in neutral events: repairs them for the caller, and gathers what is to be known of it. */
+/** Follows a reply in neutral events: repairs the events for the caller, and collects usage, text and errors. */
 export class Followed {
   usage: Usage | undefined
   error: UpstreamErrorFacts | undefined
@@ -184,7 +184,7 @@ export class Followed {
     this.#steps = [...(needsRepair(written) ? [repairReply(written)] : []), ...(thinksInContent ? [thinkingToContent()] : [])]
   }
 
-  /** The received text, counted when the upstream reports no usage. */
+  /** The received text, which is counted when the upstream reports no usage. */
   get text(): string {
     return this.#output.kept
   }
@@ -193,12 +193,12 @@ export class Followed {
     return this.#output.unkept
   }
 
-  /** What belongs to a call of this reply and must be put back when the caller goes on. */
+  /** State of a tool call of this reply that must be restored when the caller continues the conversation. */
   get state(): SealedState | undefined {
     return this.#sealed.state
   }
 
-  /** The events as the caller is to get them. Nothing comes behind the end or an error. */
+  /** Returns the events for the caller. Nothing follows the end or an error. */
   take(events: readonly ReplyEvent[]): ReplyEvent[] {
     const taken: ReplyEvent[] = []
     for (const event of events) {
@@ -247,7 +247,7 @@ export class Followed {
   }
 }
 
-/** A stream of another format on its way to the caller: event by event, with its end kept back. */
+/** A stream of another format on its way to the caller: translated event by event, with its end withheld. */
 export class TranslatingInterceptor implements SseInterceptor {
   readonly #reader: EventReader
   readonly #writer: EventWriter
@@ -312,7 +312,7 @@ export class TranslatingInterceptor implements SseInterceptor {
     return this.#writer.push({ type: 'error', error })
   }
 
-  /** An error is told by the relay, in its own words: what the upstream says may hold the channel's key. */
+  /** The relay writes errors in its own words: the upstream's text may contain the channel's key. */
   #write(events: readonly ReplyEvent[]): string {
     let text = ''
     for (const event of events) {

@@ -27,7 +27,7 @@ import { type AboutResponse, askAbout, callAbout, type UpstreamResponse } from '
 
 type ResponseEndpoint = Extract<Endpoint, { kind: 'response' }>
 
-/** One call about a response that an upstream keeps for the caller. */
+/** One call about a response that an upstream stores for the caller. */
 interface About {
   readonly call: ClientExchange
   readonly kept: UpstreamResponse
@@ -44,10 +44,9 @@ type ResponseCallParts = CallerParts &
   Pick<RelayParts, 'backgroundRuns' | 'callerLog' | 'channels' | 'limits' | 'localResponses' | 'moderation'>
 
 /**
- * Reads, cancels or removes a response, or lists what it was made of, at the channel and with the key that made it, or from what this server
- * keeps. Responses of other users
- * do not exist. Nothing is charged for the call; a response that had run in the background and is seen to be done is charged before
- * its caller gets it.
+ * Reads, cancels or deletes a response, or lists its input items: at the channel and with the key that made it, or from the responses that
+ * this server stores. Responses of other users are unknown. The call is free; a background response that is found to have ended is charged
+ * before its caller gets it.
  */
 export async function handleResponse(app: ResponseCallParts, endpoint: ResponseEndpoint, call: ClientExchange): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
@@ -105,7 +104,7 @@ async function relayWhole(
   call.answer(whole.contentType, whole.write(noUsage))
 }
 
-/** What still runs would be charged for by nobody, once it is gone. */
+/** A running response is not deleted: nothing could be charged for it afterwards. */
 async function remove(app: UpstreamCallParts & PendingChargeParts, about: About): Promise<void> {
   const { call, kept, channel, open, at } = about
   if (open) {
@@ -120,13 +119,13 @@ async function remove(app: UpstreamCallParts & PendingChargeParts, about: About)
   call.answer('application/json', answer.body)
 }
 
-/** An id that the upstream does not know any more is one that nobody knows. */
+/** An id that the upstream no longer knows is reported as unknown. */
 function tell({ call, at }: About, failure: UpstreamFailure): void {
   if (failure.status === 404) fail('response_unknown', { id: at.id.slice(0, 100) })
   call.sendError(failure.forCaller())
 }
 
-/** Names what the caller asked for, and takes listed words out, as when the answer had come at once. */
+/** Restores the caller's model name and filters listed words, as for an immediate answer. */
 function adapterFor(app: Pick<RelayParts, 'callerLog' | 'moderation'>, call: ClientExchange, model: string): ResponseAdapter {
   const format = openAiResponses
   const { stream } = format
@@ -154,7 +153,7 @@ function adapterFor(app: Pick<RelayParts, 'callerLog' | 'moderation'>, call: Cli
   return completionRule ? moderatedAdapter(app, completionRule, { call, format, facts }, adapter) : adapter
 }
 
-/** A response that has failed, or that still runs, is an answer like every other. */
+/** Failed and running responses are answered like any other. */
 function wholeOf(body: Buffer, model: string): Whole {
   const namesModel = membersOf(body)?.some(({ key }) => key === 'model')
   const named = namesModel ? spliceMembers(body, { model: JSON.stringify(model) }) : body
@@ -173,7 +172,7 @@ const known: ReadonlySet<string> = new Set([
   'order',
 ])
 
-/** Of the query only what the vendor knows goes on. */
+/** Passes only the query parameters that the vendor knows. */
 function queryOf({ request }: ClientExchange): URLSearchParams {
   const url = request.url ?? ''
   const at = url.indexOf('?')
@@ -181,7 +180,7 @@ function queryOf({ request }: ClientExchange): URLSearchParams {
   return new URLSearchParams([...all].filter(([name]) => known.has(name)))
 }
 
-/** A response that is read as a stream, from its beginning or from an event on. */
+/** A response that is read as a stream, from its beginning or after a given event. */
 interface StreamedResponse {
   readonly call: ClientExchange
   readonly channel: RunningChannel
@@ -190,7 +189,7 @@ interface StreamedResponse {
   readonly adapter: ResponseAdapter
 }
 
-/** Passes the events of a response on as they come; the last one waits for the charge, where there is one to come. */
+/** Passes the events of a response on; the last one waits until a pending response is charged. */
 async function streamResponse(app: UpstreamCallParts & PendingChargeParts, streamed: StreamedResponse): Promise<void> {
   const { call, channel, at, adapter } = streamed
   const target = await targetOf(app, channel, {
@@ -246,7 +245,7 @@ async function end(
   reply.close(last)
 }
 
-/** The last event holds the whole response. */
+/** The last event contains the whole response. */
 async function settleStreamed(app: PendingChargeParts, open: PendingResponse, last: string): Promise<void> {
   for (const { data } of eventsIn(last)) {
     const response = objectAt(parse(data) ?? {}, 'response')

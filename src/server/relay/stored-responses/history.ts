@@ -17,10 +17,10 @@ import type { RelayParts } from '../relay-parts.ts'
 import type { ResponseToStore } from './local-responses.ts'
 import { keptItem, keptMessage, type UpstreamResponse } from './upstream-responses.ts'
 
-/** A request with all that came before it in place of the response that it names, where this server keeps that. */
+/** A request in which the stored conversation replaces the id of the previous response, when this server stores it. */
 interface Expanded {
   readonly body: Body
-  /** Absent for what is not to be kept. */
+  /** Absent for a turn that is not stored. */
   readonly toStore?: ResponseToStore
 }
 
@@ -28,9 +28,9 @@ interface Expanded {
 export const turnBytesMax = 8 * 1024 * 1024
 
 /**
- * Puts the conversation that this server keeps, and items of it that the request only refers to, into the request, so that any channel can
- * answer it; the request as it is when it names none, or what an upstream keeps. A turn is kept with its references. Throws `response_running` or `body_too_large`, and `previous_response_unknown` when a turn
- * of the conversation was removed.
+ * Inserts the conversation that this server stores, and stored items that the request references by id, so that any channel can answer the
+ * request. A request that references nothing, or only what an upstream stores, is returned unchanged. The turn is stored with its
+ * references. Throws `response_running` or `body_too_large`, and `previous_response_unknown` when a turn of the conversation was deleted.
  */
 export async function expandHistory(app: Pick<RelayParts, 'localResponses'>, caller: RelayCaller, body: Body): Promise<Expanded> {
   const { json, bytes } = body
@@ -57,7 +57,7 @@ export async function expandHistory(app: Pick<RelayParts, 'localResponses'>, cal
   return { body: { ...body, json: changed, bytes: whole }, ...keeping }
 }
 
-/** The items with those that this server keeps in place of references to them; the same list when there are none. */
+/** Replaces references to stored items by the items; returns the same list when there are none. */
 export async function withKeptItems(
   app: Pick<RelayParts, 'localResponses'>,
   userId: number,
@@ -67,14 +67,14 @@ export async function withKeptItems(
   return references.length === 0 ? items : withReferred(items, await app.localResponses.itemsOf(userId, references))
 }
 
-/** A request that goes on from what an upstream keeps. */
+/** A request that continues a conversation stored by an upstream. */
 interface Continued {
   readonly model: string
   readonly format: CallerFormat
   readonly body: JsonObject
 }
 
-/** Whether the request names something that an upstream keeps. What this server keeps itself is in the request by now. */
+/** Whether the request references a response, item or thread of an upstream. References to this server's own were replaced before. */
 export function namesHistory(continues: NonNullable<WireFormat['continues']>, body: JsonObject): boolean {
   if (continues === 'thread') return continuedMessage(body) !== ''
   return (
@@ -83,10 +83,10 @@ export function namesHistory(continues: NonNullable<WireFormat['continues']>, bo
 }
 
 /**
- * The channel and key that keep what a request continues or refers to; undefined for a thread that no channel of the model can keep, which
- * each refuses by name. Nobody continues what another user began: an id that is not the caller's is unknown to them, whatever the upstream
- * would say to it. Throws `previous_response_unknown`, `item_unknown` or `thread_unknown`, `field_invalid` for a conversation, which
- * nobody can have made through here, `untranslatable` where nobody keeps anything, or `no_channel`.
+ * Finds the channel and key that store the conversation which a request continues or references; undefined for a thread that no channel of
+ * the model stores, which each channel refuses by name. An id of another user is unknown to the caller, whatever the upstream would answer.
+ * Throws `previous_response_unknown`, `item_unknown` or `thread_unknown`, `field_invalid` for a conversation object, which cannot be
+ * created through this server, `untranslatable` where nothing is stored, or `no_channel`.
  */
 export async function findStoringChannel(
   app: Pick<RelayParts, 'channels' | 'localResponses' | 'options' | 'upstreamResponses'>,
@@ -159,7 +159,7 @@ async function threadPlaces(
   return fail('thread_unknown', { id: id.slice(0, 100) })
 }
 
-/** The message that a thread goes on from. */
+/** The id of the message after which a thread continues. */
 function continuedMessage(body: JsonObject): string {
   return textAt(objectAt(body, 'thread') ?? {}, 'previous_message_id')
 }
@@ -186,7 +186,7 @@ const noConversations = {
   en: 'conversations are not kept here; use previous_response_id',
 }
 
-/** Throws `untranslatable`: the channels of the model keep nothing, and this server is not to either. */
+/** Throws `untranslatable`: neither the channels of the model nor this server store the response. */
 export function refuseKeeping(field: string): never {
   return fail('untranslatable', { field, reason: keepsNothing })
 }
@@ -196,13 +196,13 @@ const keepsNothing = {
   en: 'the channels of this model keep no responses and this server is set to keep none; send the whole input',
 }
 
-/** Its id, or the object that holds it. */
+/** The id, or the object that contains it. */
 function conversationIn({ conversation }: JsonObject): string {
   if (typeof conversation === 'string') return conversation
   return isObject(conversation) ? textAt(conversation, 'id') || 'unnamed' : ''
 }
 
-/** Whether some channel of the groups speaks the format itself. */
+/** Whether some channel of the groups speaks the format natively. */
 export function servesNatively(
   app: Pick<RelayParts, 'channels'>,
   caller: RelayCaller,

@@ -45,7 +45,7 @@ async function list(
   answer(call, listInput(items, query))
 }
 
-/** Cancels a background response. A response that has ended keeps its state; others cannot be cancelled. */
+/** Cancels a background response. A response that has ended keeps its status; a response in the foreground cannot be cancelled. */
 async function cancel(
   app: Pick<RelayParts, 'backgroundRuns' | 'deadlines' | 'localResponses'>,
   call: ClientExchange,
@@ -59,7 +59,7 @@ async function cancel(
   answer(call, (await ended(app, call, own)).response)
 }
 
-/** As it ended; as it is, when the node that makes it does not stop in time. */
+/** Returns the response after its end; its current state when its node does not stop in time. */
 async function ended(
   app: Pick<RelayParts, 'backgroundRuns' | 'deadlines' | 'localResponses'>,
   call: ClientExchange,
@@ -87,8 +87,8 @@ const triesMax = 20
 const pauseMs = 500
 
 /**
- * Tells a response that this server keeps as a stream, from behind an event on: live from the run of this node, through the database from that
- * of another, and from its whole answer where no events of it are kept. Callers who leave disturb nothing.
+ * Streams a response that this server stores, after a given event: live from a run of this node, through the database from a run of another
+ * node, and from the whole response where no events are stored. A caller that disconnects does not affect the run.
  */
 export async function streamLocal(app: LocalCallParts, call: ClientExchange, own: LocalResponse, after: number): Promise<void> {
   call.begin({
@@ -102,7 +102,7 @@ export async function streamLocal(app: LocalCallParts, call: ClientExchange, own
     number = events.at(-1)?.number ?? number
     await write(app, call, events.map(({ data }) => eventText(data)).join(''))
     if (call.isDisconnected) return
-    // A run of this node is told to end as well, and its end is passed on.
+    // A run of this node is stopped too, and its last events are sent.
     if (call.isAborted && !app.backgroundRuns.find(own)) fail('server_stopping')
     if (isOver) return call.end('')
     await somethingNew(app, call, own)
@@ -122,7 +122,7 @@ async function progress(
 ): Promise<Progress> {
   const run = app.backgroundRuns.find(own)
   if (run) return { events: run.eventsAfter(number), isOver: run.isOver }
-  // Asked before its events: then those of one that is over are all there.
+  // Read before the events: if the response has ended by then, all of its events are stored.
   const now = await app.localResponses.find(own)
   if (!now) return { events: [], isOver: true }
   const events = await app.localResponses.eventsAfter(own, number)
@@ -134,7 +134,7 @@ async function progress(
   return { events: [...events, { number: next, data: JSON.stringify(closingEvent(now.response, next)) }], isOver: true }
 }
 
-/** Resolves when there may be more, and when the caller has left. */
+/** Resolves when there may be more events, or when the caller has disconnected. */
 async function somethingNew(
   app: Pick<RelayParts, 'backgroundRuns' | 'deadlines'>,
   call: ClientExchange,
@@ -157,7 +157,7 @@ async function write(app: Pick<RelayParts, 'deadlines' | 'steady'>, call: Client
   })
 }
 
-/** Waits for what `start` waits for; `start` gives what ends that. */
+/** Waits until `start` calls back; `start` returns the function that cancels the wait. */
 async function untilGone(call: ClientExchange, start: (resolve: () => void) => () => void): Promise<void> {
   let stop = () => {}
   await new Promise<void>((resolve) => {

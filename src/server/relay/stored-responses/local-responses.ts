@@ -15,46 +15,46 @@ export interface Content {
   readonly response: JsonObject
 }
 
-/** A response that this server keeps, because its channel keeps none. */
+/** A response that this server stores because its channel does not. */
 export interface LocalResponse extends Content {
   readonly userId: number
   readonly id: string
   readonly tokenId: number
   /** The model name of the caller's request. */
   readonly model: string
-  /** The first response of the conversation. */
+  /** Id of the first response of the conversation. */
   readonly thread: string
-  /** The response that this one goes on from; empty for none. */
+  /** Id of the response that this one continues; empty for none. */
   readonly previousId: string
   readonly isBackground: boolean
   readonly createdAt: number
 }
 
-/** What a turn needs in order to be kept by this server. */
+/** The data of a turn that this server stores after the answer. */
 export type ResponseToStore = Pick<LocalResponse, 'input' | 'thread' | 'previousId' | 'isBackground'>
 
-/** All turns up to a response. */
+/** All turns up to and including a response. */
 export interface History {
   readonly thread: string
   readonly items: readonly unknown[]
 }
 
-/** Identifies a response by its owner and id. */
+/** Identifies a response by its user and id. */
 export type Owned = Pick<LocalResponse, 'userId' | 'id'>
 
-/** Made from the id of a request, so that no query is needed for those of upstreams. */
+/** Made from a request id, so that the ids of upstreams need no query. */
 const ownId = /^resp_\d{17}[0-9A-Za-z]{12}$/
-/** Those of items besides name the response in which they are. */
+/** Ids of items contain the id of their response. */
 const ownItemId = /^[a-z]+_(\d{17}[0-9A-Za-z]{12})_\d+$/
 const readTogether = 16
 const leaseSeconds = 60
 const daySeconds = 24 * 60 * 60
-/** What one user writes before it is looked whether they have too much. */
+/** After so many bytes written for one user, the user's limit is checked. */
 const uncheckedBytes = 1024 * 1024
 
 /**
- * Turns of conversations whose channels keep nothing: sealed, by user and id, in the database, so that every node has them. Each row has its
- * own turn and names the one before it. One that is being made has a lease of its node: when that lapses, the response has failed.
+ * Turns of conversations whose channels store nothing: encrypted, by user and id, in the database, so that every node has them. Each row
+ * has one turn and the id of the previous one. A running response has a lease of its node: when that expires, the response has failed.
  */
 export class LocalResponses {
   readonly #core: Core
@@ -68,7 +68,7 @@ export class LocalResponses {
     return this.#core.options.current['responses.keep_enabled']
   }
 
-  /** Keeps one that has ended, or opens one that this node is about to make. Resolves when it is durable. */
+  /** Stores a response that has ended, or creates the row of one that this node runs. Resolves when it is durable. */
   async keep(own: LocalResponse): Promise<void> {
     const row = this.#rowOf(own)
     await this.#core.db.insertInto('own_responses').values(row).execute()
@@ -76,7 +76,7 @@ export class LocalResponses {
     this.#noteWritten(own.userId, row.bytes)
   }
 
-  /** Notes that this node still makes it, with the events that came since. Answers whether it is to go on. */
+  /** Renews the lease of a running response and stores its new events. Returns whether the run may continue. */
   async advance(owned: Owned, events: readonly NumberedEvent[]): Promise<boolean> {
     return this.#core.db.transaction().execute(async (within) => {
       if (events.length > 0) await this.#writeEvents(within, owned, events)
@@ -91,7 +91,7 @@ export class LocalResponses {
     })
   }
 
-  /** It has ended. What was called lost meanwhile stays so. */
+  /** Stores the end of a response. A response that was declared failed meanwhile stays failed. */
   async finish(own: LocalResponse, events: readonly NumberedEvent[], eventBytes: number): Promise<void> {
     const { status, content_sealed, bytes } = this.#rowOf(own)
     await this.#core.db.transaction().execute(async (within) => {
@@ -106,7 +106,7 @@ export class LocalResponses {
     this.#noteWritten(own.userId, bytes + eventBytes)
   }
 
-  /** Undefined for an id that this user has none of, or while nothing is kept. */
+  /** Undefined for an id that this user does not have, or while storing is disabled. */
   async find({ userId, id }: Owned): Promise<LocalResponse | undefined> {
     if (!this.isOn || !ownId.test(id)) return undefined
     const row = await this.#core.db
@@ -131,7 +131,7 @@ export class LocalResponses {
     }
   }
 
-  /** Undefined when a turn of it is gone. */
+  /** Undefined when a turn of the conversation was deleted. */
   async historyOf({ userId, id, thread }: LocalResponse): Promise<History | undefined> {
     const links = await this.#core.db
       .selectFrom('own_responses')
@@ -161,8 +161,8 @@ export class LocalResponses {
   }
 
   /**
-   * The items of kept answers by their ids, as they stand in an input: of one that says nothing there, an empty list. Ids that nothing is
-   * kept of are missing.
+   * The items of stored answers by id, in the form of input items; an empty list for an item without a form as input. Unknown ids are
+   * missing.
    */
   async itemsOf(userId: number, itemIds: readonly string[]): Promise<ReadonlyMap<string, readonly unknown[]>> {
     const found = new Map<string, readonly unknown[]>()
@@ -182,13 +182,13 @@ export class LocalResponses {
         for (const item of arrayAt(response, 'output').filter(isObject))
           if (wanted.has(textAt(item, 'id'))) found.set(textAt(item, 'id'), outputAsInput([item]))
       }
-      // The request is refused for the first that is missing.
+      // The request is refused for the first id that is missing.
       if (rows.length < ids.length) break
     }
     return found
   }
 
-  /** The events of its stream behind a number, as far as they are written down. */
+  /** The stored events of a response after a number. */
   async eventsAfter({ userId, id }: Owned, number: number): Promise<NumberedEvent[]> {
     const rows = await this.#core.db
       .selectFrom('own_response_events')
@@ -199,13 +199,13 @@ export class LocalResponses {
       .execute()
     return rows.flatMap((row) => {
       const place = eventsPlace({ userId, id }, row.number)
-      // Written by `#writeEvents` alone, and sealed since.
+      // Written by `#writeEvents` only, and encrypted since.
       const events = JSON.parse(this.#core.secrets.open(row.events_sealed, place)) as NumberedEvent[]
       return events.filter((event) => event.number > number)
     })
   }
 
-  /** Asks the node that makes it to stop. */
+  /** Asks the node that runs the response to stop. */
   async cancel({ userId, id }: Owned): Promise<void> {
     await this.#core.db
       .updateTable('own_responses')
@@ -221,23 +221,23 @@ export class LocalResponses {
     })
   }
 
-  /** What a node was making that is gone has failed. */
+  /** A running response whose node is gone has failed. */
   async failLost(): Promise<void> {
     const now = seconds(this.#core.now())
     const lost = this.#core.db.updateTable('own_responses').set({ status: 'failed', lease_until: 0 }).where('lease_until', '>', 0)
-    // One process alone uses a SQLite file: what another has left is left by one that is gone.
+    // A SQLite file has one process: any other lease belongs to a process that has ended.
     const isSqlite = this.#core.database.dialect === 'sqlite'
     await (isSqlite ? lost.where('node', '!=', this.#core.node) : lost.where('lease_until', '<', now)).execute()
   }
 
-  /** Removes what is old; everything, while nothing is to be kept. */
+  /** Deletes expired responses; all responses while storing is disabled. */
   async purge(): Promise<void> {
     const until = this.isOn ? seconds(this.#core.now()) : Number.MAX_SAFE_INTEGER
     await this.#core.db.deleteFrom('own_response_events').where('expires_at', '<=', until).execute()
     await this.#core.db.deleteFrom('own_responses').where('expires_at', '<=', until).where('lease_until', '=', 0).execute()
   }
 
-  /** A conversation that goes on keeps its beginning. At most one write a day. */
+  /** Extends the lifetime of earlier turns of a conversation that continues, at most once a day. */
   async #renew({ userId, thread }: LocalResponse, until: number): Promise<void> {
     await this.#core.db
       .updateTable('own_responses')
@@ -316,7 +316,7 @@ export class LocalResponses {
   }
 
   #open(owned: Owned, sealed: string): Content {
-    // Written by `#rowOf` alone, and sealed since.
+    // Written by `#rowOf` only, and encrypted since.
     return JSON.parse(this.#core.secrets.open(sealed, contentPlace(owned))) as Content
   }
 
@@ -326,14 +326,14 @@ export class LocalResponses {
   }
 }
 
-/** An event as the caller gets it, with its place in the stream. */
+/** An event in the caller's format, with its number in the stream. */
 export interface NumberedEvent {
   readonly number: number
-  /** Its JSON. */
+  /** The event as JSON. */
   readonly data: string
 }
 
-/** The response with the status of its row; its content is only written when it ends. */
+/** The response with the status of its row; the content is written only when it ends. */
 function withStatus(response: JsonObject, status: string): JsonObject {
   if (status === 'failed' && !response.error) return failed(response)
   return { ...response, status }

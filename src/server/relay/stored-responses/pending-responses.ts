@@ -19,7 +19,7 @@ import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
 import type { UpstreamCallParts } from '../upstream/request-target.ts'
 import { askAbout, itemIdsIn, type UpstreamResponses } from './upstream-responses.ts'
 
-/** A response that an upstream still makes although its request was answered, or its caller has left. It is charged when it is done. */
+/** A response that an upstream is still making after its request was answered or its caller disconnected. It is charged when it ends. */
 export interface PendingResponse {
   readonly id: string
   readonly channelId: number
@@ -30,7 +30,7 @@ export interface PendingResponse {
   readonly asked: number
 }
 
-/** What its charge needs, on whichever node it is written. */
+/** The data that its charge needs, on any node. */
 export interface Bill extends Billed {
   /** The model name of the caller's request. */
   readonly model: string
@@ -43,13 +43,14 @@ const leaseSeconds = 120
 const claimedMax = 50
 
 /**
- * The responses that run on. Each has a row until it is charged, and its hold is kept by the node that asks for it. What is charged is
- * unique by its request, so that it does not matter who sees the end first: a caller who reads it, or a node that asks.
+ * The responses that are still running at upstreams. Each has a row until it is charged; its hold is kept by the node that polls it. The
+ * charge is unique by its request, so that it may be written by whoever sees the end first: a caller that reads the response, or a node
+ * that polls it.
  */
 export class PendingResponses {
   readonly #core: Core
   readonly #ledger: Ledger
-  /** Holds of open responses on this node. */
+  /** Holds of pending responses on this node, by request. */
   readonly #holds = new Map<string, Hold>()
 
   constructor(core: Core, ledger: Ledger) {
@@ -89,12 +90,12 @@ export class PendingResponses {
     return row && readRow(row)
   }
 
-  /** Those that this node is to ask for now. It renews its leases, and takes over what a node that is gone has left, with its hold. */
+  /** Returns the responses that this node is to poll now. Renews its leases, and takes over responses and holds of nodes that are gone. */
   async claim(): Promise<PendingResponse[]> {
     const { db, node, database, now } = this.#core
     const at = seconds(now())
     if (!(await db.selectFrom('open_responses').select('request_id').limit(1).executeTakeFirst())) return []
-    // One process alone uses a SQLite file: what another has left is left by one that is gone.
+    // A SQLite file has one process: any other lease belongs to a process that has ended.
     const isMine = database.dialect === 'sqlite' ? at + leaseSeconds + 1 : at
     await db
       .updateTable('open_responses')
@@ -114,7 +115,7 @@ export class PendingResponses {
     return claimed
   }
 
-  /** Asks again later: soon at first, then every minute. */
+  /** Schedules the next poll: soon at first, then every minute. */
   async askLater({ hold, asked }: PendingResponse): Promise<void> {
     await this.#core.db
       .updateTable('open_responses')
@@ -123,19 +124,19 @@ export class PendingResponses {
       .execute()
   }
 
-  /** It has been charged, or nothing is owed for it. */
+  /** Deletes the row of a response that was charged or costs nothing, and releases its hold. */
   async close(requestId: string): Promise<void> {
     await this.#core.db.deleteFrom('open_responses').where('request_id', '=', requestId).execute()
     await this.#letGo([requestId])
   }
 
-  /** It is of no concern any more; its request goes on elsewhere, with its hold. */
+  /** Deletes the row but keeps the hold: another attempt of the request uses it. */
   async withdraw(requestId: string): Promise<void> {
     this.#holds.delete(requestId)
     await this.#core.db.deleteFrom('open_responses').where('request_id', '=', requestId).execute()
   }
 
-  /** Lets go of holds whose response was closed by another node. */
+  /** Releases holds of responses that another node has closed. */
   async sweep(): Promise<void> {
     const mine = [...this.#holds.keys()]
     if (mine.length === 0) return
@@ -149,7 +150,7 @@ export class PendingResponses {
     await this.#letGo(mine.filter((requestId) => !open.has(requestId)))
   }
 
-  /** A balance that no longer suffices does not matter: what runs is owed. */
+  /** A balance that does not suffice is no obstacle: a running response is owed. */
   async #hold(hold: Hold): Promise<void> {
     if (this.#holds.has(hold.requestId)) return
     try {
@@ -181,7 +182,7 @@ interface Row {
   readonly asked: number
 }
 
-/** Rows of older versions lack the prices of tools and tiers, and what was charged as text then. */
+/** Rows of older versions lack the prices of tools and tiers, and the prices of media that were charged as text then. */
 function completePrice(kept: Price): Price {
   return {
     ...{ toolUsd: {}, tierFactors: {}, cacheWriteFactors, videoCompletionRatio: kept.completionRatio },
@@ -192,7 +193,7 @@ function completePrice(kept: Price): Price {
 }
 
 function readRow(row: Row): PendingResponse {
-  // Written by `open` alone.
+  // Written by `open` only.
   const written = JSON.parse(row.bill) as Bill
   const bill = { ...written, price: completePrice(written.price), otherPrices: (written.otherPrices ?? []).map(completePrice) }
   return {
@@ -218,7 +219,7 @@ interface PollParts extends PendingChargeParts, UpstreamCallParts, Core {
   readonly channels: Snapshot<ChannelIndex>
 }
 
-/** A response that runs longer is given up: its prompt is charged, its output is the operator's loss. */
+/** A response that runs longer is abandoned: its prompt is charged, and the operator bears the cost of its output. */
 const agesSecondsMax = 24 * 60 * 60
 
 /**

@@ -17,8 +17,8 @@ import type { LocalResponse } from './local-responses.ts'
 import { cancelResponse, itemIdsIn, keptMessage, type UpstreamResponse } from './upstream-responses.ts'
 
 /**
- * Keeps the answer of a translated turn, as the caller is about to get it: a whole one, or the last events of a stream. It has been charged by
- * now. What cannot be kept is answered all the same.
+ * Stores the answer of a translated turn in the caller's format: a whole one, or the last events of a stream. It was charged before. An
+ * answer that cannot be stored is sent all the same.
  */
 export async function storeAnswer(
   app: Pick<RelayParts, 'localResponses' | 'logger'>,
@@ -34,7 +34,7 @@ export async function storeAnswer(
   }
 }
 
-/** The turn that is to be kept of an answer; undefined for one that is not kept here. */
+/** The turn to store for an answer; undefined for one that this server does not store. */
 export function answerToStore(
   { request, translation }: AttemptState,
   reply: { whole: Buffer } | { last: string },
@@ -44,7 +44,7 @@ export function answerToStore(
   return response && localResponseOf(request, response)
 }
 
-/** A response as it is kept. */
+/** A response in its stored form. */
 export function localResponseOf({ call, caller, facts, toStore }: AdmittedRequest, response: JsonObject): LocalResponse {
   const id = textAt(response, 'id')
   return {
@@ -67,9 +67,9 @@ function lastResponse(events: string): JsonObject | undefined {
 }
 
 /**
- * An adapter that takes note of the ids under which an upstream keeps its answer, where the caller can go on from it: a response and its
- * items, or a message of a thread. One that goes on in the background gets its row as soon as its id is seen: then it is charged whatever
- * becomes of the caller and of this process.
+ * Returns an adapter that records the ids under which an upstream stores its answer, so that the caller can continue from it: a response
+ * and its items, or a message of a thread. A background response gets its row as soon as its id is read: from then on it is charged even if
+ * the caller disconnects or this process dies.
  */
 export function notingAdapter(
   app: Pick<RelayParts, 'pendingResponses' | 'upstreamResponses'>,
@@ -98,14 +98,16 @@ function isKept({ format, body }: AdmittedRequest): boolean {
   return format.format === 'openai.responses' && body.json.store !== false
 }
 
-/** Whether the upstream goes on with it when this attempt is over; then it is charged later. Throws when that could not be written down. */
+/** Whether the upstream continues the response after this attempt; then it is charged later. Throws when its row could not be written. */
 export async function runsOn({ response }: AttemptState): Promise<boolean> {
   if (!response?.written) return false
   await response.written
   return true
 }
 
-/** The attempt failed before the caller had anything, and another channel may try: nobody is to be charged for what this one may do. */
+/**
+ * Cancels a background response after its attempt failed before any output: another channel may answer, and this one must not be charged.
+ */
 export async function withdrawResponse(
   app: UpstreamCallParts & Pick<RelayParts, 'logger' | 'pendingResponses'>,
   attempt: AttemptState,
@@ -119,7 +121,7 @@ export async function withdrawResponse(
   await app.pendingResponses.withdraw(request.hold.requestId)
 }
 
-/** What the charge needs of the request, and no more. */
+/** Only the members that the charge needs. */
 function billedFacts({ stream, reasoningEffort, requestedTier, hostedTools }: AdmittedRequest['facts']): Billed['facts'] {
   return {
     ...{ stream, reasoningEffort },
@@ -128,7 +130,7 @@ function billedFacts({ stream, reasoningEffort, requestedTier, hostedTools }: Ad
   }
 }
 
-/** The charge is on its way: the caller may go on from the answer, and nobody has to ask for it any more. */
+/** After the charge was queued: records where the response is stored, and closes its row as a pending response. */
 export async function noteSettled(
   app: Pick<RelayParts, 'logger' | 'pendingResponses' | 'upstreamResponses'>,
   attempt: AttemptState,
@@ -148,7 +150,7 @@ export async function noteSettled(
   background(app.logger, 'close a charged response', app.pendingResponses.close(hold.requestId))
 }
 
-/** An attempt, as far as it is known which response its vendor keeps for whom. */
+/** An attempt, as far as its stored response is concerned. */
 interface Keeper {
   readonly request: {
     readonly caller: Pick<AdmittedRequest['caller'], 'userId' | 'tokenId'>
@@ -158,7 +160,7 @@ interface Keeper {
   readonly response?: NotedResponse | undefined
 }
 
-/** Where the response of an attempt lies at its vendor; undefined when the vendor keeps none. */
+/** The record of the response that the vendor stores; undefined when the vendor stores none. */
 export function keptOf({ response, request, channel }: Keeper, tokens: number): UpstreamResponse | undefined {
   if (!response) return undefined
   const { caller, facts } = request
@@ -196,19 +198,19 @@ function note(
     app.pendingResponses.open({ ...place, hold, bill }),
     app.upstreamResponses.keep({ ...place, userId, tokenId, model: facts.model, tokens: inputTokens }),
   ]
-  // One that fails waits for the other: what is withdrawn must not be written behind it.
+  // A failed write waits for the other one, so that a withdrawal is never followed by a write.
   const written = Promise.allSettled(halves)
     .then(() => Promise.all(halves))
     .then(
       () => {},
       (cause: unknown) => fail('database_unavailable', {}, { cause }),
     )
-  // Who needs to know that it failed waits for it.
+  // Callers that depend on the write await it and get the error.
   written.catch(() => {})
   attempt.response = { id, items, written }
 }
 
-/** The answer, whole or as the events of its stream tell it. */
+/** The answer, from a whole body or from the events of a stream. */
 function answerIn(body: Buffer): JsonObject | undefined {
   if (replyShapeOf(body) === 'events') {
     const events = body.toString('latin1')
@@ -228,13 +230,13 @@ function firstAnswer(block: string): JsonObject | undefined {
   return undefined
 }
 
-/** The items that a piece of a stream completes. */
+/** The items that a block of a stream completes. */
 function itemsDone(block: string): readonly unknown[] {
   if (!block.includes(itemDone)) return []
   return eventsIn(block).flatMap(({ data }) => (data.includes(itemDone) ? [parse(data)?.item] : []))
 }
 
-/** The same; of a host that completes none by itself, those of the event that ends the stream. */
+/** The same; for a host that sends no event per item, the items of the event that ends the stream. */
 function itemsIn(block: string): readonly unknown[] {
   const done = itemsDone(block)
   if (done.length > 0 || !block.includes(ended)) return done
@@ -246,8 +248,8 @@ const itemDone = '"response.output_item.done"'
 const ended = '"response.completed"'
 
 /**
- * Looks at events until one names the answer, and at those that complete items. Who has seen the name of one that runs on is charged for it:
- * the stream waits until that is written down.
+ * Reads events until one contains the id of the answer, and those that complete items. A caller that has received the id of a background
+ * response is charged for it: the stream waits until its row is durable.
  */
 function observerOf(attempt: AttemptState, note: (answer: JsonObject) => void): StreamObserver {
   let isNoted = false

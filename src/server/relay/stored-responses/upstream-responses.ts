@@ -9,7 +9,7 @@ import type { CallerHeaders } from '../../providers/provider.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
 import { callUpstream, type UpstreamAnswer, type UpstreamCall, type UpstreamCallParts } from '../upstream/request-target.ts'
 
-/** A response that an upstream keeps, and where. */
+/** A response that an upstream stores, and its channel and key. */
 export interface UpstreamResponse {
   readonly id: string
   readonly userId: number
@@ -18,13 +18,13 @@ export interface UpstreamResponse {
   readonly keyId: number
   /** The model name of the caller's request. */
   readonly model: string
-  /** How long the conversation is with it: what the next answer to it reads. */
+  /** Length of the conversation including it, in tokens: the input of the next turn. */
   readonly tokens: number
-  /** Ids of its items, which a request may refer to one by one. */
+  /** Ids of its items, which a later request may reference one by one. */
   readonly items?: readonly string[]
 }
 
-/** Where an item lies, or a message that a thread goes on from. No id of a vendor has a space. */
+/** Keys for an item, and for a message after which a thread continues. Ids of vendors contain no space. */
 export const keptItem = (id: string) => `item ${id}`
 export const keptMessage = (id: string) => `message ${id}`
 
@@ -35,8 +35,8 @@ const batchMax = 500
 const isId = /^[\x20-\x7e]{1,200}$/
 
 /**
- * Which channel and key made a response, by user and id: only there can it be read, continued or removed, and only by its user. Its items and
- * the messages of threads have rows of their own. Rows that come while others are written are written together.
+ * Records which channel and key made a response, by user and id: only there can it be read, continued or deleted, and only by its user. Its
+ * items and the messages of threads have rows of their own. Rows that arrive during a write are written together in the next one.
  */
 export class UpstreamResponses {
   readonly #core: Core
@@ -62,12 +62,12 @@ export class UpstreamResponses {
     return this.#next
   }
 
-  /** Undefined for an id that this user has none of. */
+  /** Undefined for an id that this user does not have. */
   async find(userId: number, id: string): Promise<UpstreamResponse | undefined> {
     return (await this.findAll(userId, [id])).get(id)
   }
 
-  /** By their ids. Once some are missing, no others are looked for. */
+  /** Finds responses by ids. Stops at the first batch in which one is missing. */
   async findAll(userId: number, ids: readonly string[]): Promise<ReadonlyMap<string, UpstreamResponse>> {
     const found = new Map<string, UpstreamResponse>()
     for (const id of ids) {
@@ -192,7 +192,7 @@ export function cancelResponse(app: UpstreamCallParts, channel: RunningChannel, 
   return askAbout(app, channel, 'cancel', about)
 }
 
-/** The ids by which a later request may refer to the items of an output. */
+/** The ids by which a later request may reference the items of an output. */
 export function itemIdsIn(output: unknown): string[] {
   const items = Array.isArray(output) ? output.filter(isObject) : []
   return items.map((item) => textAt(item, 'id')).filter((id) => id !== '')

@@ -17,7 +17,7 @@ interface MediaParts {
   readonly mediaMemory: ByteBudget
 }
 
-/** Bytes of fetched media: of one request 64 MB, of a node 256 MB. */
+/** Bytes of fetched media: 64 MB per request, 256 MB per node. */
 export const mediaLimits: BudgetLimits = {
   shareBytesMax: 64 * mb,
   totalBytesMax: 256 * mb,
@@ -27,13 +27,13 @@ export const mediaLimits: BudgetLimits = {
 
 const addressesMax = 20
 const fileBytesMax = 20 * mb
-/** Limit for all files of a request together. */
+/** Limit for all files of one request. */
 const totalMs = 30_000
 const fetchesAtOnce = 3
-/** When a caller should come again for whose files there was no room. */
+/** `retry-after` in seconds for a caller whose files found no room. */
 const busySeconds = 2
 
-/** Fetches what somebody has named by address, counted in a share of the memory for media. Throws `CallFailure` or `BudgetExceeded`. */
+/** Fetches a file by its address and counts it in a share of the memory for media. Throws `CallFailure` or `BudgetExceeded`. */
 export function fetchFile(
   agents: UpstreamAgents,
   share: Share,
@@ -42,7 +42,7 @@ export function fetchFile(
   return fetchUntrusted(agents, { ...call, allowHttp: true, count: (bytes) => share.take(bytes) })
 }
 
-/** Runs the work for each item, three at a time. No item is started after an error. */
+/** Runs the work for each item, three at a time. No item starts after an error. */
 async function threeAtATime<Item>(items: readonly Item[], work: (item: Item, index: number) => Promise<void>): Promise<void> {
   const remaining = items.entries()
   let hasFailed = false
@@ -60,8 +60,8 @@ async function threeAtATime<Item>(items: readonly Item[], work: (item: Item, ind
 }
 
 /**
- * The media that a request names by address, for upstreams that only take bytes. Each is fetched once, whatever number of attempts wants
- * it; of several that cannot all be had, the first failure ends the others. Only public addresses are reached.
+ * The media that a request references by address, for upstreams that accept only bytes. Each file is fetched once for all attempts; the
+ * first failure aborts the other fetches. Only public addresses are reached.
  */
 export class RequestMedia {
   readonly #agents: UpstreamAgents
@@ -76,7 +76,7 @@ export class RequestMedia {
     this.#call = call
   }
 
-  /** What stands at the addresses, as base64. Throws `untranslatable` for what cannot be had, `server_busy` when there is no room for it. */
+  /** Returns the files as base64. Throws `untranslatable` for a file that cannot be fetched, `server_busy` when there is no room for it. */
   async at(addresses: readonly string[]): Promise<ReadonlyMap<string, Base64Source>> {
     if (this.#failure !== undefined) throw this.#failure
     const wanted = new Set(addresses)
@@ -129,7 +129,7 @@ export class RequestMedia {
     } catch (error) {
       if (error instanceof BudgetExceeded) return error.whose === 'share' ? refuse(tooLarge) : refuseForNow()
       if (!(error instanceof CallFailure)) throw error
-      // The time was spent waiting for room, not for the address.
+      // The time was spent waiting for memory, not for the address.
       return error.kind === 'timeout' && this.#share.hasWaited ? refuseForNow() : refuse(error.text)
     }
   }
@@ -149,8 +149,8 @@ function refuseForNow(): never {
 }
 
 /**
- * Puts the bytes of media in place of their addresses, for upstreams that only take bytes. Throws `untranslatable` for what cannot be had,
- * `server_busy` when there is no room for it.
+ * Replaces addresses of media by their bytes, for upstreams that accept only bytes. Throws `untranslatable` for a file that cannot be
+ * fetched, `server_busy` when there is no room for it.
  */
 export async function inlineMedia(
   dialogue: Dialogue,
@@ -170,7 +170,7 @@ export async function inlineMedia(
   return { ...dialogue, turns: dialogue.turns.map((turn: Turn) => ({ ...turn, parts: turn.parts.map(inlined) })) }
 }
 
-/** The media of a request, for all of its attempts. */
+/** The media of a request, shared by all of its attempts. */
 export function mediaOf(
   { upstream, mediaMemory }: MediaParts,
   shared: { media?: RequestMedia },
@@ -187,14 +187,14 @@ function urlsIn(part: Part, kinds: readonly MediaPart['media'][]): string[] {
     : []
 }
 
-/** Addresses of a vendor's own storage (`gs://`) are for its writer to judge. */
+/** Addresses in a vendor's own storage (`gs:`) are left to the writer of that format. */
 function isWebUrl(url: string): boolean {
   return /^https?:/i.test(url)
 }
 
 /**
- * Images that an upstream gave by address as the bytes that the caller wants. The addresses are untrusted: only public ones are reached.
- * What cannot be had, or is no picture, is left out, and not charged. Throws an UpstreamFailure when none is left.
+ * Replaces the addresses of images in a reply by their bytes. The addresses are untrusted: only public ones are reached. A file that cannot
+ * be fetched or is not an image is left out and not charged. Throws an UpstreamFailure when no image is left.
  */
 export async function inlineImages(app: MediaParts, reply: JsonObject): Promise<JsonObject> {
   const images = arrayAt(reply, 'data').filter(isObject)

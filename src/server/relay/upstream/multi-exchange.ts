@@ -6,29 +6,30 @@ import type { JsonObject } from '../../protocols/wire-format.ts'
 import { parseObject, tryReading, UpstreamFailure } from './failure.ts'
 import { HttpExchange, type Receiver, type Running, type Target } from './http-exchange.ts'
 
-/** What makes one answer: the calls, where their tasks are asked about, and what becomes of the replies. */
+/** Several calls that make one answer: the calls, the URLs that poll their tasks, and the function that combines their replies. */
 export interface MultiTarget {
-  /** One at least. */
+  /** At least one. */
   readonly calls: readonly Target[]
-  /** An answer is also made of some of the replies. */
+  /** Some of the replies are enough for an answer. */
   readonly takesSome: boolean
-  /** The task that a reply only promises. */
+  /** Reads the id of the task from a reply that only announces one. */
   pendingTask(reply: JsonObject): string | undefined
   taskTarget(call: Target, taskId: string): Target
-  /** The answer out of the replies, in the order of the calls. Throws an UpstreamFailure. */
+  /** Combines the replies, in the order of the calls, into the answer. Throws an UpstreamFailure. */
   finish(replies: readonly JsonObject[]): Promise<Delivered>
 }
 
 export interface Delivered {
   readonly contentType: string
   readonly body: Buffer
-  /** Where the body has no place for it. */
+  /** For usage that the format of the body cannot carry. */
   readonly usage: Usage | undefined
 }
 
 /**
- * Several calls to an upstream that look like one: some at a time, each followed until its task is done, and their replies delivered as
- * one answer. The channel's deadlines hold for each call, that of the headers for a task, and that of the whole for all together.
+ * Several calls to an upstream that behave like one: a limited number runs at once, each is polled until its task is done, and the replies
+ * are delivered as one answer. The deadlines of the channel apply to each call, the one for headers to a task, and the one for the whole
+ * exchange to all calls together.
  */
 export class MultiExchange implements Running {
   readonly #target: MultiTarget
@@ -37,7 +38,7 @@ export class MultiExchange implements Running {
   readonly #total: Deadline
   readonly #open = new Set<HttpExchange>()
   #stop: (failure: UpstreamFailure) => void = () => {}
-  /** Pauses before the next question about a task, and what ends them. */
+  /** Pauses between two polls of a task, and the functions that end them. */
   readonly #pauses = new Map<Deadline, () => void>()
   #wasSent = false
   #isOver = false
@@ -75,7 +76,7 @@ export class MultiExchange implements Running {
     this.#close()
   }
 
-  /** The answer is delivered in one piece. */
+  /** The answer is delivered as one chunk. */
   pause(): void {}
   resume(): void {}
 
@@ -91,7 +92,7 @@ export class MultiExchange implements Running {
     }
   }
 
-  /** Without a use for some of the replies, the first failure is the last call. */
+  /** Unless some of the replies are enough, the first failure ends the exchange. */
   async #callAll(): Promise<(JsonObject | UpstreamFailure)[]> {
     const { calls, takesSome } = this.#target
     const outcomes: (JsonObject | UpstreamFailure)[] = []
@@ -111,7 +112,7 @@ export class MultiExchange implements Running {
     return outcomes.filter((outcome) => outcome !== undefined)
   }
 
-  /** One call, and its task until that is done. A question that fails on the way does not end the task. */
+  /** Runs one call, and polls its task until that is done. A poll that fails does not end the task. */
   async #follow(call: Target): Promise<JsonObject | UpstreamFailure> {
     const endsMs = activeMs() + call.limits.headersMs
     const first = await this.#ask(call)
@@ -197,7 +198,7 @@ export class MultiExchange implements Running {
   }
 }
 
-/** Throws an UpstreamFailure for an error that claims success. */
+/** Throws an UpstreamFailure for an error that has a status of success. */
 function readReply(body: Buffer): JsonObject {
   const reply = parseObject(body)
   const error = readErrorInReply(reply)
@@ -206,8 +207,8 @@ function readReply(body: Buffer): JsonObject {
 }
 
 const callsAtOnce = 5
-/** Of all replies together. */
+/** Limit for all replies together. */
 const bytesMax = 64 * 1024 * 1024
 const failuresMax = 3
-/** Between two questions about a task. */
+/** Pause between two polls of a task. */
 const pausesMs = [500, 1000, 2000, 3000, 5000]
