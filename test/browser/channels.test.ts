@@ -448,6 +448,40 @@ describe.each(everyLook ? (['zh', 'en'] as const) : (['zh'] as const))('in %s', 
   })
 })
 
+it('a new channel is saved and tested in one step, with the models that its upstream lists, and its row is on top', {
+  timeout: 60_000,
+}, async () => {
+  const { server, upstream } = stage
+  for (const name of ['old-1', 'old-2']) await addChannel(server, { url: upstream.url, models: model, name, priority: 9 })
+  const { page, problems } = await stage.open('root', { language: 'en' })
+  await page.route('**/api/channel/fetch_models', (route) =>
+    route.fulfill({ json: { success: true, message: '', data: [model, 'another'] } }),
+  )
+  await go(page, '/channel')
+  await page.getByRole('button', { name: 'Add channel' }).click()
+  const form = page.getByRole('dialog', { name: 'Create channel' })
+  await form.getByRole('textbox', { name: 'Name', exact: true }).fill('fresh')
+  await form.getByRole('textbox', { name: 'Base URL' }).fill(upstream.url)
+  await form.getByRole('textbox', { name: 'Key', exact: true }).fill('sk-test')
+  await form.getByRole('button', { name: 'Save and test' }).click()
+  await readMessage(page, 'en', 'only these were kept')
+  await readMessage(page, 'en', '“fresh” passed the test')
+  const first = page.getByRole('row').nth(1)
+  await first.getByText('fresh').waitFor()
+  expect(await first.getAttribute('data-lit')).toBe('true')
+  const [added] = await server.call<Channel[]>('GET /api/channel/search?keyword=fresh')
+  expect(added).toMatchObject({ models: model, response_time: expect.any(Number) })
+
+  // In the mode of tags it is in the group without one.
+  await page.getByRole('switch', { name: 'Group by tag' }).press('Space')
+  await page.getByRole('button', { name: 'Show or hide the rows: No tag' }).waitFor()
+  await expectFit(page, 'en', ['fresh', 'old-1', 'old-2'])
+  await page.getByRole('checkbox', { name: 'Select all on this page' }).check()
+  await page.getByRole('button', { name: 'Test one after another' }).click()
+  await readMessage(page, 'en', '3 channels passed the test')
+  expect(problems).toEqual([])
+})
+
 async function choose(page: Page, select: ReturnType<Page['getByRole']>, option: string): Promise<void> {
   await select.click()
   await page.getByRole('option', { name: option }).click()

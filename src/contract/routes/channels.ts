@@ -13,7 +13,8 @@ import { model } from '../entities/model.ts'
 import { arrayOrPage, idParams, longPageSize, queryFlag, queryInt, queryText, zeroBasedPage } from '../envelope.ts'
 import { routes } from '../route.ts'
 
-const sort = { id_sort: queryFlag.optional(), tag_mode: queryFlag.optional() }
+/** In tag mode, `untagged` adds the channels without a tag as the last group. */
+const sort = { id_sort: queryFlag.optional(), tag_mode: queryFlag.optional(), untagged: queryFlag.optional() }
 const filters = { keyword: queryText, group: queryText, model: queryText, status: queryInt, type: queryInt, tag: queryText }
 const testModel = z.object({ model: queryText })
 /** The duration of a test, also of a failed one, in addition to its error. */

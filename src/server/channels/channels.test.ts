@@ -370,13 +370,14 @@ eachDatabase('channels', (fresh) => {
   describe('the list', () => {
     const find = async (
       filter: Partial<ChannelFilter> = {},
-      more: { idSort?: boolean; tagMode?: boolean; offset?: number; limit?: number } = {},
+      more: { idSort?: boolean; tagMode?: boolean; untagged?: boolean; offset?: number; limit?: number } = {},
     ) => {
-      const { idSort = false, tagMode = false, offset = 0, limit = 100 } = more
+      const { idSort = false, tagMode = false, untagged = false, offset = 0, limit = 100 } = more
       const { items, total } = await findChannels(core, {
         filter: { ...anyChannel, ...filter },
         idSort,
         tagMode,
+        untagged,
         page: { offset, limit },
       })
       return [...items.map(({ name }) => name), total]
@@ -422,6 +423,14 @@ eachDatabase('channels', (fresh) => {
       expect(await find({}, { tagMode: true, limit: 1 })).toEqual(['Gamma 100%', 'Alpha', 2])
       expect(await find({}, { tagMode: true, offset: 1, limit: 1 })).toEqual(['Beta', 2])
       expect(await find({ keyword: 'alpha' }, { tagMode: true })).toEqual(['Gamma 100%', 'Alpha', 1])
+    })
+
+    it('by tags has the matching channels without a tag as the last group, if asked for', async () => {
+      const shape = { tagMode: true, untagged: true }
+      expect(await find({}, shape)).toEqual(['Beta', 'Gamma 100%', 'Alpha', 'Delta', 3])
+      expect(await find({}, { ...shape, offset: 2, limit: 1 })).toEqual(['Delta', 3])
+      expect(await find({ keyword: 'alpha' }, shape)).toEqual(['Gamma 100%', 'Alpha', 1])
+      expect(await find({ keyword: 'delta' }, shape)).toEqual(['Delta', 1])
     })
 
     it('of enabled models has each once', async () => {

@@ -34,25 +34,35 @@ export interface ChannelQuery extends ChannelOrder {
   readonly filter: ChannelFilter
   /** Pages over the tags of the matching channels, in their order, and returns all channels of those tags. */
   readonly tagMode: boolean
+  /** In tag mode, the channels without a tag that match are the last group. */
+  readonly untagged?: boolean
   readonly page: PageOf
 }
 
 /** `total` counts channels, in tag mode tags. */
 export async function findChannels(
   core: Core,
-  { filter, idSort, tagMode, page }: ChannelQuery,
+  { filter, idSort, tagMode, untagged = false, page }: ChannelQuery,
 ): Promise<{ items: Channel[]; total: number }> {
   const matches = matching(core.db, filter)
-  const tags = matches.select('tag').distinct().where('tag', '<>', '').orderBy('tag').offset(page.offset).limit(page.limit)
-  const found = tagMode ? core.db.selectFrom('channels').where('tag', 'in', tags) : matches.offset(page.offset).limit(page.limit)
+  const hasNoTag = sql<boolean>`tag = ''`
+  const grouped = untagged ? matches : matches.where('tag', '<>', '')
+  const tags = grouped.select('tag').groupBy('tag').orderBy(hasNoTag).orderBy('tag').offset(page.offset).limit(page.limit)
+  // All channels of a tag come along; of those without one only the matching.
+  const found = tagMode
+    ? core.db
+        .selectFrom('channels')
+        .where('tag', 'in', tags)
+        .where((eb) => eb.or([eb('tag', '<>', ''), eb('id', 'in', matches.select('id'))]))
+    : matches.offset(page.offset).limit(page.limit)
 
   const rows = await found
     .selectAll()
+    .$if(tagMode, (query) => query.orderBy(hasNoTag))
     .$if(!idSort, (query) => query.orderBy('priority', 'desc'))
     .orderBy('id', 'desc')
     .execute()
-  const { total } = await matches
-    .$if(tagMode, (query) => query.where('tag', '<>', ''))
+  const { total } = await (tagMode ? grouped : matches)
     .select((eb) => (tagMode ? eb.fn.count<number>('tag').distinct() : eb.fn.countAll<number>()).as('total'))
     .executeTakeFirstOrThrow()
   return { items: await presentChannels(core.db, rows), total }

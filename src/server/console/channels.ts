@@ -156,6 +156,12 @@ function by(context: Context) {
   return { caller: requireCaller(context) }
 }
 
-function arrangement({ id_sort = false, tag_mode = false }: { id_sort?: boolean | undefined; tag_mode?: boolean | undefined }) {
-  return { idSort: id_sort, tagMode: tag_mode }
+interface Arranged {
+  readonly id_sort?: boolean | undefined
+  readonly tag_mode?: boolean | undefined
+  readonly untagged?: boolean | undefined
+}
+
+function arrangement({ id_sort = false, tag_mode = false, untagged = false }: Arranged) {
+  return { idSort: id_sort, tagMode: tag_mode, untagged }
 }

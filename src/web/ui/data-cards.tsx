@@ -16,6 +16,7 @@ export function DataCards<Row>({
   card,
   rowActions,
   isMuted,
+  isLit,
   groupOf,
 }: BodyProps<Row>) {
   const say = useText(texts)
@@ -24,7 +25,7 @@ export function DataCards<Row>({
   const head = columns.find(({ heads }) => heads) ?? columns[0]
 
   return groupsOf({ rows, groupOf }).map((group) => (
-    <section key={group.key ?? ''} aria-label={group.key ?? label}>
+    <section key={group.key ?? ''} aria-label={group.name ?? group.key ?? label}>
       {group.title !== undefined && (
         <div className={styles.cardsGroup}>
           {selected && (
@@ -37,7 +38,13 @@ export function DataCards<Row>({
         {openRows(group, closed).map((row) => {
           const key = rowKey(row)
           return (
-            <li key={key} className={styles.card} data-muted={isMuted?.(row)} data-selected={selected?.has(key)}>
+            <li
+              key={key}
+              className={styles.card}
+              data-muted={isMuted?.(row)}
+              data-lit={isLit?.(row)}
+              data-selected={selected?.has(key)}
+            >
               <div className={styles.cardHead}>
                 {selected && <SelectOne rowKey={key} selected={selected} onSelect={onSelect} />}
                 <div className={styles.cardTitle}>{head?.cell(row)}</div>

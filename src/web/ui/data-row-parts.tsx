@@ -67,11 +67,11 @@ interface GroupHeadProps {
 }
 
 /** The heading of a group, which expands and collapses its rows. */
-export function GroupHead({ group: { key = '', title, actions }, closed, onToggle }: GroupHeadProps) {
+export function GroupHead({ group: { key = '', name = key, title, actions }, closed, onToggle }: GroupHeadProps) {
   const say = useText(texts)
   return (
     <div className={styles.groupHead}>
-      <ExpandButton open={!closed.has(key)} label={`${say('toggleGroup')}: ${key}`} onToggle={() => onToggle(key)} />
+      <ExpandButton open={!closed.has(key)} label={`${say('toggleGroup')}: ${name}`} onToggle={() => onToggle(key)} />
       <div className={styles.groupTitle}>{title}</div>
       {actions}
     </div>

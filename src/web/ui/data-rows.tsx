@@ -20,6 +20,7 @@ export function DataRows<Row>({
   expand,
   rowActions,
   isMuted,
+  isLit,
   groupOf,
 }: BodyProps<Row>) {
   const say = useText(texts)
@@ -72,7 +73,12 @@ export function DataRows<Row>({
               const key = rowKey(row)
               return (
                 <Fragment key={key}>
-                  <tr className={styles.row} data-muted={isMuted?.(row)} data-selected={selected?.has(key)}>
+                  <tr
+                    className={styles.row}
+                    data-muted={isMuted?.(row)}
+                    data-lit={isLit?.(row)}
+                    data-selected={selected?.has(key)}
+                  >
                     {selected && (
                       <td className={styles.check}>
                         <SelectOne rowKey={key} selected={selected} onSelect={onSelect} />

@@ -14,13 +14,15 @@ export interface DrawerFormProps {
   readonly busy?: boolean
   /** There is unsaved input; closing and leaving ask first. To close by navigation, use `ignoreBlocker`. */
   readonly dirty?: boolean
+  /** Between the buttons to cancel and to submit. */
+  readonly second?: ReactNode
   /** At the left of the buttons, such as the progress of a long save. */
   readonly aside?: ReactNode
   readonly children: ReactNode
 }
 
 /** A form in a `<SideDrawer>`. Enter submits. */
-export function DrawerForm({ onSubmit, submitLabel, busy = false, dirty = false, aside, children }: DrawerFormProps) {
+export function DrawerForm({ onSubmit, submitLabel, busy = false, dirty = false, second, aside, children }: DrawerFormProps) {
   const say = useText(texts)
   const drawer = use(SideDrawerContext)
   useBlocker({
@@ -52,6 +54,7 @@ export function DrawerForm({ onSubmit, submitLabel, busy = false, dirty = false,
         <Button variant="default" onClick={drawer?.close} disabled={busy}>
           {say('cancel')}
         </Button>
+        {second}
         <Button type="submit" loading={busy}>
           {submitLabel ?? say('submit')}
         </Button>

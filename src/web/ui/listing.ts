@@ -31,6 +31,8 @@ export interface Column<Row> {
 /** Rows whose groups have the same key are under one heading. */
 export interface RowGroup {
   readonly key: string
+  /** For screen readers, where the key does not say it. */
+  readonly name?: string
   readonly title: ReactNode
   /** The actions on all of its rows at once, usually `<RowActions>`. */
   readonly actions?: ReactNode
@@ -91,6 +93,8 @@ export interface DataTableProps<Row> {
   readonly rowActions?: (row: Row) => ReactNode
   /** Shown weaker, such as a disabled thing. */
   readonly isMuted?: (row: Row) => boolean
+  /** Lit for a moment, such as a row that was just added. */
+  readonly isLit?: (row: Row) => boolean
   /** Puts rows under headings. The pages and the total of the list then count groups. */
   readonly groupOf?: (row: Row) => RowGroup
   readonly empty?: EmptyProps

@@ -4,6 +4,7 @@ import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import type { Action } from '../../ui/row-action.ts'
 import { texts } from './texts.ts'
+import { useBulkTest } from './use-bulk-test.ts'
 
 /** Bulk actions on channels. */
 export function useBulkActions({ onTag }: { onTag: (ids: readonly number[], done: () => void) => void }) {
@@ -11,7 +12,8 @@ export function useBulkActions({ onTag }: { onTag: (ids: readonly number[], done
   const invalidates = ['GET /api/channel/search'] as const
   const change = useWrite('POST /api/channel/batch/status', { invalidates, success: (count) => say('bulkChanged', { count }) })
   const remove = useWrite('POST /api/channel/batch', { invalidates, success: (count) => say('deletedCount', { count }) })
-  const disabled = change.isPending || remove.isPending
+  const test = useBulkTest()
+  const disabled = change.isPending || remove.isPending || test.progress !== undefined
 
   return (channels: readonly Channel[], done: () => void): Action[] => {
     const ids = channels.map(({ id }) => id)
@@ -20,6 +22,11 @@ export function useBulkActions({ onTag }: { onTag: (ids: readonly number[], done
     return [
       { label: say('enable'), disabled, onClick: set(channelStatus.enabled) },
       { label: say('disable'), disabled, onClick: set(channelStatus.disabled) },
+      {
+        label: test.progress ? say('testingEach', test.progress) : say('testEach'),
+        disabled,
+        onClick: () => void test.run(channels),
+      },
       { label: say('setTag'), disabled, onClick: () => onTag(ids, done) },
       {
         label: say('delete'),

@@ -20,6 +20,13 @@ export function Screen() {
   const [isAlone, setIsAlone] = useState(subject !== undefined)
   if (isAlone && subject === undefined) setIsAlone(false)
   const [keysOf, setKeysOf] = useState<Channel>()
+  const [added, setAdded] = useState<readonly number[]>([])
+
+  function done(ids: readonly number[]): void {
+    if (ids.length > 0) setAdded(ids)
+    close()
+  }
+
   const header = <PageHeader title={say('title')} description={say('description')} />
 
   return (
@@ -28,11 +35,11 @@ export function Screen() {
         header
       ) : (
         <Suspense fallback={header}>
-          <ChannelList onAdd={add} onEdit={edit} onKeys={setKeysOf} />
+          <ChannelList added={added} onAdd={add} onEdit={edit} onKeys={setKeysOf} />
         </Suspense>
       )}
       <SideDrawer wide subject={subject} title={({ id }) => say(id === undefined ? 'addTitle' : 'editTitle')} onClose={close}>
-        {({ id }) => <ChannelForm id={id} onKeys={setKeysOf} onDone={close} />}
+        {({ id }) => <ChannelForm id={id} onKeys={setKeysOf} onDone={done} />}
       </SideDrawer>
       <Suspense>{keysOf && <KeysDialog channel={keysOf} onClose={() => setKeysOf(undefined)} />}</Suspense>
     </>

@@ -24,17 +24,19 @@ import { useFilters } from './use-filters.ts'
 const JobStrip = lazy(async () => ({ default: (await import('./upkeep/job-strip.tsx')).JobStrip }))
 
 export interface ChannelListProps {
+  /** Channels that were just added: they are on top. */
+  readonly added: readonly number[]
   readonly onAdd: () => void
   readonly onEdit: (id: number) => void
   readonly onKeys: (channel: Channel) => void
 }
 
 /** All channels, with bulk actions. */
-export function ChannelList({ onAdd, onEdit, onKeys }: ChannelListProps) {
+export function ChannelList({ added, onAdd, onEdit, onKeys }: ChannelListProps) {
   const say = useText(texts)
   const sayHead = useText(headTexts)
   const { data: types = [] } = useChannelTypes()
-  const { list, state, byTag, filter } = useChannelList()
+  const { list, state, byTag, filter } = useChannelList(added)
   const jobs = useJobs()
   const { data: changes = [] } = useQuery({ ...read('GET /api/channel/model_changes'), enabled: jobs.knowsModels })
   const [opened, setOpened] = useState<Opened>()
@@ -70,6 +72,7 @@ export function ChannelList({ onAdd, onEdit, onKeys }: ChannelListProps) {
           />
         }
         groupOf={byTag ? groupOf : undefined}
+        isLit={({ id }) => added.includes(id)}
         isMuted={({ status }) => status !== channelStatus.enabled}
         rowActions={(channel, forget) => (
           <Actions

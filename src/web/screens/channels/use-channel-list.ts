@@ -1,9 +1,12 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
+import type { Channel } from '../../../contract/entities/channel.ts'
 import { read } from '../../lib/query.ts'
 import { useListState } from '../../ui/list-state.ts'
 
-/** The list as the address asks for it. */
-export function useChannelList() {
+const addedMax = 10
+
+/** The list as the address asks for it, with the channels that were just added on top, whatever its order and filters. */
+export function useChannelList(added: readonly number[]) {
   const state = useListState(
     { keyword: '', model: '', group: '', status: 0, type: 0, tag: '' },
     { sort: '-priority', tags: false },
@@ -16,14 +19,35 @@ export function useChannelList() {
   const filter = { ...texts, status: status || undefined, type: type || undefined, id_sort: sort.key === 'id' }
   const paging = { p: state.page - 1, page_size: state.paging.page_size, paged: true }
   const list = useQuery({
-    ...read('GET /api/channel/search', { query: { ...filter, tag_mode: byTag, ...paging } }),
+    ...read('GET /api/channel/search', { query: { ...filter, tag_mode: byTag, untagged: true, ...paging } }),
     placeholderData: (last) => last,
   })
+  const onTop = useAdded(byTag ? [] : added)
   return {
-    list,
+    list: list.data && 'items' in list.data ? { ...list, data: withOnTop(list.data, onTop) } : list,
     byTag,
     /** The query of the list's file. */
     filter,
     state: { ...state, sort, onSort: ({ key }: { key: string }) => state.change({ sort: `-${key}` }) },
   }
+}
+
+/** By the line of the list, so that what makes that stale makes these stale too. */
+function useAdded(ids: readonly number[]): readonly Channel[] {
+  const found = useQueries({
+    queries: ids.slice(0, addedMax).map((id) =>
+      read('GET /api/channel/search', {
+        query: { keyword: String(id), status: undefined, type: undefined, id_sort: true, p: 0, page_size: 10, paged: true },
+      }),
+    ),
+  })
+  return found.flatMap(({ data }, index) => {
+    const rows = data && 'items' in data ? data.items : []
+    return rows.filter(({ id }) => id === ids[index])
+  })
+}
+
+function withOnTop<Page extends { readonly items: readonly Channel[] }>(page: Page, onTop: readonly Channel[]): Page {
+  const ids = new Set(onTop.map(({ id }) => id))
+  return { ...page, items: [...onTop, ...page.items.filter(({ id }) => !ids.has(id))] }
 }

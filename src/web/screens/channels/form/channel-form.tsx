@@ -1,4 +1,4 @@
-import { Switch, TextInput } from '@mantine/core'
+import { Button, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useRef } from 'react'
@@ -20,12 +20,15 @@ import { fieldOfRefusal } from './refusals.ts'
 import { SettingPanels } from './setting-panels.tsx'
 import { texts } from './texts.ts'
 import { UpstreamFields } from './upstream-fields.tsx'
+import { useListedPresets } from './use-listed-presets.ts'
 import { usePriceOffer } from './use-price-offer.ts'
+import { useTestAfter } from './use-test-after.ts'
 
 export interface ChannelFormProps {
   readonly id: number | undefined
   readonly onKeys: (channel: Channel) => void
-  readonly onDone: () => void
+  /** With the ids of the channels that were added. */
+  readonly onDone: (added: readonly number[]) => void
 }
 
 /** The form of a new channel, or of the saved channel with this id, which is loaded again each time. */
@@ -65,6 +68,7 @@ function Fields({ types, channel, onKeys, onDone }: FieldsProps) {
   // It may have got more keys while the form was open.
   const settled = (values: ChannelValues) =>
     channel && channel.keys_total > 1 ? { ...values, lines: 'together' as const } : values
+  const listed = useListedPresets()
   const { save, busy } = useSave({ channel, onDone, onFault: (field, reason) => show({ [field]: reason }) })
 
   function show(faults: Record<string, ReactNode>): void {
@@ -84,12 +88,33 @@ function Fields({ types, channel, onKeys, onDone }: FieldsProps) {
     if (isFaultAwaited.current) goToFault()
   }
 
-  const common = { form, type: typeOf(form.values.type), channel }
+  const type = typeOf(form.values.type)
+
+  /** Models that the type proposed are reduced to those that the upstream lists, before they are saved. */
+  async function saveAndTest(values: ChannelValues): Promise<void> {
+    const models = channel ? undefined : await listed.reduce(values, typeOf(values.type))
+    if (models) form.setFieldValue('models', [...models])
+    save(form.getInitialValues(), settled(models ? { ...values, models: [...models] } : values), true)
+  }
+
+  const common = { form, type, channel }
   return (
     <DrawerForm
-      busy={busy || form.submitting}
+      busy={busy || form.submitting || listed.isPending}
       dirty={form.isDirty()}
       onSubmit={form.onSubmit((values) => save(form.getInitialValues(), settled(values)), show)}
+      second={
+        type?.testable !== false && (
+          <Button
+            variant="default"
+            disabled={busy || form.submitting}
+            loading={listed.isPending}
+            onClick={() => form.onSubmit((values) => void saveAndTest(values), show)()}
+          >
+            {say('saveAndTest')}
+          </Button>
+        )
+      }
     >
       <div className={styles.sections} ref={fields}>
         <Section title={say('sectionUpstream')}>
@@ -150,7 +175,7 @@ function RoutingFields({ form }: { form: ChannelFormState }) {
 
 interface SaveInput {
   readonly channel: Channel | undefined
-  readonly onDone: () => void
+  readonly onDone: (added: readonly number[]) => void
   /** The server refused the value of one field. */
   readonly onFault: (field: keyof ChannelValues, reason: string) => void
 }
@@ -158,6 +183,9 @@ interface SaveInput {
 function useSave({ channel, onDone, onFault }: SaveInput) {
   const say = useText(texts)
   const offerPrices = usePriceOffer()
+  const test = useTestAfter()
+  // The form is closed by the time of the test.
+  const testedName = useRef<string>(undefined)
   const common = {
     invalidates: ['GET /api/channel/search', 'GET /api/system/first_run', 'GET /api/pricing/models'],
     onFailure: (cause: unknown) => {
@@ -168,26 +196,29 @@ function useSave({ channel, onDone, onFault }: SaveInput) {
   } as const
   const add = useWrite('POST /api/channel/', {
     ...common,
-    onSuccess: (_ids, { body }) => done(body.models),
+    onSuccess: (ids, { body }) => done(body.models, { added: ids, saved: ids }),
     success: (ids) => (ids.length > 1 ? say('createdMany', { count: ids.length }) : say('createdOne')),
   })
   const edit = useWrite('PUT /api/channel/', {
     ...common,
-    onSuccess: (_data, { body }) => done(body.models),
+    onSuccess: (_data, { body }) => done(body.models, { added: [], saved: [body.id] }),
     success: say('updated'),
   })
 
   /** A save that changes no model asks nothing of their prices. */
-  function done(models: string | null | undefined): void {
-    onDone()
+  function done(models: string | null | undefined, { added, saved }: Record<'added' | 'saved', readonly number[]>): void {
+    onDone(added)
+    if (testedName.current !== undefined) void test(saved, testedName.current)
     if (models) void offerPrices(models.split(','))
   }
 
-  function save(before: ChannelValues, after: ChannelValues): void {
+  function save(before: ChannelValues, after: ChannelValues, isTested = false): void {
     const changes = changesOf(before, after)
+    testedName.current = isTested ? after.name : undefined
     if (!channel) add.mutate({ body: bodyOf(after) })
-    else if (Object.keys(changes).length === 0) toast.warn(say('notChanged'))
-    else edit.mutate({ body: { id: channel.id, ...changes } })
+    else if (Object.keys(changes).length > 0) edit.mutate({ body: { id: channel.id, ...changes } })
+    else if (isTested) done(undefined, { added: [], saved: [channel.id] })
+    else toast.warn(say('notChanged'))
   }
 
   return { save, busy: add.isPending || edit.isPending }

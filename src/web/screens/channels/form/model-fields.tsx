@@ -122,6 +122,7 @@ function ModelTools({ form, type, channel }: ModelFieldsProps) {
           <ModelPicker
             listed={listed}
             chosen={models}
+            isPreset={models.join() === type?.newest.join()}
             mapping={model_mapping}
             onChoose={(chosen) => form.setFieldValue('models', [...chosen])}
             onClose={() => setListed(undefined)}

@@ -13,6 +13,8 @@ export interface ModelPickerProps {
   readonly listed: readonly string[]
   /** The channel's models. */
   readonly chosen: readonly string[]
+  /** They were proposed by the type: those that the upstream does not list are not ticked. */
+  readonly isPreset: boolean
   /** Its redirection: a model that goes upstream under a listed name is listed. */
   readonly mapping: string
   readonly onChoose: (chosen: readonly string[]) => void
@@ -25,9 +27,11 @@ type View = 'all' | 'fresh' | 'unlisted'
 const shownMax = 300
 
 /** Selects the upstream's models that the channel will serve. */
-export function ModelPicker({ listed, chosen, mapping, onChoose, onClose }: ModelPickerProps) {
+export function ModelPicker({ listed, chosen, isPreset, mapping, onChoose, onClose }: ModelPickerProps) {
   const say = useText(texts)
-  const [ticked, setTicked] = useState<ReadonlySet<string>>(() => new Set(chosen))
+  const [ticked, setTicked] = useState<ReadonlySet<string>>(
+    () => new Set(isPreset ? chosen.filter((model) => listed.includes(model)) : chosen),
+  )
   const [view, setView] = useState<View>('all')
   const [search, setSearch] = useState('')
 

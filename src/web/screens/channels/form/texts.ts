@@ -4,6 +4,8 @@ import { defineTexts } from '../../../lib/i18n.ts'
 export const texts = defineTexts({
   zh: {
     notChanged: '你似乎并没有修改什么',
+    saveAndTest: '保存并测试',
+    presetsReduced: '预设的 {all} 个模型中，上游列出了 {count} 个，已只保留这些',
     createdOne: '渠道创建成功！',
     createdMany: '成功创建 {count} 个渠道！',
     updated: '渠道更新成功！',
@@ -110,6 +112,8 @@ export const texts = defineTexts({
   },
   en: {
     notChanged: 'You seem to have changed nothing',
+    saveAndTest: 'Save and test',
+    presetsReduced: 'The upstream lists {count} of the {all} proposed models; only these were kept',
     createdOne: 'Channel created',
     createdMany: '{count} {count|channel|channels} created',
     updated: 'Channel updated',

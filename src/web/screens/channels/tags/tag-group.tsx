@@ -26,13 +26,14 @@ export function useTagGroups(
     const used = channels.reduce((sum, channel) => sum + channel.used_quota, 0)
     const title = (
       <span className={styles.group}>
-        <Tag color={colorOf(tag)}>{say('tagGroup', { tag })}</Tag>
+        {tag === '' ? <Tag>{say('noTag')}</Tag> : <Tag color={colorOf(tag)}>{say('tagGroup', { tag })}</Tag>}
         <span className={styles.quiet}>{say('tagEnabled', { enabled, count: channels.length })}</span>
         <span className={styles.quiet} title={hintOf(used)}>
           {say('tagUsed', { used: format(used) })}
         </span>
       </span>
     )
+    if (tag === '') return { key: tag, name: say('noTag'), title }
     return { key: tag, title, actions: <TagActions tagged={{ tag, channels }} onEdit={onEdit} /> }
   }
 }
