@@ -9,11 +9,17 @@ import { read } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
 import { texts } from './texts.ts'
 
+interface Found {
+  readonly found: SpotlightActionGroupData[]
+  /** More may be found for what is typed. */
+  readonly isLookingUp: boolean
+}
+
 /** Matching tokens, and for admins channels, users and settings. Each opens its list filtered to itself. */
-export function useFoundRows(typed: string): SpotlightActionGroupData[] {
+export function useFoundRows(typed: string): Found {
   const say = useText(texts)
   const [keyword] = useDebouncedValue(typed.trim(), 200)
-  const settings = useFoundSettings(typed.trim())
+  const { settings, isLoading } = useFoundSettings(typed.trim())
   const isSearch = keyword.length >= 2
   const mayManage = useMay('admin')
   const navigate = useNavigate()
@@ -22,7 +28,9 @@ export function useFoundRows(typed: string): SpotlightActionGroupData[] {
   const tokens = useQuery({ ...read('GET /api/token/search', { query: { ...query, p: 0 } }), enabled: isSearch })
   const channels = useQuery({ ...read('GET /api/channel/search', { query: { ...query, p: 0 } }), enabled: isSearch && mayManage })
   const users = useQuery({ ...read('GET /api/user/search', { query: { ...query, p: 1 } }), enabled: isSearch && mayManage })
-  if (!isSearch) return []
+  const isBehind = typed.trim().length >= 2 && keyword !== typed.trim()
+  const isLookingUp = isBehind || isLoading || [tokens, channels, users].some(({ isFetching }) => isFetching)
+  if (!isSearch) return { found: [], isLookingUp }
 
   const go = (to: string, search: string) => () => void navigate({ to, search: { keyword: search } })
   const found: SpotlightActionGroupData[] = [
@@ -60,7 +68,7 @@ export function useFoundRows(typed: string): SpotlightActionGroupData[] {
     },
     { group: say('settings'), actions: settings },
   ]
-  return found.filter(({ actions }) => actions.length > 0)
+  return { found: found.filter(({ actions }) => actions.length > 0), isLookingUp }
 }
 
 /** The declared options come along when an admin first types something. */
@@ -68,14 +76,14 @@ function useFoundSettings(keyword: string) {
   const local = useLocal()
   const mayManage = useMay('admin')
   const navigate = useNavigate()
-  const { data: sections = [] } = useQuery({
+  const { data: sections = [], isLoading } = useQuery({
     queryKey: ['declared options'],
     queryFn: async (): Promise<readonly Section[]> => (await import('../../../contract/options/index.ts')).sections,
     enabled: mayManage && keyword !== '',
     staleTime: Number.POSITIVE_INFINITY,
   })
   const wanted = keyword.toLowerCase()
-  return sections
+  const settings = sections
     .flatMap(({ place, options }) =>
       Object.entries(options)
         .filter(([key, { label }]) => [key, label.zh, label.en].some((word) => word.toLowerCase().includes(wanted)))
@@ -89,6 +97,7 @@ function useFoundSettings(keyword: string) {
         })),
     )
     .slice(0, foundMax)
+  return { settings, isLoading }
 }
 
 /** Prices are a table at first, and settings in another view of it. */

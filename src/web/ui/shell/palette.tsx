@@ -1,9 +1,9 @@
 import '@mantine/spotlight/styles.layer.css'
 import { useMantineColorScheme } from '@mantine/core'
-import { closeSpotlight, openSpotlight, Spotlight, type SpotlightActionGroupData } from '@mantine/spotlight'
+import { createSpotlight, Spotlight, type SpotlightActionGroupData } from '@mantine/spotlight'
 import { IconLanguage, IconLogout, IconSearch } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { type KeyboardEvent, useEffect, useState } from 'react'
 import { mayAccess } from '../../../contract/roles.ts'
 import { changeLanguage, languages, useLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import type { Screen } from '../../lib/screen.ts'
@@ -15,13 +15,16 @@ import { useFoundRows } from './found-rows.tsx'
 import styles from './palette.module.css'
 import { texts } from './texts.ts'
 
+const [store, { open, close }] = createSpotlight()
+
 /** Every permitted screen, global actions, and rows of lists, by the typed text. In both languages. */
 export function Palette({ screens, onClose }: { screens: readonly Screen[]; onClose: () => void }) {
   const say = useText(texts)
   const pages = usePages(screens)
   const actions = useActions()
   const [typed, setTyped] = useState('')
-  const found = useFoundRows(typed)
+  const { found, isLookingUp } = useFoundRows(typed)
+  const [isEntered, setEntered] = useState(false)
   useFocusReturn()
   const groups: SpotlightActionGroupData[] = [
     { group: say('pages'), actions: pages },
@@ -31,22 +34,38 @@ export function Palette({ screens, onClose }: { screens: readonly Screen[]; onCl
 
   // Outside of React: the store in which it closes itself, on Esc and after a choice.
   useEffect(() => {
-    openSpotlight()
-    return closeSpotlight
+    open()
+    return close
   }, [])
 
-  // Outside of React: the library selects the first when something is typed, and rows may be found later than that.
+  // Outside of React: the library marks a row by its place at the time of typing, and rows are found later than that.
   const foundIds = found.flatMap(({ actions }) => actions.map(({ id }) => id)).join()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list changes with what was typed and found
   useEffect(() => {
-    if (foundIds === '' || document.querySelector('[data-action][data-selected]')) return
-    document.querySelector('[data-action]')?.setAttribute('data-selected', 'true')
-  }, [foundIds])
+    if (typed !== '') markFirst()
+  }, [typed, foundIds])
+
+  // Enter was pressed before everything was found. Outside of React: the library knows the marked row by its attribute.
+  useEffect(() => {
+    if (isEntered && !isLookingUp) markedRow()?.click()
+  }, [isEntered, isLookingUp])
+
+  function waitWithEnter(event: KeyboardEvent): void {
+    if (event.key !== 'Enter' || event.nativeEvent.isComposing || !isLookingUp) return
+    event.preventDefault()
+    event.stopPropagation()
+    setEntered(true)
+  }
 
   return (
     <Spotlight
+      store={store}
       shortcut={null}
       query={typed}
-      onQueryChange={setTyped}
+      onQueryChange={(query) => {
+        setTyped(query)
+        setEntered(false)
+      }}
       transitionProps={{ transition: 'pop', duration: 120, onExited: onClose }}
       actions={groups}
       // The results change; the input keeps its place.
@@ -64,9 +83,18 @@ export function Palette({ screens, onClose }: { screens: readonly Screen[]; onCl
         placeholder: say('palettePlaceholder'),
         'aria-label': say('palettePlaceholder'),
         leftSection: <IconSearch size={18} stroke={1.6} />,
+        onKeyDownCapture: waitWithEnter,
       }}
     />
   )
+}
+
+const markedRow = () => document.querySelector<HTMLElement>('[data-action][data-selected]')
+
+function markFirst(): void {
+  for (const row of document.querySelectorAll('[data-action][data-selected]')) row.removeAttribute('data-selected')
+  document.querySelector('[data-action]')?.setAttribute('data-selected', 'true')
+  store.updateState((state) => ({ ...state, selected: 0 }))
 }
 
 function usePages(screens: readonly Screen[]) {
