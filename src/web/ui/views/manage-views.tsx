@@ -1,6 +1,6 @@
 import { TextInput } from '@mantine/core'
 import { IconRefresh, IconStar, IconStarOff, IconTrash } from '@tabler/icons-react'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { type SavedView, savedViewLimits } from '../../../contract/entities/saved-view.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
@@ -66,11 +66,16 @@ export function ManageViews({ onClose, views, ...input }: ViewsMenuProps & { rea
 function Name({ view: { name }, onRename }: { view: SavedView; onRename: (name: string) => void }) {
   const say = useText(texts)
   const [typed, setTyped] = useState(name)
+  // Enter is followed by a blur, before the renamed view is there.
+  const asked = useRef(name)
 
   function finish(): void {
     const next = typed.trim()
     if (next === '') setTyped(name)
-    else if (next !== name) onRename(next)
+    else if (next !== name && next !== asked.current) {
+      asked.current = next
+      onRename(next)
+    }
   }
   return (
     <TextInput
@@ -78,7 +83,10 @@ function Name({ view: { name }, onRename }: { view: SavedView; onRename: (name: 
       aria-label={`${say('rename')}: ${name}`}
       maxLength={savedViewLimits.nameLengthMax}
       value={typed}
-      onChange={(event) => setTyped(event.currentTarget.value)}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value)
+        asked.current = name
+      }}
       onBlur={finish}
       onKeyDown={(event) => event.key === 'Enter' && !event.nativeEvent.isComposing && finish()}
     />
