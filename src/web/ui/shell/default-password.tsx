@@ -1,5 +1,5 @@
 import { Button, Modal } from '@mantine/core'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { SignedInUser } from '../../../contract/entities/user.ts'
 import { defineTexts, useText } from '../../lib/i18n.ts'
 import { rememberUser } from '../../lib/session.ts'
@@ -23,10 +23,19 @@ const texts = defineTexts({
   },
 })
 
-/** Warns at once, and on every page until the password is another one. */
+/** The key of the visit under which it is kept that the dialog was shown. */
+const shownKey = 'default-password-shown'
+
+/** Asks once a visit, and warns on every page until the password is another one. */
 export function DefaultPassword({ user }: { user: SignedInUser }) {
   const say = useText(texts)
-  const [opened, setOpened] = useState(true)
+  const [opened, setOpened] = useState(() => sessionStorage.getItem(shownKey) === null)
+
+  // The storage of the visit is outside of React. A login shows the dialog again.
+  useEffect(() => {
+    sessionStorage.setItem(shownKey, 'true')
+    return () => sessionStorage.removeItem(shownKey)
+  }, [])
   return (
     <>
       <div className={styles.warning}>
