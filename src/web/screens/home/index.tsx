@@ -34,7 +34,7 @@ export function Screen() {
         {unread && <NoticeDialog notice={text} />}
         {isAdmin && <FirstRun />}
       </Suspense>
-      {text !== '' && (
+      {text !== '' && !unread && (
         <Panel
           title={
             <span className={styles.noticeTitle}>
