@@ -1,6 +1,7 @@
 import { Button, Skeleton } from '@mantine/core'
 import { IconDeviceDesktop, IconDeviceMobile } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import type { OwnSession } from '../../../contract/entities/user.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read, useWrite } from '../../lib/query.ts'
@@ -13,10 +14,14 @@ import { describeBrowser } from './describe-browser.ts'
 import styles from './personal.module.css'
 import { texts } from './texts.ts'
 
+/** More than these are shown on demand. */
+const fewMax = 3
+
 /** The active sessions of the user. */
 export function SessionsCard() {
   const say = useText(texts)
   const sessions = useQuery(read('GET /api/user/sessions'))
+  const [all, setAll] = useState(false)
   const others = sessions.data?.filter(({ current }) => !current) ?? []
   const endAll = useWrite('DELETE /api/user/sessions', {
     invalidates: ['GET /api/user/sessions'],
@@ -45,13 +50,20 @@ export function SessionsCard() {
       }
     >
       {sessions.data ? (
-        <ul className={styles.list}>
-          {sessions.data.map((session) => (
-            <li key={session.id}>
-              <Place session={session} />
-            </li>
-          ))}
-        </ul>
+        <>
+          <ul className={styles.list}>
+            {[...sessions.data.filter(({ current }) => current), ...others].slice(0, all ? undefined : fewMax).map((session) => (
+              <li key={session.id}>
+                <Place session={session} />
+              </li>
+            ))}
+          </ul>
+          {sessions.data.length > fewMax && (
+            <Button variant="subtle" size="compact-md" mt="xs" aria-expanded={all} onClick={() => setAll(!all)}>
+              {all ? say('sessionsFew') : say('sessionsAll', { count: sessions.data.length })}
+            </Button>
+          )}
+        </>
       ) : sessions.error ? (
         <ErrorView error={sessions.error} onRetry={() => void sessions.refetch()} />
       ) : (

@@ -93,6 +93,8 @@ export const texts = defineTexts({
     testSent: '测试通知已发送',
 
     sessions: '登录设备',
+    sessionsAll: '显示全部 {count} 个',
+    sessionsFew: '收起',
     sessionsHint: '不认识的设备？退出它并修改密码。',
     sessionsEnd: '退出其他所有设备',
     sessionsEndTitle: '退出其他所有设备？',
@@ -208,6 +210,8 @@ export const texts = defineTexts({
     testSent: 'Test notification sent',
 
     sessions: 'Active sessions',
+    sessionsAll: 'Show all {count}',
+    sessionsFew: 'Show fewer',
     sessionsHint: 'If you do not recognize a session, log it out and change your password.',
     sessionsEnd: 'Log out all other sessions',
     sessionsEndTitle: 'Log out all other sessions?',
