@@ -9,7 +9,7 @@ const texts = defineTexts({
   zh: {
     current: '当前密码',
     fresh: '新密码',
-    freshHint: '8 到 20 个字符',
+    freshHint: '8 到 20 个字符，不能是常见密码',
     repeat: '确认新密码',
     change: '修改密码',
     set: '设置密码',
@@ -22,7 +22,7 @@ const texts = defineTexts({
   en: {
     current: 'Current password',
     fresh: 'New password',
-    freshHint: '8 to 20 characters',
+    freshHint: '8 to 20 characters. Common passwords are refused.',
     repeat: 'Confirm new password',
     change: 'Change password',
     set: 'Set password',

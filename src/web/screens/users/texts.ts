@@ -64,7 +64,7 @@ export const texts = defineTexts({
     emptyHint: '添加第一个用户，或打开注册让用户自行加入。',
 
     password: '密码',
-    passwordHint: '8 到 20 个字符',
+    passwordHint: '8 到 20 个字符，不能是常见密码',
     passwordKeep: '留空则保持不变。修改后该用户会退出所有登录，并须在下次登录后修改密码。',
     displayName: '显示名称',
     displayNameHint: '留空则与用户名相同',
@@ -157,7 +157,7 @@ export const texts = defineTexts({
     emptyHint: 'Add the first user, or allow registration.',
 
     password: 'Password',
-    passwordHint: '8 to 20 characters',
+    passwordHint: '8 to 20 characters. Common passwords are refused.',
     passwordKeep:
       'Leave blank to keep the password. A new one logs the user out of all devices and must be changed at the next login.',
     displayName: 'Display name',
