@@ -52,15 +52,6 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           {name && !narrow && <ColumnChooser columns={props.columns} hidden={hidden} onChange={choose} />}
         </div>
       )}
-      {selecting && (
-        <section className={styles.bulk} aria-label={say('selected', { count: selected.size })}>
-          <strong>{say('selected', { count: selected.size })}</strong>
-          {bulkActions}
-          <Button size="compact-sm" variant="subtle" color="gray" onClick={() => onSelect?.(new Set())}>
-            {say('clearSelection')}
-          </Button>
-        </section>
-      )}
       <div className={styles.progress} data-busy={list.isFetching && !list.isPending} />
       {list.isPending && !list.error ? (
         <Loading columns={columns.length} rows={Math.min(size, 10)} narrow={narrow} />
@@ -70,6 +61,15 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         <Empty {...(empty ?? { title: say('empty') })} />
       ) : (
         <Body {...props} label={label} columns={columns} rows={rows} />
+      )}
+      {selecting && (
+        <section className={styles.bulk} aria-label={say('selected', { count: selected.size })}>
+          <strong>{say('selected', { count: selected.size })}</strong>
+          {bulkActions}
+          <Button size="compact-sm" variant="subtle" color="gray" onClick={() => onSelect?.(new Set())}>
+            {say('clearSelection')}
+          </Button>
+        </section>
       )}
       {page !== undefined && onPage && list.data && (rows.length > 0 || page > 1) && (
         <Pager

@@ -2,7 +2,7 @@ import '@mantine/core/styles/ColorSwatch.layer.css'
 import '@mantine/charts/styles.layer.css'
 import { BarChart, DonutChart } from '@mantine/charts'
 import styles from './dashboard.module.css'
-import type { Series, Step } from './series.ts'
+import { roundTicks, type Series, type Step } from './series.ts'
 
 /** The charts, in a file of their own: their library is loaded with them, and its figures are in tables beside them. */
 export interface ChartProps {
@@ -12,11 +12,23 @@ export interface ChartProps {
   readonly format: (value: number) => string
 }
 
-export function UsageBars({ label, series, nameOf, format, steps }: ChartProps & { steps: readonly Step[] }) {
+interface BarsProps extends ChartProps {
+  readonly steps: readonly Step[]
+  /** How many make one of the unit that marks count in, such as the units of a dollar. */
+  readonly scale: number
+  readonly formatTick: (value: number) => string
+}
+
+export function UsageBars({ label, series, nameOf, format, steps, scale, formatTick }: BarsProps) {
   const data = steps.map(({ label: time, values }) => ({
     time,
     ...Object.fromEntries(series.map(({ id, key }) => [id, values.get(key) ?? 0])),
   }))
+  const sums = steps.map(({ values }) => sidesOf([...values.values()]))
+  const ticks = roundTicks(
+    Math.min(0, ...sums.map(({ below }) => below / scale)),
+    Math.max(0, ...sums.map(({ above }) => above / scale)),
+  ).map((tick) => tick * scale)
   return (
     <div role="img" aria-label={label} className={styles.bars}>
       <BarChart
@@ -28,11 +40,12 @@ export function UsageBars({ label, series, nameOf, format, steps }: ChartProps &
         valueFormatter={format}
         withLegend
         legendProps={{ verticalAlign: 'bottom' }}
-        yAxisProps={{ width: 72 }}
+        classNames={{ legend: styles.legend ?? '' }}
+        yAxisProps={{ width: 72, ticks, domain: [ticks[0] ?? 0, ticks.at(-1) ?? 1], interval: 0, tickFormatter: formatTick }}
         xAxisProps={{ minTickGap: 24, interval: 'equidistantPreserveStart' }}
         maxBarWidth={44}
         barProps={{ isAnimationActive: false }}
-        barChartProps={{ accessibilityLayer: false }}
+        barChartProps={{ accessibilityLayer: false, stackOffset: 'sign' }}
         tooltipAnimationDuration={0}
         tooltipProps={{
           content: ({ label: time, payload }) => (
@@ -44,6 +57,12 @@ export function UsageBars({ label, series, nameOf, format, steps }: ChartProps &
   )
 }
 
+/** The sums above and below zero. */
+function sidesOf(values: readonly number[]) {
+  const sum = (sign: 1 | -1) => values.filter((value) => value * sign > 0).reduce((all, value) => all + value, 0)
+  return { above: sum(1), below: sum(-1) }
+}
+
 interface Tip extends Omit<ChartProps, 'label'> {
   readonly time: string
   readonly bars: readonly { readonly dataKey?: unknown; readonly value?: unknown }[]
@@ -53,7 +72,7 @@ interface Tip extends Omit<ChartProps, 'label'> {
 function BarTip({ time, bars, series, nameOf, format }: Tip) {
   const rows = bars
     .map(({ dataKey, value }) => ({ of: series.find(({ id }) => id === dataKey), value: Number(value ?? 0) }))
-    .filter(({ value }) => value > 0)
+    .filter(({ value }) => value !== 0)
     .sort((one, other) => other.value - one.value)
   return (
     <div className={styles.tip}>

@@ -3,7 +3,7 @@ import { IconChartBar, IconDownload, IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { type Grain, grains, type SumsBy, sumsBy, type UsageSums } from '../../../contract/entities/usage-sum.ts'
-import { formatNumber, usdFigure } from '../../../contract/quota.ts'
+import { exactUsd, formatNumber, tidy, usdFigure } from '../../../contract/quota.ts'
 import { csvText } from '../../lib/csv.ts'
 import { saveFile } from '../../lib/download.ts'
 import { formatCount, useQuotaFormat } from '../../lib/format.ts'
@@ -22,7 +22,7 @@ import { Panel } from '../../ui/panel.tsx'
 import { useQuotaHint } from '../../ui/quota-text.tsx'
 import { Cards } from './cards.tsx'
 import styles from './dashboard.module.css'
-import { figureOf, type Metric, metrics, othersKey, seriesOf, stepsOf } from './series.ts'
+import { figureOf, type Metric, metrics, othersKey, refundsKey, seriesOf, sharesOf, stepsOf } from './series.ts'
 import { SharesTable, StepsTable } from './tables.tsx'
 import { texts } from './texts.ts'
 
@@ -127,7 +127,8 @@ function Charts({ sums, view, change }: { sums: UsageSums; view: View; change: R
   const metric: Metric = metrics.find((name) => name === view.metric) ?? 'quota'
   const format = (value: number) => (metric === 'quota' ? formatQuota(value) : formatNumber(value))
   const hint = (value: number) => (metric === 'quota' ? quotaHint(value) : formatCount(value))
-  const series = seriesOf(sums)
+  const ticks = useTicks(metric)
+  const series = seriesOf(sums, metric)
   const steps = stepsOf(sums, { metric, grain: view.grain, from: view.start_timestamp, to: view.to })
   const labels = { model: say('byModel'), user: say('byUser'), channel: say('byChannel'), group: say('byGroup') }
   const sides = sumsBy.filter((side) => view.isAdmin || side === 'model' || side === 'group')
@@ -170,6 +171,7 @@ function Charts({ sums, view, change }: { sums: UsageSums; view: View; change: R
                 steps={steps}
                 nameOf={nameOf}
                 format={format}
+                {...ticks}
               />
             </Suspense>
             <Disclosure title={say('asTable')}>
@@ -181,8 +183,8 @@ function Charts({ sums, view, change }: { sums: UsageSums; view: View; change: R
               <Suspense fallback={<Skeleton height={210} />}>
                 <ShareRing
                   label={`${say('shares')}, ${total}`}
-                  series={series}
-                  values={new Map(sums.keys.map((sum) => [sum.key, figureOf(sum, metric)]))}
+                  series={series.filter(({ key }) => key !== refundsKey)}
+                  values={sharesOf(sums, metric)}
                   nameOf={nameOf}
                   format={format}
                 />
@@ -196,12 +198,20 @@ function Charts({ sums, view, change }: { sums: UsageSums; view: View; change: R
   )
 }
 
+/** Marks count dollars where quota is shown so. */
+function useTicks(metric: Metric) {
+  const { display_in_currency: inCurrency, quota_per_unit: perUsd } = useStatus()
+  if (metric !== 'quota' || !inCurrency) return { scale: 1, formatTick: (value: number) => formatNumber(value) }
+  return { scale: perUsd, formatTick: (value: number) => exactUsd(tidy(value / perUsd)) }
+}
+
 /** Names for people; deleted ones are shown by id. */
 function useNames(sums: UsageSums, by: SumsBy): (key: string) => string {
   const say = useText(texts)
   const names = new Map(sums.keys.map(({ key, name }) => [key, name]))
   return (key) => {
     if (key === othersKey) return say('others')
+    if (key === refundsKey) return say('refunds')
     const name = names.get(key) ?? ''
     if (name !== '') return by === 'channel' ? `${key} · ${name}` : name
     return by === 'user' || by === 'channel' ? (key === '0' ? say('noName') : say('gone', { id: key })) : key || say('noName')

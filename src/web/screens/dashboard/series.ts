@@ -18,22 +18,51 @@ export interface Step {
   readonly values: ReadonlyMap<string, number>
 }
 
-const colors = [
-  'blue.6', 'teal.6', 'orange.6', 'grape.6', 'lime.7', 'pink.6', 'cyan.7', 'yellow.7',
-  'indigo.5', 'green.7', 'red.6', 'violet.5', 'sluice.6', 'blue.3', 'orange.3',
-] as const // biome-ignore format: one list
+const colors = ['blue.6', 'teal.6', 'orange.6', 'grape.6', 'lime.7', 'pink.6', 'cyan.7', 'yellow.7'] as const
 
 const stepsMax = 800
+/** The sum of all keys that have no series of their own. */
 export const othersKey = '*'
+/** What was refunded beyond what was charged in a step. */
+export const refundsKey = '-'
 
-export function seriesOf({ keys }: UsageSums): Series[] {
-  return keys.map(({ key }, index) => ({
-    id: `s${index}`,
-    key,
-    // The largest come first, so that no two of one chart share a colour.
-    color: key === othersKey ? 'gray.5' : (colors[index % colors.length] ?? 'gray.5'),
-  }))
+/** The eight largest keys, the sum of the others, and refunds where there are some. */
+export function seriesOf({ keys, points }: UsageSums, metric: Metric): Series[] {
+  const own = ownKeys(keys)
+  const series: Series[] = own.map((key, index) => ({ id: `s${index}`, key, color: colors[index] ?? 'gray.5' }))
+  if (keys.length > own.length) series.push({ id: `s${series.length}`, key: othersKey, color: 'gray.5' })
+  if (metric === 'quota' && points.some(({ quota }) => quota < 0))
+    series.push({ id: `s${series.length}`, key: refundsKey, color: 'red.6' })
+  return series
 }
+
+function ownKeys(keys: UsageSums['keys']): readonly string[] {
+  return keys.flatMap(({ key }) => (key === othersKey ? [] : [key])).slice(0, colors.length)
+}
+
+/** The figure of each series; refunds are not a share. */
+export function sharesOf({ keys }: UsageSums, metric: Metric): Map<string, number> {
+  const own = new Set(ownKeys(keys))
+  const shares = new Map<string, number>()
+  for (const sum of keys) addTo(shares, own.has(sum.key) ? sum.key : othersKey, Math.max(0, figureOf(sum, metric)))
+  return shares
+}
+
+function addTo(values: Map<string, number>, key: string, value: number): void {
+  values.set(key, (values.get(key) ?? 0) + value)
+}
+
+/** Round marks from the least to the largest value, at most six: multiples of 1, 2, 2.5 or 5 times a power of ten. */
+export function roundTicks(least: number, largest: number): readonly number[] {
+  const span = largest - least
+  if (!(span > 0)) return [0, 1]
+  const power = 10 ** Math.floor(Math.log10(span / ticksMax))
+  const size = power * ([1, 2, 2.5, 5, 10].find((step) => span / (step * power) <= ticksMax - 1) ?? 10)
+  const [first, last] = [Math.floor(least / size), Math.ceil(largest / size)]
+  return Array.from({ length: last - first + 1 }, (_, index) => Number(((first + index) * size).toPrecision(12)))
+}
+
+const ticksMax = 6
 
 export function figureOf(sum: { quota: number; count: number; token_used: number }, metric: Metric): number {
   return metric === 'tokens' ? sum.token_used : sum[metric]
@@ -41,14 +70,16 @@ export function figureOf(sum: { quota: number; count: number; token_used: number
 
 /** Every step between the first and the last moment, those without usage too. */
 export function stepsOf(
-  { points }: UsageSums,
+  { keys, points }: UsageSums,
   { metric, grain, from, to }: { metric: Metric; grain: Grain; from: number; to: number },
 ): Step[] {
   const size = grainSeconds[grain]
+  const own = new Set(ownKeys(keys))
   const byTime = new Map<number, Map<string, number>>()
   for (const point of points) {
     const values = byTime.get(point.at) ?? new Map<string, number>()
-    values.set(point.key, figureOf(point, metric))
+    const figure = figureOf(point, metric)
+    addTo(values, figure < 0 ? refundsKey : own.has(point.key) ? point.key : othersKey, figure)
     byTime.set(point.at, values)
   }
   const known = points[0]?.at

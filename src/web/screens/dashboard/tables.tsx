@@ -38,11 +38,14 @@ export function SharesTable({ sums, series, metric, nameOf }: SharesProps) {
           </tr>
         </thead>
         <tbody>
-          {sums.keys.map((sum, index) => (
+          {sums.keys.map((sum) => (
             <tr key={sum.key}>
               <td>
                 <span className={styles.key}>
-                  <span className={styles.dot} style={{ background: colorOf(series[index]?.color) }} />
+                  <span
+                    className={styles.dot}
+                    style={{ background: colorOf(series.find(({ key }) => key === sum.key)?.color) }}
+                  />
                   {nameOf(sum.key)}
                 </span>
               </td>
