@@ -133,8 +133,19 @@ describe('scripts for consoles of this family', () => {
   })
 
   it('get the sums of the last 30 days where they name no time', async () => {
-    expect(await server.call('GET /api/data/')).toBeInstanceOf(Array)
-    expect(await server.call('GET /api/data/self')).toBeInstanceOf(Array)
+    const day = 86_400
+    const now = Math.trunc(Date.now() / 1000)
+    const hour = { user_id: 1, username: 'root', channel_id: 0, group: '', token_used: 1, count: 1, quota: 1 }
+    const hours = [29, 31].map((days) => ({
+      ...hour,
+      model_name: `${days} days ago`,
+      created_at: now - (now % 3600) - days * day,
+    }))
+    await server.app.db.insertInto('quota_data').values(hours).execute()
+    for (const list of ['data/', 'data/self']) {
+      const models = (await server.call<{ model_name: string }[]>(`GET /api/${list}`)).map(({ model_name }) => model_name)
+      expect([models.includes('29 days ago'), models.includes('31 days ago')], list).toEqual([true, false])
+    }
     expect(await refusal('GET /api/data/?end_timestamp=1700000000')).toMatchObject({ code: 'data_span_too_long' })
   })
 

@@ -31,20 +31,20 @@ export const importCommand = reporting<Options>(
     .description(
       'Take over a database of new-api or one-api, or the channels of LiteLLM, into the database that the settings of the server name',
     )
-    .addArgument(new Argument('<family>', 'the program that it is of').choices(Object.keys(families)))
-    .argument('[source]', 'a file, or the address of a database; SQL_DSN where none is given')
-    .option('--logs <source>', 'the database of the log, where it is another; LOG_SQL_DSN where none is given')
-    .option('--logs-days <number>', 'rows of the log of so many days only', wholeDays)
-    .addOption(new Option('--into-existing <way>', 'what to do with users whose name is taken here').choices(['rename', 'skip']))
+    .addArgument(new Argument('<family>', 'the program that the data comes from').choices(Object.keys(families)))
+    .argument('[source]', 'a file, or the address of a database; default: SQL_DSN')
+    .option('--logs <source>', 'the database of the log if it is a separate one; default: LOG_SQL_DSN')
+    .option('--logs-days <number>', 'import log rows of the last days only', wholeDays)
+    .addOption(new Option('--into-existing <way>', 'what to do with users whose names already exist').choices(['rename', 'skip']))
     .option('--dry-run', 'report what would be done, and write nothing')
     .option('--yes', 'do it'),
   async ({ intoExisting = 'refuse', logs: logsGiven = process.env.LOG_SQL_DSN, logsDays, dryRun = false, yes }, args) => {
     const [family = '', given = process.env.SQL_DSN ?? ''] = args
     if (!yes && !dryRun)
       throw new Error(
-        'This writes into the database that DATA_DIR or DATABASE_URL names: look at --dry-run first, then say --yes',
+        'This writes into the database that DATA_DIR or DATABASE_URL names: try --dry-run first, then repeat with --yes',
       )
-    if (given === '') throw new Error('Name the database: a file or an address, or SQL_DSN')
+    if (given === '') throw new Error('Give the database: a file, an address, or SQL_DSN')
     const source = family === 'litellm' ? await openLitellmSource(given) : await openSource(given, progress)
     const logs = logsGiven ? await openSource(logsGiven, progress).catch((error) => closeAndThrow(source, error)) : undefined
     const logsSince = logsDays === undefined ? 0 : Math.trunc(Date.now() / 1000) - logsDays * daySeconds
@@ -73,11 +73,11 @@ export const importCommand = reporting<Options>(
 
 const daySeconds = 86_400
 const redisNote =
-  'REDIS_CONN_STRING: nothing was read from Redis, which holds copies only. Stop the old server before the import, so that it has written what it holds back.'
+  'REDIS_CONN_STRING: nothing was read from Redis, which only holds copies. Stop the old server before the import, so that it writes its pending updates.'
 
 function wholeDays(text: string): number {
   const days = Number(text)
-  if (!Number.isSafeInteger(days) || days < 0) throw new InvalidArgumentError('Say a whole number of days.')
+  if (!Number.isSafeInteger(days) || days < 0) throw new InvalidArgumentError('Give a whole number of days.')
   return days
 }
 

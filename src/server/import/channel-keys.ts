@@ -8,7 +8,7 @@ export interface SourceKey {
   readonly status_reason: string
 }
 
-/** The keys of a channel, and its `other` field: programs of this family keep parts of a login in either, by the kind of the channel. */
+/** The keys of a channel, and its `other` field. The channel type decides in which of the two these programs store parts of a login. */
 export function readKeysOf(family: Family, row: SourceRow, type: number): { keys: SourceKey[]; other: string } {
   if (family.name === 'one-api') {
     const { key, other } = fromConfig(row, type)
@@ -25,7 +25,7 @@ export function readKeysOf(family: Family, row: SourceRow, type: number): { keys
 
 const oneApiTypes = { azure: 3, xunfei: 18, library: 21, bedrock: 33, coze: 34, cloudflare: 37, vertex: 42 }
 
-/** one-api has a `config` of its own for what new-api puts into `key` and `other`, which is also the form of here. */
+/** one-api stores in a column `config` the values that new-api and Sluice store in `key` and `other`. */
 function fromConfig(row: SourceRow, type: number): { key: string; other: string } {
   const config = row.object('config') ?? {}
   const textOf = (name: string) => (typeof config[name] === 'string' ? config[name] : '')
@@ -47,7 +47,7 @@ function fromConfig(row: SourceRow, type: number): { key: string; other: string 
   }
 }
 
-/** Lines, or a JSON array whose entries are texts or, for logins with several members, objects. */
+/** One key per line, or a JSON array of strings or objects (logins with several members). */
 function keyList(text: string): string[] {
   const lines = () =>
     text

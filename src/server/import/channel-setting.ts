@@ -1,14 +1,14 @@
 import type { SourceRow } from './source-row.ts'
 
-/** Members of `setting` of new-api that mean the same here. */
+/** Members of `setting` in new-api that have the same meaning in Sluice. */
 const kept = ['proxy', 'force_format', 'thinking_to_content', 'system_prompt'] as const
-/** How new-api names the choice among several keys. */
+/** new-api names of the ways to choose among several keys → Sluice names. */
 const keyModes: Readonly<Record<string, string>> = { random: 'random', polling: 'round-robin' }
 
-/** The settings of a channel in one text: `setting` of new-api with its columns for overrides, and the system prompt of one-api. */
+/** The channel `setting` as JSON: `setting` of new-api, its columns for overrides, and the system prompt of one-api. */
 export function readSettingOf(row: SourceRow): string {
   const given = row.object('setting')
-  // Kept as it is, so that the channel stays out of service until an admin has repaired it.
+  // Invalid JSON is kept unchanged, and the channel stays disabled until an admin repairs it.
   if (!given) return row.text('setting')
   const setting: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(given)) {

@@ -1,18 +1,18 @@
 import { providerById } from '../providers/index.ts'
 
-/** What a channel of a source becomes. Its type is one of `providers/`. */
+/** The Sluice type of an imported channel. `type` is the number of a provider in `providers/`. */
 export interface TakenType {
   readonly type: number
-  /** The address that the source had built in, where the type here has another. */
+  /** The default address in the source, if the Sluice type has another one. */
   readonly baseUrl?: string
-  /** The source has no address for it either: without one of its own, a channel would lead to another vendor. */
+  /** The source has no default address: a channel without its own would send requests to another vendor. */
   readonly needsOwnUrl?: true
 }
 
-/** Undefined for a number that may be another vendor here: nobody's key goes there. */
+/** Undefined for a number that could mean another vendor in Sluice, which must not receive the key. */
 export type TypeTable = (number: number) => TakenType | undefined
 
-/** new-api from 0.4 to the versions of 2026: the numbers are those of here, where they are certain. 58 is something else in each fork. */
+/** new-api from 0.4 to the versions of 2026 uses the numbers of Sluice. Only certain numbers are listed: 58, for example, differs between forks. */
 export const newApiTypes: TypeTable = (number) => {
   const isCertain = (number >= 1 && number <= 49) || number === 56
   return isCertain && providerById(number) ? { type: number } : undefined
@@ -20,7 +20,7 @@ export const newApiTypes: TypeTable = (number) => {
 
 const compatible = 1
 
-/** one-api 0.5 and 0.6. From 26 on its numbers are others than those of here. */
+/** one-api 0.5 and 0.6. Its numbers differ from those of Sluice from 26 on. */
 const oneApi: Readonly<Record<number, TakenType>> = {
   1: { type: 1 },
   2: { type: compatible, baseUrl: 'https://oa.api2d.net' },

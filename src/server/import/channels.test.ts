@@ -11,7 +11,7 @@ anyDatabase('an import of channels', (fresh) => {
     return core
   }
 
-  it('sends no key of one-api to another vendor', async () => {
+  it('disables channels of one-api whose type is uncertain, so that no key reaches another vendor', async () => {
     const types = [2, 4, 26, 27, 28, 29, 30, 32, 33, 34, 35, 36, 37, 38, 39, 40, 42, 43, 44, 45, 48, 50, 51, 99]
     const file = changedOriginal('one-api-0.6', [
       ...types.map(
@@ -57,7 +57,7 @@ anyDatabase('an import of channels', (fresh) => {
     await expect(importFile(core, originalFile('one-api-0.6'), 'new-api')).rejects.toThrow('sluice import one-api')
   })
 
-  it('keeps several keys of a channel with their states, and its overrides', async () => {
+  it('imports several keys of a channel with their statuses, and its overrides', async () => {
     const columns = ['header_override', 'channel_info'].map((column) => `alter table channels add column ${column} text`)
     const info = `{"is_multi_key":true,"multi_key_mode":"polling","multi_key_status_list":{"1":3,"2":2},"multi_key_disabled_reason":{"1":"quota"}}`
     const file = changedOriginal('new-api-0.6', [
@@ -89,7 +89,7 @@ anyDatabase('an import of channels', (fresh) => {
     })
   })
 
-  it('moves logins out of the config of one-api into key and other', async () => {
+  it('moves logins from `config` of one-api to `key` and `other`', async () => {
     const insert = (id: number, type: number, config: object) =>
       `insert into channels (id, type, "key", status, name, models, config, system_prompt) values (${id}, ${type}, 'k', 1, 't', 'm', '${JSON.stringify(config)}', 'Hi')`
     const file = changedOriginal('one-api-0.6', [

@@ -10,11 +10,11 @@ import { readSettingOf } from './channel-setting.ts'
 import { type Import, idToKeep } from './context.ts'
 import type { SourceRow } from './source-row.ts'
 
-/** What a channel of no known type becomes: it leads nowhere without an address, and nobody's key is sent. */
+/** The type of channels whose type is unknown: Custom, which sends nothing without an address. */
 const unknownType = 8
 const nameLengthMax = 100
 
-/** Takes a channel with its keys. One that is not certain in every part comes over disabled. Answers the id here. */
+/** Imports a channel with its keys, disabled if any part of it is uncertain. Returns its new id. */
 export async function takeChannel(run: Import, within: Within, row: SourceRow): Promise<number> {
   const number = row.integer('type')
   const taken = run.family.channelTypes(number)
@@ -22,9 +22,9 @@ export async function takeChannel(run: Import, within: Within, row: SourceRow): 
   const { keys, other } = readKeysOf(run.family, row, number)
   const setting = readSettingOf(row)
   const reasons = [
-    ...(taken ? [] : [`type ${number} of ${run.family.name} is not certain here`]),
-    ...(taken?.needsOwnUrl && ownUrl === '' ? [`type ${number} of ${run.family.name} has no address here`] : []),
-    ...(keys.some(({ status }) => status === channelStatus.enabled) ? [] : ['no key is in use']),
+    ...(taken ? [] : [`type ${number} of ${run.family.name} is not known for certain`]),
+    ...(taken?.needsOwnUrl && ownUrl === '' ? [`type ${number} of ${run.family.name} has no default address`] : []),
+    ...(keys.some(({ status }) => status === channelStatus.enabled) ? [] : ['it has no enabled key']),
     ...keyFaults(taken?.type, keys),
     ...fieldFaults(run, row, setting),
   ]
@@ -34,7 +34,7 @@ export async function takeChannel(run: Import, within: Within, row: SourceRow): 
     reasons.length > 0 ? channelStatus.disabled : isOff && wanted !== channelStatus.autoDisabled ? channelStatus.disabled : wanted
   for (const reason of reasons) row.change(`the channel is disabled: ${reason}`)
   if (row.text('models') === '') row.note('the channel has no models')
-  if (!taken) row.note('the number of its type is kept in other_info', String(number))
+  if (!taken) row.note('the type number of the source is stored in other_info', String(number))
 
   const { id } = await within
     .insertInto('channels')
@@ -83,10 +83,10 @@ export async function takeChannel(run: Import, within: Within, row: SourceRow): 
 function keyFaults(type: number | undefined, keys: readonly SourceKey[]): string[] {
   const provider = type === undefined ? undefined : providerById(type)
   const isGood = !provider || provider.keyHasLines || keys.every(({ key }) => isHeaderText(key))
-  return isGood ? [] : ['a key has characters that no header can have']
+  return isGood ? [] : ['a key has characters that an HTTP header cannot contain']
 }
 
-/** Columns that the relay could not read. They are kept as they are, for an admin to repair. */
+/** Columns that the relay cannot parse. They are imported unchanged, and an admin has to repair them. */
 function fieldFaults({ core }: Import, row: SourceRow, setting: string): string[] {
   const checks: readonly [string, () => unknown][] = [
     ['model_mapping', () => readModelMapping(row.text('model_mapping'))],

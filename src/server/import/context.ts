@@ -4,19 +4,19 @@ import type { Core } from '../options/core.ts'
 import type { Family } from './families.ts'
 import type { Source } from './source.ts'
 
-/** What to do with a user whose name is taken here: refuse the row, give it another name, or leave it out. */
+/** How to treat a user whose name already exists: refuse the row, rename the user, or leave the user out. */
 export type IntoExisting = 'refuse' | 'rename' | 'skip'
 
-/** An import that runs. */
+/** A running import. */
 export interface Import {
   readonly core: Core
   readonly id: number
   readonly family: Family
   readonly source: Source
-  /** Nothing was here before: rows keep their ids. */
+  /** The site was unused before the import, so rows keep their ids. */
   readonly keepsIds: boolean
   readonly intoExisting: IntoExisting
-  /** In the source. */
+  /** Quota units per US dollar in the source. */
   readonly unitsPerUsd: number
   readonly sums: BalanceSums
   readonly onProgress: (text: string) => void
@@ -28,12 +28,12 @@ export interface BalanceSums {
   takenBack: bigint
 }
 
-/** Rows that were taken, by the id in the source. */
+/** Ids of imported rows: source id → new id. */
 export type Mapped = ReadonlyMap<number, number>
 
 export type Entity = Extract<keyof Tables, 'users' | 'tokens' | 'channels' | 'redemptions' | 'top_ups' | 'midjourneys' | 'tasks'>
 
-/** The rows here that rows of the source became; of each batch alone, so that the memory stays the same. */
+/** New ids of imported rows by their source ids. Queried for each batch, so that memory use does not grow with the tables. */
 export async function mappedIds(within: Within, importId: number, entity: Entity, sourceIds: Iterable<number>): Promise<Mapped> {
   const wanted = [...new Set(sourceIds)].filter((id) => id !== 0)
   if (wanted.length === 0) return new Map()
@@ -47,7 +47,7 @@ export async function mappedIds(within: Within, importId: number, entity: Entity
   return new Map(rows.map(({ source_id, row_id }) => [source_id, row_id]))
 }
 
-/** The id to insert a row with: its own while nothing of here has it, or none, and then it gets the next. */
+/** The id of a new row: the source id if ids are kept and it is free, otherwise none, so that the database assigns the next. */
 export async function idToKeep({ keepsIds }: Import, within: Within, entity: Entity, id: number): Promise<{ id?: number }> {
   if (!keepsIds || id <= 0) return {}
   const taken = await within.selectFrom(entity).select('id').where('id', '=', id).executeTakeFirst()

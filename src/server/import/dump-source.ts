@@ -8,8 +8,8 @@ import type { Source } from './source.ts'
 import { openSqliteSource } from './sqlite-source.ts'
 
 /**
- * A dump of MySQL or MariaDB, as `mysqldump` writes it. Its rows go into a SQLite file beside nobody else's, which is read as any other and
- * removed when it is closed: a dump of any length takes disk, not memory.
+ * A dump of MySQL or MariaDB, written by `mysqldump`. Its rows are loaded into a temporary SQLite file, which `close` removes: a dump of any
+ * length needs disk space, not memory.
  */
 export async function openDumpSource(file: string, onProgress: (text: string) => void = () => {}): Promise<Source> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-dump-'))
@@ -56,7 +56,7 @@ async function loadDump(file: string, copy: string, onProgress: (text: string) =
       onProgress(`${rows} rows of the dump`)
     }
     database.exec('commit; pragma journal_mode = delete')
-    if (tables.size === 0) throw new Error(`${file} has no tables: it is no dump of MySQL or MariaDB`)
+    if (tables.size === 0) throw new Error(`${file} has no tables: it is not a dump of MySQL or MariaDB`)
   } finally {
     database.close()
   }

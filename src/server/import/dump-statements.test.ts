@@ -20,14 +20,14 @@ async function statementsIn(text: string, pieceLength: number): Promise<string[]
   return found
 }
 
-it('reads the statements of a dump, wherever it is cut into pieces', async () => {
+it('splits a dump into statements, however the stream is cut into chunks', async () => {
   const whole = await statementsIn(dump, dump.length)
   expect(whole).toHaveLength(4)
   expect(whole[0]).toMatch(/^CREATE TABLE/)
   for (let length = 1; length < 40; length++) expect(await statementsIn(dump, length)).toEqual(whole)
 })
 
-it('reads the values of rows as they were stored', async () => {
+it('reads the values of inserted rows', async () => {
   const inserts = (await statementsIn(dump, 1000)).flatMap((statement) => readInsert(statement) ?? [])
   expect(inserts.map(({ table, columns, rows }) => ({ table, columns, rows: [...rows] }))).toEqual([
     {
@@ -46,7 +46,7 @@ it('reads the values of rows as they were stored', async () => {
   ])
 })
 
-it('does not guess at what it cannot read', () => {
+it('throws at values that it cannot parse', () => {
   const insert = readInsert("INSERT INTO `t` VALUES (1,'a'")
   expect(() => [...(insert?.rows ?? [])]).toThrow('cannot be read')
   expect(readInsert('SELECT 1')).toBeUndefined()

@@ -1,7 +1,7 @@
 /** The statements of a MySQL dump, read piece by piece: no more than one statement is in memory. */
 export async function* statementsOf(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   let statement = ''
-  /** The quote or comment that the reading is in; '' outside of any. */
+  /** The quote or comment around the current position; '' outside of both. */
   let within = ''
   let rest = ''
   for await (const piece of pieces) {
@@ -47,7 +47,7 @@ export type DumpValue = string | number | bigint | Uint8Array | null
 
 export interface Insert {
   readonly table: string
-  /** Undefined where the statement names none, and the rows have them all. */
+  /** Undefined if the statement lists no columns: then each row has all of them. */
   readonly columns: readonly string[] | undefined
   readonly rows: Iterable<DumpValue[]>
 }
@@ -60,7 +60,7 @@ export function readInsert(statement: string): Insert | undefined {
   return { table: head[1], columns, rows: rowsOf(statement, head[0].length) }
 }
 
-/** `(…),(…)` from a position on. Throws for what is no list of values. */
+/** Rows `(…),(…)` from a position on. Throws if the text is not a list of values. */
 function* rowsOf(text: string, from: number): Generator<DumpValue[]> {
   const token =
     /\s*(?:(\()|(\))|(,)|(?:_binary\s*|_utf8mb4\s*)?'([^'\\]*(?:(?:\\[\s\S]|'')[^'\\]*)*)'|0x([0-9a-f]*)|([^\s,()']+))/iy

@@ -4,18 +4,18 @@ import type { Source } from './source.ts'
 
 export type FamilyName = 'new-api' | 'one-api' | 'litellm'
 
-/** What an import knows of a program of this family: its tables, what it calls things, and what nothing here corresponds to. */
+/** A program whose data can be imported: its tables, channel types and special values. */
 export interface Family {
   readonly name: FamilyName
-  /** Whether a database is of it. */
+  /** Whether a database belongs to this program. */
   isOf(tables: Source['tables']): boolean
   version(source: Source): Promise<string>
   readonly channelTypes: TypeTable
-  /** Its rows have no ids of their own. */
+  /** Rows of the source have no ids. */
   readonly withoutIds?: true
-  /** The status of a user that stands for a deleted one. */
+  /** The status that marks a deleted user. */
   readonly deletedStatus?: number
-  /** Columns that are read, by table. Others are named in the report. */
+  /** Columns that the import reads, by table; `*` for tables that need no import. The report lists all others. */
   readonly columns: Readonly<Record<string, string>>
 }
 
@@ -53,7 +53,7 @@ export const families: Readonly<Record<FamilyName, Family>> = {
         'id code user_id action mj_id prompt prompt_en description state submit_time start_time finish_time image_url status progress fail_reason channel_id quota buttons properties',
       tasks:
         'id created_at updated_at task_id platform user_id channel_id quota action status fail_reason submit_time start_time finish_time progress properties data',
-      // What they say follows from the channels, or is read as the version.
+      // `abilities` is derived from the channels; `setups` is read as the version.
       abilities: '*',
       setups: '*',
     },
@@ -78,7 +78,7 @@ export const families: Readonly<Record<FamilyName, Family>> = {
     name: 'litellm',
     isOf: (tables) => tables.size === 1 && tables.has('channels'),
     version: async () => '',
-    // The types are those of here already; 0 is for what has none.
+    // `openLitellmSource` has already translated the types; 0 means none.
     channelTypes: (number) => (number > 0 ? { type: number } : undefined),
     withoutIds: true,
     columns: { channels: litellmColumns.join(' ') },

@@ -14,8 +14,8 @@ interface Sums {
 }
 
 /**
- * Takes a page of the sums by the hour: of each what the rows of the log that were taken do not make up, because they were cleaned, or are
- * older than was asked for. Such sums know no channel and no group; they are under a channel of the import's own. Idempotent.
+ * Imports a page of hourly sums. Of each sum it takes the part that the imported log rows do not cover, because those rows were deleted or are
+ * older than `--logs-days`. Such sums have neither channel nor group, and are stored under the negative id of the import. Idempotent.
  */
 export async function takeHours(run: Import, within: Within, rows: readonly SourceRow[], table: TableReport): Promise<void> {
   const users = await mappedIds(
@@ -28,7 +28,7 @@ export async function takeHours(run: Import, within: Within, rows: readonly Sour
     table.read++
     try {
       const user_id = users.get(row.integer('user_id'))
-      if (user_id === undefined) throw new Refused('its user is not here')
+      if (user_id === undefined) throw new Refused('its user was not imported')
       await takeHour(run, within, { row, user_id, table })
       table.nulls += row.nulls
     } catch (error) {

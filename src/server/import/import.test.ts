@@ -44,7 +44,7 @@ eachDatabase('an import', (fresh, kind) => {
     expect(await rowsOf(core)).toEqual(before)
   })
 
-  it('a dry run reports the same and writes nothing', async () => {
+  it('a dry run reports the same as a run and writes nothing', async () => {
     const core = await started()
     const before = await rowsOf(core)
     const dry = await importFile(core, originalFile('new-api-0.4'), 'new-api', { dryRun: true })
@@ -53,7 +53,7 @@ eachDatabase('an import', (fresh, kind) => {
     expect({ ...dry, dryRun: false }).toEqual(real)
   })
 
-  it('gives each user one opening row, keeps ids, and opens keys for their owners alone', async () => {
+  it('credits each user with one opening row, keeps ids, and reveals keys only to their owners', async () => {
     const core = await started()
     await importFile(core, originalFile('new-api-0.4'))
     const opened = await core.db
@@ -74,7 +74,7 @@ eachDatabase('an import', (fresh, kind) => {
     expect(made.id).toBe(18)
   })
 
-  it('names what programs of this family have stored, and takes or refuses it row by row', async () => {
+  it('reports invalid values of the source, and imports or refuses each row by itself', async () => {
     const file = changedOriginal('new-api-0.4', [
       `update users set quota = -5, email = 'Same@Example.com', github_id = '12345' where id = 2`,
       `update users set email = 'same@example.com', setting = '{broken' where id = 3`,
@@ -105,41 +105,41 @@ eachDatabase('an import', (fresh, kind) => {
     expect(said('users')).toEqual(
       expect.arrayContaining([
         'noted the balance is below zero: 2',
-        'changed GitHub is known by login name there: the user binds the account anew: 2',
-        'changed another user has the e-mail address: this one has none here: 3',
-        'changed the settings cannot be read: the user has none here: 3',
-        'refused the name is taken here, compared without case: 4',
+        'changed the GitHub account is a login name, not an id: the user has to link it again: 2',
+        'changed another user has this e-mail address: it was left out: 3',
+        'changed the settings are not valid JSON: they were left out: 3',
+        'refused the name already exists, ignoring case: 4',
         'refused quota is not an exact integer: 9223372036854775807: 5',
-        'changed another user has the invitation code: this one has a new one: 6',
-        'changed the inviter is not here: 6',
-        'changed the role is not known: the user is an ordinary one: 6',
-        'changed the status is not known: the user is banned: 6',
+        'changed another user has this invitation code: a new one was made: 6',
+        'changed the inviter was not imported: 6',
+        'changed unknown role: imported as an ordinary user: 6',
+        'changed unknown status: the user is banned: 6',
       ]),
     )
     expect(said('tokens')).toEqual(
       expect.arrayContaining([
-        'noted the token expired at 0: it stays expired, its owner can give it another time: 2',
-        'refused its user is not here: 3',
-        'refused the key is empty or has characters that no call can bring: 4',
-        'noted an entry of the address list is no address: the token works from nowhere: 5',
+        'noted the expiry is 0: the token stays expired until its owner sets another time: 2',
+        'refused its user was not imported: 3',
+        'refused the key is empty or has characters that a request cannot send: 4',
+        'noted an entry of the address list is not an address: the token cannot be used: 5',
       ]),
     )
     expect(said('channels').join('\n')).toMatch(/model_mapping.*: 2/)
     expect(said('channels')).toEqual(
       expect.arrayContaining([
-        'changed the channel is disabled: type 50 of new-api is not certain here: 3',
-        'changed the channel is disabled: type 58 of new-api is not certain here: 4',
+        'changed the channel is disabled: type 50 of new-api is not known for certain: 3',
+        'changed the channel is disabled: type 58 of new-api is not known for certain: 4',
         'noted the channel has no models: 5',
-        'changed the channel is disabled: no key is in use: 6',
+        'changed the channel is disabled: it has no enabled key: 6',
         'noted setting is not a JSON object: 7',
       ]),
     )
     expect(said('redemptions')).toHaveLength(2)
     expect(said('options')).toEqual(
       expect.arrayContaining([
-        'refused there is no such option here: ModelRatioX',
+        'refused this option does not exist: ModelRatioX',
         'refused the value is not valid: is not a valid JSON string: CompletionRatio',
-        'refused it needs another option that is not set: GitHubOAuthEnabled',
+        'refused it depends on another option that is not set: GitHubOAuthEnabled',
       ]),
     )
     expect(balances.agree).toBe(true)
@@ -157,7 +157,7 @@ eachDatabase('an import', (fresh, kind) => {
     expect(channels[1]?.model_mapping).toBe('{broken')
   })
 
-  it('refuses names that exist here, or renames or skips their users', async () => {
+  it('refuses users whose names already exist, or renames or skips them', async () => {
     const taken = async (intoExisting: ImportOrder['intoExisting']) => {
       const core = await started()
       await core.db
@@ -176,7 +176,7 @@ eachDatabase('an import', (fresh, kind) => {
       return { users: report.tables.users, tokens: report.tables.tokens, names }
     }
     const refused = await taken('refuse')
-    // Somebody works here already, so that the root of the source is a name like any other.
+    // The site is in use, so the super admin of the source is imported as any other user.
     expect(refused.users).toMatchObject({ taken: 11, refused: 2 })
     expect(refused.tokens).toMatchObject({ taken: 0, refused: 13 })
     expect(await taken('skip')).toMatchObject({ users: { taken: 11, skipped: 2 }, tokens: { refused: 13 } })
@@ -186,7 +186,7 @@ eachDatabase('an import', (fresh, kind) => {
     expect(renamed.names).toEqual(expect.arrayContaining(['root-2', 'user1-2']))
   })
 
-  it('takes the log once, with its sums by the hour, and what was cleaned from it', async () => {
+  it('imports the log once, with its hourly sums, including those of deleted rows', async () => {
     const file = changedOriginal('new-api-0.4', [
       `update quota_data set count = count + 2, quota = quota + 60, token_used = token_used + 60 where id = 1`,
       `insert into quota_data values (4, 1, 'root', 'm-old', 1790000000, 7, 1, 9), (5, 99, 'gone', 'm-old', 1790000000, 7, 1, 9)`,
@@ -240,7 +240,7 @@ eachDatabase('an import', (fresh, kind) => {
     expect(await rowsOf(core)).toEqual(before)
   })
 
-  it('has its log in a backup, and after a restore', async () => {
+  it('includes the imported log in a backup and its restore', async () => {
     const core = await empty()
     await importFile(core, originalFile('new-api-0.6'))
     const file = join(mkdtempSync(join(tmpdir(), 'sluice-')), 'backup.db')

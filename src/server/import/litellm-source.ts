@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { sha256 } from '../lib/secrets.ts'
 import type { Source, SourceValues } from './source.ts'
 
-/** What the part of a model's name before the slash means, as LiteLLM writes it. */
+/** Providers by the prefix of a LiteLLM model name, the part before the slash. */
 const providers: Readonly<Record<string, { readonly type: number; readonly baseUrl?: string; readonly needsOwnUrl?: true }>> = {
   openai: { type: 1 },
   azure: { type: 3, needsOwnUrl: true },
@@ -27,7 +27,7 @@ const providers: Readonly<Record<string, { readonly type: number; readonly baseU
   openai_like: { type: 1, needsOwnUrl: true },
   custom_openai: { type: 1, needsOwnUrl: true },
 }
-/** Names without a provider in front that LiteLLM knows. */
+/** Model names that LiteLLM accepts without a prefix. */
 const bareNames: readonly (readonly [RegExp, string])[] = [
   [/^(gpt-|o\d|chatgpt-|text-embedding-|dall-e|whisper|tts-)/, 'openai'],
   [/^claude-/, 'anthropic'],
@@ -37,7 +37,7 @@ const bareNames: readonly (readonly [RegExp, string])[] = [
 interface Deployment {
   readonly name: string
   readonly upstream: string
-  /** 0 for a provider without counterpart. */
+  /** 0 for a provider that Sluice does not have. */
   readonly type: number
   readonly baseUrl: string
   readonly key: string
@@ -45,14 +45,14 @@ interface Deployment {
 }
 
 /**
- * The `model_list` of LiteLLM's configuration as a table of channels: one for all models of the same upstream with the same key. Keys that are
- * in the environment are read from that of this process. Users, keys and budgets of LiteLLM are in a database of its own, and stay there.
+ * The `model_list` of a LiteLLM configuration as a table of channels: one channel for all models of the same upstream with the same key. Keys
+ * written as `os.environ/NAME` are read from the environment of this process. Users, keys and budgets are in LiteLLM's database, which is not read.
  */
 export async function openLitellmSource(file: string, environment: NodeJS.ProcessEnv = process.env): Promise<Source> {
   const { parse } = await import('yaml')
   const config: unknown = parse(readFileSync(file, 'utf8'))
   const list = memberOf(config, 'model_list')
-  if (!Array.isArray(list)) throw new Error(`${file} has no model_list: it is no configuration of LiteLLM`)
+  if (!Array.isArray(list)) throw new Error(`${file} has no model_list: it is not a configuration of LiteLLM`)
   const rows = channelsOf(list.map((entry) => deploymentOf(entry, environment)))
   const tables = new Map([['channels', new Set(columns)]])
   return {
@@ -71,7 +71,7 @@ function channelsOf(deployments: readonly Deployment[]): (SourceValues & { reado
   const channels = new Map<string, Deployment[]>()
   for (const deployment of deployments) {
     const { type, baseUrl, key, other } = deployment
-    // A second deployment of the same name is a channel of its own: a name leads to one model.
+    // Two deployments of one name become two channels, because a channel maps a name to one model.
     for (let nth = 0; ; nth++) {
       const place = JSON.stringify([type, baseUrl, key, other, nth])
       const models = channels.get(place) ?? []

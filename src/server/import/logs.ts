@@ -13,8 +13,8 @@ type LogRow = NewRow<'logs'> & { readonly id: number }
 const types: ReadonlySet<number> = new Set(Object.values(logType))
 
 /**
- * Takes a page of the log: those of its rows that are not here yet, and their sums by the hour, in one transaction. How often and from where
- * it is called makes no difference.
+ * Imports a page of log rows, leaving out those that an earlier run imported, and adds the new rows to the hourly sums in the same transaction.
+ * Idempotent.
  */
 export async function takeLogs(run: Import, within: Within, rows: readonly SourceRow[], table: TableReport): Promise<void> {
   table.read += rows.length
@@ -58,9 +58,9 @@ type Maps = Readonly<Record<'users' | 'tokens' | 'channels', ReadonlyMap<number,
 
 function columnsOf(row: SourceRow, { users, tokens, channels }: Maps) {
   const user_id = users.get(row.integer('user_id'))
-  if (user_id === undefined) throw new Refused('its user is not here')
+  if (user_id === undefined) throw new Refused('its user was not imported')
   const given = row.integer('type')
-  if (!types.has(given)) row.change('the type of the row is not known here: it is one of the system', String(given))
+  if (!types.has(given)) row.change('unknown log type: imported as a system row', String(given))
   return {
     user_id,
     created_at: row.integer('created_at'),
@@ -73,7 +73,7 @@ function columnsOf(row: SourceRow, { users, tokens, channels }: Maps) {
     quota: row.integer('quota'),
     prompt_tokens: row.integer('prompt_tokens'),
     completion_tokens: row.integer('completion_tokens'),
-    // one-api keeps milliseconds.
+    // one-api stores milliseconds.
     use_time: row.has('elapsed_time') ? Math.ceil(row.integer('elapsed_time') / 1000) : row.integer('use_time'),
     is_stream: row.flag('is_stream'),
     channel_id: channels.get(row.integer('channel_id')) ?? 0,
@@ -83,7 +83,7 @@ function columnsOf(row: SourceRow, { users, tokens, channels }: Maps) {
   }
 }
 
-/** The sums of charges by the hour, which lists and statistics read. */
+/** Adds rows to the hourly sums of charges, from which lists and statistics are made. */
 async function addHours(within: Within, rows: readonly LogRow[]): Promise<void> {
   const buckets = new Map<string, NewRow<'quota_data'>>()
   for (const row of rows) {
@@ -115,7 +115,7 @@ async function addHours(within: Within, rows: readonly LogRow[]): Promise<void> 
   await forgetRollup(within, Math.min(...[...buckets.values()].map(({ created_at }) => created_at)))
 }
 
-/** The roll-up goes forward only: what it has of these hours and later ones is made anew. */
+/** Deletes the rollup from an hour on. It is rebuilt from there, because it only proceeds forward. */
 export async function forgetRollup(within: Within, since: number): Promise<void> {
   await within.deleteFrom('usage_hours').where('hour', '>=', since).execute()
 }

@@ -7,13 +7,13 @@ export function isMysqlAddress(given: string): boolean {
   return /^(mysql|mariadb):\/\//.test(given) || given.includes('@tcp(') || given.includes('@unix(')
 }
 
-/** A MySQL or MariaDB server, in one snapshot that only reads. */
+/** A MySQL or MariaDB server, read in one read-only snapshot. */
 export async function openMysqlSource(address: string): Promise<Source> {
   const { createConnection } = await import('mysql2/promise')
   const connection = await createConnection({
     ...optionsOf(address),
     charset: 'utf8mb4',
-    // What a number cannot hold comes as its digits, times as they are stored.
+    // Integers beyond the safe range arrive as strings of digits, times as they are stored.
     supportBigNumbers: true,
     dateStrings: true,
     jsonStrings: true,
@@ -41,7 +41,7 @@ export async function openMysqlSource(address: string): Promise<Source> {
   }
 }
 
-/** Of an address, or of `user:password@tcp(host:port)/database?…` or `unix(path)`, as the programs of this family write it. */
+/** Parses a URL, or the form `user:password@tcp(host:port)/database?…` or `user:password@unix(path)/database` of Go programs. */
 function optionsOf(address: string): ConnectionOptions {
   const net = ['@tcp(', '@unix('].find((form) => address.includes(form))
   if (net === undefined) return { uri: address.replace(/^mariadb:/, 'mysql:') }

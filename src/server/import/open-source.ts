@@ -7,21 +7,21 @@ import { openSqliteSource } from './sqlite-source.ts'
 
 const beginningBytes = 4096
 
-/** Opens what FILE-OR-ADDRESS names. Throws, with what to do, for what cannot be read. */
+/** Opens a file or the address of a database. The error for an unsupported source says what to do. */
 export async function openSource(given: string, onProgress: (text: string) => void = () => {}): Promise<Source> {
   if (/^clickhouse:|^tcp:/i.test(given))
     throw new Error(
-      'Logs in ClickHouse cannot be imported. Import without them, or copy them into a table `logs` of a MySQL or PostgreSQL database and name that with --logs',
+      'Logs in ClickHouse cannot be imported. Import without them, or copy them into a table `logs` of a MySQL or PostgreSQL database and give its address with --logs',
     )
   if (isPostgresAddress(given)) return openPostgresSource(given)
   if (isMysqlAddress(given)) return openMysqlSource(given)
   if (!existsSync(given))
-    throw new Error(`There is no file of this name, and it is no address of a database: ${withoutPassword(given)}`)
+    throw new Error(`There is no such file, and it is not the address of a database: ${withoutPassword(given)}`)
   const beginning = beginningOf(given)
   if (beginning.startsWith('SQLite format 3')) return openSqliteSource(given)
   if (beginning.startsWith('PGDMP') || /PostgreSQL database dump/.test(beginning))
-    throw new Error('This is a dump of PostgreSQL: restore it into a PostgreSQL database, and name its address')
-  if (beginning.startsWith('\u001f\u008b')) throw new Error(`${given} is packed: unpack it first, with gunzip`)
+    throw new Error('This is a dump of PostgreSQL: restore it into a PostgreSQL database and give its address')
+  if (beginning.startsWith('\u001f\u008b')) throw new Error(`${given} is compressed: run gunzip first`)
   return openDumpSource(given, onProgress)
 }
 

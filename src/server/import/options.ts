@@ -9,8 +9,8 @@ import { addFinding, type TableReport } from './report.ts'
 import { SourceRow } from './source-row.ts'
 
 /**
- * Takes the options that have a value in the source and none here: what an admin has set here stays. Options that need others are tried
- * again once those are in force.
+ * Imports options that are set in the source and not set here; options that are set here keep their values. An option that depends on another
+ * one is tried again after that one was imported.
  */
 export async function takeOptions({ core, source }: Import, within: Within, table: TableReport): Promise<void> {
   const { values: before } = await readOptions(within, core.secrets)
@@ -32,22 +32,22 @@ export async function takeOptions({ core, source }: Import, within: Within, tabl
     progress = left.length < waiting.length
     waiting = left
   }
-  for (const { key } of waiting) refuse(key, 'it needs another option that is not set')
+  for (const { key } of waiting) refuse(key, 'it depends on another option that is not set')
 
   async function takeOption({ key, value }: { key: string; value: string }): Promise<'done' | 'later'> {
     const found = findOption(key)
-    if (!found) return refuse(key, 'there is no such option here')
+    if (!found) return refuse(key, 'this option does not exist')
     const decoded = decodeOption(found.option, value)
     if ('reason' in decoded) return refuse(key, `the value is not valid: ${decoded.reason.en}`)
     if (here.has(key)) {
       const isSame = encodeOption(found.option, values[key]) === encodeOption(found.option, decoded.value)
-      if (!isSame) return refuse(key, 'it has another value here, which stays')
+      if (!isSame) return refuse(key, 'it already has another value, which is kept')
       table.same++
       return 'done'
     }
     const after = { ...values, [key]: decoded.value }
     try {
-      // Each value has passed the schema of its key.
+      // Each value was checked against the schema of its key.
       requireConsistent(after as OptionValues, found.key)
     } catch (error) {
       if (error instanceof AppError) return 'later'

@@ -8,17 +8,17 @@ const currency = 'CNY'
 const ended: ReadonlySet<string> = new Set(['SUCCESS', 'FAILURE'])
 
 /**
- * Takes a paid order, for people to look up: what it credited is part of the opening balance. Its provider here is the program that it comes
- * from, so that no payment is ever booked on it a second time.
+ * Imports an order as a record only: its credit is part of the opening balance. Its provider is the name of the source program, so that no
+ * payment notification can credit it a second time.
  */
 export async function takeTopUp(run: Import, within: Within, row: SourceRow): Promise<number> {
   const user_id = await ownerOf(run, within, row)
   const trade_no = row.text('trade_no')
   const other = await within.selectFrom('top_ups').select('id').where('trade_no', '=', trade_no).executeTakeFirst()
-  if (other || trade_no === '') throw new Refused('there is an order of this number here, or it has none')
+  if (other || trade_no === '') throw new Refused('an order with this number already exists, or it has no number')
   const amount = Math.trunc(row.decimal('amount'))
   const isPaid = row.text('status') === 'success'
-  if (row.text('status') === 'pending') row.change('it was not paid: a payment that comes now is for an admin to credit')
+  if (row.text('status') === 'pending') row.change('the order is unpaid: an admin has to credit a later payment')
   const created_time = row.integer('create_time')
   const { id } = await within
     .insertInto('top_ups')
@@ -41,7 +41,7 @@ export async function takeTopUp(run: Import, within: Within, row: SourceRow): Pr
   return id
 }
 
-/** Takes a drawing. One that had not ended is asked about no more: its upstream would have to know this site. */
+/** Imports a drawing. Unfinished drawings are not polled: their upstream does not know this site. */
 export async function takeDrawing(run: Import, within: Within, row: SourceRow): Promise<number> {
   const values = {
     ...(await placeOf(run, within, row, 'midjourneys')),
@@ -57,7 +57,7 @@ export async function takeDrawing(run: Import, within: Within, row: SourceRow): 
   return (await within.insertInto('midjourneys').values(values).returning('id').executeTakeFirstOrThrow()).id
 }
 
-/** Takes a piece of music, as a drawing. */
+/** Imports a music task, with the same rules as a drawing. */
 export async function takeTask(run: Import, within: Within, row: SourceRow): Promise<number> {
   const values = {
     ...(await placeOf(run, within, row, 'tasks')),
@@ -70,11 +70,11 @@ export async function takeTask(run: Import, within: Within, row: SourceRow): Pro
   return (await within.insertInto('tasks').values(values).returning('id').executeTakeFirstOrThrow()).id
 }
 
-/** What both kinds of task have. */
+/** The columns that drawings and music tasks share. */
 async function placeOf(run: Import, within: Within, row: SourceRow, entity: Entity) {
   const channel = row.integer('channel_id')
   const status = row.text('status')
-  if (!ended.has(status)) row.note('it had not ended: what becomes of it is not asked for here')
+  if (!ended.has(status)) row.note('it is unfinished: its result is not fetched')
   return {
     ...(await idToKeep(run, within, entity, row.id)),
     user_id: await ownerOf(run, within, row),
@@ -94,11 +94,11 @@ async function placeOf(run: Import, within: Within, row: SourceRow, entity: Enti
 async function ownerOf(run: Import, within: Within, row: SourceRow): Promise<number> {
   const owner = row.integer('user_id')
   const id = (await mappedIds(within, run.id, 'users', [owner])).get(owner)
-  if (id === undefined) throw new Refused('its user is not here')
+  if (id === undefined) throw new Refused('its user was not imported')
   return id
 }
 
-/** Units of one US dollar in the source. */
+/** Quota units per US dollar in the source. */
 export async function unitsPerUsdOf({ source }: Pick<Import, 'source'>): Promise<number> {
   const rows = source.tables.has('options') ? await source.all('options') : []
   const units = Number(rows.find(({ key }) => key === 'QuotaPerUnit')?.value ?? quotaPerUsd)

@@ -5,7 +5,7 @@ export function isPostgresAddress(given: string): boolean {
   return /^postgres(ql)?:\/\//.test(given)
 }
 
-/** A PostgreSQL database, in one snapshot that only reads. Every value comes as its text, so that no number loses a digit. */
+/** A PostgreSQL database, read in one read-only snapshot. Values arrive as text, so that no number loses a digit. */
 export async function openPostgresSource(address: string): Promise<Source> {
   const client = new pg.Client({
     connectionString: address,

@@ -7,18 +7,18 @@ import { Refused, type SourceRow } from './source-row.ts'
 
 const statuses: ReadonlySet<number> = new Set(Object.values(redemptionStatus))
 
-/** Takes a redemption code with its status. Answers the id here. */
+/** Imports a redemption code with its status. Returns its new id. */
 export async function takeRedemption(run: Import, within: Within, row: SourceRow): Promise<number> {
   const key = row.text('key')
   if (key === '') throw new Refused('the code is empty')
   const key_hash = sha256(key)
   const other = await within.selectFrom('redemptions').select('id').where('key_hash', '=', key_hash).executeTakeFirst()
-  if (other) throw new Refused('there is such a code here')
+  if (other) throw new Refused('this code already exists')
   const status = row.integer('status', redemptionStatus.unused)
   const quota = row.integer('quota')
   const redeemable = statuses.has(status) && (quota > 0 || status === redemptionStatus.used)
-  if (!statuses.has(status)) row.change('the status is not known: the code is disabled', String(status))
-  else if (!redeemable) row.change('it is worth nothing or less: the code is disabled', String(quota))
+  if (!statuses.has(status)) row.change('unknown status: the code is disabled', String(status))
+  else if (!redeemable) row.change('its quota is not positive: the code is disabled', String(quota))
 
   const [maker, user] = [row.integer('user_id'), row.integer('used_user_id')]
   const users = await mappedIds(within, run.id, 'users', [maker, user])

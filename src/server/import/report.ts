@@ -1,14 +1,14 @@
-/** What an import found, table by table. */
+/** The counts of one imported table. */
 export interface TableReport {
   read: number
   taken: number
-  /** Taken by an earlier run. */
+  /** Rows that an earlier run imported. */
   same: number
-  /** Of those taken: rows of which something differs from the source. */
+  /** Imported rows in which a value differs from the source. */
   changed: number
   skipped: number
   refused: number
-  /** Null where an empty text or 0 is meant. */
+  /** Null values that were read as an empty text or 0. */
   nulls: number
   readonly findings: Finding[]
 }
@@ -17,21 +17,21 @@ export interface Finding {
   readonly kind: 'refused' | 'skipped' | 'changed' | 'noted'
   readonly what: string
   rows: number
-  /** The ids of the rows in the source, with the value in question; the first thousand. */
+  /** The first thousand source ids, with the value concerned. */
   readonly ids: { readonly id: number | string; readonly value?: string }[]
 }
 
-/** Units, as texts of digits: sums of many balances may exceed the exact integers. */
+/** Quota units as strings of digits, because the sum of many balances may exceed the safe integers. */
 export interface BalanceReport {
-  /** All users of the source. */
+  /** The sum of all balances in the source. */
   readonly source: string
-  /** The opening rows of this run. */
+  /** The sum of the opening balances that this run credited. */
   readonly opened: string
-  /** The opening quota of the super admin of the first start, which was taken back. */
+  /** The grant of the first start to its super admin, which the import reverses. */
   readonly takenBack: string
   readonly before: string
   readonly after: string
-  /** After is before, less what was taken back, and what was opened. */
+  /** Whether after = before - takenBack + opened. */
   readonly agree: boolean
 }
 
@@ -40,7 +40,7 @@ export interface ImportReport {
   readonly dryRun: boolean
   readonly tables: Readonly<Record<string, TableReport>>
   readonly balances: BalanceReport
-  /** Tables and columns with rows that nothing here corresponds to. */
+  /** Tables with rows, and columns, that have no counterpart in Sluice. */
   readonly withoutCounterpart: readonly string[]
 }
 
@@ -61,7 +61,7 @@ export function addFinding(
   if (finding.ids.length < idsMax) finding.ids.push({ id, ...(value === undefined ? {} : { value }) })
 }
 
-/** Adds what one batch of rows came to. */
+/** Adds the counts and findings of one batch. */
 export function addReport(table: TableReport, { findings, ...counts }: TableReport): void {
   for (const name of Object.keys(counts) as (keyof typeof counts)[]) table[name] += counts[name]
   for (const part of findings) {
@@ -79,7 +79,7 @@ function findingOf(table: TableReport, kind: Finding['kind'], what: string): Fin
   return finding
 }
 
-/** For people. */
+/** The report as text. */
 export function linesOfReport({ source, dryRun, tables, balances, withoutCounterpart }: ImportReport): string[] {
   return [
     `${source.family} ${source.version}, ${source.kind}${dryRun ? ': a dry run, nothing was written' : ''}`,

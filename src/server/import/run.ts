@@ -22,24 +22,24 @@ import { compareUser, takeUser } from './users.ts'
 export interface ImportOrder {
   readonly family: Family
   readonly source: Source
-  /** Where the log is in a database of its own. */
+  /** The database of the log, if it is separate from `source`. */
   readonly logs?: Source | undefined
-  /** Rows of the log from this time on, in unix seconds; 0 for all. */
+  /** Only log rows from this time on, in unix seconds; 0 for all. */
   readonly logsSince?: number
   readonly intoExisting: IntoExisting
   readonly dryRun: boolean
   readonly onProgress?: (text: string) => void
 }
 
-/** How the rows of one table are taken. */
+/** The import of one table. */
 interface Step {
-  /** The table in the source, and here. */
+  /** Its name in the source and in Sluice. */
   readonly table: Entity
-  /** Writes a row, and answers its id here. Throws `Refused` or `Skipped`. */
+  /** Inserts a row and returns its new id. Throws `Refused` or `Skipped`. */
   readonly take: (run: Import, within: Within, row: SourceRow) => Promise<number>
-  /** Looks at a row that an earlier run took. */
+  /** Compares a row with the one that an earlier run imported. */
   readonly compare?: (run: Import, within: Within, row: SourceRow, id: number) => Promise<void>
-  /** A column whose value no other database has. */
+  /** A column with random values, which identify a source database. */
   readonly secret?: string
 }
 
@@ -57,13 +57,12 @@ const batchSize = 200
 const logBatchSize = 1000
 const knownAgainBy = 500
 
-/** The transactions of an import: one for each batch, or one for all that ends without a commit. */
+/** Runs work in a transaction: one for each batch, or in a dry run a single one that is rolled back. */
 type InTransaction = <Result>(work: (within: Within) => Promise<Result>) => Promise<Result>
 
 /**
- * Imports a database: what is not here yet is taken, what an earlier run took stays as it is. Each batch of rows is one transaction, and a
- * row is noted in that of its own, so that a run that was interrupted is continued by the next. A dry run does the same in a transaction
- * that is rolled back.
+ * Imports a database. Rows that an earlier run imported are left unchanged. Each batch is one transaction, which also records its rows in
+ * `imported_rows`, so that the next run continues an interrupted one. A dry run does the same in one transaction that is rolled back.
  */
 export async function runImport(core: Core, order: ImportOrder): Promise<ImportReport> {
   requireFamily(order.family, order.source)
@@ -72,7 +71,7 @@ export async function runImport(core: Core, order: ImportOrder): Promise<ImportR
   await core.db
     .transaction()
     .execute(async (within) => {
-      // It waits for the source meanwhile.
+      // The transaction is idle while the source is read.
       if (core.database.dialect === 'postgres') await sql`set local idle_in_transaction_session_timeout = 0`.execute(within)
       report = await importRows(core, order, (work) => work(within))
       throw new RollBack()
@@ -80,7 +79,7 @@ export async function runImport(core: Core, order: ImportOrder): Promise<ImportR
     .catch((error: unknown) => {
       if (!(error instanceof RollBack)) throw error
     })
-  if (!report) throw new Error('The dry run did not come to its end')
+  if (!report) throw new Error('The dry run did not finish')
   return report
 }
 
@@ -129,7 +128,7 @@ async function importRows(core: Core, order: ImportOrder, inTransaction: InTrans
   return report
 }
 
-/** The import that took this database before, or a new one. */
+/** The earlier import of this database, or a new one. */
 async function beginImport(
   core: Core,
   within: Within,
@@ -161,7 +160,7 @@ async function beginImport(
   return { id, keepsIds }
 }
 
-/** Nobody has worked with this site yet: there is at most the super admin of the first start. */
+/** Whether the site is unused: it has at most the super admin of the first start. */
 async function isUnused(within: Within): Promise<boolean> {
   for (const table of ['tokens', 'channels', 'redemptions', 'top_ups', 'imports'] as const)
     if (await within.selectFrom(table).select('id').limit(1).executeTakeFirst()) return false
@@ -191,7 +190,7 @@ interface Pages {
   readonly take: (run: Import, within: Within, rows: readonly SourceRow[], table: TableReport) => Promise<void>
 }
 
-/** Goes through a table page by page, each in a transaction of its own. */
+/** Imports a table page by page, each page in one transaction. */
 async function takePages(run: Import, source: Source, { inTransaction, since, name, size, take }: Pages): Promise<TableReport> {
   const table = newTableReport()
   const total = await source.count(name, since)
@@ -212,7 +211,7 @@ async function takePages(run: Import, source: Source, { inTransaction, since, na
   }
 }
 
-/** What a transaction counted is added once it is committed: the database may have it repeated. */
+/** Runs a batch in a transaction. Its counts are added after the commit, because the database may repeat the transaction. */
 async function inBatch(
   run: Import,
   table: TableReport,
@@ -308,7 +307,7 @@ async function withoutCounterpart({ columns }: Family, source: Source): Promise<
   return found.sort()
 }
 
-/** A run that took nothing leaves no trace. */
+/** Writes the audit entry and notifies the nodes, unless the run imported nothing. */
 async function finish(
   { core, id, family }: Import,
   { tables, balances }: ImportReport,

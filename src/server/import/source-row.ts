@@ -1,18 +1,18 @@
 import type { SourceValues } from './source.ts'
 
-/** Why a row stays behind. Thrown before anything of the row is written. */
+/** A row cannot be imported; the message is the reason. Thrown before any write of that row. */
 export class Refused extends Error {}
-/** The row was left out because it was asked for. */
+/** A row is left out because of `--into-existing skip`. */
 export class Skipped extends Error {}
 
 /**
- * A row of a source, whose values nobody checked when they were stored. What cannot be read refuses the row, what is read otherwise than
- * it is written is noted.
+ * A row of a source, whose values may be invalid. Values are read with a type: one that cannot be converted refuses the row, one that changes
+ * in the conversion is reported.
  */
 export class SourceRow {
   readonly changes: { readonly what: string; readonly value?: string }[] = []
   readonly notes: { readonly what: string; readonly value?: string }[] = []
-  /** Columns where null stands for an empty text or 0. */
+  /** The number of null values that were read as an empty text or 0. */
   nulls = 0
   readonly #values: SourceValues
 
@@ -20,7 +20,7 @@ export class SourceRow {
     this.#values = values
   }
 
-  /** 0 where the id is not even a number: then nothing of the row can be named. */
+  /** The source id; 0 if it is not a safe integer. */
   get id(): number {
     const id = Number(this.#values.id ?? 0)
     return Number.isSafeInteger(id) ? id : 0
@@ -30,17 +30,17 @@ export class SourceRow {
     return this.#values[column] !== undefined
   }
 
-  /** Something of the row is not what it was. */
+  /** Reports a value that differs from the source. */
   change(what: string, value?: string): void {
     this.changes.push({ what, ...(value === undefined ? {} : { value }) })
   }
 
-  /** Something of the row is taken as it is, and worth a look. */
+  /** Reports a value that is imported unchanged and should be reviewed. */
   note(what: string, value?: string): void {
     this.notes.push({ what, ...(value === undefined ? {} : { value }) })
   }
 
-  /** Trailing spaces are those of columns of a fixed width. Characters that no database takes are left out. */
+  /** Trims trailing spaces, which columns of type `char(n)` add, and removes characters that PostgreSQL cannot store. */
   text(column: string): string {
     const value = this.#values[column]
     if (value === undefined) return ''
@@ -50,11 +50,11 @@ export class SourceRow {
     }
     const text = (typeof value === 'object' ? JSON.stringify(value) : String(value)).trimEnd()
     const clean = text.toWellFormed().replaceAll('\0', '')
-    if (clean !== text) this.change(`${column}: characters that no text can have were left out`)
+    if (clean !== text) this.change(`${column}: invalid characters were removed`)
     return clean
   }
 
-  /** Throws `Refused` for what is no exact integer. */
+  /** Throws `Refused` if the value is not a safe integer. */
   integer(column: string, absent = 0): number {
     const value = this.#values[column]
     if (value === undefined || value === '') return absent
@@ -68,13 +68,13 @@ export class SourceRow {
     return number
   }
 
-  /** An integer of any size; 0 for what is none. */
+  /** An integer of any size; 0 if the value is not an integer. */
   units(column: string): bigint {
     const digits = String(this.#values[column] ?? '').trim()
     return /^-?\d+$/.test(digits) ? BigInt(digits) : 0n
   }
 
-  /** 0 for what is no number. */
+  /** A number; 0 if the value is not a finite number. */
   decimal(column: string): number {
     const number = Number(this.#values[column] ?? 0)
     return Number.isFinite(number) ? number : 0
@@ -85,7 +85,7 @@ export class SourceRow {
     return value === true || Number(value) === 1 || value === 't' || value === 'true' ? 1 : 0
   }
 
-  /** A time that is stored as text, in unix seconds; null where there is none. */
+  /** Unix seconds of a time stored as text; null if it is empty. */
   time(column: string): number | null {
     const value = this.#values[column]
     if (value === undefined || value === null || value === '') return null
@@ -97,7 +97,7 @@ export class SourceRow {
     return Math.trunc(at / 1000)
   }
 
-  /** An object that is stored as JSON; undefined, with a note, for anything else but nothing. */
+  /** An object stored as JSON, `{}` if empty; undefined, with a note in the report, if it is anything else. */
   object(column: string): Readonly<Record<string, unknown>> | undefined {
     const text = this.text(column).trim()
     if (text === '' || text === 'null') return {}
@@ -105,7 +105,7 @@ export class SourceRow {
       const value: unknown = JSON.parse(text)
       if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
     } catch {
-      // Said below, as of JSON of another kind.
+      // Reported below, together with JSON that is not an object.
     }
     this.note(`${column} is not a JSON object`)
     return undefined

@@ -1,16 +1,16 @@
-/** A value as any of the drivers gives it: integers as numbers, as bigints or as their digits. */
+/** Values as the driver returns them: integers may be numbers, bigints or strings of digits. */
 export type SourceValues = Readonly<Record<string, unknown>>
 
 /**
- * The database of another program, of one consistent state, and only for reading. All of its tables but options have an `id` that grows,
- * by which they are read in pages: a table of any length takes the memory of one page.
+ * A read-only, consistent snapshot of the database of another program. Every table except `options` has an ascending `id` and is read in pages
+ * by it, so that memory use is that of one page.
  */
 export interface Source {
-  /** What it is, for people. */
+  /** The kind of database, for the report. */
   readonly kind: string
   /** The columns of each table. */
   readonly tables: ReadonlyMap<string, ReadonlySet<string>>
-  /** Rows in the order of their ids, behind `after`; with `since` only those that were created then or later, in unix seconds. */
+  /** Rows with ids greater than `after`, ordered by id; with `since` (unix seconds) only rows created then or later. */
   page(table: string, where: { readonly after: number; readonly limit: number; readonly since?: number }): Promise<SourceValues[]>
   /** All rows of a short table. */
   all(table: string): Promise<SourceValues[]>
@@ -18,7 +18,7 @@ export interface Source {
   close(): Promise<void>
 }
 
-/** What the kinds of database differ in. */
+/** The part of a source that differs between databases. */
 export interface SourceConnection {
   readonly kind: string
   readonly tables: ReadonlyMap<string, ReadonlySet<string>>
@@ -27,7 +27,7 @@ export interface SourceConnection {
   close(): Promise<void>
 }
 
-/** The queries of an import, which are the same everywhere. Only whole numbers of our own and names of known tables become part of them. */
+/** Builds the queries, which are the same for every database. Only integers and the names of known tables become part of their text. */
 export function sourceOver(connection: SourceConnection): Source {
   const { kind, tables, quoted, query } = connection
   const created = (since: number | undefined) => (since ? `${quoted('created_at')} >= ${Math.trunc(since)}` : undefined)

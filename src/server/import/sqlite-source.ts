@@ -1,13 +1,13 @@
 import { openSqliteReading } from '../db/sqlite-file.ts'
 import { type Source, type SourceValues, sourceOver } from './source.ts'
 
-/** A SQLite file. One read transaction holds from here to `close`, so that what another process writes meanwhile is not half seen. */
+/** A SQLite file, read in one transaction that lasts until `close`, so that writes of other processes stay invisible. */
 export function openSqliteSource(file: string, kind = 'SQLite'): Source {
   const database = openSqliteReading(file)
   const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
   const query = async (text: string): Promise<SourceValues[]> => {
     const statement = database.prepare(text)
-    // A number that is not exact any more would be refused by the driver.
+    // Without this the driver throws at integers beyond the safe range.
     statement.setReadBigInts(true)
     // Rows are objects of columns.
     return statement.all() as SourceValues[]

@@ -8,16 +8,16 @@ import { Refused, type SourceRow } from './source-row.ts'
 
 const statuses: ReadonlySet<number> = new Set(Object.values(tokenStatus))
 
-/** Takes a token with its key. Answers the id here. */
+/** Imports a token with its key. Returns its new id. */
 export async function takeToken(run: Import, within: Within, row: SourceRow): Promise<number> {
   const owner = row.integer('user_id')
   const userId = (await mappedIds(within, run.id, 'users', [owner])).get(owner)
-  if (userId === undefined) throw new Refused('its user is not here')
+  if (userId === undefined) throw new Refused('its user was not imported')
   const key = row.text('key')
-  if (!/^\w{1,128}$/.test(key)) throw new Refused('the key is empty or has characters that no call can bring')
+  if (!/^\w{1,128}$/.test(key)) throw new Refused('the key is empty or has characters that a request cannot send')
   const key_hash = sha256(key)
   const other = await within.selectFrom('tokens').select('id').where('key_hash', '=', key_hash).executeTakeFirst()
-  if (other) throw new Refused('there is a token with this key here')
+  if (other) throw new Refused('a token with this key already exists')
 
   const { id } = await within
     .insertInto('tokens')
@@ -40,9 +40,9 @@ export async function takeToken(run: Import, within: Within, row: SourceRow): Pr
 
 function columnsOf(row: SourceRow) {
   const status = row.integer('status', tokenStatus.enabled)
-  if (!statuses.has(status)) row.change('the status is not known: the token is disabled', String(status))
+  if (!statuses.has(status)) row.change('unknown status: the token is disabled', String(status))
   const expired_time = row.integer('expired_time', -1)
-  if (expired_time === 0) row.note('the token expired at 0: it stays expired, its owner can give it another time')
+  if (expired_time === 0) row.note('the expiry is 0: the token stays expired until its owner sets another time')
   const remain_quota = row.integer('remain_quota')
   if (remain_quota < 0) row.note('the remaining quota is below zero', String(remain_quota))
   const allow_ips = row
@@ -52,9 +52,9 @@ function columnsOf(row: SourceRow) {
     .join('\n')
   const addresses = readAddressList(allow_ips)
   if ('invalid' in addresses)
-    row.note('an entry of the address list is no address: the token works from nowhere', addresses.invalid)
+    row.note('an entry of the address list is not an address: the token cannot be used', addresses.invalid)
   const models = row.text(row.has('models') ? 'models' : 'model_limits')
-  if (row.flag('cross_group_retry')) row.note('retries in other groups have no counterpart')
+  if (row.flag('cross_group_retry')) row.note('retries in other groups are not supported')
 
   return {
     status: statuses.has(status) ? status : tokenStatus.disabled,

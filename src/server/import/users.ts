@@ -18,7 +18,7 @@ const bcryptForm = /^\$2[aby]\$(0[4-9]|1[0-4])\$[./A-Za-z0-9]{53}$/
 const knownPassword = '123456'
 const renamesMax = 1000
 
-/** Takes a user with password, balance and figures. Answers the id here. */
+/** Imports a user with password hash, balance and counters. Returns its new id. */
 export async function takeUser(run: Import, within: Within, row: SourceRow): Promise<number> {
   const quota = row.integer('quota')
   if (quota < 0) row.note('the balance is below zero', String(quota))
@@ -57,7 +57,7 @@ export async function takeUser(run: Import, within: Within, row: SourceRow): Pro
   return userId
 }
 
-/** The balance of a user that an earlier run took may be another in the source by now. It stays: the source went on without this site. */
+/** Reports an imported user whose balance in the source has changed since. The balance here is not adjusted. */
 export async function compareUser(_run: Import, within: Within, row: SourceRow, userId: number): Promise<void> {
   const opening = await within
     .selectFrom('ledger')
@@ -66,10 +66,13 @@ export async function compareUser(_run: Import, within: Within, row: SourceRow, 
     .executeTakeFirst()
   const quota = row.integer('quota')
   if (opening && opening.amount !== quota)
-    row.note('the balance in the source changed after it was taken; here it stays', `${opening.amount} then, ${quota} now`)
+    row.note(
+      'the balance in the source has changed since the import; the balance here was not adjusted',
+      `${opening.amount} then, ${quota} now`,
+    )
 }
 
-/** The super admin that a first start made, and whom nothing has happened to: the first one of the source takes the place. */
+/** The super admin whom the first start created, if no import has replaced it yet: the first super admin of the source takes its place. */
 async function firstRootToReplace({ keepsIds, id }: Import, within: Within, row: SourceRow): Promise<Row<'users'> | undefined> {
   if (!keepsIds || !isRoot(row.integer('role'))) return undefined
   const own = await within.selectFrom('users').selectAll().where('role', '=', role.root).orderBy('id').limit(2).execute()
@@ -112,21 +115,21 @@ async function nameFor(
   try {
     readUsername(username)
   } catch {
-    row.note('the name breaks the rules of this site: it is kept, and can be changed by an admin', username)
+    row.note('the name breaks the rules of this site: it is kept until an admin changes it', username)
   }
   const isFree = async (name: string) => {
     const other = await within.selectFrom('users').select('id').where('username_key', '=', usernameKey(name)).executeTakeFirst()
     return !other || other.id === replaced?.id
   }
   if (await isFree(username)) return username
-  const what = 'the name is taken here, compared without case'
+  const what = 'the name already exists, ignoring case'
   if (intoExisting === 'skip') throw new Skipped(what)
   if (intoExisting === 'refuse') throw new Refused(what)
   for (let count = 2; count < renamesMax; count++) {
     const end = `-${count}`
     const name = [...username].slice(0, usernameLengthMax - end.length).join('') + end
     if (!(await isFree(name))) continue
-    row.change('the name is taken here: the user has another', `${username} is ${name}`)
+    row.change('the name already exists: the user was renamed', `${username} is ${name}`)
     return name
   }
   throw new Refused(what)
@@ -134,18 +137,18 @@ async function nameFor(
 
 async function columnsOf(run: Import, within: Within, row: SourceRow, replacedId: number) {
   const password_hash = row.text('password')
-  if (!bcryptForm.test(password_hash)) row.note('the password is no bcrypt hash: it lets nobody in')
+  if (!bcryptForm.test(password_hash)) row.note('the password is not a bcrypt hash: nobody can log in with it')
   const given = row.integer('role', role.ordinary)
   const known = given === role.ordinary || given === role.admin || given === role.root
-  if (!known) row.change('the role is not known: the user is an ordinary one', String(given))
+  if (!known) row.change('unknown role: imported as an ordinary user', String(given))
   const status = row.integer('status', 1)
   const isDeleted = run.family.deletedStatus !== undefined && status === run.family.deletedStatus
-  if (!isDeleted && status !== 1 && status !== 2) row.change('the status is not known: the user is banned', String(status))
+  if (!isDeleted && status !== 1 && status !== 2) row.change('unknown status: the user is banned', String(status))
   const inviter = row.integer('inviter_id')
   const inviter_id = (await mappedIds(within, run.id, 'users', [inviter])).get(inviter) ?? 0
-  if (inviter !== 0 && inviter_id === 0) row.change('the inviter is not here', String(inviter))
+  if (inviter !== 0 && inviter_id === 0) row.change('the inviter was not imported', String(inviter))
   const roots = isRoot(given) && (await new Passwords().verify(knownPassword, password_hash))
-  if (roots) row.note(`the password of this super admin is ${knownPassword}: it has to be changed at the first login`)
+  if (roots) row.note(`the password of this super admin is ${knownPassword}: it must be changed at the first login`)
   const now = seconds(run.core.now())
 
   return {
@@ -170,29 +173,29 @@ async function email(within: Within, row: SourceRow, ownId: number): Promise<str
   if (given === '') return ''
   const address = canonicalEmail(given)
   if (address === undefined) {
-    row.change('the e-mail address is not one: the user has none here', given)
+    row.change('the e-mail address is not valid: it was left out', given)
     return ''
   }
   if (await isFreeFor(within, 'email', address, ownId)) return address
-  row.change('another user has the e-mail address: this one has none here', address)
+  row.change('another user has this e-mail address: it was left out', address)
   return ''
 }
 
 /**
- * What identifies a user at an outside login. GitHub is known there by the login name, which anybody can give himself after its owner gave
- * it up, and OpenID accounts without their issuer: neither says for certain who it is.
+ * Accounts at external identity providers. The sources store the GitHub login name, which can pass to another person, and OpenID subjects
+ * without their issuer. Neither identifies a person, so both are dropped, and users link these accounts again.
  */
 async function identities(within: Within, row: SourceRow, ownId: number): Promise<Partial<Record<IdentityColumn, string>>> {
   if (row.text('github_id') !== '')
-    row.change('GitHub is known by login name there: the user binds the account anew', row.text('github_id'))
+    row.change('the GitHub account is a login name, not an id: the user has to link it again', row.text('github_id'))
   for (const column of ['oidc_id', 'lark_id', 'discord_id'])
     if (row.text(column) !== '')
-      row.change(`${column} has no issuer or no counterpart: the user binds the account anew`, row.text(column))
+      row.change(`${column} has no issuer or no counterpart: the user has to link the account again`, row.text(column))
   const kept: Partial<Record<IdentityColumn, string>> = { github_id: '', oidc_id: '' }
   for (const column of ['wechat_id', 'telegram_id', 'linux_do_id'] as const) {
     const id = row.text(column)
     const isFree = id === '' || (await isFreeFor(within, column, id, ownId))
-    if (!isFree) row.change(`another user has the ${column}: this one has none here`, id)
+    if (!isFree) row.change(`another user has this ${column}: it was left out`, id)
     kept[column] = isFree ? id : ''
   }
   return kept
@@ -203,14 +206,14 @@ async function accessToken(within: Within, row: SourceRow, ownId: number): Promi
   if (token === '') return null
   const hash = sha256(token)
   if (await isFreeFor(within, 'access_token_hash', hash, ownId)) return hash
-  row.change('another user has the access token: this one has none here')
+  row.change('another user has this access token: it was left out')
   return null
 }
 
 async function invitationCode(within: Within, row: SourceRow, ownId: number): Promise<string> {
   const code = row.text('aff_code')
   if (code !== '' && (await isFreeFor(within, 'aff_code', code, ownId))) return code
-  if (code !== '') row.change('another user has the invitation code: this one has a new one', code)
+  if (code !== '') row.change('another user has this invitation code: a new one was made', code)
   for (;;) {
     const fresh = randomText(6)
     if (await isFreeFor(within, 'aff_code', fresh, ownId)) return fresh
@@ -224,23 +227,23 @@ async function isFreeFor(within: Within, column: Unique, value: string, ownId: n
   return !other || other.id === ownId
 }
 
-/** The settings of the user, with the secret of the webhook sealed. */
+/** The settings of the user, with the webhook secret sealed. */
 function settingOf({ core }: Import, row: SourceRow, userId: number): string {
   const setting = row.object('setting')
   if (!setting) {
-    row.change('the settings cannot be read: the user has none here')
+    row.change('the settings are not valid JSON: they were left out')
     return ''
   }
   const { webhook_secret: secret, notification_email: unproved, ...rest } = setting
   if (typeof unproved === 'string' && unproved !== '')
-    row.change('the address for notices was never proved: the user confirms it anew', unproved)
+    row.change('the notification address was never confirmed: the user has to confirm it', unproved)
   const sealed =
     typeof secret === 'string' && secret !== '' ? { webhook_secret_sealed: sealWebhookSecret(core, userId, secret) } : {}
   const kept = { ...rest, ...sealed }
   return Object.keys(kept).length === 0 ? '' : JSON.stringify(kept)
 }
 
-/** The end of all arithmetic: what a user had is what a user has. */
+/** Throws if the balance of an imported user differs from the source. */
 async function requireBalance(within: Within, userId: number, quota: number): Promise<void> {
   const user = await within.selectFrom('users').select('quota').where('id', '=', userId).executeTakeFirstOrThrow()
   if (user.quota !== quota)
