@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { type ServerSettings, signIn, startServer } from './helpers/app.ts'
 import { testMasterKey } from './helpers/core.ts'
 import { eachDatabase, freshDatabase, type TestDatabase } from './helpers/databases.ts'
-import { changedOriginal, type Original, originalFile, originals } from './helpers/family-database.ts'
+import { changedOriginal, logRows, type Original, originalFile, originals } from './helpers/family-database.ts'
 import { statementsFor } from './helpers/family-schema.ts'
 import { type MariadbServer, startMariadb } from './helpers/mariadb-server.ts'
 import { startProcess } from './helpers/process.ts'
@@ -93,9 +93,7 @@ eachDatabase('sluice import', (_fresh, kind) => {
 
   it('goes on after it was killed, and nothing is twice', async () => {
     const rows = 20_000
-    const file = changedOriginal('new-api-0.4', [
-      `with recursive n(i) as (select 100 union all select i + 1 from n where i < ${rows + 99}) insert into logs (id, user_id, created_at, type, content, username, token_name, model_name, quota, prompt_tokens, completion_tokens, channel_id, token_id, "group", other) select i, 1, 1795415042 + i, 2, '', 'root', 't', 'm', 3, 1, 2, 1, 1, 'default', '{}' from n`,
-    ])
+    const file = changedOriginal('new-api-0.4', [logRows(rows)])
     const database = await emptyDatabase()
     const env = { PATH: process.env.PATH, ...envOf(database) }
     const child = spawn(process.execPath, [sluiceProgram, 'import', 'new-api', file, '--yes'], { env, stdio: 'ignore' })
@@ -252,6 +250,6 @@ it('refuses in words what it cannot read, and writes nothing without --yes', asy
   expect(await refusal('new-api', originalFile('new-api-0.4'), '--logs', 'clickhouse://127.0.0.1/logs', '--dry-run')).toMatch(
     /^2 .*ClickHouse/,
   )
-  expect(await refusal('new-api', '/nowhere/one-api.db', '--dry-run')).toMatch(/^2 .*no file/)
+  expect(await refusal('new-api', '/nowhere/one-api.db', '--dry-run')).toMatch(/^2 .*no such file/)
   expect(await refusal('new-api', '--dry-run')).toMatch(/^2 .*SQL_DSN/)
 })

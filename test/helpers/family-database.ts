@@ -31,6 +31,15 @@ export function changedOriginal(original: Original, statements: readonly string[
   return file
 }
 
+/** The statement that adds charges to the log of an original, each of 3 units and in another second. */
+export function logRows(count: number): string {
+  return `
+    with recursive n(i) as (select 100 union all select i + 1 from n where i < ${count + 99})
+    insert into logs (id, user_id, created_at, type, content, username, token_name, model_name, quota, prompt_tokens, completion_tokens,
+      channel_id, token_id, "group", other)
+    select i, 1, 1795415042 + i, 2, '', 'root', 't', 'm', 3, 1, 2, 1, 1, 'default', '{}' from n`
+}
+
 /** Imports a file as the command does. */
 export async function importFile(
   core: Core,

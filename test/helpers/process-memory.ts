@@ -19,5 +19,8 @@ export async function memoryGrowth(pid: number, work: () => Promise<unknown>): P
 /** Its current resident memory, in megabytes. */
 export const residentMb = (pid: number) => Math.round(memory(pid, 'VmRSS') / mb)
 
+/** Its greatest resident memory so far, in megabytes. */
+export const peakResidentMb = (pid: number) => Math.round(memory(pid, 'VmHWM') / mb)
+
 /** The number of its open files and connections. */
 export const openFilesOf = (pid: number) => readdirSync(`/proc/${pid}/fd`).length

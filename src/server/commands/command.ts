@@ -51,7 +51,14 @@ export async function withCore<Result>(work: (core: Core) => Promise<Result>): P
   }
 }
 
-/** A line that is written over itself, on terminals alone. */
+const progressIntervalMs = 10_000
+let progressAt = performance.now()
+
+/** Shows progress on standard error: on a terminal in one line that is overwritten, elsewhere as a line every ten seconds. */
 export function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`)
+  else if (text !== '' && performance.now() - progressAt >= progressIntervalMs) {
+    progressAt = performance.now()
+    process.stderr.write(`${text}\n`)
+  }
 }
