@@ -43,6 +43,7 @@ import { UpstreamResponses } from './relay/stored-responses/upstream-responses.t
 import { mediaLimits } from './relay/upstream/fetch-media.ts'
 import { AccessTokens } from './relay/upstream/request-target.ts'
 import { openAuthenticator } from './tokens/authenticate.ts'
+import { FailedCalls } from './usage/failed-calls.ts'
 import { openLedger } from './wallet/open-ledger.ts'
 import { StripeCalls } from './wallet/stripe-calls.ts'
 
@@ -159,6 +160,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     idempotentRequests: new IdempotentRequests(core, (requestId) => undelivered.has(requestId)),
     keyedCalls: new Map(),
     undelivered,
+    failedCalls: new FailedCalls(core),
     version,
     reader,
     searches: new SearchQueue(reader),
@@ -184,6 +186,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
       app.idempotentRequests.close()
       await undelivered.close()
       await ledger.close()
+      await app.failedCalls.close()
       channels.close()
       priceBook.close()
       await reader.close()

@@ -3,13 +3,14 @@ import type { Text } from '../text.ts'
 import type { LongCacheLifetime } from '../usage.ts'
 import type { SiteCostReason } from './site-cost.ts'
 
-export const logType = { topUp: 1, consume: 2, manage: 3, system: 4 } as const
+export const logType = { topUp: 1, consume: 2, manage: 3, system: 4, error: 5 } as const
 
 export const logTypeLabels: Readonly<Record<number, { label: Text; color: string }>> = {
   1: { label: { zh: '充值', en: 'Top-up' }, color: 'cyan' },
   2: { label: { zh: '消费', en: 'Usage' }, color: 'lime' },
   3: { label: { zh: '管理', en: 'Admin' }, color: 'orange' },
   4: { label: { zh: '系统', en: 'System' }, color: 'violet' },
+  5: { label: { zh: '错误', en: 'Error' }, color: 'red' },
 }
 
 /** Matching rows are counted this far beyond the beginning of the page that is shown; a total that far may be larger. */
@@ -137,8 +138,8 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   /** Admins only. */
   admin_info?: {
     use_channel: string[]
-    /** The attempts that failed. `key` is the id of the channel's key, `choice` why the channel was chosen. */
-    attempts?: { channel: number; key?: number; status: number; reason: string; ms: number; choice?: string }[]
+    /** The attempts that failed. */
+    attempts?: LogAttempt[]
     /** Of the channel that answered; absent when there was no other. */
     choice?: string
     key?: number
@@ -149,6 +150,51 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
     site_cost?: { amount: number; reason: SiteCostReason }
   }
 }
+
+/** A failed attempt. `key` is the id of the channel's key, `choice` why the channel was chosen; `status` is 0 without an answer. */
+export interface LogAttempt {
+  channel: number
+  key?: number
+  status: number
+  reason: string
+  ms: number
+  choice?: string
+}
+
+/**
+ * `other` of a failed call (type 5): a relay call of a known key that ended without its answer. `content` of the row is the message that
+ * the caller got. Times in milliseconds.
+ */
+export interface LogFailure {
+  /** What the caller was answered; 499 for a caller who left before the answer was complete. */
+  status: number
+  code: string
+  dialect: string
+  /** The wire format of the endpoint. */
+  format: string
+  /** Of the request, without its query. */
+  path: string
+  use_time_ms: number
+  /** To the first byte of the answer; absent when none was sent. */
+  frt?: number
+  /** Bytes of the request's body, as it declares them (0 for one of unknown length), and of the answer's. */
+  bytes_in: number
+  bytes_out: number
+  /** The answer had begun: the error came in its stream, or cut it off. */
+  in_stream?: true
+  /** Units that were charged for it nonetheless, in the charge of the same request id. Never part of a sum. */
+  charged?: number
+  address: string
+  user_agent: string
+  /** Admins only. */
+  admin_info?: {
+    use_channel: string[]
+    attempts?: LogAttempt[]
+  }
+}
+
+/** The status of callers who leave before their answer is complete; nginx uses the same. */
+export const clientClosedStatus = 499
 
 /** All cached input; undefined in rows without the figure. */
 export function cachedTokensOf(

@@ -20,6 +20,42 @@ export const logs = section(
         en: 'Older usage logs are deleted automatically. The ledger, balances and dashboard are not affected. 0 keeps all logs.',
       },
     }),
+    ErrorLogMode: option({
+      ...choice('sampled', {
+        off: { zh: '不记录', en: 'Off' },
+        sampled: { zh: '限速记录', en: 'Limited per second' },
+        all: { zh: '全部记录', en: 'All' },
+      }),
+      label: { zh: '失败调用日志', en: 'Logs of failed calls' },
+      help: {
+        zh: '把没有得到回答的调用记为“错误”日志，不影响扣费与统计。限速记录时，超过每秒上限的只计数，不写入。',
+        en: 'Logs calls that end without an answer, as type Error. Charges and statistics are not affected. When limited, calls above the limit of a second are counted but not logged.',
+      },
+    }),
+    ErrorLogRowsPerSecond: option({
+      ...integer(20, { min: 1, max: 1000, unit: { zh: '条/秒', en: 'per second' } }),
+      label: { zh: '失败调用每秒记录上限', en: 'Failed calls logged per second' },
+      help: {
+        zh: '每个节点每秒最多写入的失败调用；单个用户最多占一半。仅用于限速记录。',
+        en: 'The most failed calls that a node logs in a second, at most half of them of one user. Applies when limited.',
+      },
+    }),
+    ErrorLogRetentionDays: option({
+      ...integer(30, { min: 0, max: 3650, unit: { zh: '天', en: 'days' } }),
+      label: { zh: '失败调用日志保留天数', en: 'Failed call retention' },
+      help: {
+        zh: '更早的失败调用日志会自动清理；0 表示不按时间清理。',
+        en: 'Older logs of failed calls are deleted automatically. 0 keeps them regardless of age.',
+      },
+    }),
+    ErrorLogRowsMax: option({
+      ...integer(500_000, { min: 1000, max: 100_000_000, unit: { zh: '条', en: 'rows' } }),
+      label: { zh: '失败调用日志最多条数', en: 'Most logs of failed calls' },
+      help: {
+        zh: '超出后自动清理最早的失败调用日志，避免占满磁盘。',
+        en: 'Beyond this number the oldest logs of failed calls are deleted, so that they cannot fill the disk.',
+      },
+    }),
     TaskRetentionDays: option({
       ...integer(0, { min: 0, max: 3650, unit: { zh: '天', en: 'days' } }),
       label: { zh: '绘图与异步任务保留天数', en: 'Drawing and task retention' },

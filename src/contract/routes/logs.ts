@@ -11,6 +11,9 @@ const ownFilters = {
   model_name: queryText,
   group: queryText,
   request_id: queryText,
+  /** Of failed calls. */
+  status: queryInt,
+  code: queryText,
 }
 const allFilters = { ...ownFilters, username: queryText, channel: queryInt, user_id: queryInt, site_cost: queryText }
 const place = { ...oneBasedPage, before: queryText, sort: querySort(logSorts) }

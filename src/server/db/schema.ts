@@ -451,6 +451,9 @@ interface LogsTable {
   group: Generated<string>
   request_id: Generated<string>
   other: Generated<string>
+  /** Of a failed call (type 5): the status and the code that its caller got; 0 and '' in other rows. */
+  error_status: Generated<number>
+  error_code: Generated<string>
 }
 
 /** Usage rolled up by hour. `token_used` counts input and output tokens. */

@@ -10,7 +10,8 @@ import { Refused, type SourceRow } from './source-row.ts'
 
 type LogRow = NewRow<'logs'> & { readonly id: number }
 
-const types: ReadonlySet<number> = new Set(Object.values(logType))
+/** Failed calls of other programs name channels where their owners read: they become rows of the system. */
+const types: ReadonlySet<number> = new Set(Object.values(logType).filter((type) => type !== logType.error))
 
 /**
  * Imports a page of log rows, leaving out those that an earlier run imported, and adds the new rows to the hourly sums in the same transaction.

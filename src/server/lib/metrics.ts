@@ -4,6 +4,11 @@ import { droppedLines } from './log-output.ts'
 /** The only file that knows the metrics library. Names follow Prometheus conventions. */
 export type Metrics = ReturnType<typeof newMetrics>
 
+interface Readings {
+  failedCallsWaiting: () => number
+  unknownKeyCalls: () => ReadonlyMap<string, number>
+}
+
 export function newMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -17,8 +22,42 @@ export function newMetrics() {
     },
   })
 
+  /** What is read when the metrics are asked for; the parts that know it set it. */
+  const readings: Readings = { failedCallsWaiting: () => 0, unknownKeyCalls: () => new Map() }
+  new Gauge({
+    name: 'sluice_failed_call_rows_waiting',
+    help: 'Log rows of failed calls that are not written yet',
+    registers,
+    collect() {
+      this.set(readings.failedCallsWaiting())
+    },
+  })
+  new Gauge({
+    name: 'sluice_unknown_key_calls',
+    help: 'Relay calls without a known key since the start, by address; the addresses with the most',
+    labelNames: ['address'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [address, count] of readings.unknownKeyCalls()) this.set({ address }, count)
+    },
+  })
+
   return {
     registry,
+    readings,
+    failedCalls: new Counter({
+      name: 'sluice_failed_calls_total',
+      help: 'Relay calls of known keys that ended without their answer, by the status that the caller got; 499 is a caller who left',
+      labelNames: ['status'],
+      registers,
+    }),
+    failedCallRows: new Counter({
+      name: 'sluice_failed_call_rows_total',
+      help: 'Log rows of failed calls: written, off, sampled (beyond the limit of a second), dropped (queue full) or lost',
+      labelNames: ['outcome'],
+      registers,
+    }),
     relayRequests: new Counter({
       name: 'sluice_relay_requests_total',
       help: 'Finished relay requests',

@@ -46,12 +46,14 @@ export async function admitRequest(
   const isHeavyBody = isHeavy(body.bytes.length)
   if (isHeavyBody) await yieldWithPriority()
   const facts = format.readRequest(body.json, endpoint.fromPath, body.form?.files)
+  call.asked = facts
   const asksFor = { model: facts.model, format: endpoint.format, body: body.json }
   const allowed = authorizeModel(app, caller, asksFor)
   const { continues } = format
   const storingChannel =
     continues && namesHistory(continues, body.json) ? await findStoringChannel(app, caller, asksFor) : undefined
   const group = storingChannel?.group ?? allowed
+  call.group = group
   const prompt = format.promptText(body.json)
   if (isHeavyBody) await yieldWithPriority()
   const estimate = estimatePrompt(app, { facts, body: body.json, prompt, keptTokens: storingChannel?.tokens ?? 0 })

@@ -44,10 +44,12 @@ async function answerCaller(
   const judging = checkBeforeBody(app, call, { caller: arrived, lease, isFree, groupInBody: endpoint.from === 'session' })
   if (judging) await judging
   const read = await call.readBody()
+  call.asked = read.json
   if (isHeavy(read.bytes.length)) await yieldWithPriority()
   const sent = withModelOfPath(read, endpoint)
   const { caller, body } =
     endpoint.from === 'session' ? readPlaygroundRequest(app, arrived, sent) : { caller: arrived, body: sent }
+  call.caller = caller
 
   const expanded = continues === 'response' ? await expandHistory(app, caller, body) : { body }
   const asked = { call, caller, lease, ...expanded }

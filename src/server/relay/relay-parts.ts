@@ -14,6 +14,7 @@ import type { Core } from '../options/core.ts'
 import type { Catalog } from '../pricing/catalog.ts'
 import type { PriceBook } from '../pricing/price-book.ts'
 import type { Authenticator } from '../tokens/authenticate.ts'
+import type { FailedCalls } from '../usage/failed-calls.ts'
 import type { Ledger } from '../wallet/ledger.ts'
 import type { EmptyBalances } from './admission/authenticate.ts'
 import type { Calibration } from './admission/token-estimate.ts'
@@ -55,4 +56,5 @@ export interface RelayParts extends Core {
   readonly idempotentRequests: IdempotentRequests
   readonly keyedCalls: KeyedCalls
   readonly undelivered: UndeliveredReplies
+  readonly failedCalls: FailedCalls
 }

@@ -7,6 +7,7 @@ import { requireFewHeaders } from '../lib/header-limits.ts'
 import { newRequestId } from '../lib/ids.ts'
 import { MemoryWatch } from '../lib/memory-watch.ts'
 import { handleBilling } from './billing.ts'
+import { noteFailedCall } from './charge/failed-call.ts'
 import { handleCount } from './count/count.ts'
 import { type Endpoint, findEndpoint, isRelayPath, refuseRoute } from './endpoints.ts'
 import { handleRelay } from './handle-request.ts'
@@ -138,6 +139,7 @@ async function serve(
     call.sendError(appError)
     app.metrics.relayRequests.inc({ format, outcome: appError.code })
   }
+  noteFailedCall(app, call, format)
   if (keyed) await keyed.finish()
   app.metrics.relaySeconds.observe({ format }, Math.max(0, app.steady() - call.startedMs) / 1000)
 }

@@ -9,6 +9,7 @@ import { requireFewHeaders } from '../lib/header-limits.ts'
 import { newRequestId } from '../lib/ids.ts'
 import { lingeringClose } from '../lib/lingering-close.ts'
 import { socketLimits } from '../lib/upstream-socket.ts'
+import { noteFailedCall } from './charge/failed-call.ts'
 import { findEndpoint, findSocketEndpoint, type RelayEndpoint, refuseRoute } from './endpoints.ts'
 import { handleRelay } from './handle-request.ts'
 import { asAppError, ClientExchange } from './http/client-exchange.ts'
@@ -67,6 +68,7 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
       if (call.response.socket) call.sendError(appError)
       else socket.destroy()
     }
+    noteFailedCall(app, call, format)
     for (const session of mine) sessions.delete(session)
     app.metrics.relayRequests.inc({ format, outcome })
   }

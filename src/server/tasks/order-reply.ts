@@ -17,13 +17,15 @@ export function orderAnswer(answer: JsonObject, channel: RunningChannel): JsonOb
 
 /** Sends the refusal of an upstream: with its own code where the dialect has them, else as an error. */
 export function refuse(call: ClientExchange, { answer, reason, code }: Refused, channel: RunningChannel): void {
+  const message = cleanText(reason, channel) || code
+  const text = { zh: message, en: message }
+  const error = { status: 500, message: text, type: 'upstream_error', code, param: null, retryAfter: 0, final: true }
   if (answer) {
+    call.noteError({ ...error, status: 200 })
     sendJson(call, orderAnswer(answer, channel))
     return
   }
-  const message = cleanText(reason, channel) || code
-  const text = { zh: message, en: message }
-  call.sendError({ status: 500, message: text, type: 'upstream_error', code, param: null, retryAfter: 0, final: true })
+  call.sendError(error)
 }
 
 export function sendJson(call: ClientExchange, value: unknown): void {

@@ -57,6 +57,7 @@ export async function placeOrder(
   const tried = new Set<number>()
   const full = new Map<number, number>()
   const attempts: Attempt[] = []
+  placing.call.attempts = attempts
   let outcome: Placed['outcome']
 
   while (attempts.length < triesMax) {

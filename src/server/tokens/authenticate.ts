@@ -48,11 +48,17 @@ export interface Authenticator {
    * Finds the caller behind the first known key of `candidates` (each as sent, with or without `Bearer` and `sk-`); at most three
    * different ones are looked up. That key decides: when it is refused, later ones in the list are not tried. Synchronous when the
    * token is cached. Throws `token_missing`, `token_invalid`, `token_disabled`, `token_expired`, `token_exhausted`,
-   * `token_address_forbidden`, `user_banned`, `channel_pin_forbidden` or `database_unavailable`.
+   * `token_address_forbidden`, `user_banned`, `channel_pin_forbidden` or `database_unavailable`. `seen.caller` becomes the owner of a
+   * known key, also of one that is refused.
    */
-  authenticate(candidates: readonly string[], address: string): Promise<RelayCaller> | RelayCaller
+  authenticate(candidates: readonly string[], address: string, seen?: SeenCaller): Promise<RelayCaller> | RelayCaller
   /** Writes the access times that are still to be written. */
   close(): Promise<void>
+}
+
+/** Whose key a call has sent. */
+export interface SeenCaller {
+  caller: RelayCaller | undefined
 }
 
 /** A token and its owner as loaded. */
@@ -78,26 +84,27 @@ export function openAuthenticator(core: Core): Authenticator {
   const offToken = core.bus.on('token', (id) => known.dropToken(id))
   const offUser = core.bus.on('user', (id) => known.dropUser(id))
 
-  function authenticate(candidates: readonly string[], address: string): Promise<RelayCaller> | RelayCaller {
+  function authenticate(candidates: readonly string[], address: string, seen?: SeenCaller): Promise<RelayCaller> | RelayCaller {
     const keys = readKeys(candidates)
     for (const key of keys) {
       const token = known.peek(key.hash)
-      if (token === undefined) return authenticateCold(keys, address)
-      if (token) return checkToken(token, key, address)
+      if (token === undefined) return authenticateCold(keys, address, seen)
+      if (token) return checkToken(token, key, address, seen)
     }
     return fail('token_invalid')
   }
 
-  async function authenticateCold(keys: readonly Key[], address: string): Promise<RelayCaller> {
+  async function authenticateCold(keys: readonly Key[], address: string, seen?: SeenCaller): Promise<RelayCaller> {
     for (const key of keys) {
       const token = await known.find(key.hash)
-      if (token) return checkToken(token, key, address)
+      if (token) return checkToken(token, key, address, seen)
     }
     return fail('token_invalid')
   }
 
-  function checkToken(token: Known, key: Key, address: string): RelayCaller {
+  function checkToken(token: Known, key: Key, address: string, seen?: SeenCaller): RelayCaller {
     const now = seconds(core.now())
+    if (seen) seen.caller = token.caller
     requireUsable(token, now)
     const { caller } = token
     if (caller.allowedAddresses && !caller.allowedAddresses.has(address)) fail('token_address_forbidden')

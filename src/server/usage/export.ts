@@ -1,4 +1,4 @@
-import { cachedTokensOf, type Log, type LogOther, logTypeLabels } from '../../contract/entities/log.ts'
+import { cachedTokensOf, type Log, type LogFailure, type LogOther, logTypeLabels } from '../../contract/entities/log.ts'
 import { usdFigure } from '../../contract/quota.ts'
 import type { Queries } from '../db/open.ts'
 import { csvLine } from '../lib/csv.ts'
@@ -74,7 +74,7 @@ interface Shown {
   readonly timeText: (unixSeconds: number) => string
 }
 
-type Other = Partial<LogOther>
+type Other = Partial<LogOther> & Partial<Pick<LogFailure, 'status' | 'code'>>
 
 interface ExportColumn {
   readonly name: string
@@ -110,6 +110,8 @@ const allColumns: readonly ExportColumn[] = [
   { name: 'amount', value: (log) => log.amount },
   { name: 'usd', value: (log, other, perUsd) => usdFigure(log.quota || log.amount, other.quota_per_unit ?? perUsd) },
   { name: 'content', value: (log) => log.content },
+  { name: 'status', value: (_log, other) => other.status },
+  { name: 'code', value: (_log, other) => other.code },
 ]
 
 function csvOf(log: Log, columns: readonly ExportColumn[], { perUsd, timeText }: Shown): string {

@@ -21,6 +21,9 @@ export interface LogFilter {
   readonly request_id?: string
   /** Charges for which the site bore a part for this reason, a `SiteCostReason`. */
   readonly site_cost?: string
+  /** Failed calls whose caller got this status, or this code. */
+  readonly status?: number
+  readonly code?: string
 }
 
 /** A filter with stored names instead of typed ones, and with the narrowest known time range. */
@@ -35,6 +38,10 @@ export async function resolveFilter(
   { username, model_name, ...filter }: LogFilter,
 ): Promise<ResolvedFilter | undefined> {
   let resolved: ResolvedFilter = filter
+  if (filter.status || filter.code) {
+    if (filter.type && filter.type !== logType.error) return undefined
+    resolved = { ...resolved, type: logType.error }
+  }
   if (model_name) {
     const models = model_name.includes('%') ? await modelsLike(db, model_name) : [model_name]
     if (models.length === 0) return undefined
@@ -77,6 +84,8 @@ const columnsOfLog: readonly Comparison[] = [
   ['tokenId', 'token_id', '='],
   ['token_name', 'token_name', '='],
   ['request_id', 'request_id', '='],
+  ['status', 'error_status', '='],
+  ['code', 'error_code', '='],
 ]
 
 function comparisons(
@@ -90,8 +99,9 @@ function comparisons(
   )
 }
 
-/** Spelled out like the condition of the partial index on rows without a charge: databases prove nothing about parameters. */
+/** Spelled out like the conditions of the partial indexes on rows without a charge: databases prove nothing about parameters. */
 function ofType(eb: ExpressionBuilder<Tables, 'logs'>, type: number): Expression<SqlBool> {
+  if (type === logType.error) return eb('logs.type', '=', eb.lit(logType.error))
   const equal = eb('logs.type', '=', type)
   return type === logType.consume ? equal : eb.and([equal, eb('logs.type', '<>', eb.lit(logType.consume))])
 }
@@ -116,7 +126,7 @@ const daySeconds = 86_400
 const chargeSlackSeconds = 60
 
 /**
- * The charge of a request names its user and its time. A row without a charge is looked up by the id, which begins with the UTC time
+ * The charge of a request names its user and its time, and so does the row of a failed call. Any other row is looked up by the id, which begins with the UTC time
  * of arrival (`lib/ids`): a day on either side covers clocks that differ and long requests. Ids of another form are looked up without
  * a time range.
  */
@@ -129,6 +139,16 @@ async function aroundRequest(db: Queries, filter: ResolvedFilter, requestId: str
   if (charge) {
     if (filter.userId && filter.userId !== charge.user_id) return undefined
     return narrowed({ ...filter, userId: charge.user_id }, charge.created_at, chargeSlackSeconds)
+  }
+  const failed = await db
+    .selectFrom('logs')
+    .select(['user_id', 'created_at'])
+    .where('request_id', '=', requestId)
+    .where((eb) => eb('type', '=', eb.lit(logType.error)))
+    .executeTakeFirst()
+  if (failed) {
+    if (filter.userId && filter.userId !== failed.user_id) return undefined
+    return narrowed({ ...filter, userId: failed.user_id }, failed.created_at, chargeSlackSeconds)
   }
   const arrived = arrivalOf(requestId)
   return arrived === undefined ? filter : narrowed(filter, arrived, daySeconds)

@@ -1,6 +1,7 @@
-import type { AliasedSelectQueryBuilder } from 'kysely'
+import { type AliasedSelectQueryBuilder, sql } from 'kysely'
+import { logType } from '../../contract/entities/log.ts'
 import type { Queries } from '../db/open.ts'
-import { matchingHours, type ResolvedFilter } from './filter.ts'
+import { matching, matchingHours, type ResolvedFilter } from './filter.ts'
 import { hourSeconds, type Span, splitByHour } from './hours.ts'
 import { rollupEnd, sumHours } from './rollup.ts'
 
@@ -31,12 +32,25 @@ export async function hourBuckets(
 ): Promise<HourBucket[]> {
   const since = firstHour(filter)
   const direction = order === 'newest' ? 'desc' : 'asc'
+  const failed = filter.type
+    ? []
+    : await failedCalls(db, { ...filter, start_timestamp: since })
+        .select([hourOfLog.as('hour'), ({ fn }) => fn.countAll<number>().as('count')])
+        .groupBy(hourOfLog)
+        .orderBy(hourOfLog, direction)
+        .limit(limit)
+        .execute()
+  const merged = (charged: readonly HourBucket[]) => {
+    if (failed.length === 0) return [...charged]
+    const sorted = [...charged, ...failed].sort((one, other) => one.hour - other.hour)
+    return (order === 'newest' ? sorted.reverse() : sorted).slice(0, limit)
+  }
   if (!filter.token_name) {
-    return bucketHours(db, { ...filter, start_timestamp: since })
+    const charged = bucketHours(db, { ...filter, start_timestamp: since })
       .select('quota_data.count')
       .orderBy('quota_data.created_at', direction)
       .limit(limit)
-      .execute()
+    return merged(await charged.execute())
   }
   const behindRollup = await bucketHours(db, { ...filter, start_timestamp: Math.max(since, await rollupEnd(db)) })
     .select(({ fn }) => fn.sum<number>('quota_data.count').as('count'))
@@ -48,7 +62,15 @@ export async function hourBuckets(
     .orderBy('hour', direction)
     .limit(limit)
     .execute()
-  return order === 'newest' ? [...behindRollup, ...rolledUp] : [...rolledUp, ...behindRollup]
+  return merged(order === 'newest' ? [...behindRollup, ...rolledUp] : [...rolledUp, ...behindRollup])
+}
+
+/** An hour is its first second. */
+const hourOfLog = sql<number>`logs.created_at - logs.created_at % ${sql.lit(hourSeconds)}`
+
+/** Rows of failed calls: their index holds every column that they are filtered by. */
+function failedCalls(db: Queries, filter: ResolvedFilter) {
+  return db.selectFrom('logs').where(matching({ ...filter, type: logType.error }))
 }
 
 /** Every hour in which something matches, the newest first. */
@@ -65,11 +87,18 @@ export function userHoursSince(db: Queries, filter: ResolvedFilter, { hour, mark
       .select(['quota_data.created_at as hour', 'quota_data.user_id as charged_user'])
       .distinct()
       .where(matchingHours({ ...filter, start_timestamp: start }))
-  if (!filter.token_name) return rolled(hour).as('user_hours')
-  return tokenHours(db, { ...filter, start_timestamp: hour })
-    .select(['hour', 'user_id as charged_user'])
-    .unionAll(rolled(Math.max(hour, mark)))
-    .as('user_hours')
+  const charged = filter.token_name
+    ? tokenHours(db, { ...filter, start_timestamp: hour })
+        .select(['hour', 'user_id as charged_user'])
+        .unionAll(rolled(Math.max(hour, mark)))
+    : rolled(hour)
+  if (filter.type) return charged.as('user_hours')
+  const failed = failedCalls(db, { ...filter, start_timestamp: hour }).select([
+    hourOfLog.as('hour'),
+    'logs.user_id as charged_user',
+  ])
+  // Each once, also where there are both.
+  return db.selectFrom(charged.as('charged')).selectAll().union(failed).as('user_hours')
 }
 
 /** The first hour that a filter reaches into. */

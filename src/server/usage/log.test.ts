@@ -453,8 +453,8 @@ eachDatabase('logs', (fresh, kind) => {
     expect(rest).toEqual([])
     expect(head).toMatch(/^\uFEFFtime \(Asia\/Shanghai\),type,request_id,token,/)
     expect(head).not.toMatch(/channel|username/)
-    expect(newest).toMatch(/^2027-01-15T16:00:00\+08:00,Usage,,,,'@SUM\(1\),.*,500000,-500000,1\.000000,"a ""b"", c"$/)
-    expect(oldest).toMatch(/^2027-01-13T16:00:00\+08:00,.*,'=1\+1$/)
+    expect(newest).toMatch(/^2027-01-15T16:00:00\+08:00,Usage,,,,'@SUM\(1\),.*,500000,-500000,1\.000000,"a ""b"", c",,$/)
+    expect(oldest).toMatch(/^2027-01-13T16:00:00\+08:00,.*,'=1\+1,,$/)
 
     expect(await lines({ filter: { username: 'bob' } })).toEqual([
       expect.any(String),

@@ -78,8 +78,8 @@ export async function searchOwnLogs(core: Core, { keyword, userId }: { keyword: 
 }
 
 export interface LogRecord {
-  /** Consume rows are the ledger's. */
-  readonly type: Exclude<(typeof logType)[keyof typeof logType], typeof logType.consume>
+  /** Consume rows are the ledger's, failed calls those of `failed-calls.ts`. */
+  readonly type: Exclude<(typeof logType)[keyof typeof logType], typeof logType.consume | typeof logType.error>
   /** Unix seconds. */
   readonly at: number
   readonly userId: number
@@ -94,12 +94,20 @@ export async function recordLog(within: Queries, { type, at, userId, username, c
 }
 
 /** A row as admins see it. */
-export function presentLog({ channel_id, channel_name, is_stream, quota, ...row }: LogRow): Log {
+export function presentLog({
+  channel_id,
+  channel_name,
+  is_stream,
+  quota,
+  error_status: _status,
+  error_code: _code,
+  ...row
+}: LogRow): Log {
   const isCharge = row.type === logType.consume
   return {
     ...row,
     quota: isCharge ? quota : 0,
-    amount: isCharge ? 0 - quota : quota,
+    amount: isCharge ? 0 - quota : row.type === logType.error ? 0 : quota,
     channel: channel_id,
     channel_name: channel_name ?? '',
     is_stream: is_stream === 1,

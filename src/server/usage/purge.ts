@@ -10,7 +10,7 @@ import type { Caller, Core } from '../options/core.ts'
 
 /**
  * Cleaning the log: consume rows that are older than a time go, day by day in small batches, so that others write in between. Rows of
- * top-ups, admins and the system stay; the ledger, balances and the sums of the dashboard are never touched.
+ * failed calls have a retention of their own. Rows of top-ups, admins and the system stay; the ledger, balances and the sums of the dashboard are never touched.
  */
 
 const removedAtOnce = 1_000
@@ -75,7 +75,40 @@ export async function runPurges(core: Core, signal?: AbortSignal, tell: (detail:
     const from = (await oldestCharge(core.db)) ?? before
     removed += await removeBefore(core, { from, before, onBatch: async () => !signal?.aborted })
   }
+  return removed + (await removeFailedCalls(core, signal))
+}
+
+/** Deletes rows of failed calls that are older than their retention, and the oldest beyond their greatest number. */
+async function removeFailedCalls(core: Core, signal?: AbortSignal): Promise<number> {
+  const { ErrorLogRetentionDays: days, ErrorLogRowsMax: rowsMax } = core.options.current
+  const tooOld = days > 0 ? seconds(core.now()) - days * daySeconds - 1 : 0
+  const beyond = await failedCalls(core.db)
+    .select('created_at')
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .offset(rowsMax)
+    .limit(1)
+    .executeTakeFirst()
+  const last = Math.max(tooOld, beyond?.created_at ?? 0)
+  let removed = 0
+  while (last > 0 && !signal?.aborted) {
+    const oldest = failedCalls(core.db)
+      .select('id')
+      .where('created_at', '<=', last)
+      .orderBy('created_at')
+      .orderBy('id')
+      .limit(removedAtOnce)
+    const { numDeletedRows } = await core.db.deleteFrom('logs').where('id', 'in', oldest).executeTakeFirstOrThrow()
+    removed += Number(numDeletedRows)
+    if (Number(numDeletedRows) < removedAtOnce) break
+    await setImmediate()
+  }
   return removed
+}
+
+/** The literal makes the partial index of these rows serve. */
+function failedCalls(db: Queries) {
+  return db.selectFrom('logs').where((eb) => eb('type', '=', eb.lit(logType.error)))
 }
 
 async function runPurge(

@@ -119,9 +119,11 @@ export async function countRows(db: Queries, filter: ResolvedFilter, offset: num
   const known = await sumWithoutRows(db, kept)
   if (!known) return countOf(db, await locatedRows(db, filter), limit)
   let { count } = known.sum
+  const charges = { ...filter, type: logType.consume }
   for (const { from, to } of known.left) {
-    if (count < limit) count += await countAlong(db, { ...filter, start_timestamp: from, end_timestamp: to }, limit - count)
+    if (count < limit) count += await countAlong(db, { ...charges, start_timestamp: from, end_timestamp: to }, limit - count)
   }
+  if (!filter.type && count < limit) count += await countAlong(db, { ...filter, type: logType.error }, limit - count)
   return Math.min(count, limit)
 }
 
@@ -150,7 +152,10 @@ export async function* daysOf(db: Queries, filter: ResolvedFilter): AsyncGenerat
   }
 }
 
-/** Only charges have a model, a channel, a group and a token, and each is counted in the roll-up of its hour. */
+/**
+ * Only charges and failed calls have a model, a channel, a group and a token. Each charge is counted in the roll-up of its hour; the failed
+ * calls have an index of their own.
+ */
 export function isLocated({ models, channel, group, token_name, type, request_id, site_cost }: ResolvedFilter): boolean {
   return Boolean(models || channel || group || token_name) && (!type || type === logType.consume) && !request_id && !site_cost
 }
@@ -221,7 +226,7 @@ async function locatedRows(db: Queries, filter: ResolvedFilter) {
     .whereRef('logs.user_id', '=', 'user_hours.charged_user')
     .whereRef('logs.created_at', '>=', 'user_hours.hour')
     .where((eb) => eb('logs.created_at', '<', eb('user_hours.hour', '+', hourSeconds)))
-    .where('logs.type', '=', logType.consume)
+    .where('logs.type', 'in', filter.type ? [filter.type] : [logType.consume, logType.error])
     .where(matching(filter))
 }
 

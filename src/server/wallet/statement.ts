@@ -1,4 +1,5 @@
 import type { LedgerRow, LedgerSort } from '../../contract/entities/ledger-row.ts'
+import { logType } from '../../contract/entities/log.ts'
 import type { SortBy } from '../../contract/envelope.ts'
 import type { Queries } from '../db/open.ts'
 import type { PageOf } from '../db/page.ts'
@@ -106,6 +107,7 @@ async function readCalls(db: Queries, userId: number, rows: readonly { kind: str
     .selectFrom('logs')
     .select(['request_id', 'model_name', 'token_name'])
     .where('user_id', '=', userId)
+    .where('type', '=', logType.consume)
     .where('created_at', 'in', [...new Set(charges.map(({ created_at }) => created_at))])
     .where(
       'request_id',

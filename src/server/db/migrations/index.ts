@@ -26,6 +26,7 @@ import { hostedTools } from './0026-hosted-tools.ts'
 import { lackingEndpoints } from './0027-lacking-endpoints.ts'
 import { priceData } from './0028-price-data.ts'
 import { imports } from './0029-imports.ts'
+import { failedCalls } from './0030-failed-calls.ts'
 
 /**
  * All migrations, in the order of their numbers, in which they run. Forward only: a landed one is never edited. How numbers are
@@ -58,4 +59,5 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0027-lacking-endpoints', up: lackingEndpoints },
   { name: '0028-price-data', up: priceData },
   { name: '0029-imports', up: imports },
+  { name: '0030-failed-calls', up: failedCalls },
 ]

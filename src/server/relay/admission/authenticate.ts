@@ -30,7 +30,7 @@ export function authenticateCall(
   call: ClientExchange,
 ): Promise<RelayCaller> | RelayCaller {
   if (endpoint.from === 'session') return callerOfSession(app, call)
-  return app.authenticator.authenticate(keysIn(call.request.headers, call.dialect, call.request.url), call.client.address)
+  return app.authenticator.authenticate(keysIn(call.request.headers, call.dialect, call.request.url), call.client.address, call)
 }
 
 /** Where a key may be, in the order of the dialect. Each distinct one is tried, so that a placeholder does not hide a valid key. */
@@ -65,7 +65,7 @@ async function callerOfSession(app: CallerParts, call: ClientExchange): Promise<
   const identity = await requireIdentity(app, headers)
   requireChangedPassword(identity, call.client)
   const { account } = identity
-  return {
+  const caller = {
     userId: account.id,
     username: account.username,
     role: account.role,
@@ -73,6 +73,8 @@ async function callerOfSession(app: CallerParts, call: ClientExchange): Promise<
     acceptsUnpriced: readAcceptsUnpriced(account.setting),
     ...noToken,
   }
+  call.caller = caller
+  return caller
 }
 
 /** Token fields of a caller without a token: no restrictions. */

@@ -8,6 +8,7 @@ import { textAt } from '../../protocols/wire-format.ts'
 import { authorizeModel } from '../admission/authorize-request.ts'
 import { type AdmissionParts, type AuthenticatedRequest, admitRequest } from '../admit-request.ts'
 import type { AdmittedRequest } from '../admitted-request.ts'
+import { noteFailedCall } from '../charge/failed-call.ts'
 import type { RelayEndpoint } from '../endpoints.ts'
 import { type AnswerParts, answerRequest, release } from '../failover/answer-request.ts'
 import { asAppError } from '../http/client-exchange.ts'
@@ -20,7 +21,7 @@ import { localResponseOf } from '../stored-responses/store-answer.ts'
 import { BackgroundRun } from './background-run.ts'
 
 /** The parts that a response in the background uses. */
-export type BackgroundParts = AdmissionParts & AnswerParts & Pick<RelayParts, 'backgroundRuns'>
+export type BackgroundParts = AdmissionParts & AnswerParts & Pick<RelayParts, 'backgroundRuns' | 'failedCalls'>
 
 /** Limit for one user on one node: such runs need no connection that would limit them. */
 const runsMax = 100
@@ -103,11 +104,15 @@ async function openRun(
   return { request: Object.freeze({ ...opened, call: run.call }), dialogue, own, run }
 }
 
-async function make(app: AnswerParts, { request, dialogue, run }: Omit<Run, 'own'>): Promise<void> {
+async function make(
+  app: AnswerParts & Pick<RelayParts, 'failedCalls'>,
+  { request, dialogue, run }: Omit<Run, 'own'>,
+): Promise<void> {
   try {
     await answerRequest(app, request, dialogue)
   } catch (error) {
     run.call.sendError(asAppError(app, run.call, error))
   }
   await run.end()
+  noteFailedCall(app, run.call, request.format.format)
 }

@@ -53,6 +53,9 @@ export class BackgroundRun {
       { request: detachedRequest(call.request, call.request.url ?? '', {}), response: this.#answer.asResponse() },
       { id, dialect, language, client, nowMs },
     )
+    this.call.caller = call.caller
+    this.call.asked = call.asked
+    this.call.group = call.group
     this.#beat = app.deadlines.after(beatMs, () => this.#writeDown())
   }
 

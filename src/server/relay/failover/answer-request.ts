@@ -40,6 +40,7 @@ export async function answerRequest(app: AnswerParts, request: AdmittedRequest, 
 async function attemptUntilAnswered(app: AnswerParts, request: AdmittedRequest, shared: SharedByAttempts): Promise<void> {
   const { call } = request
   const { failed } = shared
+  call.attempts = failed
   const isBound = request.caller.pinnedChannel !== 0 || request.storingChannel !== undefined
   const triesMax = isBound ? 1 : app.options.current.RetryTimes + 1
   const attempts = new ChannelAttempts(app, request, shared)
@@ -58,20 +59,17 @@ async function attemptUntilAnswered(app: AnswerParts, request: AdmittedRequest, 
     const attempted = await attempts.attempt(channel, choice)
     const { outcome } = attempted
     if (outcome === 'full') continue
+    const broken = outcome === 'answered' ? (attempted.state.brokeOff ?? (call.isAborted ? leftByCaller : undefined)) : outcome
+    if (broken) {
+      const { status, reason } = broken
+      failed.push({ channel: channel.id, key: channel.keyId, status, reason, ms: app.steady() - startedMs, choice })
+    }
     if (outcome === 'answered') {
       app.metrics.upstreamAttempts.inc({ outcome: 'answered' })
       return
     }
     last = outcome
     if (attempted.state.lost) lost = attempted.state
-    failed.push({
-      channel: channel.id,
-      key: channel.keyId,
-      status: outcome.status,
-      reason: outcome.reason,
-      ms: app.steady() - startedMs,
-      choice,
-    })
     noteFailure(app, call, channel, outcome)
     if (!outcome.isRetryable || call.isCommitted || call.isAborted) break
   }
@@ -89,6 +87,9 @@ async function attemptUntilAnswered(app: AnswerParts, request: AdmittedRequest, 
   call.sendError(failed.length > 1 ? { ...callerError, final: true } : callerError, request.format.stream?.errorEvent)
 }
 
+/** The channel was answering when its caller left. */
+const leftByCaller = { status: 0, reason: 'client_closed' }
+
 /** Responses clients compact a conversation that is too long only when a stream event reports it, not when the status does. */
 function isSentInStream({ format, facts, toStore }: AdmittedRequest, { known }: CallerError): boolean {
   const isForeground = toStore?.isBackground !== true
@@ -98,6 +99,7 @@ function isSentInStream({ format, facts, toStore }: AdmittedRequest, { known }: 
 function failInStream(request: AdmittedRequest, callerError: CallerError): void {
   const { call, body, facts } = request
   const { message, ...error } = inDialect('openai', callerError)
+  call.noteError(callerError)
   const quoted = `${message.en} (request id: ${call.id})`
   const context = {
     id: call.id,

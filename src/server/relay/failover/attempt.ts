@@ -128,6 +128,7 @@ async function attemptBytes(
   if (!call.isCommitted) return failure
   attempt.brokeOff = failure
   await settle(app, attempt, await endingOf(request, noReply, brokenOffBy(failure)))
+  call.noteError(failure.forCaller(request.inputTokens))
   // A truncated file must not look complete.
   call.drop()
   return 'answered'

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { LogAttempt } from '../../../contract/entities/log.ts'
 import type { Language } from '../../../contract/text.ts'
 import { isDatabaseFailure } from '../../db/open.ts'
 import type { CallerLog } from '../../lib/caller-log.ts'
@@ -12,7 +13,8 @@ import type { Core } from '../../options/core.ts'
 import { type CallerError, errorBody, errorEvent, errorHeaders, ownError, statusFor } from '../../protocols/error-body.ts'
 import { inDialect } from '../../protocols/error-dialect.ts'
 import type { Dialect } from '../../protocols/format.ts'
-import type { Reframing, UpstreamErrorFacts } from '../../protocols/wire-format.ts'
+import type { Reframing, RequestFacts, UpstreamErrorFacts } from '../../protocols/wire-format.ts'
+import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { quotaText } from '../../wallet/quota-text.ts'
 import { type Body, readBody } from './read-body.ts'
 import type { RecordedReply, ReplyRecorder } from './reply-recorder.ts'
@@ -35,6 +37,14 @@ export class ClientExchange {
   lastWriteMs: number
   /** Bytes that may be written between pieces of a stream to probe the connection; '' for responses that allow none. */
   heartbeat = ''
+  /** Bytes of the body of the answer so far. */
+  bytesOut = 0
+  /** Who called, for what, and which attempts have failed, as far as it is known: read for the log row of a call that fails. */
+  caller: RelayCaller | undefined
+  asked: Asked | undefined
+  group = ''
+  attempts: readonly LogAttempt[] = noAttempts
+  #error: CallerError | undefined
   #isDisconnected = false
   #isHalfClosed = false
   #onHalfClosed: (() => void) | undefined
@@ -164,6 +174,16 @@ export class ClientExchange {
     this.#onAborted?.()
   }
 
+  /** How the call failed; undefined for one that has its answer. `error` is absent when its caller left before the answer was complete. */
+  get failure(): { readonly error: CallerError | undefined } | undefined {
+    return this.#error || this.#isAborted ? { error: this.#error } : undefined
+  }
+
+  /** Notes the error that the caller is told otherwise than by `sendError`. */
+  noteError(error: CallerError | AppError): void {
+    this.#error = error instanceof AppError ? ownError(error) : inDialect(this.dialect, error)
+  }
+
   /** The body of the request, read once. Throws as `readBody`. */
   readBody(limitBytes?: number): Promise<Body> {
     this.#body ??= readBody(this.request, limitBytes)
@@ -231,6 +251,7 @@ export class ClientExchange {
     if (this.firstByteMs === 0) this.firstByteMs = nowMs
     this.lastWriteMs = nowMs
     const out = this.#reframing ? this.#reframing.push(byteText) : byteText
+    this.bytesOut += out.length
     if (this.#recorder) this.#recordPiece(this.#recorder, Buffer.from(out, 'latin1'))
     return this.#isDetached || this.response.write(this.#framesChunks ? chunkOf(out) : out, 'latin1')
   }
@@ -303,6 +324,7 @@ export class ClientExchange {
     const errorFacts = error instanceof AppError ? ownError(error) : inDialect(this.dialect, error)
     const errorOptions = { requestId: this.id, language: this.language }
     if (this.#isDisconnected || this.response.writableEnded || this.#heldEnd) return
+    this.#error = errorFacts
     // A whole answer that has begun cannot become an error: its caller sees that it is cut short.
     if (this.#isWhole) {
       this.drop()
@@ -314,12 +336,13 @@ export class ClientExchange {
       return
     }
     const body = errorBody(this.dialect, errorFacts, errorOptions)
+    this.bytesOut = Buffer.byteLength(body)
     const isWhole = this.request.complete
     if (!isWhole) lingeringCloseAfterReply(this.request)
     this.#writeHead(statusFor(this.dialect, errorFacts), {
       ...errorHeaders(this.dialect, errorFacts, this.id),
       ...this.idHeaders(),
-      'content-length': String(Buffer.byteLength(body)),
+      'content-length': String(this.bytesOut),
       ...(isWhole ? {} : { connection: 'close' }),
     })
     this.#recorder?.complete()
@@ -342,6 +365,10 @@ export class ClientExchange {
   }
 }
 
+/** What a call asks for, as far as it was read. */
+type Asked = Partial<Record<keyof Pick<RequestFacts, 'model' | 'stream'>, unknown>>
+
+const noAttempts: readonly LogAttempt[] = []
 const oneWriteBelow = 16 * 1024
 
 function ignore(): void {}

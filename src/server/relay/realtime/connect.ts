@@ -51,6 +51,7 @@ export async function connectRealtime(app: ConnectParts, wanted: Wanted): Promis
   const triedKeys = new Set<number>()
   const full = new Map<number, number>()
   const attempts: Attempt[] = []
+  call.attempts = attempts
   let last: UpstreamFailure | undefined
   let waitMs = 0
 

@@ -61,6 +61,7 @@ async function serve(
   if (query.has('call_id')) fail('not_implemented')
   if (model === '') fail('model_required')
   if (model.length > 255) fail('field_invalid', { field: 'model', reason: 'at most 255 characters' })
+  call.asked = { model }
   const group = authorizeModel(app, caller, { model, format: 'openai.realtime' })
   if (lease) await enterLimits(app, call, lease, { group, inputTokens: 0, outputTokens: 0 })
   const price = app.catalog.priceOf({ model, group, acceptsUnpriced: caller.acceptsUnpriced })
@@ -84,7 +85,7 @@ async function serve(
     })
     accepted()
     const stillAllowed = () => authenticateCall(app, { from: 'token' }, call)
-    const session = new RealtimeSession(app, client, { id: call.id, caller, model, connected, bill, stillAllowed })
+    const session = new RealtimeSession(app, client, { call, caller, model, connected, bill, stillAllowed })
     handshake.runs(session)
     await session.over
   } finally {

@@ -13,6 +13,7 @@ import { arrayAt, type JsonObject, objectAt, textAt } from '../../protocols/wire
 import { isVisible, turnStateHeader } from '../../providers/passed-headers.ts'
 import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import { authorizeModel } from '../admission/authorize-request.ts'
+import { noteFailedCall } from '../charge/failed-call.ts'
 import type { RelayEndpoint } from '../endpoints.ts'
 import { asAppError, ClientExchange } from '../http/client-exchange.ts'
 import { detachedRequest, FrameResponse } from '../http/detached-exchange.ts'
@@ -21,7 +22,7 @@ import type { RelayParts } from '../relay-parts.ts'
 import type { Handshake, Stoppable } from './handshake.ts'
 
 /** The parts that a connection uses. */
-type SocketParts = CallerParts & Pick<RelayParts, 'callerLog' | 'catalog' | 'channels' | 'deadlines'>
+type SocketParts = CallerParts & Pick<RelayParts, 'callerLog' | 'catalog' | 'channels' | 'deadlines' | 'failedCalls'>
 
 /**
  * Responses over a WebSocket: each `response.create` is a request like one over HTTP, native or translated, with its own id, limits, hold
@@ -145,6 +146,7 @@ class ResponsesSession implements Stoppable {
     }
     await finished(response).catch(() => {})
     this.#running.delete(call)
+    noteFailedCall(this.#app, call, endpoint.format)
     this.#app.metrics.relayRequests.inc({ format: endpoint.format, outcome })
   }
 

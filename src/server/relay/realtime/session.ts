@@ -22,6 +22,7 @@ import { type JsonObject, objectAt, textAt } from '../../protocols/wire-format.t
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { limitError } from '../admission/rate-limit.ts'
 import type { Ending } from '../charge/charge-row.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import { SocketPeer } from '../http/socket-peer.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { withoutSecrets } from '../upstream/failure.ts'
@@ -30,7 +31,7 @@ import type { Connected } from './connect.ts'
 
 /** One session between a caller and an upstream, both connected. */
 export interface SessionParts {
-  readonly id: string
+  readonly call: Pick<ClientExchange, 'id' | 'noteError'>
   readonly caller: RelayCaller
   /** The model name of the caller's request. */
   readonly model: string
@@ -256,14 +257,16 @@ export class RealtimeSession {
    * of this server.
    */
   #refuse(error: unknown): void {
-    const appError = error instanceof AppError ? error : new AppError('internal', { request: this.#parts.id }, { cause: error })
-    if (appError.code === 'internal') this.#app.logger.error({ error, request: this.#parts.id }, 'a realtime session failed')
+    const appError =
+      error instanceof AppError ? error : new AppError('internal', { request: this.#parts.call.id }, { cause: error })
+    if (appError.code === 'internal') this.#app.logger.error({ error, request: this.#parts.call.id }, 'a realtime session failed')
+    this.#parts.call.noteError(appError)
     void this.#tell(appError)
     this.#client.close(appError.kind.status >= 500 ? failureCode : policyCode, appError.message)
   }
 
   #broken(error: unknown): void {
-    this.#app.logger.warn({ error, request: this.#parts.id }, 'an upstream sent what is no event')
+    this.#app.logger.warn({ error, request: this.#parts.call.id }, 'an upstream sent what is no event')
     this.#upstream.terminate()
   }
 
@@ -279,7 +282,11 @@ export class RealtimeSession {
     this.#interrupted ??= 'upstream'
     this.#isUpstreamGone = true
     const isLost = code === 1006 || code === 1015
-    if (isLost) void this.#tell(new AppError('upstream_failed', { reason: 'it broke off' }))
+    if (isLost) {
+      const lost = new AppError('upstream_failed', { reason: 'it broke off' })
+      this.#parts.call.noteError(lost)
+      void this.#tell(lost)
+    }
     this.#client.close(isLost ? failureCode : code, withoutSecrets(reason, this.#parts.connected.channel))
     this.#finishWhenClosed()
   }
@@ -292,7 +299,8 @@ export class RealtimeSession {
   async #finish(): Promise<void> {
     this.#app.deadlines.cancel(this.#checkpoints)
     await Promise.all([this.#client.whenIdle(), this.#upstream.whenIdle()])
-    const { bill, id } = this.#parts
+    const { bill, call } = this.#parts
+    const { id } = call
     try {
       for (const [responseId, startedMs] of this.#began) {
         const usage = this.#meter.estimate(responseId)
@@ -311,7 +319,7 @@ export class RealtimeSession {
     try {
       if (first) this.#parts.bill.checkpoint(first[1], this.#meter.estimate(first[0]))
     } catch (error) {
-      this.#app.logger.error({ error, request: this.#parts.id }, 'a checkpoint failed')
+      this.#app.logger.error({ error, request: this.#parts.call.id }, 'a checkpoint failed')
     }
     this.#app.deadlines.refresh(this.#checkpoints, checkpointMs)
   }

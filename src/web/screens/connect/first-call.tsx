@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { ClientDialect } from '../../../contract/clients/index.ts'
+import { logType } from '../../../contract/entities/log.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { invalidate, read } from '../../lib/query.ts'
@@ -63,7 +64,7 @@ export function FirstCall({ dialect, apiKey, model }: { dialect: ClientDialect; 
 /** The row of the log that a call left. */
 function CallRow({ requestId }: { requestId: string }) {
   const say = useText(texts)
-  const query = { ...unfiltered, p: 1, page_size: 1, request_id: requestId }
+  const query = { ...unfiltered, type: logType.consume, p: 1, page_size: 1, request_id: requestId }
   const { data } = useQuery(read('GET /api/log/self', { query }))
   const [row] = rowsOf(data)
   if (!row) return null
@@ -84,4 +85,4 @@ function CallRow({ requestId }: { requestId: string }) {
   )
 }
 
-const unfiltered = { type: undefined, start_timestamp: undefined, end_timestamp: undefined }
+const unfiltered = { status: undefined, start_timestamp: undefined, end_timestamp: undefined }

@@ -16,6 +16,8 @@ export function useLogState() {
     model_name: '',
     group: '',
     request_id: '',
+    status: '',
+    code: '',
     username: '',
     channel: '',
     site_cost: '',

@@ -219,6 +219,7 @@ const anyLog = {
   p: 1,
   page_size: 1,
   type: 2,
+  status: 0,
   start_timestamp: 0,
   end_timestamp: 0,
   token_name: '',

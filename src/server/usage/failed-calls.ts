@@ -1,0 +1,181 @@
+import { type LogFailure, logType } from '../../contract/entities/log.ts'
+import { isDatabaseFailure } from '../db/open.ts'
+import type { NewRow } from '../db/schema.ts'
+import { withDatabaseTimeout } from '../db/with-timeout.ts'
+import type { Core } from '../options/core.ts'
+
+/**
+ * Log rows of failed calls (type 5). They are written in batches behind the answers, apart from the ledger: nothing waits for them, and a
+ * database that is away costs only these rows. What is not written is counted.
+ */
+
+/** A row whose `other` is still to be written as JSON. */
+export type FailedCall = Omit<NewRow<'logs'>, 'id' | 'type' | 'other' | 'quota'> & {
+  readonly request_id: string
+  other: LogFailure
+}
+
+/** Rows that wait at most: some megabytes. */
+export const waitingMax = 2_000
+const batchMax = 100
+const pauseMs = 250
+const retryMinMs = 1_000
+const retryMaxMs = 30_000
+const otherBytesMax = 8_192
+const addressesMax = 1_000
+/** Addresses that are shown by themselves in the metrics. */
+const addressesShown = 20
+
+type Outcome = 'written' | 'off' | 'sampled' | 'dropped' | 'lost'
+
+export class FailedCalls {
+  readonly #core: Pick<Core, 'db' | 'logger' | 'metrics' | 'now' | 'options'>
+  readonly #unknownKeys = new Map<string, number>()
+  #waiting: FailedCall[] = []
+  #timer: NodeJS.Timeout | undefined
+  #writing: Promise<void> | undefined
+  #retryMs = retryMinMs
+  #isClosed = false
+  #second = 0
+  #rowsOfSecond = 0
+  readonly #rowsOfUser = new Map<number, number>()
+
+  constructor(core: Pick<Core, 'db' | 'logger' | 'metrics' | 'now' | 'options'>) {
+    this.#core = core
+    const { readings } = core.metrics
+    readings.failedCallsWaiting = () => this.#waiting.length
+    readings.unknownKeyCalls = () => this.#mostUnknown()
+  }
+
+  /** Counts a failed call and queues its row, as far as the options and the queue let it in. `makeRow` is called only then. */
+  note({ status, userId }: { readonly status: number; readonly userId: number }, makeRow: () => FailedCall): void {
+    this.#core.metrics.failedCalls.inc({ status: status >= 400 && status < 600 ? String(status) : 'other' })
+    const refused = this.#refusal(userId)
+    if (refused) {
+      this.#count(refused)
+      return
+    }
+    this.#waiting.push(makeRow())
+    this.#schedule(pauseMs)
+  }
+
+  /** Counts a call without a known key. */
+  noteUnknownKey(address: string): void {
+    const known = this.#unknownKeys
+    const counted = known.has(address) || known.size < addressesMax ? address : 'others'
+    known.set(counted, (known.get(counted) ?? 0) + 1)
+  }
+
+  /** Writes what waits, once, and takes nothing in any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    await this.#writing
+    while (this.#waiting.length > 0 && (await this.#writeBatch()));
+    if (this.#waiting.length > 0) this.#count('lost', this.#waiting.splice(0).length)
+  }
+
+  #refusal(userId: number): Outcome | undefined {
+    const { ErrorLogMode: mode, ErrorLogRowsPerSecond: rowsMax } = this.#core.options.current
+    if (mode === 'off') return 'off'
+    if (mode === 'sampled' && !this.#isWithin(userId, rowsMax)) return 'sampled'
+    return this.#isClosed || this.#waiting.length >= waitingMax ? 'dropped' : undefined
+  }
+
+  /** Half of a second's rows at most are of one user: a flood of one key must not hide the failures of others. */
+  #isWithin(userId: number, rowsMax: number): boolean {
+    const second = Math.floor(this.#core.now() / 1000)
+    if (second !== this.#second) {
+      this.#second = second
+      this.#rowsOfSecond = 0
+      this.#rowsOfUser.clear()
+    }
+    const own = this.#rowsOfUser.get(userId) ?? 0
+    if (this.#rowsOfSecond >= rowsMax || own >= Math.ceil(rowsMax / 2)) return false
+    this.#rowsOfSecond++
+    this.#rowsOfUser.set(userId, own + 1)
+    return true
+  }
+
+  #schedule(afterMs: number): void {
+    if (this.#timer || this.#writing || this.#isClosed) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#writing = this.#write()
+    }, afterMs).unref()
+  }
+
+  async #write(): Promise<void> {
+    let isWritten = true
+    while (isWritten && this.#waiting.length > 0) isWritten = await this.#writeBatch()
+    this.#writing = undefined
+    this.#retryMs = isWritten ? retryMinMs : Math.min(this.#retryMs * 2, retryMaxMs)
+    if (this.#waiting.length > 0) this.#schedule(isWritten ? pauseMs : this.#retryMs)
+  }
+
+  /** False when the database is away: the rows wait on, within the bound of the queue. Never throws. */
+  async #writeBatch(): Promise<boolean> {
+    const batch = this.#waiting.slice(0, batchMax)
+    try {
+      await this.#insert(batch)
+    } catch (error) {
+      if (isDatabaseFailure(error)) return false
+      this.#core.logger.error({ error }, 'rows of failed calls were refused')
+      // One row that the database refuses does not cost the others.
+      for (const row of batch.splice(0)) {
+        const isWritten = await this.#insert([row]).then(
+          () => true,
+          () => false,
+        )
+        this.#count(isWritten ? 'written' : 'lost')
+        this.#waiting.shift()
+      }
+      return true
+    }
+    this.#waiting.splice(0, batch.length)
+    this.#count('written', batch.length)
+    return true
+  }
+
+  async #insert(rows: readonly FailedCall[]): Promise<void> {
+    const { db } = this.#core
+    const charges = await withDatabaseTimeout(
+      db
+        .selectFrom('ledger')
+        .select(['reference', 'amount'])
+        .where(
+          'reference',
+          'in',
+          rows.map(({ request_id }) => `charge:${request_id}`),
+        )
+        .execute(),
+    )
+    const charged = new Map(charges.map(({ reference, amount }) => [reference, 0 - amount]))
+    const values = rows.map((row) => {
+      const units = charged.get(`charge:${row.request_id}`)
+      return { ...row, type: logType.error, other: textOf(units === undefined ? row.other : { ...row.other, charged: units }) }
+    })
+    await withDatabaseTimeout(db.insertInto('logs').values(values).execute())
+  }
+
+  #count(outcome: Outcome, rows = 1): void {
+    this.#core.metrics.failedCallRows.inc({ outcome }, rows)
+  }
+
+  /** The addresses with the most calls, and the calls of all others together. */
+  #mostUnknown(): ReadonlyMap<string, number> {
+    const sorted = [...this.#unknownKeys].sort(([, one], [, other]) => other - one)
+    const shown = new Map(sorted.slice(0, addressesShown))
+    const rest = sorted.slice(addressesShown).reduce((sum, [, count]) => sum + count, 0)
+    return rest > 0 ? shown.set('others', rest + (shown.get('others') ?? 0)) : shown
+  }
+}
+
+/** `other` as JSON, within its bound: of a long chain the last attempts are kept. */
+function textOf(other: LogFailure): string {
+  const text = JSON.stringify(other)
+  const { admin_info: admin } = other
+  if (Buffer.byteLength(text) <= otherBytesMax || !admin?.attempts) return text
+  const attempts = admin.attempts.slice(Math.ceil(admin.attempts.length / 2))
+  return textOf({ ...other, admin_info: { ...admin, ...(attempts.length > 0 ? { attempts } : { attempts: undefined }) } })
+}
