@@ -27,7 +27,7 @@ interface Recogniser {
   /** Codes or types, as the vendor writes them. */
   readonly codes?: readonly string[]
   /** A pattern of the message. The groups `tokens`, `answer`, `limit` and `excess` are numbers of tokens. */
-  readonly says?: RegExp
+  readonly message?: RegExp
 }
 
 /** The first match counts; patterns with numbers precede those of the same vendor without. */
@@ -37,116 +37,119 @@ const recognisers: readonly Recogniser[] = [
     vendor: 'Anthropic',
     kind: 'context-too-long',
     dialect: 'anthropic',
-    says: /prompt is too long: (?<tokens>\d{1,12}) tokens > (?<limit>\d{1,12}) maximum/i,
+    message: /prompt is too long: (?<tokens>\d{1,12}) tokens > (?<limit>\d{1,12}) maximum/i,
   },
   {
     vendor: 'Anthropic',
     kind: 'context-too-long',
     dialect: 'anthropic',
-    says: /exceed context limit: (?<tokens>\d{1,12}) \+ (?<answer>\d{1,12}) > (?<limit>\d{1,12})/i,
+    message: /exceed context limit: (?<tokens>\d{1,12}) \+ (?<answer>\d{1,12}) > (?<limit>\d{1,12})/i,
   },
   {
     vendor: 'OpenAI, DeepSeek, vLLM, OpenRouter, Azure',
     kind: 'context-too-long',
     dialect: 'openai',
-    says: /maximum context length is (?<limit>\d{1,12}) tokens.{1,80}?(?:requested|resulted in|contains|has)(?: about| at least)? (?<tokens>\d{1,12}) (?:input )?tokens(?: plus (?<answer>\d{1,12}))?/i,
+    message:
+      /maximum context length is (?<limit>\d{1,12}) tokens.{1,80}?(?:requested|resulted in|contains|has)(?: about| at least)? (?<tokens>\d{1,12}) (?:input )?tokens(?: plus (?<answer>\d{1,12}))?/i,
   },
   {
     vendor: 'OpenAI, vLLM',
     kind: 'context-too-long',
     dialect: 'openai',
-    says: /maximum context length is (?<limit>\d{1,12}) tokens/i,
+    message: /maximum context length is (?<limit>\d{1,12}) tokens/i,
   },
   {
     vendor: 'OpenAI (Responses)',
     kind: 'context-too-long',
     dialect: 'openai',
-    says: /exceeds the context window of this model/i,
+    message: /exceeds the context window of this model/i,
   },
   {
     vendor: 'Gemini',
     kind: 'context-too-long',
     dialect: 'gemini',
-    says: /input token count \((?<tokens>\d{1,12})\) exceeds the maximum number of tokens allowed \((?<limit>\d{1,12})\)/i,
+    message: /input token count \((?<tokens>\d{1,12})\) exceeds the maximum number of tokens allowed \((?<limit>\d{1,12})\)/i,
   },
   {
     vendor: 'Gemini',
     kind: 'context-too-long',
-    says: /input token count exceeds the maximum number of tokens allowed(?: \(?(?<limit>\d{1,12}))?/i,
+    message: /input token count exceeds the maximum number of tokens allowed(?: \(?(?<limit>\d{1,12}))?/i,
   },
   {
     vendor: 'Vertex',
     kind: 'context-too-long',
-    says: /input token count is (?<tokens>\d{1,12}) but.{1,40}supports up to (?<limit>\d{1,12})/i,
+    message: /input token count is (?<tokens>\d{1,12}) but.{1,40}supports up to (?<limit>\d{1,12})/i,
   },
   {
     vendor: 'Mistral',
     kind: 'context-too-long',
-    says: /prompt contains (?<tokens>\d{1,12}) tokens.{0,80}too large for model with (?<limit>\d{1,12}) maximum context length/i,
+    message:
+      /prompt contains (?<tokens>\d{1,12}) tokens.{0,80}too large for model with (?<limit>\d{1,12}) maximum context length/i,
   },
-  { vendor: 'Qwen', kind: 'context-too-long', says: /range of input length should be \[\d{1,12}, ?(?<limit>\d{1,12})\]/i },
+  { vendor: 'Qwen', kind: 'context-too-long', message: /range of input length should be \[\d{1,12}, ?(?<limit>\d{1,12})\]/i },
   {
     vendor: 'Cohere',
     kind: 'context-too-long',
-    says: /too many tokens: .{0,80}(?:prompt|prediction\)) cannot exceed (?<limit>\d{1,12})(?: - received (?<tokens>\d{1,12}))?/i,
+    message:
+      /too many tokens: .{0,80}(?:prompt|prediction\)) cannot exceed (?<limit>\d{1,12})(?: - received (?<tokens>\d{1,12}))?/i,
   },
-  { vendor: 'Cohere', kind: 'context-too-long', says: /too many tokens: size limit exceeded by (?<excess>\d{1,12}) tokens/i },
+  { vendor: 'Cohere', kind: 'context-too-long', message: /too many tokens: size limit exceeded by (?<excess>\d{1,12}) tokens/i },
   {
     vendor: 'Bedrock',
     kind: 'context-too-long',
-    says: /too many input tokens\. max input tokens: (?<limit>\d{1,12}), request input token count: (?<tokens>\d{1,12})/i,
+    message: /too many input tokens\. max input tokens: (?<limit>\d{1,12}), request input token count: (?<tokens>\d{1,12})/i,
   },
-  { vendor: 'Bedrock', kind: 'context-too-long', says: /input is too long for requested model/i },
+  { vendor: 'Bedrock', kind: 'context-too-long', message: /input is too long for requested model/i },
   {
     vendor: 'llama.cpp',
     kind: 'context-too-long',
-    says: /request \((?<tokens>\d{1,12}) tokens\) exceeds the available context size \((?<limit>\d{1,12}) tokens\)/i,
+    message: /request \((?<tokens>\d{1,12}) tokens\) exceeds the available context size \((?<limit>\d{1,12}) tokens\)/i,
   },
   {
     vendor: 'llama.cpp, behind Ollama',
     kind: 'context-too-long',
-    says: /"n_prompt_tokens": ?(?<tokens>\d{1,12}), ?"n_ctx": ?(?<limit>\d{1,12})/,
+    message: /"n_prompt_tokens": ?(?<tokens>\d{1,12}), ?"n_ctx": ?(?<limit>\d{1,12})/,
   },
   {
     vendor: 'llama.cpp',
     kind: 'context-too-long',
     codes: ['exceed_context_size_error'],
-    says: /exceeds the available context size/i,
+    message: /exceeds the available context size/i,
   },
   {
     vendor: 'Ollama',
     kind: 'context-too-long',
-    says: /prompt too long; exceeded (?:max )?context length(?: by (?<excess>\d{1,12}) tokens)?/i,
+    message: /prompt too long; exceeded (?:max )?context length(?: by (?<excess>\d{1,12}) tokens)?/i,
   },
-  { vendor: 'Ollama', kind: 'context-too-long', says: /input length exceeds (?:the|maximum) context length/i },
+  { vendor: 'Ollama', kind: 'context-too-long', message: /input length exceeds (?:the|maximum) context length/i },
   {
     vendor: 'xAI',
     kind: 'context-too-long',
-    says: /maximum prompt length is (?<limit>\d{1,12}) but the request contains (?<tokens>\d{1,12})/i,
+    message: /maximum prompt length is (?<limit>\d{1,12}) but the request contains (?<tokens>\d{1,12})/i,
   },
   {
     vendor: 'Moonshot',
     kind: 'context-too-long',
-    says: /exceeded model token limit: (?<limit>\d{1,12})(?: \(requested: (?<tokens>\d{1,12}))?/i,
+    message: /exceeded model token limit: (?<limit>\d{1,12})(?: \(requested: (?<tokens>\d{1,12}))?/i,
   },
   {
     vendor: 'Together',
     kind: 'context-too-long',
-    says: /input \((?<tokens>\d{1,12}) tokens\) is longer than the model's context length \((?<limit>\d{1,12})/i,
+    message: /input \((?<tokens>\d{1,12}) tokens\) is longer than the model's context length \((?<limit>\d{1,12})/i,
   },
   {
     vendor: 'Hugging Face',
     kind: 'context-too-long',
-    says: /must have less than (?<limit>\d{1,12}) tokens\. given: (?<tokens>\d{1,12})/i,
+    message: /must have less than (?<limit>\d{1,12}) tokens\. given: (?<tokens>\d{1,12})/i,
   },
-  { vendor: 'MiniMax', kind: 'context-too-long', says: /context window exceeds limit/i },
-  { vendor: 'Zhipu, ERNIE', kind: 'context-too-long', codes: ['1261', '336103'], says: /prompt exceeds max length/i },
+  { vendor: 'MiniMax', kind: 'context-too-long', message: /context window exceeds limit/i },
+  { vendor: 'Zhipu, ERNIE', kind: 'context-too-long', codes: ['1261', '336103'], message: /prompt exceeds max length/i },
   {
     vendor: 'OpenAI, Groq',
     kind: 'context-too-long',
     dialect: 'openai',
     codes: ['context_length_exceeded'],
-    says: /reduce the length of the messages or completion/i,
+    message: /reduce the length of the messages or completion/i,
   },
 
   // Its content, or that of the answer, was refused
@@ -155,26 +158,26 @@ const recognisers: readonly Recogniser[] = [
     kind: 'content-filtered',
     dialect: 'openai',
     codes: ['content_filter', 'content_policy_violation', 'image_content_policy_violation', 'moderation_blocked'],
-    says: /content management policy/i,
+    message: /content management policy/i,
   },
-  { vendor: 'Anthropic', kind: 'content-filtered', dialect: 'anthropic', says: /output blocked by content filtering policy/i },
+  { vendor: 'Anthropic', kind: 'content-filtered', dialect: 'anthropic', message: /output blocked by content filtering policy/i },
   {
     vendor: 'Gemini, Vertex',
     kind: 'content-filtered',
     dialect: 'gemini',
-    says: /PROHIBITED_CONTENT|violate Google's Responsible AI practices/,
+    message: /PROHIBITED_CONTENT|violate Google's Responsible AI practices/,
   },
-  { vendor: 'DeepSeek', kind: 'content-filtered', says: /content exists risk/i },
+  { vendor: 'DeepSeek', kind: 'content-filtered', message: /content exists risk/i },
   {
     vendor: 'Qwen',
     kind: 'content-filtered',
     codes: ['data_inspection_failed', 'DataInspectionFailed'],
-    says: /data may contain inappropriate content/i,
+    message: /data may contain inappropriate content/i,
   },
-  { vendor: 'Bedrock', kind: 'content-filtered', says: /blocked by (?:our|the) content filters?/i },
-  { vendor: 'Cohere', kind: 'content-filtered', says: /^blocked (?:input|output)/i },
+  { vendor: 'Bedrock', kind: 'content-filtered', message: /blocked by (?:our|the) content filters?/i },
+  { vendor: 'Cohere', kind: 'content-filtered', message: /^blocked (?:input|output)/i },
   { vendor: 'Mistral', kind: 'content-filtered', codes: ['content_moderation', 'guardrail_violation'] },
-  { vendor: 'xAI', kind: 'content-filtered', says: /content violates usage guidelines/i },
+  { vendor: 'xAI', kind: 'content-filtered', message: /content violates usage guidelines/i },
   { vendor: 'Zhipu', kind: 'content-filtered', codes: ['1301'] },
 
   // The account behind the key has nothing left
@@ -189,20 +192,20 @@ const recognisers: readonly Recogniser[] = [
       'billing_error',
     ],
   },
-  { vendor: 'Anthropic', kind: 'quota-exhausted', says: /credit balance is too low/i },
-  { vendor: 'Gemini', kind: 'quota-exhausted', says: /prepayment credits are depleted/i },
-  { vendor: 'DeepSeek', kind: 'quota-exhausted', says: /^insufficient balance/i },
+  { vendor: 'Anthropic', kind: 'quota-exhausted', message: /credit balance is too low/i },
+  { vendor: 'Gemini', kind: 'quota-exhausted', message: /prepayment credits are depleted/i },
+  { vendor: 'DeepSeek', kind: 'quota-exhausted', message: /^insufficient balance/i },
   {
     vendor: 'Qwen',
     kind: 'quota-exhausted',
     codes: ['Arrearage', 'AllocationQuota.FreeTierOnly'],
-    says: /account is in good standing|free tier of the model has been exhausted/i,
+    message: /account is in good standing|free tier of the model has been exhausted/i,
   },
-  { vendor: 'Cohere', kind: 'quota-exhausted', says: /trial key.{1,60}limited to \d{1,9} API calls \/ month/i },
+  { vendor: 'Cohere', kind: 'quota-exhausted', message: /trial key.{1,60}limited to \d{1,9} API calls \/ month/i },
   { vendor: 'Bedrock', kind: 'quota-exhausted', codes: ['ServiceQuotaExceededException'] },
-  { vendor: 'Mistral', kind: 'quota-exhausted', says: /monthly (?:usage|spending) limit/i },
-  { vendor: 'xAI', kind: 'quota-exhausted', says: /used all available credits/i },
-  { vendor: 'SiliconFlow', kind: 'quota-exhausted', says: /account balance is insufficient/i },
+  { vendor: 'Mistral', kind: 'quota-exhausted', message: /monthly (?:usage|spending) limit/i },
+  { vendor: 'xAI', kind: 'quota-exhausted', message: /used all available credits/i },
+  { vendor: 'SiliconFlow', kind: 'quota-exhausted', message: /account balance is insufficient/i },
   { vendor: 'Volcengine', kind: 'quota-exhausted', codes: ['AccountOverdueError'] },
   { vendor: 'Zhipu', kind: 'quota-exhausted', codes: ['1113'] },
 
@@ -215,21 +218,21 @@ const recognisers: readonly Recogniser[] = [
   {
     vendor: 'OpenAI, vLLM, Cohere, Ollama, llama.cpp',
     kind: 'model-unknown',
-    says: /\bmodel [`'"]?[^\s`'"]{1,200}[`'"]? (?:does not exist|not found|is not found)/i,
+    message: /\bmodel [`'"]?[^\s`'"]{1,200}[`'"]? (?:does not exist|not found|is not found)/i,
   },
-  { vendor: 'Anthropic', kind: 'model-unknown', says: /^model: [^\s]{1,200}$/ },
-  { vendor: 'Gemini', kind: 'model-unknown', says: /models\/[^\s]{1,200} is not found for API version/i },
-  { vendor: 'Vertex', kind: 'model-unknown', says: /publisher model .{1,300} (?:was )?not found/i },
-  { vendor: 'Bedrock', kind: 'model-unknown', says: /model identifier is invalid|could not resolve the foundation model/i },
-  { vendor: 'Mistral', kind: 'model-unknown', says: /^invalid model: /i },
-  { vendor: 'DeepSeek, SiliconFlow', kind: 'model-unknown', says: /^model (?:does )?not (?:exist|found)/i },
-  { vendor: 'Moonshot', kind: 'model-unknown', says: /^not found the model/i },
-  { vendor: 'OpenRouter', kind: 'model-unknown', says: /is not a valid model ID|^no endpoints found for/i },
+  { vendor: 'Anthropic', kind: 'model-unknown', message: /^model: [^\s]{1,200}$/ },
+  { vendor: 'Gemini', kind: 'model-unknown', message: /models\/[^\s]{1,200} is not found for API version/i },
+  { vendor: 'Vertex', kind: 'model-unknown', message: /publisher model .{1,300} (?:was )?not found/i },
+  { vendor: 'Bedrock', kind: 'model-unknown', message: /model identifier is invalid|could not resolve the foundation model/i },
+  { vendor: 'Mistral', kind: 'model-unknown', message: /^invalid model: /i },
+  { vendor: 'DeepSeek, SiliconFlow', kind: 'model-unknown', message: /^model (?:does )?not (?:exist|found)/i },
+  { vendor: 'Moonshot', kind: 'model-unknown', message: /^not found the model/i },
+  { vendor: 'OpenRouter', kind: 'model-unknown', message: /is not a valid model ID|^no endpoints found for/i },
   { vendor: 'Zhipu', kind: 'model-unknown', codes: ['1211'] },
 ]
 
 /** Statuses of a kind; 5xx for servers that report every refusal so, and inside of streams without a status. */
-const told: Readonly<Record<ErrorKind, (status: number) => boolean>> = {
+const matchesStatus: Readonly<Record<ErrorKind, (status: number) => boolean>> = {
   'context-too-long': (status) => status !== 401 && status !== 403 && status !== 429,
   'content-filtered': (status) => status !== 401 && status !== 429,
   'quota-exhausted': () => true,
@@ -240,9 +243,9 @@ const told: Readonly<Record<ErrorKind, (status: number) => boolean>> = {
 export function recognise(facts: UpstreamErrorFacts, status: number): KnownError | undefined {
   if (status === 402) return { kind: 'quota-exhausted' }
   const message = facts.message.slice(0, readMax).replace(/(?<=\d),(?=\d{3}(?!\d))/g, '')
-  for (const { kind, dialect, codes, says } of recognisers) {
-    if (!told[kind](status)) continue
-    const found = says?.exec(message)
+  for (const { kind, dialect, codes, message: pattern } of recognisers) {
+    if (!matchesStatus[kind](status)) continue
+    const found = pattern?.exec(message)
     if (!found && !codes?.includes(facts.code) && !codes?.includes(facts.type)) continue
     const numbers = kind === 'context-too-long' ? readNumbers(found?.groups ?? {}, facts) : {}
     return { kind, ...(dialect ? { dialect } : {}), ...numbers }

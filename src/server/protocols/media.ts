@@ -60,9 +60,9 @@ const signatures: readonly (readonly [RegExp, string])[] = [
 /** `text/plain;charset=utf-8;base64`, every piece of it optional; without `base64` the data is percent-encoded. */
 function readDataUrl(head: string, data: string, declared: string | undefined): MediaSource {
   const [type = '', ...parameters] = head.split(';').map((piece) => piece.trim())
-  const told = type === '' ? (declared ?? '') : type
-  if (parameters.some((parameter) => parameter.toLowerCase() === 'base64')) return base64Source(data, told)
-  return sourceOfBytes(percentDecoded(data), told === '' ? 'text/plain' : told)
+  const effectiveType = type === '' ? (declared ?? '') : type
+  if (parameters.some((parameter) => parameter.toLowerCase() === 'base64')) return base64Source(data, effectiveType)
+  return sourceOfBytes(percentDecoded(data), effectiveType === '' ? 'text/plain' : effectiveType)
 }
 
 /** Decoded to bytes, so that other encodings than UTF-8 survive; a single percent sign is literal. */

@@ -31,7 +31,7 @@ export function plainMessages(dialogue: Dialogue, rule: PlainRule): PlainMessage
   const turns = dialogue.turns.map((turn) => (turn.role === 'system' && rule.system !== 'anywhere' ? reminded(turn) : turn))
   const leading: Turn[] = head !== '' && rule.system === 'never' ? [{ role: 'user', parts: [text(head)] }] : []
   const repaired = repairToolResults([...leading, ...turns])
-  const merged = mergeTurns(rule.tools ? repaired : repaired.map(toldAsText))
+  const merged = mergeTurns(rule.tools ? repaired : repaired.map(withCallsAsText))
 
   const messages = merged.flatMap(messagesOf)
   return head !== '' && rule.system !== 'never' ? [{ role: 'system', text: head }, ...messages] : messages
@@ -111,8 +111,8 @@ function messagesOf({ role, parts }: Turn): PlainMessage[] {
     return text === '' && calls.length === 0 ? [] : [{ role, text, reasoning, calls }]
   }
   const results = parts.filter((part) => part.kind === 'tool-result')
-  const said = parts.filter((part) => part.kind === 'text' || part.kind === 'media').filter(saysSomething)
-  const shown = [...results.flatMap((result) => result.parts.filter((part) => part.kind === 'media')), ...said]
+  const visible = parts.filter((part) => part.kind === 'text' || part.kind === 'media').filter(hasContent)
+  const shown = [...results.flatMap((result) => result.parts.filter((part) => part.kind === 'media')), ...visible]
   return [
     ...results.map((result) => ({
       role: 'tool' as const,
@@ -149,7 +149,7 @@ function reminded({ parts }: Turn): Turn {
   return { role: 'user', parts: [text(`<system-reminder>\n${joinedText(parts.filter(isText), '\n\n')}\n</system-reminder>`)] }
 }
 
-function toldAsText(turn: Turn): Turn {
+function withCallsAsText(turn: Turn): Turn {
   const parts = turn.parts.flatMap((part, at): Part[] => {
     const line = at > 0 ? '\n' : ''
     if (part.kind === 'tool-call') return [text(line + toolCallAsText(part.name, part.input))]
@@ -176,6 +176,6 @@ function isText(part: Part): part is TextPart {
   return part.kind === 'text'
 }
 
-function saysSomething(part: TextPart | MediaPart): boolean {
+function hasContent(part: TextPart | MediaPart): boolean {
   return part.kind === 'media' || part.text !== ''
 }

@@ -81,8 +81,8 @@ function asked(members: Members): { requestedTier?: Tier } {
 }
 
 function served(members: Members): { tier?: Tier } {
-  const told = Object.entries(members).filter(([, value]) => value !== '')
-  return told.length === 0 ? {} : { tier: Object.fromEntries(told.map(([member, value]) => [member, value.toLowerCase()])) }
+  const present = Object.entries(members).filter(([, value]) => value !== '')
+  return present.length === 0 ? {} : { tier: Object.fromEntries(present.map(([member, value]) => [member, value.toLowerCase()])) }
 }
 
 /** Values of the ordinary price. `auto` is the account's setting. */

@@ -23,10 +23,10 @@ export function mergeTurns(turns: readonly Turn[]): Turn[] {
  * that share an id, or have none, get a number after it; their results are matched in order. Each result gets the name and the kind of
  * its call. Calls in consecutive turns of the model are parallel calls. Source: protocols notes 3.4.
  */
-export function repairToolResults(told: readonly Turn[]): readonly Turn[] {
+export function repairToolResults(given: readonly Turn[]): readonly Turn[] {
   // Most conversations have none, and some have tens of thousands of turns.
-  if (!told.some(({ parts }) => parts.some(isOfTool))) return told
-  const turns = withJoinedCalls(told)
+  if (!given.some(({ parts }) => parts.some(isOfTool))) return given
+  const turns = withJoinedCalls(given)
   const callsByTurn = numberedCalls(turns)
   matchResults(turns, callsByTurn)
 

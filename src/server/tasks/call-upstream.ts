@@ -57,10 +57,10 @@ async function askOnce(
     return new UpstreamFailure(kind, { cause, facts: { message: cause.message } })
   }
   const status = channel.statusCodeMapping.get(reply.status) ?? reply.status
-  const said = parse(reply.body)
+  const parsed = parse(reply.body)
   if (status < 200 || status > 299)
-    return new UpstreamFailure('status', { status, isMapped: status !== reply.status, facts: { message: messageOf(said) } })
-  return isObject(said) ? said : new UpstreamFailure('bad-reply', { facts: { message: 'the answer is not a JSON object' } })
+    return new UpstreamFailure('status', { status, isMapped: status !== reply.status, facts: { message: messageOf(parsed) } })
+  return isObject(parsed) ? parsed : new UpstreamFailure('bad-reply', { facts: { message: 'the answer is not a JSON object' } })
 }
 
 /** Like `callUpstream`, for a reply that is a list, bare or as `data`. Items that are not objects are left out. */
@@ -92,8 +92,8 @@ function parse(body: Buffer): unknown {
   }
 }
 
-function messageOf(said: unknown): string {
-  if (!isObject(said)) return ''
-  const error = objectAt(said, 'error')
-  return textAt(said, 'description') || textAt(said, 'message') || (error ? textAt(error, 'message') : '')
+function messageOf(parsed: unknown): string {
+  if (!isObject(parsed)) return ''
+  const error = objectAt(parsed, 'error')
+  return textAt(parsed, 'description') || textAt(parsed, 'message') || (error ? textAt(error, 'message') : '')
 }

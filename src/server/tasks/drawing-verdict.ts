@@ -25,8 +25,8 @@ export function readDrawingVerdict(answer: JsonObject, action: string): Verdict 
       details: { code, description },
     }
 
-  const told = { code, description, result: answer.result ?? '', properties }
-  if (action === 'UPLOAD') return uploaded(answer, told, { code, description })
+  const reply = { code, description, result: answer.result ?? '', properties }
+  if (action === 'UPLOAD') return uploaded(answer, reply, { code, description })
   const result = typeof answer.result === 'number' ? String(answer.result) : answer.result
   if (!isTaskId(result)) return undefined
   const isWindow = opensWindow.has(action) && code === codes.repeated
@@ -37,12 +37,12 @@ export function readDrawingVerdict(answer: JsonObject, action: string): Verdict 
     isRepeated: code === codes.repeated && !isWindow,
     status: isWindow ? 'MODAL' : code === codes.repeated && properties.status === 'SUCCESS' ? 'SUCCESS' : 'SUBMITTED',
     details: { code, description, ...(imageUrl === '' ? {} : { image_url: imageUrl }) },
-    answer: { ...told, result },
+    answer: { ...reply, result },
   }
 }
 
 /** Images are stored when they are accepted: the answer is their URLs. */
-function uploaded(answer: JsonObject, told: JsonObject, details: { code: number; description: string }): Verdict {
+function uploaded(answer: JsonObject, reply: JsonObject, details: { code: number; description: string }): Verdict {
   const addresses = (Array.isArray(answer.result) ? answer.result : [answer.result]).map(webAddress).filter((each) => each !== '')
   return {
     isAccepted: true,
@@ -50,6 +50,6 @@ function uploaded(answer: JsonObject, told: JsonObject, details: { code: number;
     isRepeated: false,
     status: 'SUCCESS',
     details: { ...details, image_url: addresses[0] ?? '' },
-    answer: { ...told, result: isObject(answer.result) ? [] : answer.result },
+    answer: { ...reply, result: isObject(answer.result) ? [] : answer.result },
   }
 }

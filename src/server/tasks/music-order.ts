@@ -64,6 +64,6 @@ function readMusicVerdict(answer: JsonObject): Verdict | undefined {
   }
   const id = isObject(data) ? textAt(data, 'task_id') : data
   if (!isTaskId(id)) return undefined
-  const told = { code: 'success', message, data: id }
-  return { isAccepted: true, upstreamId: id, isRepeated: false, status: 'NOT_START', details: {}, answer: told }
+  const reply = { code: 'success', message, data: id }
+  return { isAccepted: true, upstreamId: id, isRepeated: false, status: 'NOT_START', details: {}, answer: reply }
 }

@@ -83,20 +83,20 @@ export async function acceptTask(
 export async function rejectTask(
   app: Pick<RelayParts, 'db' | 'now'>,
   task: NewTask,
-  told: { channelId: number; reason: string; details: Details } | undefined,
+  refusal: { channelId: number; reason: string; details: Details } | undefined,
 ): Promise<void> {
-  if (!told) {
+  if (!refusal) {
     await app.db.deleteFrom(eitherOf(task.table)).where('id', '=', task.id).where('status', '=', '').execute()
     return
   }
   await app.db
     .updateTable(eitherOf(task.table))
     .set({
-      ...told.details,
-      channel_id: told.channelId,
+      ...refusal.details,
+      channel_id: refusal.channelId,
       status: 'FAILURE',
       progress: '100%',
-      fail_reason: told.reason,
+      fail_reason: refusal.reason,
       ask_at: 0,
       finish_time: timeIn(task.table, app.now()),
     })

@@ -7,10 +7,10 @@ import { cleanText } from './text.ts'
 /** The reply of an upstream to an order, without any reference to the channel. */
 export function orderAnswer(answer: JsonObject, channel: RunningChannel): JsonObject {
   const properties = objectAt(answer, 'properties')
-  const said = Object.keys(answer).filter((key) => key === 'description' || key === 'message')
+  const messageKeys = Object.keys(answer).filter((key) => key === 'description' || key === 'message')
   return {
     ...answer,
-    ...Object.fromEntries(said.map((key) => [key, cleanText(textAt(answer, key), channel)])),
+    ...Object.fromEntries(messageKeys.map((key) => [key, cleanText(textAt(answer, key), channel)])),
     ...(properties ? { properties: knownProperties(properties, channel) } : {}),
   }
 }

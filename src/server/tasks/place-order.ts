@@ -71,8 +71,10 @@ export async function placeOrder(
     const isFailure = verdict instanceof UpstreamFailure
     outcome = isFailure ? verdict : { channel, verdict, choice }
     if (!isFailure && (verdict.isAccepted || !verdict.isChannels)) break
-    const said = isFailure ? { status: verdict.status, reason: verdict.reason } : { status: 200, reason: `code ${verdict.code}` }
-    attempts.push({ channel: channel.id, key: channel.keyId, ...said, ms: app.steady() - startedMs, choice })
+    const result = isFailure
+      ? { status: verdict.status, reason: verdict.reason }
+      : { status: 200, reason: `code ${verdict.code}` }
+    attempts.push({ channel: channel.id, key: channel.keyId, ...result, ms: app.steady() - startedMs, choice })
     if (isFailure && !isUntaken(verdict)) break
   }
   return { outcome, attempts, waitMs: 0 }

@@ -41,8 +41,8 @@ export function statesBefore(status: string): string[] {
 export function nextState(now: { status: string; progress: string }, seen: SeenState): NextState | undefined {
   if (isEnd(now.status)) return undefined
   const isKnown = ranks.has(seen.status)
-  const said = isKnown ? seen.status : now.status
-  const status = seen.failReason !== '' && said !== 'SUCCESS' ? 'FAILURE' : said
+  const reported = isKnown ? seen.status : now.status
+  const status = seen.failReason !== '' && reported !== 'SUCCESS' ? 'FAILURE' : reported
   if (rankOf(status) < rankOf(now.status)) return undefined
   if (isEnd(status)) return { status, progress: '100%', failReason: status === 'FAILURE' ? seen.failReason : '' }
 

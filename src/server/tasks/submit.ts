@@ -109,11 +109,13 @@ async function fill(
     return
   }
   await release(app, held.hold)
-  const told = outcome && !(outcome instanceof UpstreamFailure) && !outcome.verdict.isAccepted ? outcome : undefined
-  const isKept = told?.verdict.isAccepted === false && told.verdict.answer !== undefined
-  const kept = isKept ? { channelId: told.channel.id, reason: told.verdict.reason, details: told.verdict.details } : undefined
+  const refusal = outcome && !(outcome instanceof UpstreamFailure) && !outcome.verdict.isAccepted ? outcome : undefined
+  const isKept = refusal?.verdict.isAccepted === false && refusal.verdict.answer !== undefined
+  const kept = isKept
+    ? { channelId: refusal.channel.id, reason: refusal.verdict.reason, details: refusal.verdict.details }
+    : undefined
   await rejectTask(app, task, kept)
-  tellRefusal(held, placed)
+  sendRefusal(held, placed)
 }
 
 type Taken = Exclude<NonNullable<Placed['outcome']>, UpstreamFailure> & Pick<Placed, 'attempts'> & { readonly verdict: Accepted }
@@ -188,12 +190,12 @@ async function release(app: Pick<RelayParts, 'ledger' | 'logger'>, hold: Hold): 
   }
 }
 
-function tellRefusal({ call, admitted }: Held, { outcome, attempts, waitMs }: Placed): void {
+function sendRefusal({ call, admitted }: Held, { outcome, attempts, waitMs }: Placed): void {
   if (!outcome) {
     if (waitMs === 0) fail('no_channel', { model: admitted.model, group: admitted.group })
     call.sendError(ownError(new AppError('upstream_saturated'), { retryAfter: Math.min(Math.ceil(waitMs / 1000), 3600) }))
   } else if (outcome instanceof UpstreamFailure) {
-    const told = outcome.forCaller()
-    call.sendError(attempts.length > 1 ? { ...told, final: true } : told)
+    const callerError = outcome.forCaller()
+    call.sendError(attempts.length > 1 ? { ...callerError, final: true } : callerError)
   } else if (!outcome.verdict.isAccepted) refuse(call, outcome.verdict, outcome.channel)
 }

@@ -82,7 +82,7 @@ const caller: JsonObject = { type: 'direct' }
 class OpenBlock {
   readonly #opened: OpenEvent
   readonly #number: () => number
-  #told: { readonly index: number; readonly kind: 'text' | 'thinking' | 'tool_use' } | undefined
+  #open: { readonly index: number; readonly kind: 'text' | 'thinking' | 'tool_use' } | undefined
   #hasSpoken = false
   readonly #citations: Citation[]
 
@@ -144,7 +144,7 @@ class OpenBlock {
   cite(citation: Citation): JsonObject[] {
     if (this.#opened.block !== 'text') return []
     this.#citations.push(citation)
-    return this.#told ? this.#citeWaiting() : []
+    return this.#open ? this.#citeWaiting() : []
   }
 
   #citeWaiting(): JsonObject[] {
@@ -159,17 +159,17 @@ class OpenBlock {
     if (isCut) return this.#stop()
     const isCustom = this.#opened.block === 'custom-tool-call'
     const rest = isCustom ? (this.#hasSpoken ? '"}' : '{"input":""}') : this.#hasSpoken ? '' : '{}'
-    const last = this.#told?.kind === 'tool_use' && rest !== '' ? [this.#json(rest)] : []
+    const last = this.#open?.kind === 'tool_use' && rest !== '' ? [this.#json(rest)] : []
     return [...last, ...this.#stop()]
   }
 
   #text(text: string): JsonObject[] {
-    const started = this.#told ? [] : this.#start('text', { type: 'text', text: '' })
+    const started = this.#open ? [] : this.#start('text', { type: 'text', text: '' })
     return [...started, this.#delta({ type: 'text_delta', text }), ...this.#citeWaiting()]
   }
 
   #startThinking(): JsonObject[] {
-    return this.#told ? [] : this.#start('thinking', { type: 'thinking', thinking: '', signature: '' })
+    return this.#open ? [] : this.#start('thinking', { type: 'thinking', thinking: '', signature: '' })
   }
 
   #json(text: string): JsonObject {
@@ -178,18 +178,18 @@ class OpenBlock {
   }
 
   #start(kind: 'text' | 'thinking' | 'tool_use', block: JsonObject): JsonObject[] {
-    this.#told = { index: this.#number(), kind }
-    return [{ type: 'content_block_start', index: this.#told.index, content_block: block }]
+    this.#open = { index: this.#number(), kind }
+    return [{ type: 'content_block_start', index: this.#open.index, content_block: block }]
   }
 
   #delta(delta: JsonObject): JsonObject {
-    return { type: 'content_block_delta', index: this.#told?.index, delta }
+    return { type: 'content_block_delta', index: this.#open?.index, delta }
   }
 
   #stop(): JsonObject[] {
-    if (!this.#told) return []
-    const { index } = this.#told
-    this.#told = undefined
+    if (!this.#open) return []
+    const { index } = this.#open
+    this.#open = undefined
     return [{ type: 'content_block_stop', index }]
   }
 }

@@ -49,9 +49,9 @@ export function thoughtChanges(
   const rules = rulesOf(model)
   const thinks = isCut && mayThink(json, model, rules)
   const isText = thinks && rules.thinkingOff !== 'absent' && rules.thinkingOff !== 'disabled'
-  const told = isText ? callsAsText(readable, last) : readable
+  const written = isText ? callsAsText(readable, last) : readable
   const changes: JsonObject = {
-    messages: told.filter((message) => !isObject(message) || !Array.isArray(message.content) || message.content.length > 0),
+    messages: written.filter((message) => !isObject(message) || !Array.isArray(message.content) || message.content.length > 0),
     ...(thinks && !isText ? turnedOff(json, rules) : {}),
   }
   return { changes, dropped: thinks && !isText ? ['thinking'] : [] }
@@ -119,14 +119,14 @@ function inputOf({ input }: JsonObject): string {
 }
 
 function resultAsText(result: JsonObject, name: string): JsonObject[] {
-  const said = (answer: string) => toolResultAsText(name, answer, result.is_error === true)
-  if (typeof result.content === 'string') return [text(said(result.content), result)]
+  const asText = (answer: string) => toolResultAsText(name, answer, result.is_error === true)
+  if (typeof result.content === 'string') return [text(asText(result.content), result)]
   const shown = arrayAt(result, 'content').filter(isObject)
   const blocks = shown.map((block) =>
     block.type === 'tool_reference' ? { type: 'text', text: `The tool ${textAt(block, 'tool_name')} is available.` } : block,
   )
   return [
-    text(said('').trimEnd(), {}),
+    text(asText('').trimEnd(), {}),
     ...blocks.slice(0, -1),
     ...blocks.slice(-1).map((block) => ({ ...block, ...cacheMark(result) })),
   ]

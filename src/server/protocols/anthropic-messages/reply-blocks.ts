@@ -22,7 +22,7 @@ interface Block {
  */
 export class ReplyBlocks {
   readonly #context: Pick<ReadContext, 'newCallId' | 'lose'>
-  readonly #told = new Map<unknown, Block>()
+  readonly #blocks = new Map<unknown, Block>()
   readonly #open = new Set<Block>()
   /** Sources of texts that say nothing: they wait for the next one. */
   #citations: JsonObject[] = []
@@ -75,17 +75,17 @@ export class ReplyBlocks {
       case 'thinking_delta':
         return this.#sayAs(key, 'reasoning', textAt(delta, 'thinking'))
       case 'input_json_delta': {
-        const block = this.#told.get(key)
+        const block = this.#blocks.get(key)
         return block?.kind === 'tool-call' && this.#open.has(block) ? this.#say(block, textAt(delta, 'partial_json')) : []
       }
       case 'signature_delta': {
-        const block = this.#told.get(key)
+        const block = this.#blocks.get(key)
         if (block?.kind === 'reasoning') block.signature = textAt(delta, 'signature')
         return []
       }
       case 'citations_delta': {
         const citation = objectAt(delta, 'citation')
-        if (citation) this.#told.get(key)?.citations.push(citation)
+        if (citation) this.#blocks.get(key)?.citations.push(citation)
         return []
       }
       default:
@@ -94,14 +94,14 @@ export class ReplyBlocks {
   }
 
   stop(key: unknown): ReplyEvent[] {
-    const block = this.#told.get(key)
+    const block = this.#blocks.get(key)
     if (!block) return []
-    this.#told.delete(key)
+    this.#blocks.delete(key)
     return this.#close(block)
   }
 
   stopAll(): ReplyEvent[] {
-    return [...this.#told.keys()].flatMap((key) => this.stop(key))
+    return [...this.#blocks.keys()].flatMap((key) => this.stop(key))
   }
 
   /** Writes sources without text into an empty text block. */
@@ -118,12 +118,12 @@ export class ReplyBlocks {
 
   #begin(key: unknown, kind: Kind): Block {
     const block: Block = { kind, index: undefined, length: 0, signature: '', citations: [], input: undefined }
-    this.#told.set(key, block)
+    this.#blocks.set(key, block)
     return block
   }
 
   #startCall(key: unknown, content: JsonObject): ReplyEvent[] {
-    const closed = [...this.#told].flatMap(([other, { kind }]) => (kind === 'tool-call' ? [] : this.stop(other)))
+    const closed = [...this.#blocks].flatMap(([other, { kind }]) => (kind === 'tool-call' ? [] : this.stop(other)))
     const block = this.#begin(key, 'tool-call')
     block.input = objectAt(content, 'input')
     block.index = this.#next++
@@ -134,7 +134,7 @@ export class ReplyBlocks {
   }
 
   #sayAs(key: unknown, kind: 'text' | 'reasoning', text: string): ReplyEvent[] {
-    const block = this.#told.get(key)
+    const block = this.#blocks.get(key)
     if (text === '' || block?.kind === 'hidden') return []
     const continues = block?.kind === kind && (block.index === undefined || this.#open.has(block))
     if (continues) return this.#say(block, text)

@@ -126,12 +126,12 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
 
 /** Undefined while the reply continues. */
 function readFinish(delta: JsonObject): { reason: FinishReason; stopSequence?: string; explanation?: string } | undefined {
-  const told = textAt(delta, 'stop_reason')
-  if (told === '') return undefined
+  const stopReason = textAt(delta, 'stop_reason')
+  if (stopReason === '') return undefined
   const stopSequence = textAt(delta, 'stop_sequence')
   const explanation = textAt(objectAt(delta, 'stop_details') ?? {}, 'explanation')
   return {
-    reason: reasons.get(told) ?? 'other',
+    reason: reasons.get(stopReason) ?? 'other',
     ...(stopSequence === '' ? {} : { stopSequence }),
     ...(explanation === '' ? {} : { explanation }),
   }

@@ -43,7 +43,7 @@ interface Walk {
 /** Keywords that are kept unchanged. */
 const kept = ['type', 'title', 'enum', 'const', '$ref']
 /** Moved into the description. */
-const told = [
+const notedKeys = [
   'minLength',
   'maxLength',
   'pattern',
@@ -78,7 +78,7 @@ function strictNode(value: unknown, walk: Walk): JsonObject {
   const notes: string[] = []
 
   for (const key of kept) if (schema[key] !== undefined) node[key] = schema[key]
-  for (const key of told) if (schema[key] !== undefined) notes.push(`${key}: ${JSON.stringify(schema[key])}`)
+  for (const key of notedKeys) if (schema[key] !== undefined) notes.push(`${key}: ${JSON.stringify(schema[key])}`)
   if (typeof schema.format === 'string') {
     if (formats.has(schema.format)) node.format = schema.format
     else notes.push(`format: ${schema.format}`)

@@ -45,8 +45,8 @@ function writesOf(usage: Usage): [member: string, tokens: number][] {
  * running totals both; a null field keeps the earlier number. A report with an invalid number is ignored, as is a first one without
  * the input. `told` is a message, or an event that updates one.
  */
-export function readMessagesUsage(told: JsonObject, before: Usage | undefined): Usage | undefined {
-  const usage = objectAt(told, 'usage')
+export function readMessagesUsage(message: JsonObject, before: Usage | undefined): Usage | undefined {
+  const usage = objectAt(message, 'usage')
   if (!usage || !areCounts(usage, ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens', 'output_tokens']))
     return before
   if (!before && typeof usage.input_tokens !== 'number') return undefined
@@ -61,7 +61,7 @@ export function readMessagesUsage(told: JsonObject, before: Usage | undefined): 
     output: has('output_tokens') ? countAt(usage, 'output_tokens') : (before?.output ?? 0),
     reasoning: thinking ? countAt(thinking, 'thinking_tokens') : (before?.reasoning ?? 0),
     searches: countAt(objectAt(usage, 'server_tool_use'), 'web_search_requests') || (before?.searches ?? 0),
-    ...containersOf(told, before),
+    ...containersOf(message, before),
     ...messagesTierServed(usage, before?.tier),
     ...(before?.byOthers ? { byOthers: before.byOthers } : {}),
   }
@@ -81,8 +81,8 @@ function writesIn(usage: JsonObject, before?: CacheWrites): CacheWrites {
 }
 
 /** A container that code ran in: the reply names it at its end. */
-function containersOf(told: JsonObject, before: Usage | undefined): Pick<Usage, 'toolCalls'> {
-  const container = objectAt(told, 'container') ?? objectAt(objectAt(told, 'delta') ?? {}, 'container')
+function containersOf(message: JsonObject, before: Usage | undefined): Pick<Usage, 'toolCalls'> {
+  const container = objectAt(message, 'container') ?? objectAt(objectAt(message, 'delta') ?? {}, 'container')
   if (container) return { toolCalls: { code_execution: 1 } }
   return before?.toolCalls ? { toolCalls: before.toolCalls } : {}
 }

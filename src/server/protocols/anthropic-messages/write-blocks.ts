@@ -44,12 +44,12 @@ function thinkingBlock({ text, opaque }: ReasoningPart): Block {
 
 /** One text is written as text; blank ones would be refused, and an empty result is valid too. */
 function resultBlock({ callId, parts, isError, cache }: ToolResultPart, dialogue: Dialogue, context: RequestContext): Block {
-  const said = parts.filter((part) => part.kind !== 'text' || part.text.trim() !== '')
-  const [only] = said
+  const filled = parts.filter((part) => part.kind !== 'text' || part.text.trim() !== '')
+  const [only] = filled
   const content =
-    said.length === 1 && only?.kind === 'text' && !only.cache
+    filled.length === 1 && only?.kind === 'text' && !only.cache
       ? only.text
-      : said.map((part) =>
+      : filled.map((part) =>
           part.kind === 'text'
             ? { type: 'text', text: part.text, ...cacheControl(part.cache) }
             : mediaBlock(part, dialogue, context),
@@ -57,7 +57,7 @@ function resultBlock({ callId, parts, isError, cache }: ToolResultPart, dialogue
   return {
     type: 'tool_result',
     tool_use_id: callIdFor(callId, 'anthropic'),
-    ...(said.length > 0 ? { content } : {}),
+    ...(filled.length > 0 ? { content } : {}),
     ...(isError ? { is_error: true } : {}),
     ...cacheControl(cache),
   }

@@ -25,9 +25,9 @@ interface Facts {
  * to 3.4.
  */
 export function writeMessages(dialogue: Dialogue, context: RequestContext, facts: Facts): Message[] {
-  const said = saidTurns(dialogue.turns, facts.rules)
-  if (said.length === 0) refuse(dialogue, { zh: '没有任何内容', en: 'nothing is said in them' })
-  const turns = placedSystemTurns(mergeTurns(repairToolResults(said)), facts.rules)
+  const filled = withoutEmptyParts(dialogue.turns, facts.rules)
+  if (filled.length === 0) refuse(dialogue, { zh: '没有任何内容', en: 'nothing is said in them' })
+  const turns = placedSystemTurns(mergeTurns(repairToolResults(filled)), facts.rules)
   const messages = turns.map(({ role, parts }) => ({
     role,
     content: parts.map((part) => writeBlock(part, role, dialogue, context, facts.toUpstream)),
@@ -38,7 +38,7 @@ export function writeMessages(dialogue: Dialogue, context: RequestContext, facts
 }
 
 /** The turns with the parts that the vendor accepts. A user turn that becomes empty is ".", unless it has a neighbour. */
-function saidTurns(turns: readonly Turn[], rules: ModelRules): Turn[] {
+function withoutEmptyParts(turns: readonly Turn[], rules: ModelRules): Turn[] {
   const kept = turns.map((turn) => ({ ...turn, parts: turn.parts.filter((part) => isSaid(part, turn.role, rules)) }))
   if (kept.every(({ parts }) => parts.length === 0)) return []
   return kept.flatMap((turn, at) => {

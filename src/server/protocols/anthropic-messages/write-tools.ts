@@ -90,8 +90,8 @@ function toolMembers(dialogue: Dialogue, context: RequestContext, tool: Tool, is
     const grammar = isObject(custom.format) && custom.format.type !== 'text' ? JSON.stringify(custom.format) : ''
     if (grammar !== '') context.lose(`${fieldNameFor(dialogue.from, 'tools')}.format`)
     const rule = grammar === '' ? '' : `The input must follow this format: ${grammar}`
-    const told = [description ?? '', rule].filter((piece) => piece !== '').join('\n\n')
-    return { ...(told === '' ? {} : { description: told }), input_schema: freeTextSchema, ...cacheControl(cache) }
+    const fullText = [description ?? '', rule].filter((piece) => piece !== '').join('\n\n')
+    return { ...(fullText === '' ? {} : { description: fullText }), input_schema: freeTextSchema, ...cacheControl(cache) }
   }
   const input = toolSchema(schema)
   const strict = isStrict(tool)

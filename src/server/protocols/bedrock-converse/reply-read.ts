@@ -57,7 +57,7 @@ class Blocks {
   /** Bytes of the image that is open. */
   #image: { readonly format: string; readonly pieces: Buffer[] } | undefined
   /** Characters said in the block that is open, and the sources of them. */
-  #said = 0
+  #textLength = 0
   #sources: { url: string; title: string }[] = []
 
   constructor(builder: ReplyBuilder, context: ReadContext) {
@@ -78,7 +78,7 @@ class Blocks {
 
   more(index: number, delta: JsonObject): void {
     const text = textAt(delta, 'text')
-    this.#said += text.length
+    this.#textLength += text.length
     this.#builder.text(text)
     const reasoning = objectAt(delta, 'reasoningContent')
     if (reasoning) this.#think(reasoning)
@@ -96,12 +96,12 @@ class Blocks {
     const key = String(index)
     if (this.#bare.delete(key)) this.#builder.callInput(key, '{}')
     this.#builder.closeCall(key)
-    for (const source of this.#sources) this.#builder.cite({ ...source, start: 0, end: this.#said })
+    for (const source of this.#sources) this.#builder.cite({ ...source, start: 0, end: this.#textLength })
     this.#builder.endSaid()
     if (this.#image)
       this.#builder.media('image', `image/${this.#image.format}`, Buffer.concat(this.#image.pieces).toString('base64'))
     this.#image = undefined
-    this.#said = 0
+    this.#textLength = 0
     this.#sources = []
   }
 

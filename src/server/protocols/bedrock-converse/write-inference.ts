@@ -37,9 +37,9 @@ export function writeInference(
 
 /** Blank ones are refused, and so are more than the model knows. */
 function writeStop(dialogue: Dialogue, context: RequestContext, { stopMax }: ConverseRules): string[] {
-  const told = dialogue.stop.filter((sequence) => sequence !== '')
-  const kept = told.filter((sequence) => sequence.trim() !== '').slice(0, stopMax)
-  if (kept.length < told.length) lose(dialogue, context, 'stop')
+  const sequences = dialogue.stop.filter((sequence) => sequence !== '')
+  const kept = sequences.filter((sequence) => sequence.trim() !== '').slice(0, stopMax)
+  if (kept.length < sequences.length) lose(dialogue, context, 'stop')
   return kept
 }
 

@@ -31,11 +31,11 @@ export interface MessageFacts {
  */
 export function writeMessages(dialogue: Dialogue, context: RequestContext, facts: MessageFacts): Message[] {
   const leading: Turn[] = facts.instructions.length > 0 ? [{ role: 'user', parts: facts.instructions }] : []
-  const said = saidTurns([...leading, ...dialogue.turns], facts.rules)
-  if (said.length === 0) refuse(dialogue, { zh: '没有任何内容', en: 'nothing is said in them' })
+  const filled = withoutEmptyParts([...leading, ...dialogue.turns], facts.rules)
+  if (filled.length === 0) refuse(dialogue, { zh: '没有任何内容', en: 'nothing is said in them' })
 
   const nameDocument = documentNamer()
-  const messages = mergeTurns(repairToolResults(said)).map(({ role, parts }): Message => {
+  const messages = mergeTurns(repairToolResults(filled)).map(({ role, parts }): Message => {
     const content = parts.flatMap((part) => blocksOf(part, role, { dialogue, context, facts, nameDocument }))
     return { role: role === 'assistant' ? role : 'user', content: withTextBesideDocuments(content) }
   })
@@ -53,7 +53,7 @@ interface Writing {
 const placeholder: JsonObject = { text: '.' }
 
 /** The turns with the parts that Bedrock accepts. A user turn that becomes empty is ".", unless it has a neighbour. */
-function saidTurns(turns: readonly Turn[], rules: ConverseRules): Turn[] {
+function withoutEmptyParts(turns: readonly Turn[], rules: ConverseRules): Turn[] {
   const kept = turns.map((turn) => reminded({ ...turn, parts: turn.parts.filter((part) => isSaid(part, turn.role, rules)) }))
   if (kept.every(({ parts }) => parts.length === 0)) return []
   return kept.flatMap((turn, at) => {
@@ -119,15 +119,15 @@ function reasoningBlock({ text, opaque }: ReasoningPart): JsonObject {
 function resultBlock(result: ToolResultPart, writing: Writing): JsonObject {
   const { facts, dialogue, nameDocument } = writing
   const { takesResultStatus } = facts.rules
-  const said = result.parts.filter((part) => part.kind === 'media' || part.text.trim() !== '')
-  const content = said.map((part) =>
+  const filled = result.parts.filter((part) => part.kind === 'media' || part.text.trim() !== '')
+  const content = filled.map((part) =>
     part.kind === 'text' ? { text: part.text } : mediaBlock(part, facts.rules, dialogue, nameDocument),
   )
-  const told = content.length > 0 ? content : [{ text: '(empty)' }]
+  const written = content.length > 0 ? content : [{ text: '(empty)' }]
   return {
     toolResult: {
       toolUseId: callId(result.callId, writing),
-      content: result.isError && !takesResultStatus ? [{ text: 'Error: ' }, ...told] : told,
+      content: result.isError && !takesResultStatus ? [{ text: 'Error: ' }, ...written] : written,
       ...(result.isError && takesResultStatus ? { status: 'error' } : {}),
     },
   }

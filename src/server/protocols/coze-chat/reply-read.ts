@@ -12,17 +12,17 @@ export function readReply(reply: JsonObject): ReplyEvent[] {
 /** Of a bot's messages only those of type `answer` are its answer. */
 export function readStreamEvents(): EventReader {
   /** Streamed messages: their whole text is repeated at their end. */
-  const told = new Set<string>()
+  const sent = new Set<string>()
 
   return readerOf((builder, data, { name }) => {
     switch (name || textAt(data, 'event')) {
       case 'conversation.message.delta':
         if (textAt(data, 'type') !== 'answer') return
-        told.add(textAt(data, 'id'))
+        sent.add(textAt(data, 'id'))
         builder.reasoning(textAt(data, 'reasoning_content'))
         return builder.text(textAt(data, 'content'))
       case 'conversation.message.completed':
-        if (textAt(data, 'type') === 'answer' && !told.has(textAt(data, 'id'))) builder.text(textAt(data, 'content'))
+        if (textAt(data, 'type') === 'answer' && !sent.has(textAt(data, 'id'))) builder.text(textAt(data, 'content'))
         return
       case 'conversation.chat.completed':
         return readEnd(builder, data)

@@ -25,9 +25,9 @@ function asChat(reply: JsonObject, member: 'message' | 'delta'): JsonObject {
   const output = objectAt(reply, 'output')
   if (!output) return { error: readError(reply) }
   const choices = arrayAt(output, 'choices').filter(isObject)
-  const told = choices.length > 0 ? choices : [{ message: { content: output.text }, finish_reason: output.finish_reason }]
+  const replies = choices.length > 0 ? choices : [{ message: { content: output.text }, finish_reason: output.finish_reason }]
   return {
-    choices: told.map(({ message, finish_reason }) => ({ index: 0, [member]: message ?? {}, finish_reason })),
+    choices: replies.map(({ message, finish_reason }) => ({ index: 0, [member]: message ?? {}, finish_reason })),
     usage: asChatUsage(objectAt(reply, 'usage')),
   }
 }

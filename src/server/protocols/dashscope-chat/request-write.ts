@@ -51,10 +51,10 @@ const carried: readonly Field[] = [
 ]
 
 function writeMessage(dialogue: Dialogue, { model }: RequestContext, tools: FunctionTools, message: PlainMessage): JsonObject {
-  const said = (text: string) => (isMultimodal(model) ? [{ text }] : text)
+  const contentOf = (text: string) => (isMultimodal(model) ? [{ text }] : text)
   switch (message.role) {
     case 'system':
-      return { role: 'system', content: said(message.text) }
+      return { role: 'system', content: contentOf(message.text) }
     case 'user':
       return {
         role: 'user',
@@ -65,12 +65,12 @@ function writeMessage(dialogue: Dialogue, { model }: RequestContext, tools: Func
         role: 'tool',
         tool_call_id: message.callId,
         name: tools.names.toUpstream(message.name),
-        content: said(message.text),
+        content: contentOf(message.text),
       }
     case 'assistant':
       return {
         role: 'assistant',
-        content: said(message.text),
+        content: contentOf(message.text),
         ...(message.calls.length > 0
           ? {
               tool_calls: message.calls.map((call, index) => ({ index, ...writeCall(tools, call) })),

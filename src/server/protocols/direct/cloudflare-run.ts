@@ -28,7 +28,7 @@ const byWhisper = (from: CallerFormat, task: Task): DirectConversion => ({
     if (!['json', 'text', 'vtt'].includes(format)) fail('untranslatable', { field: 'response_format', reason: someFormats })
     return {
       requests: [upstreamModel.includes('turbo') ? { json: wordsOf(asked, file, task) } : bytesAlone(asked, file, task)],
-      read: ([reply = {}]) => heardIn(objectAt(reply, 'result'), format),
+      read: ([reply = {}]) => transcriptionIn(objectAt(reply, 'result'), format),
     }
   },
 })
@@ -107,7 +107,7 @@ function wordsOf(asked: CallerRequest, { bytes }: UploadedFile, task: Task): Jso
   }
 }
 
-function heardIn(result: JsonObject | undefined, format: string): DirectAnswer {
+function transcriptionIn(result: JsonObject | undefined, format: string): DirectAnswer {
   if (!result || typeof result.text !== 'string') return refused('it wrote nothing down')
   if (format === 'vtt') return { kind: 'text', text: textAt(result, 'vtt'), usage: undefined }
   if (format === 'text') return { kind: 'text', text: `${result.text}\n`, usage: undefined }

@@ -59,8 +59,8 @@ export const completionsInbound: Inbound = {
         if (event.type === 'usage') usage = event.usage
         if (event.type === 'finish') finishWord = finishWordOf(deltas, event.reason)
         if (event.type === 'end') {
-          const told = wantsUsage && usage ? piece({ choices: [], usage: writeChatUsage(usage) }) : ''
-          return `${chunk('', finishWord)}${told}data: [DONE]\n\n`
+          const usageText = wantsUsage && usage ? piece({ choices: [], usage: writeChatUsage(usage) }) : ''
+          return `${chunk('', finishWord)}${usageText}data: [DONE]\n\n`
         }
         const text = textOf(deltas, event)
         return text === '' ? '' : chunk(text, null)

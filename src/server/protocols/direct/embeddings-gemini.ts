@@ -42,7 +42,7 @@ function answerOf(
   listIn: (reply: JsonObject) => readonly unknown[],
 ): EmbeddingAnswer | undefined {
   const vectors = replies.flatMap(listIn).map((embedding) => (isObject(embedding) ? readVector(embedding.values) : undefined))
-  const told = vectors.filter((vector) => vector !== undefined)
+  const present = vectors.filter((vector) => vector !== undefined)
   const counts = replies.map((reply) => reportedCount(objectAt(reply, 'usageMetadata')?.promptTokenCount))
-  return told.length < vectors.length ? undefined : { vectors: told, inputTokens: sumOfTokens(counts) }
+  return present.length < vectors.length ? undefined : { vectors: present, inputTokens: sumOfTokens(counts) }
 }

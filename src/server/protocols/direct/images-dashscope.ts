@@ -14,7 +14,7 @@ export const imagesByDashScopeTask: DirectConversion = {
 
   convert(asked) {
     const { upstreamModel } = asked
-    const ask = readImageRequest(asked, ownWords)
+    const ask = readImageRequest(asked, vendorMembers)
     if (ask.images.length > 0)
       fail('untranslatable', { field: 'image', reason: { zh: '该模型不接受图片', en: 'the model takes no images' } })
     const { negative_prompt, ...parameters } = ownMembers(asked)
@@ -37,7 +37,7 @@ const byDashScope = (from: CallerFormat): DirectConversion => ({
 
   convert(asked) {
     const { upstreamModel } = asked
-    const ask = readImageRequest(asked, ownWords)
+    const ask = readImageRequest(asked, vendorMembers)
     const content = [...ask.images.map((source) => ({ image: urlOf(source) })), { text: ask.prompt }]
     const input = { messages: [{ role: 'user', content }] }
     const perCall = severalAtOnce.test(upstreamModel) ? 4 : 1
@@ -57,10 +57,10 @@ export const imageEditsByDashScope = byDashScope('openai.image-edits')
 
 const running: ReadonlySet<string> = new Set(['PENDING', 'RUNNING', 'SUSPENDED'])
 const severalAtOnce = /^(wan|qwen-image-2|qwen-image-edit-(plus|max))/
-const ownWords = ['negative_prompt', 'seed', 'prompt_extend', 'watermark']
+const vendorMembers = ['negative_prompt', 'seed', 'prompt_extend', 'watermark']
 
 function ownMembers({ body }: CallerRequest): JsonObject {
-  return Object.fromEntries(ownWords.filter((word) => body[word] !== undefined).map((word) => [word, body[word]]))
+  return Object.fromEntries(vendorMembers.filter((word) => body[word] !== undefined).map((word) => [word, body[word]]))
 }
 
 function sizeOf({ size }: ImageRequest): JsonObject {
@@ -101,9 +101,9 @@ function answerOf(replies: readonly JsonObject[], asked: CallerRequest, urlsIn: 
         urls.map((url) => ({ url })),
       ),
     }
-  const told = [...outputs, ...replies].find((place) => textAt(place, 'message') !== '') ?? {}
-  const code = textAt(told, 'code')
-  return refused(textAt(told, 'message') || 'it made no image', { code, status: callersFaults.test(code) ? 400 : 0 })
+  const failure = [...outputs, ...replies].find((place) => textAt(place, 'message') !== '') ?? {}
+  const code = textAt(failure, 'code')
+  return refused(textAt(failure, 'message') || 'it made no image', { code, status: callersFaults.test(code) ? 400 : 0 })
 }
 
 /** Codes of a task that was refused because of its request. */

@@ -47,13 +47,13 @@ function requestOf(ask: ImageRequest, asked: CallerRequest): JsonObject {
 
 /** The models before the third generation make images of one size. */
 function imageConfig({ size }: ImageRequest, { body, upstreamModel, lose }: CallerRequest): JsonObject {
-  const told = textAt(body, 'aspect_ratio')
-  if (!size) return told === '' ? {} : { imageConfig: { aspectRatio: told } }
+  const aspectRatio = textAt(body, 'aspect_ratio')
+  if (!size) return aspectRatio === '' ? {} : { imageConfig: { aspectRatio } }
   const { ratio, isExact } = nearestRatio(size, ratios)
   const longest = Math.max(size.width, size.height)
   if (!isExact) lose('size')
   const isLarge = longest >= 2000 && !/gemini-(2|1)\./.test(upstreamModel)
-  return { imageConfig: { aspectRatio: told || ratio, ...(isLarge ? { imageSize: longest >= 3000 ? '4K' : '2K' } : {}) } }
+  return { imageConfig: { aspectRatio: aspectRatio || ratio, ...(isLarge ? { imageSize: longest >= 3000 ? '4K' : '2K' } : {}) } }
 }
 
 function answerOf(replies: readonly JsonObject[], asked: CallerRequest): DirectAnswer {

@@ -13,9 +13,9 @@ const bySiliconFlow = (from: CallerFormat): DirectConversion => ({
 
   convert(asked) {
     const { body, upstreamModel } = asked
-    const ask = readImageRequest(asked, ownWords)
+    const ask = readImageRequest(asked, vendorMembers)
     const takesSeveral = /kolors/i.test(upstreamModel) && ask.count <= batchMax
-    const own = Object.fromEntries(ownWords.filter((word) => body[word] !== undefined).map((word) => [word, body[word]]))
+    const own = Object.fromEntries(vendorMembers.filter((word) => body[word] !== undefined).map((word) => [word, body[word]]))
     const json: JsonObject = {
       model: upstreamModel,
       prompt: ask.prompt,
@@ -50,4 +50,4 @@ export const imageEditsBySiliconFlow = bySiliconFlow('openai.image-edits')
 
 const batchMax = 4
 const places = ['image', 'image2', 'image3']
-const ownWords = ['image_size', 'negative_prompt', 'seed', 'num_inference_steps', 'guidance_scale', 'cfg']
+const vendorMembers = ['image_size', 'negative_prompt', 'seed', 'num_inference_steps', 'guidance_scale', 'cfg']

@@ -14,10 +14,10 @@ const byVolcEngine = (from: CallerFormat): DirectConversion => ({
 
   convert(asked) {
     const { body, upstreamModel } = asked
-    const ask = readImageRequest(asked, ['size', ...ownWords])
+    const ask = readImageRequest(asked, ['size', ...vendorMembers])
     const size = textAt(body, 'size')
     const [first, ...others] = ask.images.map(urlOf)
-    const own = Object.fromEntries(ownWords.filter((word) => body[word] !== undefined).map((word) => [word, body[word]]))
+    const own = Object.fromEntries(vendorMembers.filter((word) => body[word] !== undefined).map((word) => [word, body[word]]))
     // A series, whose images belong together, is asked for in one call.
     const isSeries = body.sequential_image_generation === 'auto'
     const json = {
@@ -44,4 +44,4 @@ const byVolcEngine = (from: CallerFormat): DirectConversion => ({
 export const imagesByVolcEngine = byVolcEngine('openai.images')
 export const imageEditsByVolcEngine = byVolcEngine('openai.image-edits')
 
-const ownWords = ['watermark', 'seed', 'guidance_scale', 'sequential_image_generation', 'optimize_prompt_options']
+const vendorMembers = ['watermark', 'seed', 'guidance_scale', 'sequential_image_generation', 'optimize_prompt_options']

@@ -19,9 +19,9 @@ export function repairEmbeddings(reply: Buffer, asked: JsonObject): Buffer | und
   if (!first) return undefined
 
   const isBase64 = asked.encoding_format === 'base64'
-  const told = parseObject(reply, first)?.embedding
-  requireDimensions(told, asked.dimensions)
-  const isEncoded = isBase64 === (typeof told === 'string')
+  const embedding = parseObject(reply, first)?.embedding
+  requireDimensions(embedding, asked.dimensions)
+  const isEncoded = isBase64 === (typeof embedding === 'string')
   const isOrdered = entries.every((entry, at) => indexIn(reply, entry) === at)
   return isEncoded && isOrdered ? undefined : rewritten(reply, isBase64)
 }
@@ -33,8 +33,8 @@ function parseObject(text: Buffer, { start, end }: Place): JsonObject | undefine
   return isObject(value) ? value : undefined
 }
 
-function requireDimensions(told: unknown, dimensions: unknown): void {
-  const vector = typeof dimensions === 'number' ? readVector(told) : undefined
+function requireDimensions(embedding: unknown, dimensions: unknown): void {
+  const vector = typeof dimensions === 'number' ? readVector(embedding) : undefined
   if (vector && vector.length !== dimensions)
     fail('untranslatable', { field: 'dimensions', reason: ignoredDimensions(vector.length) })
 }

@@ -54,11 +54,11 @@ function usageOf(reply: JsonObject): JsonObject {
   const usage = objectAt(reply, 'usage')
   const meta = objectAt(reply, 'meta')
   const tokens = objectAt(meta ?? {}, 'tokens')
-  const told = countAt(usage, 'total_tokens') || countAt(usage, 'prompt_tokens') || countAt(tokens, 'input_tokens')
-  if (told === 0) return {}
+  const reported = countAt(usage, 'total_tokens') || countAt(usage, 'prompt_tokens') || countAt(tokens, 'input_tokens')
+  if (reported === 0) return {}
   return {
-    usage: usage?.total_tokens === undefined ? { ...usage, prompt_tokens: told, total_tokens: told } : usage,
-    meta: tokens ? meta : { ...meta, tokens: { input_tokens: told } },
+    usage: usage?.total_tokens === undefined ? { ...usage, prompt_tokens: reported, total_tokens: reported } : usage,
+    meta: tokens ? meta : { ...meta, tokens: { input_tokens: reported } },
   }
 }
 

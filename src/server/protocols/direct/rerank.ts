@@ -44,9 +44,9 @@ export function documentTexts(body: JsonObject): string[] {
 
 /** Undefined when the ranking already has the common form, so that its bytes are kept. */
 function mendRanking(reply: Buffer, asked: JsonObject): Buffer | undefined {
-  const came: unknown = JSON.parse(reply.toString('utf8', reply[0] === 0xef ? 3 : 0))
-  const ranking = isObject(came) ? writeRanking(came, asked) : undefined
-  return ranking && !isDeepStrictEqual(ranking, came) ? Buffer.from(JSON.stringify(ranking)) : undefined
+  const parsed: unknown = JSON.parse(reply.toString('utf8', reply[0] === 0xef ? 3 : 0))
+  const ranking = isObject(parsed) ? writeRanking(parsed, asked) : undefined
+  return ranking && !isDeepStrictEqual(ranking, parsed) ? Buffer.from(JSON.stringify(ranking)) : undefined
 }
 
 /** Jina reports tokens, Cohere tokens beside billed units. */

@@ -87,11 +87,13 @@ function soundOf(usage: Usage | undefined): Usage | undefined {
 
 function eventsOf(bytes: Buffer, usage: Usage | undefined): string {
   const read = usage?.input ?? 0
-  const said = usage ? usage.output + usage.audioOutput : 0
-  const told = usage ? { usage: { input_tokens: read, output_tokens: said, total_tokens: read + said } } : {}
+  const outputTokens = usage ? usage.output + usage.audioOutput : 0
+  const usageMembers = usage
+    ? { usage: { input_tokens: read, output_tokens: outputTokens, total_tokens: read + outputTokens } }
+    : {}
   return [
     { type: 'speech.audio.delta', audio: bytes.toString('base64') },
-    { type: 'speech.audio.done', ...told },
+    { type: 'speech.audio.done', ...usageMembers },
   ]
     .map((event) => `data: ${JSON.stringify(event)}\n\n`)
     .join('')

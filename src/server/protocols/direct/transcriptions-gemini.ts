@@ -45,7 +45,7 @@ function requestOf(body: JsonObject, file: UploadedFile, task: string): JsonObje
   const language = textAt(body, 'language')
   const prompt = textAt(body, 'prompt')
   const temperature = Number(body.temperature ?? Number.NaN)
-  const said = [
+  const instructions = [
     task,
     ...(task !== '' && language !== '' ? [`The language of the recording is "${language}".`] : []),
     ...(prompt === '' ? [] : [task === '' ? prompt : `What came before, or words that occur: ${prompt}`]),
@@ -56,7 +56,7 @@ function requestOf(body: JsonObject, file: UploadedFile, task: string): JsonObje
         role: 'user',
         parts: [
           { inlineData: { mimeType: source.mediaType, data: source.data } },
-          ...(said.length > 0 ? [{ text: said.join('\n') }] : []),
+          ...(instructions.length > 0 ? [{ text: instructions.join('\n') }] : []),
         ],
       },
     ],

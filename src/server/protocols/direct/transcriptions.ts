@@ -21,7 +21,7 @@ const fromSound = (format: CallerFormat): WireFormat => ({
     const seconds = secondsOfAudio(file.bytes)
     return directFacts(model, {
       stream: body.stream === 'true' || body.stream === true,
-      uncounted: heard(seconds),
+      uncounted: soundUsage(seconds),
       most: mostHeard(model, seconds, textAt(body, 'prompt')),
     })
   },
@@ -65,14 +65,14 @@ const textFormats: ReadonlySet<string> = new Set(['text', 'srt', 'vtt'])
 /** A ratio of 15, the accustomed one of whisper-1, is then its vendor's 0.006 dollars a minute. */
 const tokensPerSecond = 200 / 60
 
-function heard(seconds: number): Usage {
+function soundUsage(seconds: number): Usage {
   return { ...noUsage, input: Math.max(1, Math.ceil(seconds * tokensPerSecond)) }
 }
 
 /** Some vendors count ten seconds at least, and round. Models that report tokens read up to 12 and say up to 12 in a second. */
 function mostHeard(model: string, spoken: number, prompt: string): Usage {
   const seconds = spoken * 1.05 + 10
-  const { input } = heard(seconds)
+  const { input } = soundUsage(seconds)
   if (/whisper/.test(model)) return { ...noUsage, input }
   const tokens = Math.ceil(seconds * 12)
   return { ...noUsage, input: input + Buffer.byteLength(prompt), audioInput: tokens, output: tokens }
@@ -83,7 +83,7 @@ export function readSoundUsage(reply: JsonObject): Usage | undefined {
   const usage = objectAt(reply, 'usage')
   const seconds = Number(usage?.seconds ?? reply.duration)
   if (usage?.type === 'tokens' || typeof usage?.input_tokens === 'number') return readTokens(usage)
-  return Number.isFinite(seconds) && seconds > 0 && seconds <= secondsMax ? heard(seconds) : undefined
+  return Number.isFinite(seconds) && seconds > 0 && seconds <= secondsMax ? soundUsage(seconds) : undefined
 }
 
 const secondsMax = 1_000_000

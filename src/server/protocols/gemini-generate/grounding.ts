@@ -22,15 +22,15 @@ export function readSupports(candidate: JsonObject): Support[] {
 }
 
 /** The offset of the piece in a text, in UTF-16 units; undefined when it is not found. */
-export function placeOf({ startByte, endByte, text: told }: Support, text: string): { start: number; end: number } | undefined {
+export function placeOf({ startByte, endByte, text: quoted }: Support, text: string): { start: number; end: number } | undefined {
   const bytes = Buffer.from(text)
   if (startByte <= endByte && endByte <= bytes.length) {
     const start = bytes.toString('utf8', 0, startByte).length
     const piece = bytes.toString('utf8', startByte, endByte)
-    if (told === '' ? piece !== '' : piece === told) return { start, end: start + piece.length }
+    if (quoted === '' ? piece !== '' : piece === quoted) return { start, end: start + piece.length }
   }
-  const found = told === '' ? -1 : text.indexOf(told)
-  return found < 0 ? undefined : { start: found, end: found + told.length }
+  const found = quoted === '' ? -1 : text.indexOf(quoted)
+  return found < 0 ? undefined : { start: found, end: found + quoted.length }
 }
 
 /** Citations in Gemini's form, over the whole text of a reply. */

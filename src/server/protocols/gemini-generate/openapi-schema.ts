@@ -98,8 +98,8 @@ function isNullable(node: JsonObject): boolean {
 }
 
 function typeOf(node: JsonObject): string {
-  const told = [node.type, ...listOf(node.type)].find((type) => typeof type === 'string' && type !== 'null')
-  if (typeof told === 'string') return told.toLowerCase()
+  const stated = [node.type, ...listOf(node.type)].find((type) => typeof type === 'string' && type !== 'null')
+  if (typeof stated === 'string') return stated.toLowerCase()
   if (isObject(node.properties) || node.additionalProperties !== undefined) return 'object'
   if (node.items !== undefined || node.prefixItems !== undefined) return 'array'
   const [value] = node.const === undefined ? listOf(node.enum).filter((entry) => entry !== null) : [node.const]
@@ -141,6 +141,6 @@ const formats = new Set(['date-time', 'enum', 'int32', 'int64', 'float', 'double
 
 /** Whether a root says more than that it is some object. */
 function isDefined(schema: JsonObject): boolean {
-  const says = ['$ref', 'allOf', 'anyOf', 'oneOf', 'items', 'enum', 'const'].some((key) => schema[key] !== undefined)
-  return says || (typeof schema.type === 'string' && schema.type !== 'object')
+  const isConstrained = ['$ref', 'allOf', 'anyOf', 'oneOf', 'items', 'enum', 'const'].some((key) => schema[key] !== undefined)
+  return isConstrained || (typeof schema.type === 'string' && schema.type !== 'object')
 }

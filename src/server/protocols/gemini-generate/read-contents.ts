@@ -79,7 +79,8 @@ function readPart(part: JsonObject, { role, place, unread }: PartFacts): Part[] 
   if (file) return [readFile(file, resolutionOf(part))]
 
   const use = pastUse(part)
-  if (use) return hostedUseAsText(use, (member) => unread.add(`contents.parts.${member}`)).map((told) => ({ ...told, ...opaque }))
+  if (use)
+    return hostedUseAsText(use, (member) => unread.add(`contents.parts.${member}`)).map((piece) => ({ ...piece, ...opaque }))
 
   const isEmpty = typeof part.text !== 'string' && either(part, 'thoughtSignature') === undefined
   if (isEmpty) return Object.keys(part).length === 0 ? [] : refuse(place, geminiOnly)

@@ -123,7 +123,7 @@ export class ReplyReader {
     if (call) this.#readCall(call, signature)
     else if (media) this.#readMedia(media, part.thought === true, signature)
     else {
-      for (const member of toldAsText) if (objectAt(part, member)) this.#context.lose?.(member)
+      for (const member of writtenAsText) if (objectAt(part, member)) this.#context.lose?.(member)
       this.#say(part.thought === true ? 'reasoning' : 'text', textOf(part), signature)
     }
   }
@@ -259,16 +259,16 @@ function isThoughtText(part: JsonObject): boolean {
 }
 
 /** Executed code is part of the text. */
-const toldAsText = ['executableCode', 'codeExecutionResult'] as const
+const writtenAsText = ['executableCode', 'codeExecutionResult'] as const
 
 /** A part as text: executed code and its output are shown as such. */
 function textOf(part: JsonObject): string {
   const code = objectAt(part, 'executableCode')
   const result = objectAt(part, 'codeExecutionResult')
-  const heard = objectAt(part, 'audioTranscription')
+  const transcription = objectAt(part, 'audioTranscription')
   if (code) return `\n\`\`\`${textAt(code, 'language').toLowerCase()}\n${textAt(code, 'code').trimEnd()}\n\`\`\`\n`
   if (result) return `\n\`\`\`\n${textAt(result, 'output').trimEnd()}\n\`\`\`\n`
-  return heard ? textAt(heard, 'text') : textAt(part, 'text')
+  return transcription ? textAt(transcription, 'text') : textAt(part, 'text')
 }
 
 function brokenReply(word: string, explanation: string) {

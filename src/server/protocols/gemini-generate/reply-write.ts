@@ -23,8 +23,8 @@ export function writeGenerateEvents(context: WriteContext): EventWriter {
   return {
     push(event) {
       if (event.type === 'error') {
-        const told = passedError(event.error.status || 502, event.error)
-        return errorEvent('gemini', told, { requestId: context.id, language: 'en' })
+        const callerError = passedError(event.error.status || 502, event.error)
+        return errorEvent('gemini', callerError, { requestId: context.id, language: 'en' })
       }
       if (event.type === 'end') {
         // Clients take a content without parts for a broken one.

@@ -79,10 +79,10 @@ export function knownRequired(required: unknown, properties: JsonObject | undefi
 
 /** The description of a node with one sentence for the rules that the form has no keyword for and that change its meaning. */
 export function describedRules(node: JsonObject, rules: readonly string[]): string | undefined {
-  const said = typeof node.description === 'string' ? node.description : ''
+  const description = typeof node.description === 'string' ? node.description : ''
   const left = Object.fromEntries(rules.filter((rule) => node[rule] !== undefined).map((rule) => [rule, node[rule]]))
-  if (Object.keys(left).length === 0) return said || undefined
-  return `${said}${said === '' ? '' : ' '}Must also follow the JSON schema ${JSON.stringify(left).slice(0, ruleLengthMax)}.`
+  if (Object.keys(left).length === 0) return description || undefined
+  return `${description}${description === '' ? '' : ' '}Must also follow the JSON schema ${JSON.stringify(left).slice(0, ruleLengthMax)}.`
 }
 
 const ruleLengthMax = 400

@@ -19,20 +19,20 @@ export function readGeminiUsage(reply: JsonObject, before?: Usage): Usage | unde
   const cached = countAt(usage, 'cachedContentTokenCount')
   const thoughts = countAt(usage, 'thoughtsTokenCount')
   const rest = Math.max(0, countAt(usage, 'totalTokenCount') - prompt - thoughts)
-  const said = typeof usage.candidatesTokenCount === 'number' ? countAt(usage, 'candidatesTokenCount') : rest
+  const candidateTokens = typeof usage.candidatesTokenCount === 'number' ? countAt(usage, 'candidatesTokenCount') : rest
   const read = partsOf(Math.max(0, prompt - cached), (modality) => readOf(usage, modality))
-  const told = partsOf(said, (modality) => countOf(usage, 'candidatesTokensDetails', modality))
+  const outputParts = partsOf(candidateTokens, (modality) => countOf(usage, 'candidatesTokensDetails', modality))
   return {
     ...noUsage,
     // Video input costs as much as text.
     input: read.text + read.video,
-    ...cachedPart(cachedOf(usage), { prompt, completion: said + thoughts, total: countAt(usage, 'totalTokenCount') }),
+    ...cachedPart(cachedOf(usage), { prompt, completion: candidateTokens + thoughts, total: countAt(usage, 'totalTokenCount') }),
     audioInput: read.audio,
     imageInput: read.image,
-    output: told.text + thoughts,
-    audioOutput: told.audio,
-    imageOutput: told.image,
-    videoOutput: told.video,
+    output: outputParts.text + thoughts,
+    audioOutput: outputParts.audio,
+    imageOutput: outputParts.image,
+    videoOutput: outputParts.video,
     reasoning: thoughts,
     ...grounded,
     ...(before?.tier ? { tier: before.tier } : {}),
@@ -47,7 +47,7 @@ export function writeGeminiUsage(usage: Usage): JsonObject {
   const { cachedAudio, cachedImage } = usage
   const read = writeDetails({ AUDIO: usage.audioInput + cachedAudio, IMAGE: usage.imageInput + cachedImage })
   const cached = writeDetails({ AUDIO: cachedAudio, IMAGE: cachedImage })
-  const told = writeDetails({ AUDIO: usage.audioOutput, IMAGE: usage.imageOutput, VIDEO: usage.videoOutput })
+  const outputDetails = writeDetails({ AUDIO: usage.audioOutput, IMAGE: usage.imageOutput, VIDEO: usage.videoOutput })
   return {
     promptTokenCount: prompt,
     ...(cachedTokens(usage) > 0 ? { cachedContentTokenCount: cachedTokens(usage) } : {}),
@@ -56,7 +56,7 @@ export function writeGeminiUsage(usage: Usage): JsonObject {
     totalTokenCount: prompt + completion,
     ...(read.length > 0 ? { promptTokensDetails: read } : {}),
     ...(cached.length > 0 ? { cacheTokensDetails: cached } : {}),
-    ...(told.length > 0 ? { candidatesTokensDetails: told } : {}),
+    ...(outputDetails.length > 0 ? { candidatesTokensDetails: outputDetails } : {}),
   }
 }
 

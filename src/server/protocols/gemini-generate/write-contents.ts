@@ -27,8 +27,8 @@ export function writeContents(dialogue: Dialogue, context: RequestContext, facts
       : { role: 'user', parts: userParts(parts, dialogue, context, facts) },
   )
   // A turn whose parts were all of another family has nothing left to say.
-  const said = contents.filter(({ parts }) => parts.length > 0)
-  return said[0]?.role === 'model' ? [{ role: 'user', parts: [{ text: '.' }] }, ...said] : said
+  const filled = contents.filter(({ parts }) => parts.length > 0)
+  return filled[0]?.role === 'model' ? [{ role: 'user', parts: [{ text: '.' }] }, ...filled] : filled
 }
 
 const noPrefill = { zh: '不接受由调用方写好开头的回答', en: 'the answer cannot be begun by the caller' }
@@ -85,11 +85,11 @@ function modelPart(part: Part, toUpstream: Facts['toUpstream']): JsonObject | un
 function userParts(parts: readonly Part[], dialogue: Dialogue, context: RequestContext, facts: Facts): JsonObject[] {
   const results = parts.filter((part) => part.kind === 'tool-result')
   const written = results.map((result) => writeResult(result, dialogue, context, facts))
-  const said = parts.flatMap((part) => {
+  const carried = parts.flatMap((part) => {
     if (part.kind === 'text') return part.text === '' ? [] : [{ text: part.text.toWellFormed() }]
     return part.kind === 'media' ? [writeMedia(part, dialogue, context, facts.model)] : []
   })
-  return [...written.map(({ response }) => response), ...written.flatMap(({ behind }) => behind), ...said]
+  return [...written.map(({ response }) => response), ...written.flatMap(({ behind }) => behind), ...carried]
 }
 
 /** The result of a function, with its media inside, or behind all results for models that take none there. */

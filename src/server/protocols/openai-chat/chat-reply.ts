@@ -264,9 +264,9 @@ export class ChatReply {
       this.#repeated = repeated
       return ''
     }
-    const told = repeated.startsWith(this.#transcript) ? this.#transcript.length : 0
+    const knownLength = repeated.startsWith(this.#transcript) ? this.#transcript.length : 0
     this.#transcript = ''
-    return repeated.slice(told)
+    return repeated.slice(knownLength)
   }
 
   #cite(annotation: unknown): void {

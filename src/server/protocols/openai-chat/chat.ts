@@ -130,7 +130,7 @@ export function readChatUsage(usage: JsonObject | undefined): Usage | undefined 
   const cacheWrite = Math.min(written, Math.max(0, prompt - cached))
   const plain = Math.max(0, prompt - cached - cacheWrite)
   const read = partsOf(plain, details)
-  const said = partsOf(splitOut ? completion + reasoning : completion, objectAt(usage, 'completion_tokens_details'))
+  const outputParts = partsOf(splitOut ? completion + reasoning : completion, objectAt(usage, 'completion_tokens_details'))
   return {
     ...noUsage,
     input: read.text,
@@ -138,9 +138,9 @@ export function readChatUsage(usage: JsonObject | undefined): Usage | undefined 
     ...cacheWritesOf(cacheWrite),
     audioInput: read.audio,
     imageInput: read.image,
-    output: said.text,
-    audioOutput: said.audio,
-    imageOutput: said.image,
+    output: outputParts.text,
+    audioOutput: outputParts.audio,
+    imageOutput: outputParts.image,
     reasoning,
   }
 }

@@ -74,17 +74,17 @@ function readAssistant(message: JsonObject, field: string, custom: Set<string>):
     fail('untranslatable', { field: `${field}.audio`, reason: { zh: '语音只存于其厂商', en: 'speech is kept by its vendor' } })
 
   const refusal = textAt(message, 'refusal')
-  const said: Part[] = [
+  const parts: Part[] = [
     ...readParts(message.content, `${field}.content`),
     ...(refusal === '' ? [] : [{ kind: 'refusal' as const, text: refusal }]),
     ...readImages(message.images, `${field}.images`),
   ]
-  const hasThoughts = said.some((part) => part.kind === 'reasoning')
+  const hasThoughts = parts.some((part) => part.kind === 'reasoning')
   const signature = thoughtSignature(message)
-  const signedAt = signature ? said.findLastIndex((part) => part.kind === 'text') : -1
+  const signedAt = signature ? parts.findLastIndex((part) => part.kind === 'text') : -1
   return [
     ...(hasThoughts ? [] : readPastReasoning(message)),
-    ...said.map((part, at) => (at === signedAt && part.kind === 'text' ? { ...part, ...signature } : part)),
+    ...parts.map((part, at) => (at === signedAt && part.kind === 'text' ? { ...part, ...signature } : part)),
     ...readCalls(message, custom),
   ]
 }

@@ -10,7 +10,7 @@ import { detailsText, readThinkingBlock, sealedDetails } from './read-past-reaso
 export class ChatThoughts {
   readonly #reply: ReplyBuilder
   /** Of the open reasoning block. */
-  #told = ''
+  #sent = ''
   #details: Record<string, unknown>[] = []
   #hasNewDetails = false
 
@@ -35,8 +35,8 @@ export class ChatThoughts {
 
   say(text: string): void {
     if (text === '') return
-    if (!this.#reply.isSaying('reasoning')) this.#told = ''
-    this.#told += text
+    if (!this.#reply.isSaying('reasoning')) this.#sent = ''
+    this.#sent += text
     this.#reply.reasoning(text)
   }
 
@@ -63,9 +63,9 @@ export class ChatThoughts {
       if (!isTold) this.say(part.text)
       return
     }
-    const told = this.#reply.isSaying('reasoning') ? this.#told : ''
+    const sent = this.#reply.isSaying('reasoning') ? this.#sent : ''
     if (part.opaque.kind === 'redacted') this.#reply.endSaid()
-    else this.say(part.text.startsWith(told) ? part.text.slice(told.length) : told === '' ? part.text : '')
+    else this.say(part.text.startsWith(sent) ? part.text.slice(sent.length) : sent === '' ? part.text : '')
     this.#reply.sealReasoning(part.opaque)
     this.#reply.endSaid()
   }

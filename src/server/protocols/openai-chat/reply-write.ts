@@ -44,8 +44,8 @@ export function writeEvents(context: WriteContext): EventWriter {
   const ending = () => {
     const explained = deltas.explain(finish?.explanation)
     const last = chunk({}, deltas.finishWord(finish?.reason ?? 'stop'))
-    const told = wantsUsage && usage ? usageChunk(context, usage) : ''
-    return `${explained ? chunk(explained) : ''}${last}${told}data: [DONE]\n\n`
+    const usageText = wantsUsage && usage ? usageChunk(context, usage) : ''
+    return `${explained ? chunk(explained) : ''}${last}${usageText}data: [DONE]\n\n`
   }
 
   return {
@@ -76,8 +76,8 @@ export function writeEvents(context: WriteContext): EventWriter {
 
 /** An error inside of a stream; nothing follows it. */
 export function writeError(error: UpstreamErrorFacts, { id }: WriteContext): string {
-  const told = passedError(error.status || 502, { ...error, type: error.type || 'upstream_error' })
-  return errorEvent('openai', told, { requestId: id, language: 'en' })
+  const callerError = passedError(error.status || 502, { ...error, type: error.type || 'upstream_error' })
+  return errorEvent('openai', callerError, { requestId: id, language: 'en' })
 }
 
 type Message = Record<string, unknown> & { role: 'assistant'; content: string | null; refusal: string | null }

@@ -9,9 +9,9 @@ export class ThinkTags {
 
   push(text: string): TextPiece[] {
     this.#held += text
-    const said: TextPiece[] = []
-    for (let more = true; more; ) more = this.#step(said)
-    return said
+    const pieces: TextPiece[] = []
+    for (let more = true; more; ) more = this.#step(pieces)
+    return pieces
   }
 
   /** The text held back. */
@@ -21,18 +21,18 @@ export class ThinkTags {
   }
 
   /** Reads as far as one state goes; whether another follows. */
-  #step(said: TextPiece[]): boolean {
+  #step(pieces: TextPiece[]): boolean {
     switch (this.#state) {
       case 'start':
         return this.#begin()
       case 'thinking':
-        return this.#think(said)
+        return this.#think(pieces)
       case 'after':
         this.#held = this.#held.trimStart()
         if (this.#held !== '') this.#state = 'text'
         return this.#held !== ''
       case 'text':
-        if (this.#held !== '') said.push({ kind: 'text', text: this.#take(this.#held.length) })
+        if (this.#held !== '') pieces.push({ kind: 'text', text: this.#take(this.#held.length) })
         return false
     }
   }
@@ -50,13 +50,13 @@ export class ThinkTags {
     return true
   }
 
-  #think(said: TextPiece[]): boolean {
+  #think(pieces: TextPiece[]): boolean {
     const found = closeTag.exec(this.#held)
     const end = found ? found.index : this.#held.length - beginningLength(this.#held)
     const text = this.#take(end)
     const reasoning = this.#isFirst ? text.trimStart() : text
     if (reasoning !== '') {
-      said.push({ kind: 'reasoning', text: reasoning })
+      pieces.push({ kind: 'reasoning', text: reasoning })
       this.#isFirst = false
     }
     if (!found) return false

@@ -103,9 +103,9 @@ export class ChatDeltas {
     const isCustom = open.block === 'custom-tool-call'
     const named = input === '' ? { name: open.name } : {}
     if (this.#usesFunctions) return call === 0 ? { function_call: { ...named, arguments: input } } : undefined
-    const told = input === '' ? { id: open.callId, type: isCustom ? 'custom' : 'function' } : {}
+    const head = input === '' ? { id: open.callId, type: isCustom ? 'custom' : 'function' } : {}
     const piece = isCustom ? { custom: { ...named, input } } : { function: { ...named, arguments: input } }
-    return { tool_calls: [{ index: call, ...told, ...piece }] }
+    return { tool_calls: [{ index: call, ...head, ...piece }] }
   }
 
   /** Only state that clients of this format are known to send back; the rest is stored for them. */

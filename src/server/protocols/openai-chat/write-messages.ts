@@ -58,8 +58,8 @@ function inOrder(turns: readonly Turn[], { quirks }: Writing): readonly Turn[] {
       ...turn.parts.filter((part) => part.kind !== 'tool-result'),
     ]
     if (results.length === 0 || others.length === 0) return [turn]
-    const told = results.map((result) => ({ ...result, parts: withImageNotes(result.parts) }))
-    return [{ ...turn, parts: told }, filler('assistant'), { ...turn, parts: others }]
+    const noted = results.map((result) => ({ ...result, parts: withImageNotes(result.parts) }))
+    return [{ ...turn, parts: noted }, filler('assistant'), { ...turn, parts: others }]
   })
 }
 
@@ -82,9 +82,9 @@ function begun({ prefill }: Writing['quirks']): JsonObject {
 /** Results first, each a message; then the rest of the turn, behind the images that have no place elsewhere. */
 function writeUser({ parts, name }: Turn, images: readonly MediaPart[], writing: Writing): JsonObject[] {
   const results = parts.filter((part) => part.kind === 'tool-result')
-  const said = [...images, ...results.flatMap((result) => mediaIn(result.parts)), ...sayable(parts)]
+  const content = [...images, ...results.flatMap((result) => mediaIn(result.parts)), ...sayable(parts)]
   const messages: JsonObject[] = results.map((result) => writeResult(result, writing))
-  if (said.length > 0) messages.push({ role: 'user', content: writeContent(said, writing), ...(name ? { name } : {}) })
+  if (content.length > 0) messages.push({ role: 'user', content: writeContent(content, writing), ...(name ? { name } : {}) })
   return messages
 }
 

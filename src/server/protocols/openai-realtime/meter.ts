@@ -70,15 +70,21 @@ export class SessionMeter {
       this.#outputFormat = soundFormat(session, 'output')
     } else if (type === 'response.created') this.#begin(textAt(objectAt(event, 'response') ?? {}, 'id'))
     else if (audioDeltas.has(type))
-      this.#say(event, { text: 0, audio: secondsIn(textAt(event, 'delta'), this.#outputFormat) * saidPerSecond })
+      this.#say(event, { text: 0, audio: secondsIn(textAt(event, 'delta'), this.#outputFormat) * textTokensPerSecond })
     else if (textDeltas.has(type)) this.#say(event, { text: estimateText(textAt(event, 'delta')) - 3, audio: 0 })
   }
 
   /** The charge of a response without a report: all of the conversation, and its output. */
   estimate(responseId: string): Usage {
     const { text, audio } = this.context
-    const said = this.#running.get(responseId) ?? { text: 0, audio: 0 }
-    return { ...noUsage, input: text, audioInput: audio, output: Math.ceil(said.text), audioOutput: Math.ceil(said.audio) }
+    const produced = this.#running.get(responseId) ?? { text: 0, audio: 0 }
+    return {
+      ...noUsage,
+      input: text,
+      audioInput: audio,
+      output: Math.ceil(produced.text),
+      audioOutput: Math.ceil(produced.audio),
+    }
   }
 
   /** Records the end of a response, with the upstream's report if there is one: its output is input of the next response. */
@@ -139,6 +145,6 @@ const textDeltas: ReadonlySet<string> = new Set([
 /** More than any session has at a time; an upstream may say anything. */
 const runningMax = 64
 const readPerSecond = 10
-const saidPerSecond = 20
+const textTokensPerSecond = 20
 const perItem = 4
 const imageTokens = 1_100

@@ -21,9 +21,14 @@ export function readFailedResponse(response: JsonObject): UpstreamErrorFacts {
 
 /** An error as the last event of a stream of which only the format is known: flat for one half of the clients, nested for the other. */
 export function errorEventText({ message, type, code, param, extra }: UpstreamErrorFacts): string {
-  const told = { message, param, code: code || null }
+  const errorMembers = { message, param, code: code || null }
   const more = extra?.dialect === 'openai' ? extra.members : {}
-  const data = { type: 'error', sequence_number: 0, ...told, error: { ...told, type: type || 'server_error', ...more } }
+  const data = {
+    type: 'error',
+    sequence_number: 0,
+    ...errorMembers,
+    error: { ...errorMembers, type: type || 'server_error', ...more },
+  }
   return `event: error\ndata: ${JSON.stringify(data)}\n\n`
 }
 

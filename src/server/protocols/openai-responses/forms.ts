@@ -23,7 +23,7 @@ export function terminalType({ status }: JsonObject): string {
 /** All events of one item that is already known in full. Clients read text, arguments and summaries from the deltas alone. */
 function itemEvents(item: JsonObject, outputIndex: number): JsonObject[] {
   const place = { item_id: item.id, output_index: outputIndex }
-  const { begun, events } = toldInPieces(item, place)
+  const { begun, events } = inPieces(item, place)
   return [
     { type: 'response.output_item.added', output_index: outputIndex, item: begun },
     ...events,
@@ -31,7 +31,7 @@ function itemEvents(item: JsonObject, outputIndex: number): JsonObject[] {
   ]
 }
 
-function toldInPieces(item: JsonObject, place: JsonObject): { begun: JsonObject; events: JsonObject[] } {
+function inPieces(item: JsonObject, place: JsonObject): { begun: JsonObject; events: JsonObject[] } {
   const running = item.status === undefined ? item : { ...item, status: 'in_progress' }
   switch (item.type) {
     case 'message': {

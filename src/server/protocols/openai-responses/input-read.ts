@@ -114,16 +114,19 @@ class InputReader {
       return
     }
     const found = namesIn(arrayAt(item, 'tools'), this.#names)
-    const told = found.length > 0 ? `These tools can be called now: ${found.join(', ')}` : 'No tools were found.'
-    this.#result({ kind: 'tool-result', callId, parts: [text(told)], isError: false, isCustom: false })
+    const answerText = found.length > 0 ? `These tools can be called now: ${found.join(', ')}` : 'No tools were found.'
+    this.#result({ kind: 'tool-result', callId, parts: [text(answerText)], isError: false, isCustom: false })
   }
 
   #picture(item: JsonObject): void {
     const result = textAt(item, 'result')
     const name = 'image_generation'
-    const told = hostedUseAsText({ name, input: item.revised_prompt, answer: objectAt(item, 'error'), isError: true }, () => {})
+    const resultParts = hostedUseAsText(
+      { name, input: item.revised_prompt, answer: objectAt(item, 'error'), isError: true },
+      () => {},
+    )
     const made: Part[] = result === '' ? [] : [{ kind: 'media', media: 'image', source: base64Source(result, 'image/png') }]
-    if (told.length + made.length > 0) this.add('assistant', [...told, ...made])
+    if (resultParts.length + made.length > 0) this.add('assistant', [...resultParts, ...made])
   }
 
   #pastTool(item: JsonObject, field: string): void {

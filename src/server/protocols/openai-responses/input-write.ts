@@ -13,7 +13,7 @@ export interface InputRule {
   /** Whether free-text tools are supported. */
   readonly keepsCustom: boolean
   /** Additional instructions. */
-  readonly told: readonly string[]
+  readonly instructions: readonly string[]
 }
 
 /**
@@ -28,9 +28,9 @@ export function writeInput(writing: Writing, rule: InputRule): { instructions: s
   const head = system.filter(({ text }) => text !== '' && !text.startsWith(billingHeader)).map(({ text }) => text)
   const role = quirks.systemRole ?? rules.systemRole ?? 'system'
   const items = repairToolResults(turns).flatMap((turn) => writeTurn(writing, rule, turn, role))
-  const told = rule.told.map((text) => message(role, [{ type: 'input_text', text }]))
+  const messages = rule.instructions.map((text) => message(role, [{ type: 'input_text', text }]))
 
-  if (items.length > 0) return { instructions: head.length > 0 ? head.join('\n\n') : undefined, input: [...told, ...items] }
+  if (items.length > 0) return { instructions: head.length > 0 ? head.join('\n\n') : undefined, input: [...messages, ...items] }
   if (head.length > 0)
     return {
       instructions: undefined,

@@ -9,7 +9,7 @@ interface Item {
   readonly key: string
   type: string
   /** The length of the text passed on, by part. */
-  readonly told: Map<string, number>
+  readonly sentLengths: Map<string, number>
   /** The number of citations, by part. */
   readonly cited: Map<string, number>
   /** The last part of the reasoning: between two there is a blank line. */
@@ -42,18 +42,18 @@ export class Items {
   }
 
   take(type: string, data: JsonObject): void {
-    const told = objectAt(data, 'item')
-    const id = textAt(data, 'item_id') || (told ? textAt(told, 'id') : '')
+    const payload = objectAt(data, 'item')
+    const id = textAt(data, 'item_id') || (payload ? textAt(payload, 'id') : '')
     const item = this.#itemOf(data.output_index ?? id)
     if (item.isDone) return
     if (id !== '') this.#byId.set(id, item)
     const part = `${countAt(data, 'content_index')}`
     switch (type) {
       case 'response.output_item.added':
-        if (told) this.#begin(item, told)
+        if (payload) this.#begin(item, payload)
         break
       case 'response.output_item.done':
-        if (told) this.#finish(item, told)
+        if (payload) this.#finish(item, payload)
         break
       case 'response.output_text.delta':
         this.#say(item, part, textBlock, textAt(data, 'delta'))
@@ -79,9 +79,9 @@ export class Items {
   }
 
   /** An item in full, by its id, or by its place in the output: a host may count otherwise there, or give other ids. */
-  complete(index: number, told: JsonObject): void {
-    const item = this.#byId.get(textAt(told, 'id')) ?? this.#itemOf(index)
-    if (!item.isDone) this.#finish(item, told)
+  complete(index: number, payload: JsonObject): void {
+    const item = this.#byId.get(textAt(payload, 'id')) ?? this.#itemOf(index)
+    if (!item.isDone) this.#finish(item, payload)
   }
 
   #takeInner(item: Item, type: string, data: JsonObject): void {
@@ -111,28 +111,28 @@ export class Items {
     }
   }
 
-  #begin(item: Item, told: JsonObject): void {
-    item.type ||= textAt(told, 'type')
-    this.#openCall(item, told)
+  #begin(item: Item, payload: JsonObject): void {
+    item.type ||= textAt(payload, 'type')
+    this.#openCall(item, payload)
   }
 
-  #finish(item: Item, told: JsonObject): void {
-    item.type ||= textAt(told, 'type')
+  #finish(item: Item, payload: JsonObject): void {
+    item.type ||= textAt(payload, 'type')
     switch (item.type) {
       case 'message':
-        for (const [at, part] of arrayAt(told, 'content').entries()) if (isObject(part)) this.#finishPart(item, `${at}`, part)
+        for (const [at, part] of arrayAt(payload, 'content').entries()) if (isObject(part)) this.#finishPart(item, `${at}`, part)
         break
       case 'reasoning':
-        this.#finishReasoning(item, told)
+        this.#finishReasoning(item, payload)
         break
       case 'function_call':
       case 'custom_tool_call':
-        this.#openCall(item, told)
-        this.#callRest(item, textAt(told, 'arguments') || textAt(told, 'input'))
+        this.#openCall(item, payload)
+        this.#callRest(item, textAt(payload, 'arguments') || textAt(payload, 'input'))
         this.#blocks.closeCall(item.key)
         break
       case 'image_generation_call':
-        this.#draw(item, told)
+        this.#draw(item, payload)
         break
       default:
         this.#context.lose?.(item.type)
@@ -140,36 +140,36 @@ export class Items {
     item.isDone = true
   }
 
-  #finishPart(item: Item, part: string, told: JsonObject): void {
-    if (told.type === 'reasoning_text') {
-      this.#thinkRest(item, `c${part}`, textAt(told, 'text'))
+  #finishPart(item: Item, part: string, payload: JsonObject): void {
+    if (payload.type === 'reasoning_text') {
+      this.#thinkRest(item, `c${part}`, textAt(payload, 'text'))
       return
     }
-    if (told.type === 'refusal') this.#sayRest(item, part, refusalBlock, textAt(told, 'refusal'))
-    else this.#sayRest(item, part, textBlock, textAt(told, 'text'))
-    const annotations = arrayAt(told, 'annotations')
+    if (payload.type === 'refusal') this.#sayRest(item, part, refusalBlock, textAt(payload, 'refusal'))
+    else this.#sayRest(item, part, textBlock, textAt(payload, 'text'))
+    const annotations = arrayAt(payload, 'annotations')
     for (const annotation of annotations.slice(item.cited.get(part) ?? 0)) {
       this.#cite(item, part, isObject(annotation) ? annotation : undefined)
     }
     this.#blocks.close(`${item.key} ${part}`)
   }
 
-  #finishReasoning(item: Item, told: JsonObject): void {
-    for (const [at, part] of arrayAt(told, 'summary').entries()) this.#thinkRest(item, `s${at}`, textOf(part))
-    for (const [at, part] of arrayAt(told, 'content').entries()) this.#thinkRest(item, `c${at}`, textOf(part))
-    const { opaque } = readSealed(textAt(told, 'encrypted_content'))
+  #finishReasoning(item: Item, payload: JsonObject): void {
+    for (const [at, part] of arrayAt(payload, 'summary').entries()) this.#thinkRest(item, `s${at}`, textOf(part))
+    for (const [at, part] of arrayAt(payload, 'content').entries()) this.#thinkRest(item, `c${at}`, textOf(part))
+    const { opaque } = readSealed(textAt(payload, 'encrypted_content'))
     if (opaque) this.#blocks.seal(item.key, reasoningBlock, opaque)
     this.#blocks.close(item.key)
   }
 
   #say(item: Item, part: string, kind: BlockKind, text: string): void {
     item.type ||= 'message'
-    item.told.set(part, (item.told.get(part) ?? 0) + text.length)
+    item.sentLengths.set(part, (item.sentLengths.get(part) ?? 0) + text.length)
     this.#blocks.say(`${item.key} ${part}`, kind, text)
   }
 
   #sayRest(item: Item, part: string, kind: BlockKind, whole: string): void {
-    this.#say(item, part, kind, whole.slice(item.told.get(part) ?? 0))
+    this.#say(item, part, kind, whole.slice(item.sentLengths.get(part) ?? 0))
   }
 
   #think(item: Item, part: string, text: string): void {
@@ -177,12 +177,12 @@ export class Items {
     item.type ||= 'reasoning'
     const isNext = item.lastPart !== '' && item.lastPart !== part
     item.lastPart = part
-    item.told.set(part, (item.told.get(part) ?? 0) + text.length)
+    item.sentLengths.set(part, (item.sentLengths.get(part) ?? 0) + text.length)
     this.#blocks.say(item.key, reasoningBlock, isNext ? `\n\n${text}` : text)
   }
 
   #thinkRest(item: Item, part: string, whole: string): void {
-    this.#think(item, part, whole.slice(item.told.get(part) ?? 0))
+    this.#think(item, part, whole.slice(item.sentLengths.get(part) ?? 0))
   }
 
   #cite(item: Item, part: string, annotation: JsonObject | undefined): void {
@@ -197,13 +197,13 @@ export class Items {
   }
 
   /** A call opens once its name is known. The id that counts is the call's, never the item's. */
-  #openCall(item: Item, told: JsonObject): void {
-    const name = textAt(told, 'name')
+  #openCall(item: Item, payload: JsonObject): void {
+    const name = textAt(payload, 'name')
     if (item.isCallOpen || name === '' || (item.type !== 'function_call' && item.type !== 'custom_tool_call')) return
     item.isCallOpen = true
     this.calls++
     const block = item.type === 'custom_tool_call' ? 'custom-tool-call' : 'tool-call'
-    this.#blocks.openCall(item.key, { block, name, callId: textAt(told, 'call_id') || this.#context.newCallId() })
+    this.#blocks.openCall(item.key, { block, name, callId: textAt(payload, 'call_id') || this.#context.newCallId() })
     const { early } = item
     item.early = ''
     this.#callInput(item, early)
@@ -214,18 +214,18 @@ export class Items {
       item.early += text
       return
     }
-    item.told.set('', (item.told.get('') ?? 0) + text.length)
+    item.sentLengths.set('', (item.sentLengths.get('') ?? 0) + text.length)
     this.#blocks.callInput(item.key, text)
   }
 
   #callRest(item: Item, whole: string): void {
-    this.#callInput(item, whole.slice(item.isCallOpen ? (item.told.get('') ?? 0) : item.early.length))
+    this.#callInput(item, whole.slice(item.isCallOpen ? (item.sentLengths.get('') ?? 0) : item.early.length))
   }
 
-  #draw(item: Item, told: JsonObject): void {
-    const result = textAt(told, 'result')
+  #draw(item: Item, payload: JsonObject): void {
+    const result = textAt(payload, 'result')
     if (result === '') return
-    const format = textAt(told, 'output_format')
+    const format = textAt(payload, 'output_format')
     const { data, mediaType } = base64Source(result, format === '' ? 'image/png' : `image/${format}`)
     this.#blocks.say(item.key, { block: 'image', mediaType }, data)
     this.#blocks.close(item.key)
@@ -238,7 +238,7 @@ export class Items {
     const item: Item = {
       key,
       type: '',
-      told: new Map(),
+      sentLengths: new Map(),
       cited: new Map(),
       lastPart: '',
       early: '',

@@ -25,14 +25,14 @@ export function readPastTool(item: JsonObject, unread: UnreadMembers): PastTool 
   if (tool === undefined) return undefined
 
   const role = kind === '_call_output' || kind === '_response' ? 'user' : 'assistant'
-  const said = Object.fromEntries(Object.entries(item).filter(([member, value]) => !silent.has(member) && isGiven(value)))
+  const members = Object.fromEntries(Object.entries(item).filter(([member, value]) => !silent.has(member) && isGiven(value)))
   const given = answerMembers.map((member) => item[member]).find(isGiven)
-  const answer = kind === '_response' ? said : (given ?? (role === 'user' ? item.status : undefined))
+  const answer = kind === '_response' ? members : (given ?? (role === 'user' ? item.status : undefined))
   const lose = (member: string) => unread.add(`input.${member}`)
   const shown = withoutPictures(answer, role, lose)
   const use = {
     name: tool === 'mcp' ? `${textAt(item, 'server_label')}.${textAt(item, 'name')}` : tool,
-    input: role === 'user' ? undefined : tool === 'mcp' ? item.arguments : onlyIn(said),
+    input: role === 'user' ? undefined : tool === 'mcp' ? item.arguments : onlyIn(members),
     answer: shown.answer,
     isError: isGiven(item.error) || item.status === 'failed',
   }
@@ -54,9 +54,9 @@ const silent: ReadonlySet<string> = new Set([
 ])
 
 /** The only member, if there is exactly one. */
-function onlyIn(said: JsonObject): unknown {
-  const [only, ...more] = Object.values(said)
-  return more.length === 0 ? only : said
+function onlyIn(members: JsonObject): unknown {
+  const [only, ...more] = Object.values(members)
+  return more.length === 0 ? only : members
 }
 
 /** The answer with a note in place of each image. Only the vendor may be able to read a URL unless the caller wrote it. */

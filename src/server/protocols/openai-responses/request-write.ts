@@ -28,7 +28,7 @@ export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
   const json = dialogue.output?.kind === 'json' && !mentionsJson({ ...dialogue, system: [] })
   const { instructions, input } = writeInput(writing, {
     keepsCustom: tools.keepsCustom,
-    told: json ? [jsonInstruction({ kind: 'json' })] : [],
+    instructions: json ? [jsonInstruction({ kind: 'json' })] : [],
   })
 
   const body = compact({

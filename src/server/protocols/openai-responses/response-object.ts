@@ -31,14 +31,14 @@ export function newResponse({ id, createdAt, model, dialogue, kept }: WriteConte
     presence_penalty: sampling.presencePenalty ?? 0,
     previous_response_id: kept?.previousId || null,
     prompt_cache_key: dialogue.cacheKey ?? null,
-    reasoning: toldReasoning(dialogue),
+    reasoning: echoedReasoning(dialogue),
     safety_identifier: extra.safety_identifier ?? null,
     service_tier: 'default',
     store: kept !== undefined,
     temperature: sampling.temperature ?? 1,
-    text: { format: toldFormat(dialogue), verbosity: extra.verbosity ?? 'medium' },
-    tool_choice: toldChoice(dialogue),
-    tools: [...toldTools(dialogue.tools), ...writeSearch(dialogue)],
+    text: { format: echoedFormat(dialogue), verbosity: extra.verbosity ?? 'medium' },
+    tool_choice: echoedChoice(dialogue),
+    tools: [...echoedTools(dialogue.tools), ...writeSearch(dialogue)],
     top_logprobs: 0,
     top_p: sampling.topP ?? 1,
     truncation: extra.truncation ?? 'disabled',
@@ -47,13 +47,13 @@ export function newResponse({ id, createdAt, model, dialogue, kept }: WriteConte
   }
 }
 
-function toldReasoning({ reasoning }: Dialogue): JsonObject {
+function echoedReasoning({ reasoning }: Dialogue): JsonObject {
   const mode = reasoning?.mode
   const effort = mode === 'off' ? 'none' : typeof mode === 'object' && 'effort' in mode ? mode.effort : null
   return { effort, summary: reasoning?.show === 'summary' ? 'auto' : null }
 }
 
-function toldFormat({ output }: Dialogue): JsonObject {
+function echoedFormat({ output }: Dialogue): JsonObject {
   if (!output) return { type: 'text' }
   if (output.kind === 'json') return { type: 'json_object' }
   const { name, description, schema, strict } = output
@@ -67,22 +67,22 @@ function toldFormat({ output }: Dialogue): JsonObject {
 }
 
 /** Tools of a namespace are repeated inside it. */
-function toldTools(tools: readonly Tool[]): JsonObject[] {
+function echoedTools(tools: readonly Tool[]): JsonObject[] {
   const folders = new Map<string, JsonObject[]>()
   return tools.flatMap((tool) => {
     const { namespace } = tool
-    if (!namespace) return [toldTool(tool)]
-    const told = toldTool({ ...tool, ...namespace.tool })
+    if (!namespace) return [echoedTool(tool)]
+    const echoed = echoedTool({ ...tool, ...namespace.tool })
     const known = folders.get(namespace.name)
-    known?.push(told)
+    known?.push(echoed)
     if (known) return []
-    const inside = [told]
+    const inside = [echoed]
     folders.set(namespace.name, inside)
     return [{ type: 'namespace', name: namespace.name, description: namespace.description ?? '', tools: inside }]
   })
 }
 
-function toldTool(tool: Tool): JsonObject {
+function echoedTool(tool: Tool): JsonObject {
   if (tool.isToolSearch) {
     const { description = null, schema = null } = tool
     return { type: 'tool_search', execution: 'client', description, parameters: schema }
@@ -90,7 +90,7 @@ function toldTool(tool: Tool): JsonObject {
   return { ...(tool.custom ? {} : { description: null, strict: null }), ...plainTool(tool) }
 }
 
-function toldChoice({ toolChoice, tools }: Dialogue): unknown {
+function echoedChoice({ toolChoice, tools }: Dialogue): unknown {
   const nameOf = (name: string) => tools.find((tool) => tool.name === name)?.namespace?.tool.name ?? name
   return toolChoice ? writeToolChoice(toolChoice, tools, nameOf, true) : 'auto'
 }

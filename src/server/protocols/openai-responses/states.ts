@@ -9,8 +9,8 @@ export function isRunning(response: JsonObject): boolean {
 
 /** The end state of a response; undefined while it runs. `usage` is undefined when none is reported. */
 export function readEnd(response: JsonObject): { readonly state: string; readonly usage: Usage | undefined } | undefined {
-  const told = textAt(response, 'status')
-  const state = told === 'complete' ? 'completed' : told
+  const status = textAt(response, 'status')
+  const state = status === 'complete' ? 'completed' : status
   return ended.has(state) ? { state, usage: readResponseUsage(response) } : undefined
 }
 

@@ -19,11 +19,11 @@ export function readTools(body: JsonObject, names: FlatNames): Pick<Dialogue, 't
 
 /** The first tool of each namespace also carries its description. */
 function withNamespaces(tools: readonly Tool[]): Tool[] {
-  const told = new Set<string>()
+  const reported = new Set<string>()
   return tools.map((tool) => {
     const { namespace } = tool
-    if (!namespace || told.has(namespace.name)) return tool
-    told.add(namespace.name)
+    if (!namespace || reported.has(namespace.name)) return tool
+    reported.add(namespace.name)
     const texts = [namespace.description, tool.description].filter((text) => text !== undefined)
     return { ...tool, description: texts.join('\n\n') || undefined }
   })

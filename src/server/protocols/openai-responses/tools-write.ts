@@ -66,9 +66,9 @@ const freeText: Pick<Tool, 'custom' | 'schema' | 'strict'> = {
 
 /** A tool as Responses lists it, in requests and in replies. */
 export function plainTool({ name, description, schema, strict, custom }: Tool): JsonObject {
-  const told = description === undefined ? {} : { description }
-  if (custom) return { type: 'custom', name, ...told, ...(custom.format ? { format: flatFormat(custom.format) } : {}) }
-  return { type: 'function', name, ...told, parameters: schema ?? null, ...(strict === undefined ? {} : { strict }) }
+  const withDescription = description === undefined ? {} : { description }
+  if (custom) return { type: 'custom', name, ...withDescription, ...(custom.format ? { format: flatFormat(custom.format) } : {}) }
+  return { type: 'function', name, ...withDescription, parameters: schema ?? null, ...(strict === undefined ? {} : { strict }) }
 }
 
 /** Chat has the members of a grammar below it, Responses beside its type. */

@@ -91,7 +91,7 @@ function drawingUsage(response: JsonObject) {
   const read = countAt(drawing, 'input_tokens')
   const seen = Math.min(read, countAt(objectAt(drawing, 'input_tokens_details'), 'image_tokens'))
   const cached = objectAt(drawing, 'cached_tokens_details')
-  const seenAgain = Math.min(seen, countAt(cached, 'cached_image_tokens'))
+  const cachedImage = Math.min(seen, countAt(cached, 'cached_image_tokens'))
   const readAgain = cached ? countAt(cached, 'cached_text_tokens') : countAt(drawing, 'cached_tokens')
   const cacheRead = Math.min(read - seen, readAgain)
   const made = countAt(drawing, 'output_tokens')
@@ -100,8 +100,8 @@ function drawingUsage(response: JsonObject) {
   return {
     input: read - seen - cacheRead,
     cacheRead,
-    cachedImage: seenAgain,
-    imageInput: seen - seenAgain,
+    cachedImage,
+    imageInput: seen - cachedImage,
     output: made - pictures,
     imageOutput: pictures,
   }
@@ -121,9 +121,9 @@ function svgUsage(response: JsonObject): { input: number; output: number; reason
 /** The vendor's own number of searches takes precedence over its output items. */
 function callsIn(response: JsonObject): Pick<Usage, 'searches' | 'toolCalls'> {
   const calls = arrayAt(response, 'output').flatMap((item, at) => paidCallOf(item, at) ?? [])
-  const told = countAt(objectAt(objectAt(response, 'tool_usage') ?? {}, 'web_search'), 'num_requests')
+  const reported = countAt(objectAt(objectAt(response, 'tool_usage') ?? {}, 'web_search'), 'num_requests')
   const counted = countCalls(calls)
-  return { ...counted, searches: told || counted.searches }
+  return { ...counted, searches: reported || counted.searches }
 }
 
 /**
