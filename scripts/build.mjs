@@ -21,7 +21,14 @@ const parts = {
     build: buildServer,
   },
   web: {
-    from: [...shared, 'tsconfig.web.json', 'vite.config.ts', 'scripts/lib/pack-files.mjs', 'src/web'],
+    from: [
+      ...shared,
+      'tsconfig.web.json',
+      'vite.config.ts',
+      'scripts/lib/pack-files.mjs',
+      'docs/operations/moving.md',
+      'src/web',
+    ],
     makes: 'dist/web/index.html',
     build: buildWeb,
   },

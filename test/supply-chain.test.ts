@@ -63,6 +63,14 @@ it('gives every container of the compose file a limit of its memory', () => {
   expect(read('compose.yaml').match(/^ {2,4}mem_limit: \d+[mg]$/gm)).toHaveLength(containers.length)
 })
 
+it('the build context of the image has the files outside of src that the build reads', () => {
+  const ignored = read('.dockerignore').split('\n')
+  for (const path of ['test/package.json', 'docs/operations/moving.md']) {
+    expect(read('scripts/build.mjs') + read('Dockerfile'), path).toContain(path)
+    expect(ignored, path).toContain(`!${path}`)
+  }
+})
+
 it('[T248] the image has no package manager, runs as an unprivileged user, and writes only its data', () => {
   const final =
     read('Dockerfile')

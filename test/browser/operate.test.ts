@@ -29,6 +29,14 @@ it('the first day leads from nothing to a channel, a token and an answer', async
   const guide = page.getByRole('region', { name: 'Getting started' })
   await guide.getByText('Add a channel first.').waitFor()
   await expectFit(page, 'en')
+  // An admin who comes from another program reads the guide of the documentation there.
+  await guide.getByText('Moving from new-api or one-api?').click()
+  await guide.getByRole('button', { name: 'Show all steps' }).click()
+  const steps = page.getByRole('dialog', { name: 'Moving from new-api or one-api?' })
+  await steps.getByRole('heading', { name: 'Step by step' }).waitFor()
+  await expectFit(page, 'en')
+  await page.keyboard.press('Escape')
+  await steps.waitFor({ state: 'detached' })
 
   const { url } = stage.upstream
   await stage.server.call('POST /api/channel/', {

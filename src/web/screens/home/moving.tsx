@@ -1,4 +1,5 @@
-import { Button } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
+import { lazy, Suspense, useState } from 'react'
 import { defineTexts, useText } from '../../lib/i18n.ts'
 import { useMay } from '../../lib/session.ts'
 import { storedFlag } from '../../lib/stored.ts'
@@ -13,7 +14,7 @@ const texts = defineTexts({
     look: '在服务器上运行。先试运行：报告会列出每张表将迁入、更改与拒绝的行，不写入任何数据。',
     take: '停止旧服务后正式迁入并核对账目。旧数据库只读，随时可以退回。',
     source: '来源可以是 SQLite 文件、MySQL 或 MariaDB 的地址或转储文件，或 PostgreSQL 的地址；LiteLLM 的配置文件可迁入其渠道。',
-    more: '完整步骤见 docs/operations/moving.md。',
+    guide: '查看完整步骤（英文）',
     hide: '不迁移，不再显示',
   },
   en: {
@@ -23,7 +24,7 @@ const texts = defineTexts({
     take: 'Then stop the old server, take everything over and check the books. The old database is only read, so that you can go back.',
     source:
       'The source is a SQLite file, the address or a dump of MySQL or MariaDB, or the address of PostgreSQL. Channels of LiteLLM come from its configuration.',
-    more: 'All steps are in docs/operations/moving.md.',
+    guide: 'Show all steps',
     hide: 'Nothing to move: don’t show again',
   },
 })
@@ -33,11 +34,14 @@ const hidden = storedFlag('moving-hidden', false)
 const dryRun = 'npm run sluice -- import new-api one-api.db --dry-run'
 const realRun = 'npm run sluice -- import new-api one-api.db --yes\nnpm run sluice -- verify'
 
+const MovingGuide = lazy(async () => ({ default: (await import('./moving-guide.tsx')).MovingGuide }))
+
 /** For the super admin of a site without a channel: how another site of this family comes over. */
 export function Moving() {
   const say = useText(texts)
   const isHidden = hidden.use()
   const mayMove = useMay('root')
+  const [showsGuide, setShowsGuide] = useState(false)
   if (isHidden || !mayMove) return null
   return (
     <div className={styles.movingOffer}>
@@ -48,12 +52,21 @@ export function Moving() {
           <p>{say('take')}</p>
           <CodeBlock>{realRun}</CodeBlock>
           <p>{say('source')}</p>
-          <p>{say('more')}</p>
-          <Button variant="subtle" color="gray" size="compact-sm" onClick={() => hidden.write(true)}>
-            {say('hide')}
-          </Button>
+          <Group gap="xs">
+            <Button variant="default" size="compact-sm" onClick={() => setShowsGuide(true)}>
+              {say('guide')}
+            </Button>
+            <Button variant="subtle" color="gray" size="compact-sm" onClick={() => hidden.write(true)}>
+              {say('hide')}
+            </Button>
+          </Group>
         </div>
       </Disclosure>
+      {showsGuide && (
+        <Suspense>
+          <MovingGuide title={say('title')} onClose={() => setShowsGuide(false)} />
+        </Suspense>
+      )}
     </div>
   )
 }
