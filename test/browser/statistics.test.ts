@@ -95,8 +95,17 @@ it.each([
   const { page, problems } = await stage.open('nobody', { ...look, height: 900 })
   await go(page, '/pricing')
   await page.getByText('$2.50', { exact: true }).waitFor()
+  const isPhone = look.width === 390
+  // A phone has the filters in a sheet, and cards with two figures.
+  if (isPhone) {
+    const card = page.getByRole('listitem').filter({ hasText: 'gpt-4o' }).first()
+    expect(await card.locator('dt').count()).toBe(2)
+    await page.getByRole('button', { name: '筛选' }).click()
+    await expectFit(page, look.language, data)
+  }
   await page.getByRole('combobox', { name: words[look.language].group, exact: true }).click()
   await page.getByRole('option', { name: /vip/ }).click()
+  if (isPhone) await page.getByRole('button', { name: '查看列表' }).click()
   await page.getByText('$5.00', { exact: true }).waitFor()
   await page.waitForURL(/group=vip/)
   await page.getByRole('button', { name: words[look.language].example, exact: true }).click()

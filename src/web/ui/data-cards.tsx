@@ -23,6 +23,11 @@ export function DataCards<Row>({
   const [open, toggleOpen] = useKeySet()
   const [closed, toggleClosed] = useKeySet()
   const head = columns.find(({ heads }) => heads) ?? columns[0]
+  const rest = columns.filter((column) => column !== head)
+  const first = rest.filter(({ inCard }) => inCard)
+  const states = first.filter(({ inCard }) => inCard === 'state')
+  const figures = first.filter(({ inCard }) => inCard === 'figure')
+  const isShort = first.length > 0 && !card
 
   return groupsOf({ rows, groupOf }).map((group) => (
     <section key={group.key ?? ''} aria-label={group.name ?? group.key ?? label}>
@@ -47,11 +52,19 @@ export function DataCards<Row>({
             >
               <div className={styles.cardHead}>
                 {selected && <SelectOne rowKey={key} selected={selected} onSelect={onSelect} />}
-                <div className={styles.cardTitle}>{head?.cell(row)}</div>
+                <div className={styles.cardTitle}>
+                  <span>{head?.cell(row)}</span>
+                  {isShort && states.map(({ key: name, cell }) => <span key={name}>{cell(row)}</span>)}
+                </div>
                 {rowActions?.(row)}
-                {expand && <ExpandButton open={open.has(key)} onToggle={() => toggleOpen(key)} />}
+                {(expand || isShort) && <ExpandButton open={open.has(key)} onToggle={() => toggleOpen(key)} />}
               </div>
-              {card ? <div className={styles.cardOwn}>{card(row)}</div> : <AllColumns columns={columns} head={head} row={row} />}
+              {card ? (
+                <div className={styles.cardOwn}>{card(row)}</div>
+              ) : (
+                <Columns columns={isShort ? figures : rest} row={row} />
+              )}
+              {isShort && open.has(key) && <Columns columns={rest.filter(({ inCard }) => !inCard)} row={row} />}
               {expand && open.has(key) && <div className={styles.cardDetails}>{expand(row)}</div>}
             </li>
           )
@@ -61,9 +74,8 @@ export function DataCards<Row>({
   ))
 }
 
-function AllColumns<Row>({ columns, head, row }: { columns: readonly Column<Row>[]; head: Column<Row> | undefined; row: Row }) {
+function Columns<Row>({ columns, row }: { columns: readonly Column<Row>[]; row: Row }) {
   const shown = columns
-    .filter((column) => column !== head)
     .map(({ key, title, cell }) => ({ key, title, content: cell(row) }))
     .filter(({ content }) => content !== null)
   return (

@@ -90,7 +90,12 @@ export function DataRows<Row>({
                       </td>
                     )}
                     {columns.map((column) => (
-                      <td key={column.key} data-align={column.align} style={{ maxWidth: column.fill ? 0 : column.width }}>
+                      <td
+                        key={column.key}
+                        data-align={column.align}
+                        className={column.pinned && styles.pinned}
+                        style={{ maxWidth: column.fill ? 0 : (column.maxWidth ?? column.width) }}
+                      >
                         {column.cell(row)}
                       </td>
                     ))}
@@ -115,11 +120,11 @@ export function DataRows<Row>({
 
 function HeadCell<Row>({ column, sort, onSort }: { column: Column<Row>; sort?: Sort; onSort?: (sort: Sort) => void }) {
   const say = useText(texts)
-  const { sortKey, sortsDown, title, width, fill, align } = column
+  const { sortKey, sortsDown, title, width, fill, align, pinned } = column
   const size = { width: fill ? '100%' : width, minWidth: width }
   if (!sortKey || !onSort) {
     return (
-      <th scope="col" style={size} data-align={align}>
+      <th scope="col" style={size} data-align={align} className={pinned && styles.pinned}>
         {title}
       </th>
     )
@@ -127,7 +132,13 @@ function HeadCell<Row>({ column, sort, onSort }: { column: Column<Row>; sort?: S
   const active = sort?.key === sortKey
   const Icon = active ? (sort.descending ? IconArrowDown : IconArrowUp) : IconArrowsSort
   return (
-    <th scope="col" style={size} data-align={align} aria-sort={active ? (sort.descending ? 'descending' : 'ascending') : 'none'}>
+    <th
+      scope="col"
+      style={size}
+      data-align={align}
+      className={pinned && styles.pinned}
+      aria-sort={active ? (sort.descending ? 'descending' : 'ascending') : 'none'}
+    >
       <button
         type="button"
         className={styles.sort}

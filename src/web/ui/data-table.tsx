@@ -32,6 +32,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     view,
     empty,
     dense,
+    tall,
   } = props
   const say = useText(texts)
   const narrow = useNarrow()
@@ -43,7 +44,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const Body = narrow ? DataCards : DataRows
 
   return (
-    <div className={styles.frame} data-dense={dense}>
+    <div className={styles.frame} data-dense={dense} data-tall={tall}>
       {(toolbar || view || (name && !narrow)) && (
         <div className={styles.toolbar}>
           <div className={styles.tools}>{toolbar}</div>

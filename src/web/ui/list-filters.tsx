@@ -1,13 +1,15 @@
 import { Button, Select, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconAdjustmentsHorizontal, IconFilterOff, IconSearch } from '@tabler/icons-react'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useText } from '../lib/i18n.ts'
 import { useNarrow } from '../lib/narrow.ts'
 import type { SearchValue } from '../lib/search-params.ts'
 import styles from './list-filters.module.css'
 import { texts } from './texts.ts'
 import { TimeRange } from './time-range.tsx'
+
+const FilterSheet = lazy(async () => ({ default: (await import('./filter-sheet.tsx')).FilterSheet }))
 
 export type Filter =
   | { readonly kind: 'search'; readonly name: string; readonly label: string; readonly width?: number }
@@ -38,38 +40,47 @@ export interface ListFiltersProps {
 export function ListFilters({ filters, values, onChange, onReset, filtered }: ListFiltersProps) {
   const say = useText(texts)
   const narrow = useNarrow()
-  const [all, setAll] = useState(false)
-  const few = narrow && !all && filters.length > fewMax
-  // A filter that is set is never out of sight.
-  const first = filters.some(({ kind }) => kind === 'search') ? 2 : 3
-  const shown = few ? filters.filter((filter, index) => index < first || isSet(values[nameOf(filter)])) : filters
+  const [isOpen, setOpen] = useState(false)
+  const inputs = (shown: readonly Filter[]) =>
+    shown.map((filter) => <FilterInput key={nameOf(filter)} filter={filter} values={values} onChange={onChange} />)
+  const reset = filtered && (
+    <Button variant="subtle" color="gray" leftSection={<IconFilterOff size={16} />} onClick={onReset}>
+      {say('reset')}
+    </Button>
+  )
+  const inSheet = narrow ? filters.filter(({ kind }) => kind !== 'search') : []
+  if (inSheet.length < sheetMin) {
+    return (
+      <search className={styles.filters}>
+        {inputs(filters)}
+        {reset}
+      </search>
+    )
+  }
+  const set = inSheet.filter((filter) => isSet(values[nameOf(filter)]) && !('required' in filter)).length
   return (
     <search className={styles.filters}>
-      {shown.map((filter) => (
-        <FilterInput key={nameOf(filter)} filter={filter} values={values} onChange={onChange} />
-      ))}
-      {narrow && filters.length > fewMax && (
-        <Button
-          variant="subtle"
-          color="gray"
-          leftSection={<IconAdjustmentsHorizontal size={16} />}
-          aria-expanded={all}
-          onClick={() => setAll(!all)}
-        >
-          {say(all ? 'fewerFilters' : 'moreFilters')}
-        </Button>
-      )}
-      {filtered && (
-        <Button variant="subtle" color="gray" leftSection={<IconFilterOff size={16} />} onClick={onReset}>
-          {say('reset')}
-        </Button>
+      {inputs(filters.filter(({ kind }) => kind === 'search'))}
+      <Button
+        variant="default"
+        leftSection={<IconAdjustmentsHorizontal size={16} />}
+        aria-haspopup="dialog"
+        onClick={() => setOpen(true)}
+      >
+        {set > 0 ? say('filtersSet', { count: set }) : say('filters')}
+      </Button>
+      {reset}
+      {isOpen && (
+        <Suspense>
+          <FilterSheet onClose={() => setOpen(false)}>{inputs(inSheet)}</FilterSheet>
+        </Suspense>
       )}
     </search>
   )
 }
 
-/** A narrow window shows the first two rows of more filters than this many, until asked for the rest. */
-const fewMax = 4
+/** A narrow window has as many filters as these in a sheet, beside the search. */
+const sheetMin = 2
 /** Words that are wider than this have a row of their own there. */
 const halfMax = 180
 

@@ -15,11 +15,20 @@ export interface Column<Row> {
   /** Null when this row has nothing to show here; a card then leaves the name out too. */
   readonly cell: (row: Row) => ReactNode
   readonly width?: number | string
+  /** As wide as the content, up to this: what is longer is truncated. */
+  readonly maxWidth?: number
   /** Takes the remaining width, and at least its own; longer content is truncated. */
   readonly fill?: true
+  /** Stays at the right edge while a wide table is scrolled sideways; for the last column. */
+  readonly pinned?: true
   readonly align?: 'left' | 'right' | 'center'
   /** Names the row: it is the title of the row's card in a narrow window. Without any, the first column is. */
   readonly heads?: boolean
+  /**
+   * A narrow window shows a card with these alone: its state beside the name, and two figures below. The other columns are behind a
+   * press. Without any, the card has all columns.
+   */
+  readonly inCard?: 'state' | 'figure'
   /** May be hidden with the column menu; `hidden` begins so. */
   readonly hideable?: boolean
   readonly hidden?: boolean
@@ -100,6 +109,8 @@ export interface DataTableProps<Row> {
   readonly empty?: EmptyProps
   /** Narrow cells and low rows, for long lists with many columns. */
   readonly dense?: boolean
+  /** Rows of 32 px, which scroll under their head. */
+  readonly tall?: boolean
   /** Above the rows, usually `<ListFilters>`. */
   readonly toolbar?: ReactNode
   /** Makes views of the list that can be kept. */

@@ -1,9 +1,9 @@
-import { Popover, UnstyledButton } from '@mantine/core'
+import { Popover, Tooltip, UnstyledButton } from '@mantine/core'
 import { IconTransform } from '@tabler/icons-react'
 import { cachedTokensOf, logType, logTypeLabels } from '../../../contract/entities/log.ts'
 import type { Factors } from '../../../contract/log-factors.ts'
 import { ratioToUsdPerMillion } from '../../../contract/quota.ts'
-import { colorOf, durationColor, firstTokenColor } from '../../lib/colors.ts'
+import { durationColor, firstTokenColor } from '../../lib/colors.ts'
 import { formatCount, formatDuration } from '../../lib/format.ts'
 import { useLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import { formatTime } from '../../lib/times.ts'
@@ -34,18 +34,21 @@ export function TimeCell({ row }: { row: LogRow }) {
 export function ChannelCell({ row }: { row: LogRow }) {
   const say = useText(texts)
   return (
-    <HintTag color={colorOf(row.channel)} hint={row.channel_name || say('channelGone')}>
-      {row.channel}
-    </HintTag>
+    <Tooltip label={row.channel_name || say('channelGone')}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a hint has to be reached by keyboard */}
+      <span className={styles.figure} tabIndex={0}>
+        {row.channel}
+      </span>
+    </Tooltip>
   )
 }
 
 export function TokenCell({ row }: { row: LogRow }) {
   return (
     <CopyText text={row.token_name}>
-      <Tag className={styles.clipped}>
+      <span className={styles.name}>
         <span className={styles.clippedText}>{row.token_name}</span>
-      </Tag>
+      </span>
     </CopyText>
   )
 }
@@ -54,24 +57,26 @@ export function TypeCell({ row }: { row: LogRow }) {
   const say = useText(texts)
   const local = useLocal()
   const type = logTypeLabels[row.type]
-  return <Tag color={type?.color}>{type ? local(type.label) : say('unknownType')}</Tag>
+  const name = type ? local(type.label) : say('unknownType')
+  // Most rows are usage: the others stand out.
+  return row.type === logType.consume ? <span className={styles.figure}>{name}</span> : <Tag color={type?.color}>{name}</Tag>
 }
 
 export function ModelCell({ row }: { row: LogRow }) {
   const say = useText(texts)
   const { upstream_model_name: actual } = row.factors
-  const tag = (
-    <Tag color={colorOf(row.model_name)} className={styles.clipped}>
+  const name = (
+    <span className={`${styles.name} ${styles.model}`}>
       {actual && <IconTransform size={13} aria-hidden="true" className={styles.tagIcon} />}
       <span className={styles.clippedText}>{row.model_name}</span>
-    </Tag>
+    </span>
   )
-  if (!actual) return <CopyText text={row.model_name}>{tag}</CopyText>
+  if (!actual) return <CopyText text={row.model_name}>{name}</CopyText>
   return (
     <Popover shadow="md" radius="md" position="bottom-start" withinPortal>
       <Popover.Target>
         <UnstyledButton className={styles.textButton} fz="inherit">
-          {tag}
+          {name}
         </UnstyledButton>
       </Popover.Target>
       <Popover.Dropdown>
@@ -100,7 +105,7 @@ export function TimingCell({ row }: { row: LogRow }) {
           {formatDuration(frt)}
         </Tag>
       )}
-      <Tag color={row.is_stream ? 'blue' : 'grape'}>{say(row.is_stream ? 'stream' : 'notStream')}</Tag>
+      <small className={styles.quiet}>{say(row.is_stream ? 'stream' : 'notStream')}</small>
     </span>
   )
 }

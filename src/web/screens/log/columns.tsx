@@ -1,10 +1,8 @@
 import { logType } from '../../../contract/entities/log.ts'
-import { groupColor } from '../../lib/colors.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { timeZoneOffset } from '../../lib/times.ts'
 import type { Column } from '../../ui/listing.ts'
-import { Tag } from '../../ui/tag.tsx'
 import {
   ChannelCell,
   CostCell,
@@ -47,33 +45,28 @@ export function useColumns(isAdmin: boolean): readonly Column<LogRow>[] {
       title: say('user'),
       admin: true,
       hideable: true,
-      width: 62,
+      maxWidth: 120,
       cell: (row) => (row.user_id > 0 ? <UserCell row={row} /> : null),
     },
     {
       key: 'token',
       title: say('token'),
       hideable: true,
-      width: isAdmin ? 'clamp(84px, 10vw - 36px, 176px)' : 176,
+      maxWidth: 176,
       cell: (row) => (row.token_name ? <TokenCell row={row} /> : null),
     },
     {
       key: 'group',
       title: say('group'),
       hideable: true,
-      width: 70,
-      cell: (row) =>
-        row.group ? (
-          <Tag color={groupColor(row.group)} className={styles.clipped}>
-            {row.group}
-          </Tag>
-        ) : null,
+      maxWidth: 120,
+      cell: (row) => (row.group ? <span className={styles.clippedText}>{row.group}</span> : null),
     },
     { key: 'type', title: say('type'), hideable: true, cell: (row) => <TypeCell row={row} /> },
     {
       key: 'model',
       title: say('model'),
-      width: isAdmin ? 'clamp(132px, 13vw - 55px, 256px)' : 220,
+      maxWidth: 280,
       cell: (row) => (row.model_name ? <ModelCell row={row} /> : null),
     },
     {
@@ -97,12 +90,6 @@ export function useColumns(isAdmin: boolean): readonly Column<LogRow>[] {
       cell: (row) => (isConsume(row) ? <span className={styles.figure}>{formatCount(row.completion_tokens)}</span> : null),
     },
     {
-      key: 'cost',
-      title: say('cost'),
-      align: 'right',
-      cell: (row) => (isConsume(row) || row.amount !== 0 ? <CostCell row={row} /> : null),
-    },
-    {
       key: 'retry',
       title: say('retry'),
       admin: true,
@@ -110,6 +97,13 @@ export function useColumns(isAdmin: boolean): readonly Column<LogRow>[] {
       cell: (row) => (triedChannels(row.factors).length > 1 ? <RetryCell row={row} /> : null),
     },
     { key: 'details', title: say('details'), hideable: true, fill: true, width: 76, cell: (row) => <DetailCell row={row} /> },
+    {
+      key: 'cost',
+      title: say('cost'),
+      align: 'right',
+      pinned: true,
+      cell: (row) => (isConsume(row) || row.amount !== 0 ? <CostCell row={row} /> : null),
+    },
   ]
   return all.filter(({ admin }) => isAdmin || !admin)
 }

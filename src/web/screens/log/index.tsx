@@ -42,6 +42,7 @@ export function Screen() {
   return (
     <ListFrame
       dense
+      tall
       name="log"
       title={say('title')}
       state={state}

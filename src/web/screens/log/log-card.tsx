@@ -1,7 +1,5 @@
 import { logType } from '../../../contract/entities/log.ts'
-import { groupColor } from '../../lib/colors.ts'
 import { formatCount } from '../../lib/format.ts'
-import { Tag } from '../../ui/tag.tsx'
 import { ChannelCell, CostCell, DetailCell, ModelCell, RetryCell, TimingCell, TypeCell } from './cells.tsx'
 import { type LogRow, triedChannels } from './factors.ts'
 import styles from './log.module.css'
@@ -31,7 +29,7 @@ export function LogCard({ row, isAdmin }: { row: LogRow; isAdmin: boolean }) {
       <div className={styles.cardLine}>
         {isAdmin && row.channel > 0 && <ChannelCell row={row} />}
         {isAdmin && row.user_id > 0 && <UserCell row={row} />}
-        {row.group && <Tag color={groupColor(row.group)}>{row.group}</Tag>}
+        {row.group && <span className={styles.quiet}>{row.group}</span>}
         {row.token_name && <span className={`${styles.quiet} ${styles.clippedText}`}>{row.token_name}</span>}
         {isAdmin && triedChannels(row.factors).length > 1 && <RetryCell row={row} />}
       </div>

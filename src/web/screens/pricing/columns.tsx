@@ -52,6 +52,7 @@ export function usePriceColumns({ group, ratio, perUsd, onGroup }: Shown): reado
     },
     {
       key: 'input',
+      inCard: 'figure',
       title: say('input'),
       align: 'right',
       sortKey: 'input',
@@ -63,6 +64,7 @@ export function usePriceColumns({ group, ratio, perUsd, onGroup }: Shown): reado
     },
     {
       key: 'output',
+      inCard: 'figure',
       title: say('output'),
       align: 'right',
       sortKey: 'output',

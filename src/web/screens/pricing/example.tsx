@@ -4,12 +4,19 @@ import type { PriceRow } from '../../../contract/routes/pricing.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { pricesOf, usdText } from '../../lib/prices.ts'
-import { Panel } from '../../ui/panel.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import styles from './pricing.module.css'
 import { texts } from './texts.ts'
 
 /** The price of a request of a model, computed with figures that the reader may change. */
-export function WorkedExample({ row, ratio, perUsd }: { row: PriceRow; ratio: number; perUsd: number }) {
+interface WorkedExampleProps {
+  readonly row: PriceRow
+  readonly ratio: number
+  readonly perUsd: number
+  readonly onClose: () => void
+}
+
+export function WorkedExample({ row, ratio, perUsd, onClose }: WorkedExampleProps) {
   const say = useText(texts)
   const [input, setInput] = useState(1000)
   const [output, setOutput] = useState(500)
@@ -18,7 +25,7 @@ export function WorkedExample({ row, ratio, perUsd }: { row: PriceRow; ratio: nu
   const units = Math.ceil(Number((usd * perUsd).toPrecision(12)))
 
   return (
-    <Panel title={say('example')}>
+    <Dialog title={say('example')} onClose={onClose}>
       {!price.isPerCall && (
         <div className={styles.figures}>
           <Tokens label={say('inputTokens')} value={input} onChange={setInput} />
@@ -44,7 +51,7 @@ export function WorkedExample({ row, ratio, perUsd }: { row: PriceRow; ratio: nu
       )}
       <p className={styles.quiet}>{say('exampleUnits', { units: formatCount(units), ratio })}</p>
       {!price.isPerCall && <p className={styles.quiet}>{say('exampleRule', { perUsd: formatCount(perUsd) })}</p>}
-    </Panel>
+    </Dialog>
   )
 }
 

@@ -1,8 +1,8 @@
-import { Button, Select } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { IconCalculator, IconCopy, IconDownload, IconTag } from '@tabler/icons-react'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import type { PriceRow } from '../../../contract/routes/pricing.ts'
 import { ApiError, callWhole } from '../../lib/call.ts'
 import { csvText } from '../../lib/csv.ts'
@@ -22,10 +22,10 @@ import type { Listing, RowKey } from '../../ui/listing.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { usePriceColumns } from './columns.tsx'
-import { WorkedExample } from './example.tsx'
-import styles from './pricing.module.css'
 import { texts } from './texts.ts'
 import { wantedRows } from './wanted-rows.ts'
+
+const WorkedExample = lazy(async () => ({ default: (await import('./example.tsx')).WorkedExample }))
 
 export function Screen() {
   const answer = usePriceList(useSession()?.id)
@@ -54,7 +54,7 @@ function PriceList({ answer }: { answer: ReturnType<typeof usePriceList> }) {
   const rows = wantedRows(answer.data?.data ?? [], { ...values, group })
   const page = Math.min(values.page, Math.max(1, Math.ceil(rows.length / pageSize)))
   const items = rows.slice((page - 1) * pageSize, page * pageSize)
-  const example = answer.data?.data.find(({ model_name }) => model_name === picked) ?? rows[0]
+  const example = answer.data?.data.find(({ model_name }) => model_name === picked)
   const columns = usePriceColumns({ group, ratio, perUsd, onGroup: (next) => change({ group: next }) })
   const { error, isPending, isFetching, refetch } = answer
   const list = { error, isPending, isFetching, refetch, data: answer.data && { items, total: rows.length } }
@@ -100,25 +100,16 @@ function PriceList({ answer }: { answer: ReturnType<typeof usePriceList> }) {
           />
         )}
         toolbar={
-          <div className={styles.tools}>
-            <Select
-              aria-label={say('group')}
-              data={names.map((name) => ({ value: name, label: say('groupOf', { name, ratio: ratios[name] ?? 1 }) }))}
-              value={group}
-              allowDeselect={false}
-              onChange={(next) => change({ group: next ?? '' })}
-              w={{ base: '100%', xs: 190 }}
-            />
-            <Filters state={state} />
-          </div>
+          <Filters
+            state={{ ...state, values: { ...values, group } }}
+            groups={names.map((name) => ({ value: name, label: say('groupOf', { name, ratio: ratios[name] ?? 1 }) }))}
+          />
         }
         empty={useEmpty(state)}
       />
-      {example && (
-        <div className={styles.example}>
-          <WorkedExample row={example} ratio={ratio} perUsd={perUsd} />
-        </div>
-      )}
+      <Suspense>
+        {example && <WorkedExample row={example} ratio={ratio} perUsd={perUsd} onClose={() => setPicked('')} />}
+      </Suspense>
     </>
   )
 }
@@ -160,14 +151,16 @@ function usePriceList(userId: number | undefined) {
   })
 }
 
-function Filters({
-  state,
-}: {
-  state: { values: Values; change: (patch: Partial<Values>) => void; reset: () => void; filtered: boolean }
-}) {
+interface FiltersProps {
+  readonly state: { values: Values; change: (patch: Partial<Values>) => void; reset: () => void; filtered: boolean }
+  readonly groups: readonly { readonly value: string; readonly label: string }[]
+}
+
+function Filters({ state, groups }: FiltersProps) {
   const say = useText(texts)
   const filters: Filter[] = [
     { kind: 'search', name: 'search', label: say('search') },
+    { kind: 'select', name: 'group', label: say('group'), choices: groups, width: 190, required: true },
     {
       kind: 'select',
       name: 'type',

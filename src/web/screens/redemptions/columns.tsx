@@ -22,9 +22,10 @@ export function useColumns(): Column<Redemption>[] {
       width: 120,
       cell: ({ name }) => <span className={styles.name}>{name}</span>,
     },
-    { key: 'status', title: say('status'), cell: (code) => <Status code={code} /> },
+    { key: 'status', inCard: 'state', title: say('status'), cell: (code) => <Status code={code} /> },
     {
       key: 'quota',
+      inCard: 'figure',
       title: say('quota'),
       sortKey: 'quota',
       align: 'right',
@@ -40,6 +41,7 @@ export function useColumns(): Column<Redemption>[] {
     },
     {
       key: 'expires',
+      inCard: 'figure',
       title: say('expires'),
       sortKey: 'expired_time',
       hideable: true,

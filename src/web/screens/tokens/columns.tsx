@@ -22,11 +22,12 @@ export function useColumns(): Column<Token>[] {
       width: 140,
       cell: ({ name }) => <span className={styles.name}>{name}</span>,
     },
-    { key: 'status', title: say('status'), cell: (token) => <Status token={token} /> },
+    { key: 'status', inCard: 'state', title: say('status'), cell: (token) => <Status token={token} /> },
     { key: 'group', title: say('group'), hideable: true, cell: ({ group }) => <Group group={group} /> },
     { key: 'key', title: say('key'), hideable: true, cell: (token) => <KeyCell token={token} /> },
     {
       key: 'used',
+      inCard: 'figure',
       title: say('used'),
       sortKey: 'used_quota',
       hideable: true,
@@ -35,6 +36,7 @@ export function useColumns(): Column<Token>[] {
     },
     {
       key: 'remaining',
+      inCard: 'figure',
       title: say('remaining'),
       sortKey: 'remain_quota',
       hideable: true,

@@ -21,10 +21,18 @@ export function useColumns(): Column<AdminTopUp>[] {
         </span>
       ),
     },
-    { key: 'status', title: say('status'), cell: (order) => <OrderState order={order} /> },
-    { key: 'quota', title: say('quota'), sortKey: 'quota', align: 'right', cell: ({ quota }) => <QuotaText units={quota} /> },
+    { key: 'status', inCard: 'state', title: say('status'), cell: (order) => <OrderState order={order} /> },
+    {
+      key: 'quota',
+      inCard: 'figure',
+      title: say('quota'),
+      sortKey: 'quota',
+      align: 'right',
+      cell: ({ quota }) => <QuotaText units={quota} />,
+    },
     {
       key: 'money',
+      inCard: 'figure',
       title: say('money'),
       sortKey: 'money_minor',
       align: 'right',

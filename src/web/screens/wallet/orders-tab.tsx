@@ -89,6 +89,7 @@ function useColumns(): Column<TopUp>[] {
     },
     {
       key: 'quota',
+      inCard: 'figure',
       title: say('quota'),
       sortKey: 'quota',
       align: 'right',
@@ -96,12 +97,13 @@ function useColumns(): Column<TopUp>[] {
     },
     {
       key: 'money',
+      inCard: 'figure',
       title: say('money'),
       sortKey: 'money_minor',
       align: 'right',
       cell: ({ money_minor, currency }) => <span className={styles.figure}>{formatMoney(money_minor, currency)}</span>,
     },
-    { key: 'status', title: say('status'), cell: (order) => <OrderState order={order} /> },
+    { key: 'status', inCard: 'state', title: say('status'), cell: (order) => <OrderState order={order} /> },
     {
       key: 'completed',
       title: say('completed'),

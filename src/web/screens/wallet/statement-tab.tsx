@@ -84,6 +84,7 @@ function useColumns(withBalance: boolean): Column<LedgerRow>[] {
     },
     {
       key: 'change',
+      inCard: 'figure',
       title: say('change'),
       sortKey: 'amount',
       align: 'right',
@@ -93,6 +94,7 @@ function useColumns(withBalance: boolean): Column<LedgerRow>[] {
   if (withBalance)
     columns.push({
       key: 'balance',
+      inCard: 'figure',
       title: say('balanceAfter'),
       hideable: true,
       align: 'right',
