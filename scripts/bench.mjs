@@ -1,6 +1,6 @@
 // `npm run bench`: measures the cost of a request in Sluice with all features enabled, compared to nginx and to the provider alone, in one run.
 //   --quick            one short round          --seconds N, --rounds N      length and number of runs
-//   --works json,open  some of the works        --targets nginx,sqlite       some of direct, nginx, sqlite, postgres
+//   --works json,open  some of the works        --targets nginx,sqlite       some of direct, nginx, sqlite, postgres, workers
 //   --profile          a CPU profile of Sluice on SQLite in ./bench-profile
 //   --write            writes the tables into docs/performance.md
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -56,18 +56,22 @@ async function startTargets(provider) {
   const upstream = await kept(startUpstream(provider, place.rest))
   const upstreamPort = upstream.port
   const models = allWorks.map(modelOf)
-  const sluice = (name, database, nodeArgs) =>
-    kept(startSluice(folder, { name, database, upstreamPort, place, models, tokens, nodeArgs }))
+  const sluice = (name, database, more = {}) =>
+    kept(startSluice(folder, { name, database, upstreamPort, place, models, tokens, ...more }))
   const profile = given.profile ? ['--cpu-prof', `--cpu-prof-dir=${join(root, 'bench-profile')}`] : []
 
   const starts = {
     direct: { name: 'direct', start: async () => upstream },
     nginx: { name: 'nginx', missing: 'not installed', start: () => kept(startNginx(folder, upstreamPort, place.gateway)) },
-    sqlite: { name: 'Sluice, SQLite', start: () => sluice('Sluice, SQLite', 'sqlite', profile) },
+    sqlite: { name: 'Sluice, SQLite', start: () => sluice('Sluice, SQLite', 'sqlite', { nodeArgs: profile }) },
     postgres: {
       name: 'Sluice, PostgreSQL',
       missing: 'PostgreSQL did not start',
       start: () => sluice('Sluice, PostgreSQL', 'postgres'),
+    },
+    workers: {
+      name: 'Sluice, SQLite, 2 processes on both cores',
+      start: () => sluice('Sluice, SQLite, 2 processes on both cores', 'sqlite', { workers: 2 }),
     },
   }
   const targets = []

@@ -88,11 +88,17 @@ eachDatabase('the command line', (_fresh, kind) => {
 
     const dead = await addChannel(server, { url: 'http://127.0.0.1:9', models: model })
     const other = await httpUpstream((_request, response) => void response.end('something else'))
-    const found = await sluice(['doctor'], { ...env, PORT: new URL(other).port, REDIS_URL: 'redis://127.0.0.1:9' })
+    const found = await sluice(['doctor'], {
+      ...env,
+      PORT: new URL(other).port,
+      REDIS_URL: 'redis://127.0.0.1:9',
+      WORKERS: '256',
+    })
     expect(found.code).toBe(1)
     expect(found.output).toMatch(new RegExp(`FAILED  Channel ${dead}: the address could not be reached`))
     expect(found.output).toMatch(/FAILED {2}Port: .* is used by another program/)
     expect(found.output).toMatch(/WARNING Redis: /)
+    expect(found.output).toMatch(/WARNING Processes: WORKERS=256 on /)
     expect(found.output).not.toMatch(/sk-/)
 
     const wrongKey = await sluice(['doctor', '--json'], { ...env, MASTER_KEY: Buffer.alloc(32, 3).toString('base64') })

@@ -73,7 +73,7 @@ http {
 }
 
 /** Sluice with everything on: a token, a price, a channel, durable charges and log rows. `database` is sqlite or postgres. */
-export async function startSluice(folder, { name, database, upstreamPort, place, models, tokens, nodeArgs = [] }) {
+export async function startSluice(folder, { name, database, upstreamPort, place, models, tokens, nodeArgs = [], workers = 1 }) {
   const postgres = database === 'postgres' ? await startPostgres({ durable: true }) : undefined
   if (postgres && place.pins) await run('taskset', ['-a', '-p', '-c', '1', String(postgres.pid)])
   const password = 'benchmark-1'
@@ -82,15 +82,18 @@ export async function startSluice(folder, { name, database, upstreamPort, place,
     DATABASE_URL: postgres ? `${postgres.url}/postgres` : '',
     ROOT_PASSWORD: password,
     LOG_LEVEL: 'warn',
+    WORKERS: String(workers),
   }
-  let gateway = await startGateway({ port: await freePort(), env, prefix: place.gateway })
+  // Several processes may use every core.
+  const prefix = workers === 1 ? place.gateway : []
+  let gateway = await startGateway({ port: await freePort(), env, prefix })
   let call = await signIn(gateway.url, { password })
   const key = await seed(call, { upstreamPort, models })
 
   // Time and memory of the second start are reported: the database exists, as in production.
   await gateway.stop()
   await addTokens(env, tokens - 1)
-  gateway = await startGateway({ port: await freePort(), env, prefix: place.gateway, nodeArgs })
+  gateway = await startGateway({ port: await freePort(), env, prefix, nodeArgs })
   call = await signIn(gateway.url, { password })
   const memoryKb = await residentKb(gateway.pid)
   const countAtStart = (await call('GET /api/user/self')).request_count
@@ -98,7 +101,7 @@ export async function startSluice(folder, { name, database, upstreamPort, place,
     name,
     key,
     port: Number(new URL(gateway.url).port),
-    pids: async () => [gateway.pid],
+    pids: () => familyOf(gateway.pid),
     startMs: gateway.startMs,
     memoryKb,
     charged: async () => (await call('GET /api/user/self')).request_count - countAtStart,

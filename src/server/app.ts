@@ -7,7 +7,7 @@ import { Sessions } from './accounts/sessions.ts'
 import { EndpointMisses } from './channels/missing-endpoints.ts'
 import { openChannels } from './channels/model-index.ts'
 import { Spending } from './channels/spending.ts'
-import { Traffic, usdPerCall } from './channels/traffic.ts'
+import { Traffic, type TrafficNews, usdPerCall } from './channels/traffic.ts'
 import { migrate } from './db/migrate.ts'
 import { openReader } from './db/reader.ts'
 import type { Env } from './env.ts'
@@ -93,6 +93,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     client: env.UPSTREAM_CLIENT,
     ...replaced.upstream,
   })
+  const { siblings } = core
   const ledger = await openLedger(core)
   await ledger.expire()
   const mailer = new Mailer(core, { certificates: replaced.mailCertificates })
@@ -110,10 +111,12 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const spending = new Spending(core)
   const traffic = new Traffic({
     now: steady,
-    shared: counters.redis,
+    shared: counters.shared,
+    announce: siblings && ((news) => siblings.announce('traffic', news)),
     priceOf: (model) => usdPerCall(catalog.modelPriceOf(model)),
     spentToday: (id) => spending.today(id),
   })
+  siblings?.onAnnounced<TrafficNews>('traffic', (news) => traffic.hear(news))
   const channels = await openChannels(core, {
     forget(id) {
       upstream.forget(id)

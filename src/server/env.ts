@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { z } from 'zod'
 
 /** The few settings that are needed before the database opens. This object is the list: start-up, tests and docs read it. */
@@ -46,6 +47,13 @@ export const envSchema = z.object({
   UPSTREAM_CLIENT: setting(
     z.enum(['own', 'undici']).default('own'),
     'Which HTTP/1.1 client carries the calls to channels: the one of this project, or that of the library undici, which takes more processor time.',
+  ),
+  WORKERS: setting(
+    z
+      .union([z.literal('auto'), z.coerce.number().int().min(1).max(256)])
+      .default(1)
+      .transform((given) => (given === 'auto' ? availableParallelism() : given)),
+    'Number of processes that share the port, or auto: one for each core. With more than 1, a supervisor starts them and replaces those that end.',
   ),
   NODE_ENV: setting(
     z.string().default('production'),

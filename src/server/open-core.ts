@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Bus } from './bus/bus.ts'
 import { connectBus } from './bus/connect.ts'
+import { openSiblings } from './bus/siblings.ts'
 import { openSecrets, readMasterKey } from './db/key-ring.ts'
 import { type Database, openDatabase } from './db/open.ts'
 import type { Env } from './env.ts'
@@ -42,10 +43,11 @@ async function openOver(database: Database, env: Env, { now, steady, logger, pre
   const node = `${process.pid}-${randomBytes(6).toString('hex')}`
   await prepare(database)
 
+  const siblings = await openSiblings(process.env)
   const { key, previous, created } = readMasterKey(env)
   const secrets = await openSecrets(database, key, now(), previous)
   const bus = new Bus(logger)
-  const base = { env, now, steady, logger, metrics: newMetrics(), database, db: database.db, secrets, bus, node }
+  const base = { env, now, steady, logger, metrics: newMetrics(), database, db: database.db, secrets, bus, node, siblings }
   const news = await connectBus(base)
   const options = await openOptions(base)
 
@@ -56,6 +58,7 @@ async function openOver(database: Database, env: Env, { now, steady, logger, pre
       options.close()
       await news.close()
       await bus.close()
+      await siblings?.close()
       await database.close()
     },
   }

@@ -35,6 +35,7 @@ export async function testCore(database: Database, more: { now?: Clock; env?: Pa
     db: database.db,
     secrets,
     bus: new Bus(logger),
+    siblings: undefined,
     node,
   }
   return { ...base, options: await openOptions(base) }

@@ -207,7 +207,7 @@ export const probe: Rule = {
 }
 
 export function askRedis({ app }: TestServer, rule: Rule) {
-  return app.counters.redis?.acquire([rule], { id: 'probe', inputTokens: 0, outputTokens: 0 })
+  return app.counters.shared?.acquire([rule], { id: 'probe', inputTokens: 0, outputTokens: 0 })
 }
 
 /** Waits until the server counts requests in Redis. */

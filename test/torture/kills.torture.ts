@@ -3,12 +3,14 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { reconcile } from '../../src/server/wallet/reconcile.ts'
 import { testCore } from '../helpers/core.ts'
 import { freshDatabase } from '../helpers/databases.ts'
+import { freePort } from '../helpers/free-port.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
 import { randomsOf } from '../helpers/randoms.ts'
 import { countWords, type Entry, promptText, startFakeUpstream } from '../helpers/upstream.ts'
+import { allEnded, allServe, killOne, servingProcesses } from '../helpers/workers.ts'
 
 /**
- * A server that is killed repeatedly, KILLS times (200) on either database, while 64 callers send requests without a pause: at random,
+ * A server that is killed repeatedly, KILLS times (200) on either database, of one process and of three that share a port, while 64 callers send requests without a pause: at random,
  * and at the steps around the money. SEED names the run. Every word costs one unit, so that each charge can be verified by counting.
  */
 const kills = Number(process.env.KILLS ?? 200)
@@ -17,6 +19,8 @@ const callers = 64
 
 /** When the kill falls: after a while, or as soon as one request has come so far. */
 const moments = ['at random', 'asked', 'failed', 'first word', 'last word', 'end', 'seen'] as const
+/** Of several processes. */
+const victims = ['all', 'owner', 'worker', 'worker'] as const
 type Moment = (typeof moments)[number]
 /** At this interval the streams are long enough to write checkpoints, which takes five seconds. */
 const longEvery = 20
@@ -33,7 +37,12 @@ interface Told {
   openMs: number
 }
 
-describe.each(['sqlite', 'postgres'] as const)('a server on %s', (kind) => {
+describe.each([
+  { kind: 'sqlite', workers: 1 },
+  { kind: 'postgres', workers: 1 },
+  { kind: 'sqlite', workers: 3 },
+  { kind: 'postgres', workers: 3 },
+] as const)('a server of $workers processes on $kind', ({ kind, workers }) => {
   const ends: (() => Promise<unknown>)[] = []
   afterAll(async () => {
     for (const end of ends.reverse()) await end()
@@ -70,9 +79,11 @@ describe.each(['sqlite', 'postgres'] as const)('a server on %s', (kind) => {
     ends.push(() => upstream.stop())
     const database = await freshDatabase(kind)
     ends.push(() => database.drop())
-    let server = await startProcess(database)
+    const settings = { WORKERS: String(workers), PORT: String(await freePort()) }
+    let server = await startProcess(database, settings)
     ends.push(() => server.kill('SIGKILL'))
     const key = await furnish(server, upstream.url)
+    if (workers > 1) await allServe(server, workers)
 
     const told: Told[] = []
     let isOver = false
@@ -105,10 +116,16 @@ describe.each(['sqlite', 'postgres'] as const)('a server on %s', (kind) => {
           pause(5000),
         ])
       isUp = false
-      await server.kill('SIGKILL')
+      const victim = workers === 1 ? 'all' : (victims[upTo(victims.length)] ?? 'all')
+      if (victim === 'all') {
+        const processes = workers === 1 ? [] : servingProcesses(server)
+        await server.kill('SIGKILL')
+        await allEnded(processes)
+        server = await startProcess(database, settings)
+        if (workers > 1) await allServe(server, workers)
+      } else await killOne(server, victim, workers)
       reached = () => {}
-      struck[moment] = (struck[moment] ?? 0) + 1
-      server = await startProcess(database)
+      struck[`${victim} ${moment}`] = (struck[`${victim} ${moment}`] ?? 0) + 1
       isUp = true
     }
     isLong = false

@@ -66,7 +66,14 @@ async function startNode(test: TestDatabase, name: string, redisUrl = '') {
   const database = await test.open()
   await openSecrets(database, masterKey, 0)
   const node = listening(name)
-  const news = await connectBus({ env: { REDIS_URL: redisUrl }, bus: node.bus, database, logger: node.logger, node: name })
+  const news = await connectBus({
+    siblings: undefined,
+    env: { REDIS_URL: redisUrl },
+    bus: node.bus,
+    database,
+    logger: node.logger,
+    node: name,
+  })
   const stop = async () => {
     await news.close()
     node.bus.close()

@@ -4,6 +4,8 @@ import type { Logger } from '../lib/logger.ts'
 import type { Bus } from './bus.ts'
 import { openRedisNews } from './redis.ts'
 import { Revisions } from './revision.ts'
+import { openSiblingNews } from './sibling-news.ts'
+import type { Siblings } from './siblings.ts'
 import type { Transport } from './transport.ts'
 
 export interface BusParts {
@@ -12,14 +14,15 @@ export interface BusParts {
   readonly database: Database
   readonly logger: Logger
   readonly node: string
+  readonly siblings: Siblings | undefined
 }
 
 /**
- * Connects the bus with the other nodes: over PostgreSQL when that is the database, over Redis when it is configured, and always by
- * the revisions in the database. Call it before anything is loaded that the bus keeps up to date.
+ * Connects the bus with the other nodes: over PostgreSQL when that is the database, over Redis when it is configured, with the other
+ * processes of this start directly, and always by the revisions in the database. Call it before anything is loaded that the bus keeps up to date.
  */
 export async function connectBus(parts: BusParts): Promise<{ close(): Promise<void> }> {
-  const { env, bus, database, logger, node } = parts
+  const { env, bus, database, logger, node, siblings } = parts
   const { db } = database
   const revisions = new Revisions({ db, bus, logger, node })
   const transports: Transport[] = []
@@ -27,6 +30,7 @@ export async function connectBus(parts: BusParts): Promise<{ close(): Promise<vo
     const { openPostgresNews } = await import('./postgres.ts')
     transports.push(openPostgresNews({ url: database.url, db, logger }, revisions))
   }
+  if (siblings) transports.push(openSiblingNews(siblings, revisions))
   if (env.REDIS_URL !== '')
     transports.push(await openRedisNews({ url: env.REDIS_URL, prefix: await redisPrefix(database), logger }, revisions))
 

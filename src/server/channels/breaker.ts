@@ -27,6 +27,11 @@ export class Breaker {
     return nowMs >= this.#openUntilMs && nowMs - this.#trialMs >= trialEveryMs ? 'half-open' : 'open'
   }
 
+  /** Whether answers matter: failures are counted that they weigh against. */
+  isWatching(nowMs: number): boolean {
+    return this.#trips > 0 || this.#inARow > 0 || (this.#failures > 0 && nowMs - this.#windowFromMs < windowMs)
+  }
+
   /** A request goes out. */
   begin(nowMs: number): void {
     if (this.#trips > 0 && nowMs >= this.#openUntilMs) this.#trialMs = nowMs

@@ -1,5 +1,5 @@
-import type { RedisWindows } from '../limits/redis-windows.ts'
 import type { LimitedRequest, Rule, Verdict } from '../limits/rule.ts'
+import type { SharedWindows } from '../limits/shared-windows.ts'
 import type { RunningChannel } from './model-index.ts'
 
 /** A request for a slot of a channel. */
@@ -13,7 +13,7 @@ export interface SlotRequest {
 
 /** The concurrency slot of one request in the limits of its channel, over all nodes, from construction to `release`. */
 export class ConcurrencySlot {
-  readonly #shared: RedisWindows
+  readonly #shared: SharedWindows
   readonly #rules: readonly Rule[]
   readonly #need: LimitedRequest
   readonly #inputTokens: number
@@ -23,7 +23,7 @@ export class ConcurrencySlot {
   /** Milliseconds until the limits would admit the request; 0 when they have. Undefined while Redis is unavailable. */
   readonly waitMs: Promise<number> | undefined
 
-  constructor(shared: RedisWindows, channel: RunningChannel, limit: Rule, { id, inputTokens, isPinned }: SlotRequest) {
+  constructor(shared: SharedWindows, channel: RunningChannel, limit: Rule, { id, inputTokens, isPinned }: SlotRequest) {
     this.#shared = shared
     this.#rules = [isPinned ? unbounded(limit) : limit]
     // Held like an output, at most the limit: a longer prompt is admitted when nothing else is counted.

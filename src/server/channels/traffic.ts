@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { ModelPrice } from '../../contract/model-price.ts'
 import { upTo } from '../lib/cache-size.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { RedisWindows } from '../limits/redis-windows.ts'
+import type { SharedWindows } from '../limits/shared-windows.ts'
 import { addRequest, adjust, dropOld, msUntilFreed, sumOf, type Window } from '../limits/window.ts'
 import { Breaker, type BreakerState } from './breaker.ts'
 import { ConcurrencySlot, channelLimit, type SlotRequest } from './concurrency-slot.ts'
@@ -11,14 +11,17 @@ import type { Conditions } from './select.ts'
 
 /**
  * This node's measurements of its channels: running requests, failures, speed, and session affinity. The relay writes it, selection
- * reads it. Each node knows its own part only, and nothing survives the process. With Redis requests on other nodes may fill a channel
+ * reads it. Each node knows its own part only, though the processes of one start share failures and affinity, and nothing survives the
+ * process. With Redis requests on other nodes may fill a channel
  * too: that shows when a request begins.
  */
 export interface TrafficParts {
   /** Must not jump. */
   readonly now: Clock
   /** Counts the limits of channels over all nodes; undefined without Redis. */
-  readonly shared?: RedisWindows | undefined
+  readonly shared?: SharedWindows | undefined
+  /** Announces to the other processes of this start what they are to know too; they take it by `hear`. */
+  readonly announce?: ((news: TrafficNews) => void) | undefined
   /** Answers a number from 0 to below 1. */
   readonly random?: () => number
   /** The model's cost in USD for a call of common size; undefined for one without a price. */
@@ -26,6 +29,12 @@ export interface TrafficParts {
   /** Units that a channel was charged today, on all nodes. */
   spentToday(channelId: number): number
 }
+
+/** What one process has seen of a key that decides the choice of the others. */
+export type TrafficNews =
+  | { readonly kind: 'failed'; readonly keyId: number; readonly model: string; readonly failure: FailureFacts }
+  | { readonly kind: 'answered'; readonly keyId: number }
+  | { readonly kind: 'session'; readonly keyId: number; readonly session: string }
 
 /** One request on one channel. Only the first of `answered`, `failed` and `abandoned` has an effect. */
 export interface ChannelRun {
@@ -137,10 +146,16 @@ export class Traffic implements Conditions {
   }
 
   /** The conversation continues on the channel that answered it. */
-  remember(session: string, channel: RunningChannel): void {
-    const { now } = this.#parts
-    this.#sessions ??= new LRUCache({ ...upTo(sessionsMax), ttl: sessionKeptMs, ttlResolution: 0, perf: { now: () => now() } })
-    this.#sessions.set(session, channel.keyId)
+  remember(session: string, { keyId }: RunningChannel): void {
+    if (this.#parts.announce && this.#sessions?.get(session) !== keyId) this.#parts.announce({ kind: 'session', session, keyId })
+    this.#remember(session, keyId)
+  }
+
+  /** Takes what another process of this start announces. */
+  hear(news: TrafficNews): void {
+    if (news.kind === 'session') this.#remember(news.session, news.keyId)
+    else if (news.kind === 'failed') this.#countFailure(news.keyId, news.model, news.failure)
+    else this.#breakers.get(news.keyId)?.answered(this.#parts.now())
   }
 
   /** Clears the failures of a channel that was changed. */
@@ -194,13 +209,24 @@ export class Traffic implements Conditions {
     return this.#sessions?.get(session)
   }
 
-  #failed(channel: RunningChannel, model: string, failure: FailureFacts): void {
-    const nowMs = this.#parts.now()
+  #remember(session: string, keyId: number): void {
+    const { now } = this.#parts
+    this.#sessions ??= new LRUCache({ ...upTo(sessionsMax), ttl: sessionKeptMs, ttlResolution: 0, perf: { now: () => now() } })
+    this.#sessions.set(session, keyId)
+  }
+
+  #failed({ keyId }: RunningChannel, model: string, failure: FailureFacts): void {
     if (!failure.isFaultOfKey && !failure.isFaultOfUpstream) return
-    this.#breaker(channel.keyId).failed(nowMs, failure.isRefusal)
+    this.#countFailure(keyId, model, failure)
+    this.#parts.announce?.({ kind: 'failed', keyId, model, failure })
+  }
+
+  #countFailure(keyId: number, model: string, failure: FailureFacts): void {
+    const nowMs = this.#parts.now()
+    this.#breaker(keyId).failed(nowMs, failure.isRefusal)
     if (failure.retryAfter <= 0) return
-    const rests = this.#rests.get(channel.keyId) ?? new Map<string, number>()
-    this.#rests.set(channel.keyId, rests)
+    const rests = this.#rests.get(keyId) ?? new Map<string, number>()
+    this.#rests.set(keyId, rests)
     rests.delete(model)
     // Callers can make up names of models: the oldest goes.
     const [oldest] = rests.size < restsMax ? [] : rests.keys()
@@ -210,7 +236,9 @@ export class Traffic implements Conditions {
 
   #answered(channel: RunningChannel, seen: Seen, ms: number): void {
     const nowMs = this.#parts.now()
-    this.#breakers.get(channel.keyId)?.answered(nowMs)
+    const breaker = this.#breakers.get(channel.keyId)
+    if (breaker?.isWatching(nowMs)) this.#parts.announce?.({ kind: 'answered', keyId: channel.keyId })
+    breaker?.answered(nowMs)
     const isFresh = seen.measuredMs > 0 && nowMs - seen.measuredMs < latencyKeptMs
     seen.latencyMs = isFresh ? seen.latencyMs + (ms - seen.latencyMs) * latencyShare : ms
     seen.measuredMs = nowMs

@@ -1,5 +1,6 @@
 import { access, constants, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { Command } from 'commander'
 import { sql } from 'kysely'
 import { channelStatus } from '../../contract/entities/channel-status.ts'
@@ -22,7 +23,7 @@ interface Check {
 
 export const doctorCommand = reporting(
   new Command('doctor').description(
-    'Check what the server needs: settings, Node, port, disk, database, master key, clock, Redis, and whether each enabled channel can be reached. No key is sent and nothing is changed. Exits with 1 when a check failed.',
+    'Check what the server needs: settings, Node, processes, port, disk, database, master key, clock, Redis, and whether each enabled channel can be reached. No key is sent and nothing is changed. Exits with 1 when a check failed.',
   ),
   async () => {
     const checks = await examine()
@@ -44,6 +45,7 @@ async function examine(): Promise<Check[]> {
   return [
     checkNode(),
     { name: 'Settings', state: 'ok', found: `${env.DATABASE_URL === '' ? 'embedded SQLite' : 'PostgreSQL'}, version ${version}` },
+    checkProcesses(env),
     await checkPort(env),
     ...(env.DATABASE_URL === '' ? [await checkDisk(env.DATA_DIR)] : []),
     ...(env.REDIS_URL === '' ? [] : [await checkRedis(env.REDIS_URL)]),
@@ -67,6 +69,17 @@ function checkNode(): Check {
   const base = { name: 'Node', found: node }
   if (isRecommended) return { ...base, state: 'ok' }
   return { ...base, state: 'warning', advice: `Node ${recommendedMajor} takes a third less processor time for a call.` }
+}
+
+function checkProcesses({ WORKERS }: Env): Check {
+  const cores = availableParallelism()
+  const base = { name: 'Processes', found: `WORKERS=${WORKERS} on ${cores} ${cores === 1 ? 'core' : 'cores'}` }
+  if (WORKERS <= cores) return { ...base, state: 'ok' }
+  return {
+    ...base,
+    state: 'warning',
+    advice: 'More processes than cores only take memory. WORKERS=auto starts one for each core.',
+  }
 }
 
 /** Free, or used by a server of this kind. */

@@ -4,6 +4,7 @@ import { isAdmin } from '../../contract/roles.ts'
 import { findByAccessToken } from '../accounts/access-tokens.ts'
 import { withActiveTimeout } from '../lib/active-time.ts'
 import type { ClientReader } from '../lib/client-address.ts'
+import { type Measured, mergedMetrics } from '../lib/metrics.ts'
 import type { Core } from '../options/core.ts'
 
 const pingMaxMs = 1000
@@ -24,10 +25,10 @@ export function addHealth(
       .send(ready ? 'ok' : 'not ok')
   })
 
+  const readMetrics = metricsReader(core)
   server.get('/metrics', async (request, reply) => {
     if (!(await maySeeMetrics(request))) return reply.callNotFound()
-    const { registry } = core.metrics
-    return reply.type(registry.contentType).send(await registry.metrics())
+    return reply.type(core.metrics.registry.contentType).send(await readMetrics())
   })
 
   async function maySeeMetrics(request: FastifyRequest): Promise<boolean> {
@@ -36,6 +37,18 @@ export function addHealth(
     const account = authorization === undefined ? undefined : await findByAccessToken(core, authorization)
     return account !== undefined && isAdmin(account.role)
   }
+}
+
+/** Reads the metrics of all processes of this start, whichever of them is asked. */
+function metricsReader({ metrics: { registry }, siblings }: Core): () => Promise<string> {
+  if (!siblings) return () => registry.metrics()
+  siblings.serve('metrics.own', () => registry.getMetricsAsJSON())
+  if (!siblings.isOwner) return () => siblings.owner.call<string>('metrics.all', null)
+
+  const readAll = async () =>
+    mergedMetrics([await registry.getMetricsAsJSON(), ...(await siblings.callAll<Measured>('metrics.own', null))])
+  siblings.serve('metrics.all', readAll)
+  return readAll
 }
 
 async function answersInTime({ db }: Core): Promise<boolean> {

@@ -1,4 +1,13 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client'
 import { droppedLines } from './log-output.ts'
 
 /** The only file that knows the metrics library. Names follow Prometheus conventions. */
@@ -13,6 +22,14 @@ export function newMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
+  new Gauge({
+    name: 'sluice_processes',
+    help: 'Processes of this start that serve (WORKERS)',
+    registers,
+    collect() {
+      this.set(1)
+    },
+  })
   new Gauge({
     name: 'sluice_log_lines_dropped',
     help: 'Log lines that nobody took, since the start',
@@ -99,4 +116,12 @@ export function newMetrics() {
       registers,
     }),
   }
+}
+
+/** What a process has measured, as plain data. */
+export type Measured = MetricObjectWithValues<MetricValue<string>>[]
+
+/** The metrics of several processes as one text, each by its own rule: mostly their sum. */
+export function mergedMetrics(ofProcesses: readonly Measured[]): Promise<string> {
+  return AggregatorRegistry.aggregate([...ofProcesses]).metrics()
 }

@@ -4,6 +4,8 @@ import type { Core } from '../options/core.ts'
 import { MemoryWindows } from './memory-windows.ts'
 import { type RedisTiming, RedisWindows } from './redis-windows.ts'
 import type { LimitedRequest, RequestOutcome, Rule, Verdict } from './rule.ts'
+import type { SharedWindows } from './shared-windows.ts'
+import { openSiblingWindows } from './sibling-windows.ts'
 
 /** An admitted request: the data to correct its counts when it ends. */
 export interface Grant {
@@ -20,26 +22,27 @@ export interface Decision extends Pick<Verdict, 'refusal' | 'statuses'> {
 }
 
 /**
- * Counts requests under rules: in the memory of this node, and over all nodes in Redis when it is configured. A limit that this node
- * alone has reached refuses without a call to Redis. While Redis is unavailable, each node counts on its own.
+ * Counts requests under rules: in the memory of this node, and over all nodes in Redis when it is configured, else over the processes
+ * of this start. A limit that this node alone has reached refuses without asking there. While Redis is unavailable, each node counts on
+ * its own.
  */
 export class Counters {
   /** Never jumps. */
   readonly #now: Clock
   readonly #memory = new MemoryWindows()
-  /** The counts over all nodes; undefined without Redis. */
-  readonly redis: RedisWindows | undefined
+  /** The counts over all nodes, or over the processes of this start; undefined in a process that counts alone. */
+  readonly shared: SharedWindows | undefined
 
-  constructor({ now, shared }: { now: Clock; shared?: RedisWindows | undefined }) {
+  constructor({ now, shared }: { now: Clock; shared?: SharedWindows | undefined }) {
     this.#now = now
-    this.redis = shared
+    this.shared = shared
   }
 
   /** Counts a request under all rules, or under none when one of them refuses it. Synchronous without Redis. */
   acquire(rules: readonly Rule[], need: LimitedRequest): Decision | Promise<Decision> {
     const own = this.#memory.acquire(rules, need, this.#now())
     if (own.refusal) return { ...own, grant: undefined }
-    const asked = this.redis?.acquire(rules, need)
+    const asked = this.shared?.acquire(rules, need)
     if (asked) return this.#decide(rules, need, own, asked)
     return { ...own, grant: { rules, need, memoryPieces: own.pieces, redisPieces: undefined } }
   }
@@ -51,7 +54,7 @@ export class Counters {
   async peek(rules: readonly Rule[], asksAll: boolean): Promise<Pick<Verdict, 'refusal' | 'statuses'>> {
     const own = this.#memory.peek(rules, this.#now())
     if (own.refusal || !asksAll) return own
-    return (await this.redis?.peek(rules)) ?? own
+    return (await this.shared?.peek(rules)) ?? own
   }
 
   /** Corrects the counts of an admitted request when it ends. */
@@ -61,11 +64,11 @@ export class Counters {
   ): void {
     const told = { ...ended, undone: false }
     this.#memory.release(rules, own, need, told, this.#now())
-    this.redis?.release(rules, shared, need, told)
+    this.shared?.release(rules, shared, need, told)
   }
 
   async close(): Promise<void> {
-    await this.redis?.close()
+    await this.shared?.close()
   }
 
   async #decide(
@@ -86,10 +89,10 @@ export class Counters {
 
 /** Counts in Redis too when it is configured. `timing` replaces how long requests wait for it. */
 export async function openCounters(
-  { env, database, logger, steady }: Pick<Core, 'env' | 'database' | 'logger' | 'steady'>,
+  { env, database, logger, siblings, steady }: Pick<Core, 'env' | 'database' | 'logger' | 'siblings' | 'steady'>,
   timing: RedisTiming = {},
 ): Promise<Counters> {
-  if (env.REDIS_URL === '') return new Counters({ now: steady })
+  if (env.REDIS_URL === '') return new Counters({ now: steady, shared: siblings && openSiblingWindows(siblings, steady) })
   return new Counters({
     now: steady,
     shared: await RedisWindows.open({ url: env.REDIS_URL, prefix: await redisPrefix(database), logger, timing }),

@@ -54,6 +54,13 @@ export class MemoryWindows {
     }
   }
 
+  /** Counts further tokens of an admitted request from now on. */
+  add(rule: Rule, tokens: number, nowMs: number): void {
+    const window = this.#windowOf(rule)
+    dropOld(window, rule.windowMs, nowMs)
+    adjust(window, 0, rule.windowMs, nowMs, { requests: 0, successes: 0, tokens })
+  }
+
   #refusalOf(rule: Rule, need: LimitedRequest, nowMs: number, measures = windowMeasures): Refusal | undefined {
     const refuse = (measure: Measure, retryMs: Refusal['retryMs']): Refusal => ({ rule, measure, retryMs })
     if (hasWindow(rule)) {

@@ -14,6 +14,7 @@ import {
   tokensReserved,
   type Verdict,
 } from './rule.ts'
+import type { SharedWindows } from './shared-windows.ts'
 
 export interface RedisWindowsParts {
   readonly url: string
@@ -42,7 +43,7 @@ const renewedAtOnce = 500
  * Counts the requests of all nodes in Redis. Every result is `undefined` while Redis is unavailable or slow: then each node counts on
  * its own. Never throws, and never waits longer than `waitMs`.
  */
-export class RedisWindows {
+export class RedisWindows implements SharedWindows {
   readonly #client: RedisClient
   readonly #prefix: string
   readonly #logger: Logger

@@ -1,5 +1,6 @@
 import type { OptionKey, OptionValues } from '../../contract/options/index.ts'
 import type { Bus } from '../bus/bus.ts'
+import type { Siblings } from '../bus/siblings.ts'
 import type { Database, Queries } from '../db/open.ts'
 import type { Env } from '../env.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -22,6 +23,13 @@ export interface Core {
   readonly options: OptionStore
   /** Name of this process among the nodes, new at each start. */
   readonly node: string
+  /** The other processes of this start; undefined in a process that runs alone. */
+  readonly siblings: Siblings | undefined
+}
+
+/** Whether no other process uses the database: then what another node has left was left by one that is dead. */
+export function isOnlyNode({ database, siblings }: Pick<Core, 'database' | 'siblings'>): boolean {
+  return database.dialect === 'sqlite' && siblings === undefined
 }
 
 /** The user behind a console call: read from the database for each call. */

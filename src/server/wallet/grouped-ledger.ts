@@ -5,7 +5,7 @@ import type { Core } from '../options/core.ts'
 import { Committer, type Queued } from './committer.ts'
 import { credit } from './credit.ts'
 import type { Charge, Credit, Hold, Ledger } from './ledger.ts'
-import { type Entry, type Expired, requireUnits, type Store } from './store.ts'
+import { type Entry, type Expired, requireCharge, requireUnits, type Store } from './store.ts'
 import { UnloggedCharges } from './unlogged-charges.ts'
 
 /** Charges that may wait for the database before new requests are refused. */
@@ -197,12 +197,6 @@ export class GroupedLedger implements Ledger {
   #inUse(): string[] {
     return [...this.#open.keys(), ...this.#charges.keys()]
   }
-}
-
-function requireCharge({ amount, rollup, siteCost }: Charge): void {
-  requireUnits(amount, 'amount')
-  requireUnits(rollup.tokens, 'tokens')
-  if (siteCost) requireUnits(siteCost.amount, 'amount')
 }
 
 /** A charge is money, its log row is information: a column that the schema refuses must not delay the charge. */

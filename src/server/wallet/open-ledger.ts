@@ -1,6 +1,7 @@
 import type { Core } from '../options/core.ts'
 import { GroupedLedger } from './grouped-ledger.ts'
 import type { Ledger } from './ledger.ts'
+import { LinkedLedger, serveLedger } from './linked-ledger.ts'
 import { SqliteStore } from './sqlite-store.ts'
 
 /**
@@ -8,8 +9,13 @@ import { SqliteStore } from './sqlite-store.ts'
  * processes. Close it before the database.
  */
 export async function openLedger(core: Core): Promise<Ledger> {
-  const { database } = core
-  if (database.dialect === 'sqlite') return new GroupedLedger(core, await SqliteStore.open(core, database.file))
+  const { database, siblings } = core
+  if (database.dialect === 'sqlite') {
+    if (siblings?.isOwner === false) return new LinkedLedger(siblings)
+    const ledger = new GroupedLedger(core, await SqliteStore.open(core, database.file))
+    if (siblings) serveLedger(siblings, ledger, core.logger)
+    return ledger
+  }
   const { PostgresStore } = await import('./postgres-store.ts')
   return new GroupedLedger(core, new PostgresStore(core, database.url))
 }

@@ -54,6 +54,13 @@ export function requireUnits(value: number, field: string): void {
   if (!Number.isSafeInteger(value) || value < 0) fail('amount_out_of_range', { field }, { detail: { value } })
 }
 
+/** Throws unless all amounts of the charge can be written. */
+export function requireCharge({ amount, rollup, siteCost }: Charge): void {
+  requireUnits(amount, 'amount')
+  requireUnits(rollup.tokens, 'tokens')
+  if (siteCost) requireUnits(siteCost.amount, 'amount')
+}
+
 /** A row of `holds` whose node is dead. */
 export type Orphan = Pick<Row<'holds'>, 'request_id' | 'user_id' | 'token_id' | 'amount' | 'checkpoint'>
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { seconds } from '../../lib/clock.ts'
 import { fail } from '../../lib/failure.ts'
 import { background } from '../../lib/logger.ts'
-import type { Core } from '../../options/core.ts'
+import { type Core, isOnlyNode } from '../../options/core.ts'
 import { chargedAmount } from '../../wallet/charged.ts'
 import type { Body } from '../http/read-body.ts'
 import type { RecordedReply } from '../http/reply-recorder.ts'
@@ -209,7 +209,7 @@ export class IdempotentRequests {
     }
   }
 
-  /** Whether the request no longer runs anywhere. A SQLite file has one process. */
+  /** Whether the request no longer runs anywhere. */
   #isAbandoned({
     node,
     lease_until: until,
@@ -220,7 +220,7 @@ export class IdempotentRequests {
     request_id: string
   }): boolean {
     if (node === this.#core.node) return !this.#running.has(requestId)
-    return this.#core.database.dialect === 'sqlite' || until < seconds(this.#core.now())
+    return isOnlyNode(this.#core) || until < seconds(this.#core.now())
   }
 
   /** Whether an abandoned request was charged and its reply is lost. */

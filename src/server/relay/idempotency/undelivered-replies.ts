@@ -5,7 +5,7 @@ import { AppError } from '../../lib/failure.ts'
 import { background } from '../../lib/logger.ts'
 import { sha256 } from '../../lib/secrets.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
-import type { Core } from '../../options/core.ts'
+import { type Core, isOnlyNode } from '../../options/core.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { chargedAmount } from '../../wallet/charged.ts'
 import type { Charge, Hold, Ledger } from '../../wallet/ledger.ts'
@@ -239,14 +239,13 @@ export class UndeliveredReplies {
 type StoredContent = Omit<ReplyContent, 'body'> & { readonly body: string }
 
 /** Deletes the files of processes that died. Nodes may share the folder: a file younger than an hour may belong to a running node. */
-export async function removeOldReplies({ env, node, database }: Pick<Core, 'env' | 'node' | 'database'>): Promise<void> {
+export async function removeOldReplies(core: Pick<Core, 'env' | 'node' | 'database' | 'siblings'>): Promise<void> {
+  const { env, node } = core
   const folder = join(env.DATA_DIR, 'undelivered')
   const names = await readdir(folder).catch(() => [])
   for (const name of names.filter((other) => other !== node)) {
     const { mtimeMs } = await stat(join(folder, name))
-    // A SQLite file has one process.
-    if (database.dialect === 'sqlite' || mtimeMs < Date.now() - hourMs)
-      await rm(join(folder, name), { recursive: true, force: true })
+    if (isOnlyNode(core) || mtimeMs < Date.now() - hourMs) await rm(join(folder, name), { recursive: true, force: true })
   }
 }
 

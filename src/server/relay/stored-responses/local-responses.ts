@@ -4,7 +4,7 @@ import type { NewRow } from '../../db/schema.ts'
 import { upTo } from '../../lib/cache-size.ts'
 import { seconds } from '../../lib/clock.ts'
 import { background } from '../../lib/logger.ts'
-import type { Core } from '../../options/core.ts'
+import { type Core, isOnlyNode } from '../../options/core.ts'
 import { outputAsInput } from '../../protocols/openai-responses/history.ts'
 import { isRunning } from '../../protocols/openai-responses/states.ts'
 import { arrayAt, isObject, type JsonObject, textAt } from '../../protocols/wire-format.ts'
@@ -225,9 +225,7 @@ export class LocalResponses {
   async failLost(): Promise<void> {
     const now = seconds(this.#core.now())
     const lost = this.#core.db.updateTable('own_responses').set({ status: 'failed', lease_until: 0 }).where('lease_until', '>', 0)
-    // A SQLite file has one process: any other lease belongs to a process that has ended.
-    const isSqlite = this.#core.database.dialect === 'sqlite'
-    await (isSqlite ? lost.where('node', '!=', this.#core.node) : lost.where('lease_until', '<', now)).execute()
+    await (isOnlyNode(this.#core) ? lost.where('node', '!=', this.#core.node) : lost.where('lease_until', '<', now)).execute()
   }
 
   /** Deletes expired responses; all responses while storing is disabled. */
@@ -322,7 +320,7 @@ export class LocalResponses {
 
   #isLost({ node, lease_until: until }: { node: string; lease_until: number }): boolean {
     if (until === 0) return false
-    return this.#core.database.dialect === 'sqlite' ? node !== this.#core.node : until < seconds(this.#core.now())
+    return isOnlyNode(this.#core) ? node !== this.#core.node : until < seconds(this.#core.now())
   }
 }
 

@@ -4,7 +4,7 @@ import { findUsedKey } from '../../channels/find-used-key.ts'
 import type { ChannelIndex, RunningChannel } from '../../channels/model-index.ts'
 import { seconds } from '../../lib/clock.ts'
 import type { Snapshot } from '../../lib/snapshot.ts'
-import type { Core } from '../../options/core.ts'
+import { type Core, isOnlyNode } from '../../options/core.ts'
 import type { Price } from '../../pricing/quote.ts'
 import type { UsageBound } from '../../pricing/usage-bound.ts'
 import { countTokens } from '../../protocols/count-tokens.ts'
@@ -92,11 +92,10 @@ export class PendingResponses {
 
   /** Returns the responses that this node is to poll now. Renews its leases, and takes over responses and holds of nodes that are gone. */
   async claim(): Promise<PendingResponse[]> {
-    const { db, node, database, now } = this.#core
+    const { db, node, now } = this.#core
     const at = seconds(now())
     if (!(await db.selectFrom('open_responses').select('request_id').limit(1).executeTakeFirst())) return []
-    // A SQLite file has one process: any other lease belongs to a process that has ended.
-    const isMine = database.dialect === 'sqlite' ? at + leaseSeconds + 1 : at
+    const isMine = isOnlyNode(this.#core) ? at + leaseSeconds + 1 : at
     await db
       .updateTable('open_responses')
       .set({ lease_until: at + leaseSeconds })

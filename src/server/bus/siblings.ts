@@ -1,0 +1,133 @@
+import { once } from 'node:events'
+import { connect, createServer, type Server } from 'node:net'
+import { withActiveTimeout } from '../lib/active-time.ts'
+import { Link, type LinkHandler } from '../lib/link.ts'
+
+/**
+ * The processes of one start that share one port (`WORKERS`): the owner, and workers that are linked to it. What several processes must
+ * agree on at once is decided by the owner: holds on an embedded database, rate limits, news.
+ */
+export type Siblings = OwnerSiblings | WorkerSiblings
+
+/** Names the role of a process, and the socket of the owner, in the environment that the supervisor gives it. */
+export const roleVariable = 'SLUICE_PROCESS'
+export const socketVariable = 'SLUICE_OWNER_SOCKET'
+
+/** Undefined in a process that runs alone. Rejects when the owner cannot be reached. */
+export async function openSiblings(environment: Readonly<Record<string, string | undefined>>): Promise<Siblings | undefined> {
+  const path = environment[socketVariable]
+  const role = environment[roleVariable]
+  if (path === undefined || role === undefined) return undefined
+  return role === 'owner' ? OwnerSiblings.open(path) : WorkerSiblings.open(path)
+}
+
+/** Of a worker that is busy or suspended. */
+const answersWithinMs = 2000
+
+export class OwnerSiblings {
+  readonly isOwner = true
+  readonly #server: Server
+  readonly #handlers = new Map<string, LinkHandler>()
+  readonly #links = new Set<Link>()
+  readonly #gone: ((link: Link) => void)[] = []
+
+  static async open(path: string): Promise<OwnerSiblings> {
+    const owner = new OwnerSiblings()
+    owner.#server.listen(path)
+    await once(owner.#server, 'listening')
+    return owner
+  }
+
+  private constructor() {
+    this.#server = createServer((socket) => {
+      const link = new Link(socket, this.#handlers)
+      this.#links.add(link)
+      link.onClose(() => {
+        this.#links.delete(link)
+        for (const listener of this.#gone) listener(link)
+      })
+    })
+  }
+
+  /** `handler` answers each worker's calls of that name. */
+  serve(name: string, handler: LinkHandler): void {
+    this.#handlers.set(name, handler)
+  }
+
+  /** `listener` hears of each worker that has ended. */
+  onGone(listener: (link: Link) => void): void {
+    this.#gone.push(listener)
+  }
+
+  /** `listener` hears what a worker announces, and so do all other workers. */
+  onAnnounced<News>(name: string, listener: (news: News) => void): void {
+    this.#handlers.set(name, (news: News, from) => {
+      listener(news)
+      for (const link of this.#links) if (link !== from) link.notify(name, news)
+    })
+  }
+
+  /** Announces to all other processes of this start. */
+  announce(name: string, news: unknown): void {
+    for (const link of this.#links) link.notify(name, news)
+  }
+
+  /** The answers of those workers that answer in time. */
+  async callAll<Result>(name: string, value: unknown): Promise<Result[]> {
+    const answers = await Promise.allSettled(
+      [...this.#links].map((link) => withActiveTimeout(answersWithinMs, link.call<Result>(name, value), tooLate)),
+    )
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+  }
+
+  /** Resolves when no worker is linked: each has ended all of its requests, or died. */
+  async workersGone(): Promise<void> {
+    await Promise.all([...this.#links].map((link) => new Promise<void>((resolve) => link.onClose(resolve))))
+  }
+
+  async close(): Promise<void> {
+    this.#server.close()
+    for (const link of this.#links) link.close()
+  }
+}
+
+export class WorkerSiblings {
+  readonly isOwner = false
+  readonly owner: Link
+  readonly #handlers: Map<string, LinkHandler>
+
+  static async open(path: string): Promise<WorkerSiblings> {
+    const socket = connect(path)
+    await once(socket, 'connect')
+    const handlers = new Map<string, LinkHandler>()
+    return new WorkerSiblings(new Link(socket, handlers), handlers)
+  }
+
+  private constructor(owner: Link, handlers: Map<string, LinkHandler>) {
+    this.owner = owner
+    this.#handlers = handlers
+  }
+
+  /** `listener` hears what any other process of this start announces. */
+  onAnnounced<News>(name: string, listener: (news: News) => void): void {
+    this.#handlers.set(name, listener)
+  }
+
+  /** Announces to all other processes of this start, by way of the owner. */
+  announce(name: string, news: unknown): void {
+    this.owner.notify(name, news)
+  }
+
+  /** `handler` answers the owner's calls of that name. */
+  serve(name: string, handler: LinkHandler): void {
+    this.#handlers.set(name, handler)
+  }
+
+  async close(): Promise<void> {
+    this.owner.close()
+  }
+}
+
+function tooLate(): never {
+  throw new Error('A worker did not answer in time')
+}

@@ -1,0 +1,81 @@
+import { type OpenApp, openApp } from './app.ts'
+import type { Env } from './env.ts'
+import { listen, type RunningServer } from './http/server.ts'
+import { allocateYoung } from './lib/node-internals.ts'
+
+const drainLimitMs = 30_000
+/** Then the resources: files, database, bus. */
+const closeLimitMs = 15_000
+/** The time for which a proxy may still send on a kept-alive connection: it may take this long to notice that the node is stopping. */
+const idleMs = 500
+
+/**
+ * Serves in this process: parts, HTTP; and ends it in order on SIGTERM, SIGINT or a fatal error, and at once on a second signal. A process
+ * that a supervisor has started is stopped by the supervisor's messages instead, because a terminal signals every process of a start.
+ * Rejects when a part cannot be opened.
+ */
+export async function serve(env: Env): Promise<void> {
+  allocateYoung()
+  const opened = await openApp(env)
+  const { app, startJobs } = opened
+  const server = await listen(app)
+  startJobs()
+  if (app.siblings?.isOwner !== false) welcome(opened, server)
+
+  let isEnding = false
+  const end = async (code: number) => {
+    isEnding = true
+    setTimeout(() => process.exit(code), drainLimitMs + closeLimitMs).unref()
+    try {
+      await server.stop(drainLimitMs, idleMs)
+      // The last charges of workers are written here.
+      if (app.siblings?.isOwner) await app.siblings.workersGone()
+      await opened.close()
+    } catch (error) {
+      app.logger.error({ error }, 'stopping failed')
+    }
+    process.exit(code)
+  }
+  const stop = () => (isEnding ? server.cut() : void end(0))
+  /** After an uncaught exception any state may be inconsistent: running requests are drained, and the supervisor starts a new process. */
+  const fail = (error: unknown, what: string) => {
+    app.logger.fatal({ error }, what)
+    if (!isEnding) void end(1)
+  }
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, app.siblings ? () => {} : stop)
+  process.on('uncaughtException', (error) => fail(error, 'uncaught exception'))
+  process.on('unhandledRejection', (error) => fail(error, 'unhandled rejection'))
+  if (!app.siblings) return
+  process.on('message', stop)
+  // Without its owner a worker can neither hold nor charge.
+  if (!app.siblings.isOwner) app.siblings.owner.onClose(() => !isEnding && process.exit(1))
+  process.send?.('ready')
+}
+
+/** The first notice for the operator: text on a terminal, otherwise lines of the log at any level. */
+function welcome({ app, createdKey, root }: OpenApp, { url }: RunningServer): void {
+  const listens = `Sluice ${app.version} listens on ${url}`
+  const notes = [
+    ...(createdKey
+      ? [
+          `A master key was generated: ${createdKey}. Keep a copy of it apart from the database; without it no stored secret can be read.`,
+        ]
+      : []),
+    ...(process.env.SQL_DSN
+      ? [
+          'SQL_DSN names a database of another program: it is not opened. Take it over with: sluice import new-api --dry-run (or one-api).',
+        ]
+      : []),
+    ...(root?.defaultPassword ? ['Log in as root with the password 123456 and change it at once.'] : []),
+    ...(root && !root.defaultPassword ? ['Log in as root with the password of ROOT_PASSWORD.'] : []),
+  ]
+  if (process.stdout.isTTY) {
+    const next = `Next: add a channel, make a token, and point your SDK to ${url}/v1`
+    process.stdout.write(`\n  ${[listens, ...notes, next].join('\n  ')}\n\n`)
+    return
+  }
+  const log = app.logger.child({}, { level: 'info' })
+  log.info({ url: url, version: app.version }, listens)
+  for (const note of notes) log.warn(note)
+}

@@ -1,0 +1,168 @@
+import type { OwnerSiblings, WorkerSiblings } from '../bus/siblings.ts'
+import type { Within } from '../db/open.ts'
+import { fail } from '../lib/failure.ts'
+import type { Link } from '../lib/link.ts'
+import type { Logger } from '../lib/logger.ts'
+import { credit } from './credit.ts'
+import type { Charge, Credit, Hold, Ledger } from './ledger.ts'
+import { type Expired, requireCharge, requireUnits } from './store.ts'
+
+interface ChargedHold {
+  readonly hold: Hold
+  readonly charge: Charge
+}
+
+/**
+ * The ledger of a worker on the embedded database: every move is made by the owner, whose process alone holds and charges, so that no
+ * parallelism of processes passes a balance. The moves of one iteration of the event loop travel together.
+ */
+export class LinkedLedger implements Ledger {
+  readonly #owner: Link
+  readonly #open = new Set<string>()
+  readonly #moves = new Set<Promise<unknown>>()
+  #closing = false
+
+  constructor({ owner }: WorkerSiblings) {
+    this.#owner = owner
+  }
+
+  get openHolds(): number {
+    return this.#open.size
+  }
+
+  async hold(wanted: Hold): Promise<void> {
+    requireUnits(wanted.amount, 'amount')
+    if (this.#closing) fail('server_stopping')
+    await this.#move('ledger.hold', wanted)
+    this.#open.add(wanted.requestId)
+  }
+
+  async settle(hold: Hold, charge: Charge): Promise<void> {
+    requireCharge(charge)
+    this.#open.delete(hold.requestId)
+    return this.#move('ledger.settle', { hold, charge } satisfies ChargedHold)
+  }
+
+  async withdraw(hold: Hold, meanwhile: Charge): Promise<boolean> {
+    const isWithdrawn = await this.#move<boolean>('ledger.withdraw', { hold, charge: meanwhile } satisfies ChargedHold)
+    if (isWithdrawn) this.#open.add(hold.requestId)
+    return isWithdrawn
+  }
+
+  release(hold: Hold): Promise<void> {
+    this.#open.delete(hold.requestId)
+    return this.#move('ledger.release', hold)
+  }
+
+  checkpoint(hold: Hold, charge: Charge): void {
+    requireCharge(charge)
+    this.#owner.notify('ledger.checkpoint', { hold, charge } satisfies ChargedHold)
+  }
+
+  credit(within: Within, given: Credit): Promise<void> {
+    return credit(within, given)
+  }
+
+  refresh(account: { userId?: number; tokenId?: number }): void {
+    this.#owner.notify('ledger.refresh', account)
+  }
+
+  /** The owner writes all charges, and names their users. */
+  takeSpenders(): number[] {
+    return []
+  }
+
+  expire(): Promise<Expired> {
+    return this.#move<Expired>('ledger.expire', null)
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true
+    await Promise.allSettled(this.#moves)
+  }
+
+  async #move<Result = void>(name: string, value: unknown): Promise<Result> {
+    const made = this.#owner.call<Result>(name, value)
+    this.#moves.add(made)
+    try {
+      return await made
+    } finally {
+      this.#moves.delete(made)
+    }
+  }
+}
+
+/**
+ * Makes the moves of workers in the owner's ledger. The holds of a worker that died end as those of a dead node do: each is charged by
+ * its last checkpoint, or released.
+ */
+export function serveLedger(siblings: OwnerSiblings, ledger: Ledger, logger: Logger): void {
+  const holds = new OpenHolds()
+
+  siblings.serve('ledger.hold', (wanted: Hold, link) => {
+    const opened = () => {
+      if (link.isClosed) return ledger.release(wanted)
+      holds.add(link, wanted)
+    }
+    const held = ledger.hold(wanted)
+    return held ? held.then(opened) : opened()
+  })
+  siblings.serve('ledger.settle', ({ hold, charge }: ChargedHold, link) => {
+    holds.end(link, hold)
+    return ledger.settle(hold, charge)
+  })
+  siblings.serve('ledger.withdraw', async ({ hold, charge }: ChargedHold, link) => {
+    const isWithdrawn = await ledger.withdraw(hold, charge)
+    if (isWithdrawn && link.isClosed) await ledger.settle(hold, charge)
+    else if (isWithdrawn) holds.add(link, hold, charge)
+    return isWithdrawn
+  })
+  siblings.serve('ledger.release', (hold: Hold, link) => {
+    holds.end(link, hold)
+    return ledger.release(hold)
+  })
+  siblings.serve('ledger.checkpoint', ({ hold, charge }: ChargedHold, link) => {
+    holds.note(link, hold, charge)
+    ledger.checkpoint(hold, charge)
+  })
+  siblings.serve('ledger.refresh', (account: { userId?: number; tokenId?: number }) => ledger.refresh(account))
+  siblings.serve('ledger.expire', () => ledger.expire())
+
+  siblings.onGone((link) => {
+    for (const { hold, charge } of holds.takeAll(link)) {
+      Promise.resolve(charge ? ledger.settle(hold, charge) : ledger.release(hold)).catch((error: unknown) =>
+        logger.error({ error, requestId: hold.requestId }, 'the hold of a worker that died ends later'),
+      )
+    }
+  })
+}
+
+interface OpenHold {
+  readonly hold: Hold
+  /** Of its last checkpoint. */
+  readonly charge: Charge | undefined
+}
+
+class OpenHolds {
+  readonly #byLink = new Map<Link, Map<string, OpenHold>>()
+
+  add(link: Link, hold: Hold, charge?: Charge): void {
+    const holds = this.#byLink.get(link) ?? new Map<string, OpenHold>()
+    this.#byLink.set(link, holds.set(hold.requestId, { hold, charge }))
+  }
+
+  /** Notes the checkpoint of a hold that is open. */
+  note(link: Link, hold: Hold, charge: Charge): void {
+    if (this.#byLink.get(link)?.has(hold.requestId)) this.add(link, hold, charge)
+  }
+
+  end(link: Link, hold: Hold): void {
+    this.#byLink.get(link)?.delete(hold.requestId)
+  }
+
+  takeAll(link: Link): OpenHold[] {
+    const holds = [...(this.#byLink.get(link)?.values() ?? [])]
+    this.#byLink.delete(link)
+    return holds
+  }
+}

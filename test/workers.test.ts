@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { startServer } from './helpers/app.ts'
+import { freshDatabase } from './helpers/databases.ts'
+import { freePort } from './helpers/free-port.ts'
+import { type ServerProcess, startProcess } from './helpers/process.ts'
+import { books, expireLeases, requireBalancedBooks } from './helpers/seed.ts'
+import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
+import { allServe, killOne, servingProcesses } from './helpers/workers.ts'
+import { ask, chat, model } from './relay/stage.ts'
+
+// Several processes on one port (WORKERS): what they decide together, and what is left when one of them is killed.
+
+const workers = 3
+
+/** A start of several processes, all of them ready, with a channel to the simulated upstream and a price of one unit for each token. */
+async function start(kind: 'sqlite' | 'postgres') {
+  const upstream = await startFakeUpstream({
+    programs: {
+      [model]: (entry) => (entry.json.stream ? { words: 40, pauseMs: 100 } : { words: 3, pauseMs: 0 }),
+      failing: () => ({ status: 500 }),
+    },
+  })
+  const database = await freshDatabase(kind)
+  const server = await startProcess(database, { WORKERS: String(workers), PORT: String(await freePort()) })
+  const ones = JSON.stringify({ [model]: 1 })
+  for (const key of ['ModelRatio', 'CompletionRatio']) await server.call('PUT /api/option/', { key, value: ones })
+  await server.call('POST /api/channel/', { name: 'x', type: 1, key: 'k', base_url: upstream.url, models: model })
+  await allServe(server, workers)
+  const token = async (more: object) => {
+    const { key } = await server.call<{ key: string }>('POST /api/token/', { name: 'x', unlimited_quota: true, ...more })
+    return `sk-${key}`
+  }
+  return { upstream, database, server, token }
+}
+
+/** Begins so many streams, and answers them when each has its first word. */
+async function beginStreams(
+  { upstream, server, key }: { upstream: FakeUpstream; server: ServerProcess; key: string },
+  count: number,
+) {
+  const before = upstream.journal.length
+  const streams = Array.from({ length: count }, () => ask(server, key, chat({ stream: true })).catch(() => undefined))
+  const begun = () => upstream.journal.slice(before).filter(({ wordsSent }) => wordsSent > 0).length
+  await vi.waitUntil(() => begun() === count, { timeout: 30_000 })
+  return streams
+}
+
+describe.each(['sqlite', 'postgres'] as const)('several processes on %s', (kind) => {
+  let site: Awaited<ReturnType<typeof start>>
+  beforeAll(async () => {
+    site = await start(kind)
+  })
+  afterAll(async () => {
+    await site?.server.kill('SIGKILL')
+    await site?.upstream.stop()
+    await site?.database.drop()
+  })
+
+  it('count one limit of requests together', async () => {
+    const { server, token } = site
+    const limit = (value: string) => server.call('PUT /api/option/', { key: 'GroupRequestLimits', value })
+    const key = await token({})
+    await limit('{"default": {"requests": 30, "seconds": 600}}')
+    const answers = await Promise.all(Array.from({ length: 90 }, () => ask(server, key, chat())))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(30)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(60)
+    await limit('{}')
+  })
+
+  it('share the failures of a channel: one that fails for one of them is left alone by all', async () => {
+    const { server, upstream, token } = site
+    const failing = { name: 'bad', type: 1, key: 'bad', base_url: upstream.url, models: 'failing', auto_ban: 0 }
+    await server.call('POST /api/channel/', failing)
+    const key = await token({})
+    for (let call = 0; call < 30; call++) await ask(server, key, chat({ model: 'failing' }))
+    // Five failures in a row open the breaker, wherever they happen.
+    expect(upstream.journal.filter(({ json }) => json.model === 'failing').length).toBeLessThan(15)
+  })
+
+  it('a process that is killed is replaced, and the others answer meanwhile', async () => {
+    const { server, token } = site
+    const key = await token({})
+    for (const role of ['worker', 'owner']) {
+      const streams = await beginStreams({ ...site, key }, 12)
+      const replaced = killOne(server, role, workers)
+      const answers = await Promise.all(streams)
+      const whole = answers.filter((answer) => answer?.text.endsWith('data: [DONE]\n\n'))
+      if (role === 'worker') expect(whole.length).toBeGreaterThan(0)
+      await replaced
+      expect((await ask(server, key, chat())).status).toBe(200)
+    }
+  })
+
+  it('spend a balance to its end and no further, with 200 calls at a time', async () => {
+    const { server, token } = site
+    // A call costs 10 units, which is what it holds.
+    await server.call('PUT /api/option/', { key: 'ModelPrice', value: JSON.stringify({ [model]: 0.00002 }) })
+    const key = await token({ name: 'spent', unlimited_quota: false, remain_quota: 700 })
+    const answers = await Promise.all(Array.from({ length: 200 }, () => ask(server, key, chat())))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(70)
+    // The key itself is refused once it is empty.
+    expect(answers.filter(({ status }) => status === 403 || status === 401)).toHaveLength(130)
+  })
+
+  it('end together: what runs is answered to its end, the exit code is 0, and the books balance', async () => {
+    const { server, database, token } = site
+    const key = await token({ name: 'last' })
+    const streams = await beginStreams({ ...site, key }, 9)
+    const processes = servingProcesses(server)
+    expect(await server.kill('SIGTERM')).toBe(0)
+    for (const answer of await Promise.all(streams)) expect(answer?.text.endsWith('data: [DONE]\n\n')).toBe(true)
+    for (const { pid } of processes) expect(() => process.kill(pid, 0)).toThrow()
+
+    const after = await startServer(kind, { database })
+    onTestFinished(() => after.stop())
+    // What a killed node held on PostgreSQL is charged or released when its lease ends.
+    if (kind === 'postgres') await expireLeases(after)
+    await after.app.ledger.expire()
+    await requireBalancedBooks(after)
+    const { logs, tokens } = await books(after)
+    expect(logs.filter(({ token_name }) => token_name === 'spent')).toHaveLength(70)
+    expect(tokens.filter(({ unlimited_quota }) => unlimited_quota === 0).map(({ remain_quota }) => remain_quota)).toEqual([0])
+    expect(logs.filter(({ token_name }) => token_name === 'last')).toHaveLength(9)
+  })
+})
