@@ -1,4 +1,4 @@
-import type { LogIteration, LogOther } from './entities/log.ts'
+import type { LogFailure, LogIteration, LogOther } from './entities/log.ts'
 import type { LongCacheLifetime } from './usage.ts'
 
 /** Anything may be absent: rows of other programs were imported, and only consume rows have factors at all. */
@@ -67,9 +67,34 @@ const kinds: Readonly<Record<keyof LogOther, 'number' | 'string' | 'boolean' | '
 
 /** Members of the wrong type are treated as absent. */
 export function readFactors(other: string): Factors {
-  const expected: Readonly<Record<string, string>> = kinds
+  return readMembers(other, kinds)
+}
+
+const failureKinds: Readonly<Record<keyof LogFailure, 'number' | 'string' | 'boolean' | 'object'>> = {
+  status: 'number',
+  code: 'string',
+  dialect: 'string',
+  format: 'string',
+  path: 'string',
+  use_time_ms: 'number',
+  frt: 'number',
+  bytes_in: 'number',
+  bytes_out: 'number',
+  in_stream: 'boolean',
+  charged: 'number',
+  address: 'string',
+  user_agent: 'string',
+  admin_info: 'object',
+}
+
+/** The details of a failed call, in the same way. */
+export function readFailure(other: string): Partial<LogFailure> {
+  return readMembers(other, failureKinds)
+}
+
+function readMembers(other: string, kinds: Readonly<Record<string, string>>): object {
   return Object.fromEntries(
-    Object.entries(parse(other)).filter(([name, value]) => value !== null && typeof value === expected[name]),
+    Object.entries(parse(other)).filter(([name, value]) => value !== null && typeof value === kinds[name]),
   )
 }
 

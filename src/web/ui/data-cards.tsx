@@ -13,6 +13,7 @@ export function DataCards<Row>({
   selected,
   onSelect,
   expand,
+  isOpen,
   card,
   rowActions,
   isMuted,
@@ -20,7 +21,7 @@ export function DataCards<Row>({
   groupOf,
 }: BodyProps<Row>) {
   const say = useText(texts)
-  const [open, toggleOpen] = useKeySet()
+  const [toggled, toggleOpen] = useKeySet()
   const [closed, toggleClosed] = useKeySet()
   const head = columns.find(({ heads }) => heads) ?? columns[0]
   const rest = columns.filter((column) => column !== head)
@@ -42,6 +43,7 @@ export function DataCards<Row>({
       <ul className={styles.cards}>
         {openRows(group, closed).map((row) => {
           const key = rowKey(row)
+          const isShown = toggled.has(key) !== (isOpen?.(row) ?? false)
           return (
             <li
               key={key}
@@ -57,15 +59,15 @@ export function DataCards<Row>({
                   {isShort && states.map(({ key: name, cell }) => <span key={name}>{cell(row)}</span>)}
                 </div>
                 {rowActions?.(row)}
-                {(expand || isShort) && <ExpandButton open={open.has(key)} onToggle={() => toggleOpen(key)} />}
+                {(expand || isShort) && <ExpandButton open={isShown} onToggle={() => toggleOpen(key)} />}
               </div>
               {card ? (
                 <div className={styles.cardOwn}>{card(row)}</div>
               ) : (
                 <Columns columns={isShort ? figures : rest} row={row} />
               )}
-              {isShort && open.has(key) && <Columns columns={rest.filter(({ inCard }) => !inCard)} row={row} />}
-              {expand && open.has(key) && <div className={styles.cardDetails}>{expand(row)}</div>}
+              {isShort && isShown && <Columns columns={rest.filter(({ inCard }) => !inCard)} row={row} />}
+              {expand && isShown && <div className={styles.cardDetails}>{expand(row)}</div>}
             </li>
           )
         })}

@@ -18,13 +18,14 @@ export function DataRows<Row>({
   selected,
   onSelect,
   expand,
+  isOpen,
   rowActions,
   isMuted,
   isLit,
   groupOf,
 }: BodyProps<Row>) {
   const say = useText(texts)
-  const [open, toggleOpen] = useKeySet()
+  const [toggled, toggleOpen] = useKeySet()
   const [closed, toggleClosed] = useKeySet()
   const extra = (selected ? 1 : 0) + (expand ? 1 : 0) + (rowActions ? 1 : 0)
 
@@ -71,6 +72,7 @@ export function DataRows<Row>({
             )}
             {openRows(group, closed).map((row) => {
               const key = rowKey(row)
+              const isShown = toggled.has(key) !== (isOpen?.(row) ?? false)
               return (
                 <Fragment key={key}>
                   <tr
@@ -86,7 +88,7 @@ export function DataRows<Row>({
                     )}
                     {expand && (
                       <td className={styles.toggle}>
-                        <ExpandButton open={open.has(key)} onToggle={() => toggleOpen(key)} />
+                        <ExpandButton open={isShown} onToggle={() => toggleOpen(key)} />
                       </td>
                     )}
                     {columns.map((column) => (
@@ -101,7 +103,7 @@ export function DataRows<Row>({
                     ))}
                     {rowActions && <td className={styles.actions}>{rowActions(row)}</td>}
                   </tr>
-                  {expand && open.has(key) && (
+                  {expand && isShown && (
                     <tr className={styles.details}>
                       <td colSpan={columns.length + extra}>
                         <div className={styles.detailsBody}>{expand(row)}</div>

@@ -10,7 +10,18 @@ import { type Action, perform } from './row-action.ts'
 
 type OfTable<Row> = Pick<
   DataTableProps<Row>,
-  'label' | 'columns' | 'list' | 'dense' | 'tall' | 'totalAtLeast' | 'expand' | 'card' | 'isMuted' | 'isLit' | 'groupOf'
+  | 'label'
+  | 'columns'
+  | 'list'
+  | 'dense'
+  | 'tall'
+  | 'totalAtLeast'
+  | 'expand'
+  | 'isOpen'
+  | 'card'
+  | 'isMuted'
+  | 'isLit'
+  | 'groupOf'
 >
 
 /** One list, declared once: its columns, filters, row actions and bulk actions. */

@@ -96,6 +96,8 @@ export interface DataTableProps<Row> {
   /** Buttons for the selected rows. */
   readonly bulkActions?: ReactNode
   readonly expand?: (row: Row) => ReactNode
+  /** Rows whose details are shown until they are closed. */
+  readonly isOpen?: (row: Row) => boolean
   /** The text under a card's title, used instead of all columns. */
   readonly card?: (row: Row) => ReactNode
   /** Buttons at the end of a row, usually `<RowActions>`. */

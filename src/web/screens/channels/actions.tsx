@@ -6,13 +6,16 @@ import {
   IconListCheck,
   IconPencil,
   IconPlayerPlay,
+  IconReceipt,
   IconTrash,
   IconWallet,
 } from '@tabler/icons-react'
+import { useNavigate } from '@tanstack/react-router'
 import type { Channel, ChannelType } from '../../../contract/entities/channel.ts'
 import { channelStatus } from '../../../contract/entities/channel-status.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
+import { startOfDay } from '../../lib/times.ts'
 import { toast } from '../../lib/toast.ts'
 import { actionIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
@@ -32,6 +35,7 @@ export interface ActionsProps {
 
 export function Actions({ channel, type, onEdit, onTestWith, onKeys, onDeleted }: ActionsProps) {
   const say = useText(texts)
+  const navigate = useNavigate()
   const { id, name, status } = channel
   const isEnabled = status === channelStatus.enabled
   const testable = type?.testable !== false
@@ -67,6 +71,11 @@ export function Actions({ channel, type, onEdit, onTestWith, onKeys, onDeleted }
     { label: say('edit'), icon: <IconPencil {...actionIcon} />, primary: true, onClick: onEdit },
     { label: say('testWith'), icon: <IconListCheck {...actionIcon} />, disabled: !testable, onClick: onTestWith },
     { label: say('keys'), icon: <IconKey {...actionIcon} />, onClick: onKeys },
+    {
+      label: say('showLogs'),
+      icon: <IconReceipt {...actionIcon} />,
+      onClick: () => void navigate({ to: '/log', search: { channel: String(id), from: startOfDay(6) } }),
+    },
     {
       label: say('balance'),
       icon: <IconWallet {...actionIcon} />,

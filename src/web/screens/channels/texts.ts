@@ -2,6 +2,7 @@ import { defineTexts } from '../../lib/i18n.ts'
 
 export const texts = defineTexts({
   zh: {
+    showLogs: '查看日志',
     add: '添加渠道',
     deleteDisabled: '删除禁用渠道',
     deleteDisabledTitle: '删除所有已禁用的渠道？',
@@ -92,6 +93,7 @@ export const texts = defineTexts({
     testFailed: '“{name}”：{reason}',
   },
   en: {
+    showLogs: 'Show logs',
     add: 'Add channel',
     deleteDisabled: 'Delete disabled channels',
     deleteDisabledTitle: 'Delete all disabled channels?',

@@ -16,10 +16,10 @@ interface Try {
 }
 
 /**
- * The attempts of a request over channels and keys: the reason of each choice and of each failure, up to the one that succeeded. Only
+ * The attempts of a request over channels and keys: the reason of each choice and of each failure, up to the one that succeeded, if any did. Only
  * admins receive them.
  */
-export function Attempts({ row: { factors } }: { row: LogRow }) {
+export function Attempts({ row: { factors, failure } }: { row: LogRow }) {
   const say = useText(detailsTexts)
   const failed = failedAttempts(factors)
   const answered = triedChannels(factors).at(-1)
@@ -35,7 +35,7 @@ export function Attempts({ row: { factors } }: { row: LogRow }) {
       choice,
       failure: { status, reason, ms },
     })),
-    { channel: answered, keyId: key, choice: lastChoice },
+    ...(failure ? [] : [{ channel: answered, keyId: key, choice: lastChoice }]),
   ]
   return (
     <section>

@@ -145,7 +145,7 @@ export function RetryCell({ row }: { row: LogRow }) {
               {say('attempt', { channel, reason, time: formatDuration(ms) })}
             </span>
           ))}
-          <span className={styles.hintLine}>{say('answeredBy', { channel: chain.at(-1) ?? '' })}</span>
+          {!row.failure && <span className={styles.hintLine}>{say('answeredBy', { channel: chain.at(-1) ?? '' })}</span>}
         </>
       }
     >
@@ -160,6 +160,17 @@ export function DetailCell({ row }: { row: LogRow }) {
   const language = useLanguage()
   if (row.type !== logType.consume) {
     const text = inOwnLanguage(row.content, language)
+    const { status, code } = row.failure ?? {}
+    if (status !== undefined) {
+      return (
+        <span className={styles.detailLine}>
+          <Tag color={status >= 500 ? 'red' : 'orange'} title={code}>
+            {status}
+          </Tag>
+          <span title={text}>{text}</span>
+        </span>
+      )
+    }
     return (
       <span className={styles.clippedText} title={text}>
         {text}

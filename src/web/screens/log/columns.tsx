@@ -21,6 +21,7 @@ import { texts } from './texts.ts'
 import { UserCell } from './user-cell.tsx'
 
 const isConsume = (row: LogRow): boolean => row.type === logType.consume
+const isCall = (row: LogRow): boolean => isConsume(row) || row.failure !== undefined
 
 /** Columns of the log; channel and retries are for admins. */
 export function useColumns(isAdmin: boolean): readonly Column<LogRow>[] {
@@ -73,7 +74,7 @@ export function useColumns(isAdmin: boolean): readonly Column<LogRow>[] {
       key: 'timing',
       title: say('timing'),
       hideable: true,
-      cell: (row) => (isConsume(row) ? <TimingCell row={row} /> : null),
+      cell: (row) => (isCall(row) ? <TimingCell row={row} /> : null),
     },
     {
       key: 'prompt',

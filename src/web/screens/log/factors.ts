@@ -1,15 +1,17 @@
-import type { Log, LogOther } from '../../../contract/entities/log.ts'
+import { type Log, type LogFailure, type LogOther, logType } from '../../../contract/entities/log.ts'
 import { siteCostReasonLabels, siteCostReasons } from '../../../contract/entities/site-cost.ts'
-import { type Factors, readFactors } from '../../../contract/log-factors.ts'
+import { type Factors, readFactors, readFailure } from '../../../contract/log-factors.ts'
 import type { Text } from '../../../contract/text.ts'
 
 /** A log row with its parsed `other`. */
 export interface LogRow extends Log {
   readonly factors: Factors
+  /** Of a failed call. */
+  readonly failure?: Partial<LogFailure>
 }
 
 export function withFactors(log: Log): LogRow {
-  return { ...log, factors: readFactors(log.other) }
+  return { ...log, factors: readFactors(log.other), ...(log.type === logType.error ? { failure: readFailure(log.other) } : {}) }
 }
 
 /** The channels that were tried, the last of which answered. */
@@ -19,7 +21,7 @@ export function triedChannels({ admin_info: info }: Factors): readonly string[] 
 
 export type Attempt = NonNullable<NonNullable<LogOther['admin_info']>['attempts']>[number]
 
-/** The tries that failed before the last. */
+/** The tries that failed: of a failed call all of them. */
 export function failedAttempts({ admin_info: info }: Factors): readonly Attempt[] {
   return Array.isArray(info?.attempts) ? info.attempts : []
 }

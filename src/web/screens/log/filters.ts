@@ -1,4 +1,4 @@
-import { logTypeLabels } from '../../../contract/entities/log.ts'
+import { logType, logTypeLabels } from '../../../contract/entities/log.ts'
 import { siteCostReasonLabels, siteCostReasons } from '../../../contract/entities/site-cost.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { startOfDay } from '../../lib/times.ts'
@@ -35,11 +35,19 @@ export function filterOf(
 }
 export type LogFilter = ReturnType<typeof filterOf>
 
-export function useFilterInputs(isAdmin: boolean): readonly Filter[] {
+/** Status and code are those of failed calls, and offered where such are looked for. */
+export function useFilterInputs(
+  isAdmin: boolean,
+  { type, status, code }: Pick<ReturnType<typeof useLogState>['asked'], 'type' | 'status' | 'code'>,
+): readonly Filter[] {
   const say = useText(texts)
   const local = useLocal()
   const reasons = siteCostReasons.map((value) => ({ value, label: local(siteCostReasonLabels[value]) }))
   const types = Object.entries(logTypeLabels).map(([value, { label }]) => ({ value, label: local(label) }))
+  const failed: Filter[] = [
+    { kind: 'text', name: 'status', label: say('status'), width: 92 },
+    { kind: 'text', name: 'code', label: say('code'), width: 132 },
+  ]
   const own: Filter[] = [
     { kind: 'time', from: 'from', to: 'to', label: say('timeRange') },
     { kind: 'select', name: 'type', label: say('anyType'), choices: types, width: 124 },
@@ -47,6 +55,7 @@ export function useFilterInputs(isAdmin: boolean): readonly Filter[] {
     { kind: 'text', name: 'token_name', label: say('tokenName'), width: 116 },
     { kind: 'text', name: 'group', label: say('group'), width: 92 },
     { kind: 'text', name: 'request_id', label: say('requestId'), width: 128 },
+    ...(type === logType.error || status !== '' || code !== '' ? failed : []),
   ]
   if (!isAdmin) return own
   return [

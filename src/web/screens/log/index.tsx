@@ -2,6 +2,7 @@ import { ActionIcon, Button, Skeleton, Switch, Tooltip } from '@mantine/core'
 import { IconEraser, IconReceipt, IconRefresh } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
+import { logType } from '../../../contract/entities/log.ts'
 import { useText } from '../../lib/i18n.ts'
 import { invalidate } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
@@ -37,6 +38,7 @@ export function Screen() {
     setLive(on)
     if (on) state.change({ page: 1, to: 0, sort: '-created_at' })
   }
+  const showFailed = (on: boolean) => state.change({ page: 1, type: on ? logType.error : 0, status: '', code: '' })
   const refresh = () => invalidate(client, ['GET /api/log/', 'GET /api/log/self', 'GET /api/log/stat', 'GET /api/log/self/stat'])
 
   return (
@@ -49,7 +51,15 @@ export function Screen() {
       list={live ? { ...list, isFetching: false } : list}
       totalAtLeast={totalAtLeast}
       columns={useColumns(isAdmin)}
-      filters={useFilterInputs(isAdmin)}
+      filters={useFilterInputs(isAdmin, state.asked)}
+      tools={
+        <Switch
+          label={say('failedOnly')}
+          checked={state.asked.type === logType.error}
+          onChange={(event) => showFailed(event.currentTarget.checked)}
+        />
+      }
+      isOpen={() => state.asked.request_id !== ''}
       expand={(row) => (
         <Suspense fallback={<Skeleton height={160} />}>
           <RowDetails row={row} />

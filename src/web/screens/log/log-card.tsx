@@ -12,6 +12,7 @@ export function LogCard({ row, isAdmin }: { row: LogRow; isAdmin: boolean }) {
     <div className={styles.card}>
       <div className={styles.cardLine}>
         {isConsume ? <ModelCell row={row} /> : <TypeCell row={row} />}
+        {row.failure && row.model_name !== '' && <ModelCell row={row} />}
         {(isConsume || row.amount !== 0) && (
           <strong className={styles.cardEnd}>
             <CostCell row={row} />

@@ -18,6 +18,7 @@ import styles from './log.module.css'
 import { inOwnLanguage } from './own-language.ts'
 import { texts } from './texts.ts'
 
+type Failure = NonNullable<LogRow['failure']>
 type Reported = NonNullable<NonNullable<LogOther['admin_info']>['reported']>
 
 /** All details of a row: the events, the charge and its factors, and the raw row. */
@@ -28,6 +29,14 @@ export function RowDetails({ row }: { row: LogRow }) {
   return (
     <div className={styles.details}>
       <div className={styles.story}>
+        {row.failure && (
+          <Notice
+            kind={(row.failure.status ?? 0) >= 500 ? 'danger' : 'warn'}
+            title={`${row.failure.status ?? ''} ${row.failure.code ?? ''}`}
+          >
+            {row.content} {row.failure.in_stream && say('inStream')}
+          </Notice>
+        )}
         <Facts facts={facts} />
         <Remarks row={row} />
         <Attempts row={row} />
@@ -50,6 +59,17 @@ function useFacts(row: LogRow): Fact[] {
   const amountOf = useQuotaHint()
   const { factors } = row
   const duration = durationMs(row)
+  const failureFacts = ({ format, path, bytes_in: received, bytes_out: sent, charged, address, user_agent: agent }: Failure) => [
+    path !== undefined && {
+      label: say('endpoint'),
+      value: format && format !== 'other' ? `${path} · ${formatName(format)}` : path,
+    },
+    received !== undefined && { label: say('bytesIn'), value: formatCount(received) },
+    sent !== undefined && { label: say('bytesOut'), value: formatCount(sent) },
+    charged !== undefined && { label: say('chargedFor'), value: amountOf(charged) },
+    address !== undefined && { label: say('address'), value: <CopyText text={address} /> },
+    agent !== undefined && agent !== '' && { label: say('userAgent'), value: agent },
+  ]
   const answering = duration - (factors.frt ?? 0)
   const facts: (Fact | false)[] = [
     {
@@ -83,7 +103,7 @@ function useFacts(row: LogRow): Fact[] {
     factors.tier_asked !== undefined && { label: say('tierAsked'), value: factors.tier_asked },
     factors.tier_served !== undefined && { label: say('tierServed'), value: factors.tier_served },
     factors.reasoning_tokens !== undefined && { label: say('reasoningTokens'), value: formatCount(factors.reasoning_tokens) },
-    row.type === logType.consume && { label: sayRow('duration'), value: formatDuration(duration) },
+    (row.type === logType.consume || row.failure !== undefined) && { label: sayRow('duration'), value: formatDuration(duration) },
     row.is_stream && factors.frt !== undefined && { label: sayRow('firstToken'), value: formatDuration(factors.frt) },
     row.is_stream &&
       answering >= 100 &&
@@ -92,7 +112,10 @@ function useFacts(row: LogRow): Fact[] {
         value: say('perSecond', { count: formatCount(Number((row.completion_tokens / (answering / 1000)).toPrecision(3))) }),
       },
     factors.admin_info?.address !== undefined && { label: say('address'), value: factors.admin_info.address },
-    row.type !== logType.consume && row.content !== '' && { label: say('detail'), value: inOwnLanguage(row.content, language) },
+    ...(row.failure ? failureFacts(row.failure) : []),
+    row.type !== logType.consume &&
+      !row.failure &&
+      row.content !== '' && { label: say('detail'), value: inOwnLanguage(row.content, language) },
   ]
   return facts.filter((fact) => fact !== false)
 }
@@ -166,9 +189,10 @@ function countsOf(reported: Reported) {
   }
 }
 
-function RawRow({ row: { factors, ...log } }: { row: LogRow }) {
+function RawRow({ row: { factors, failure, ...log } }: { row: LogRow }) {
   const say = useText(detailsTexts)
-  const text = JSON.stringify({ ...log, other: Object.keys(factors).length > 0 ? factors : log.other }, null, 2)
+  const other = failure ?? factors
+  const text = JSON.stringify({ ...log, other: Object.keys(other).length > 0 ? other : log.other }, null, 2)
   return (
     <details className={styles.raw}>
       <summary>{say('raw')}</summary>

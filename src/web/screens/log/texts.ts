@@ -39,6 +39,11 @@ export const texts = defineTexts({
     username: '用户名',
     channelId: '渠道 ID',
     siteCost: '站点承担',
+    failedOnly: '仅失败',
+    status: '状态码',
+    code: '错误代码',
+    openUser: '打开用户',
+    logsOfUser: '查看日志',
 
     time: '时间 ({zone})',
     channel: '渠道',
@@ -125,6 +130,11 @@ export const texts = defineTexts({
     username: 'Username',
     channelId: 'Channel ID',
     siteCost: 'Site cost',
+    failedOnly: 'Failed only',
+    status: 'Status',
+    code: 'Error code',
+    openUser: 'Open user',
+    logsOfUser: 'Show logs',
 
     time: 'Time ({zone})',
     channel: 'Channel',

@@ -1,5 +1,6 @@
 import { Popover, Skeleton, UnstyledButton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
@@ -53,6 +54,14 @@ function UserCard({ id, name }: { id: number; name: string }) {
       ) : (
         <Skeleton height={36} />
       )}
+      <div className={styles.userHead}>
+        <Link to="/user/edit/$id" params={{ id: String(id) }}>
+          {say('openUser')}
+        </Link>
+        <Link to="/log" search={{ username: name }}>
+          {say('logsOfUser')}
+        </Link>
+      </div>
     </section>
   )
 }

@@ -6,6 +6,7 @@ import {
   IconMessageCircle,
   IconPencil,
   IconPlugConnected,
+  IconReceipt,
   IconTerminal2,
   IconTrash,
 } from '@tabler/icons-react'
@@ -17,6 +18,7 @@ import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useServerAddress } from '../../lib/server-address.ts'
 import { useStatus } from '../../lib/status.ts'
+import { startOfDay } from '../../lib/times.ts'
 import { toast } from '../../lib/toast.ts'
 import { copyText } from '../../ui/copy-text.tsx'
 import { actionIcon, type RowAction } from '../../ui/row-action.ts'
@@ -75,6 +77,11 @@ export function Actions({ token, onEdit, onDeleted }: ActionsProps) {
       label: say('connect'),
       icon: <IconPlugConnected {...actionIcon} />,
       onClick: () => void navigate({ to: '/connect', search: { token: id } }),
+    },
+    {
+      label: say('showLogs'),
+      icon: <IconReceipt {...actionIcon} />,
+      onClick: () => void navigate({ to: '/log', search: { token_name: name, from: startOfDay(6) } }),
     },
     ...chats.flatMap(Object.entries<string>).map(([chatName, link]) => ({
       label: say('chat', { name: chatName }),

@@ -2,6 +2,7 @@ import { defineTexts } from '../../lib/i18n.ts'
 
 export const texts = defineTexts({
   zh: {
+    showLogs: '查看日志',
     title: '令牌',
     description: '用令牌调用模型接口。接口地址：',
     add: '添加令牌',
@@ -95,6 +96,7 @@ export const texts = defineTexts({
     done: '完成',
   },
   en: {
+    showLogs: 'Show logs',
     title: 'Tokens',
     description: 'Use tokens to call the model API at ',
     add: 'Create token',

@@ -7,14 +7,17 @@ import {
   IconDoorExit,
   IconLockOpen,
   IconPencil,
+  IconReceipt,
   IconShieldOff,
   IconTrash,
 } from '@tabler/icons-react'
+import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { ManageAction, User } from '../../../contract/entities/user.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useSession } from '../../lib/session.ts'
+import { startOfDay } from '../../lib/times.ts'
 import { actionIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { allowedActions, isEnableForbidden, mayChange } from './allowed-actions.ts'
@@ -70,12 +73,18 @@ export interface ActionsProps {
 export function Actions({ user, onEdit, onQuota }: ActionsProps) {
   const say = useText(texts)
   const me = useSession()
+  const navigate = useNavigate()
   const manage = useWrite('POST /api/user/manage', { invalidates: ['GET /api/user/search'], success: say('done') })
   if (!me || user.DeletedAt !== null) return null
 
   const isOwn = user.id === me.id
   const changes: RowAction[] = [
     { label: say('edit'), icon: <IconPencil {...actionIcon} />, primary: true, onClick: onEdit },
+    {
+      label: say('showLogs'),
+      icon: <IconReceipt {...actionIcon} />,
+      onClick: () => void navigate({ to: '/log', search: { username: user.username, from: startOfDay(6) } }),
+    },
     ...(isOwn ? [] : [{ label: say('quota'), icon: <IconCoins {...actionIcon} />, onClick: onQuota }]),
   ]
   const managing: RowAction[] = allowedActions(me, user).map((action) => {

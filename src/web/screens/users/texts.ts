@@ -2,6 +2,7 @@ import { defineTexts } from '../../lib/i18n.ts'
 
 export const texts = defineTexts({
   zh: {
+    showLogs: '查看日志',
     title: '用户管理',
     description: '查找、创建和管理用户。每次管理操作都会写入日志和审计记录。',
     add: '添加用户',
@@ -93,6 +94,7 @@ export const texts = defineTexts({
     quotaSaved: '额度已调整',
   },
   en: {
+    showLogs: 'Show logs',
     title: 'Users',
     description: 'Find, add and manage users. Every action is recorded in the log and the audit log.',
     add: 'Add user',
