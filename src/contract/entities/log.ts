@@ -163,7 +163,7 @@ export interface LogAttempt {
 
 /**
  * `other` of a failed call (type 5): a relay call of a known key that ended without its answer. `content` of the row is the message that
- * the caller got. Times in milliseconds.
+ * the caller got, in both languages where it has them. Times in milliseconds.
  */
 export interface LogFailure {
   /** What the caller was answered; 499 for a caller who left before the answer was complete. */

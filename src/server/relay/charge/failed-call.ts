@@ -1,4 +1,5 @@
 import { clientClosedStatus, type LogFailure } from '../../../contract/entities/log.ts'
+import type { Text } from '../../../contract/text.ts'
 import { seconds } from '../../lib/clock.ts'
 import { redact } from '../../lib/logger.ts'
 import { type CallerError, statusFor } from '../../protocols/error-body.ts'
@@ -64,10 +65,7 @@ function rowOf(
   return {
     user_id: caller.userId,
     created_at: at,
-    content: plain(
-      error ? error.message[call.language] : 'The caller closed the connection before the answer was complete',
-      messageMax,
-    ),
+    content: contentOf(error?.message ?? clientClosed),
     username: caller.username,
     token_id: caller.tokenId,
     token_name: caller.tokenName,
@@ -86,6 +84,17 @@ function rowOf(
 const attemptsMax = 20
 const reasonMax = 500
 const messageMax = 1_000
+
+const clientClosed: Text = {
+  zh: '调用方在回答完成前断开了连接',
+  en: 'The caller closed the connection before the answer was complete',
+}
+
+/** In both languages like other rows of the log, once where they are the same. */
+function contentOf({ zh, en }: Text): string {
+  const english = plain(en, messageMax)
+  return zh === en ? english : `${plain(zh, messageMax)} / ${english}`
+}
 
 /** The address without its query, which may hold a key. */
 function pathOf(url = ''): string {

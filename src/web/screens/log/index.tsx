@@ -52,13 +52,6 @@ export function Screen() {
       totalAtLeast={totalAtLeast}
       columns={useColumns(isAdmin)}
       filters={useFilterInputs(isAdmin, state.asked)}
-      tools={
-        <Switch
-          label={say('failedOnly')}
-          checked={state.asked.type === logType.error}
-          onChange={(event) => showFailed(event.currentTarget.checked)}
-        />
-      }
       isOpen={() => state.asked.request_id !== ''}
       expand={(row) => (
         <Suspense fallback={<Skeleton height={160} />}>
@@ -79,6 +72,12 @@ export function Screen() {
       actions={
         <div className={styles.head}>
           <Statistics isAdmin={isAdmin} filter={filter} every={every} />
+          <Switch
+            mr="xs"
+            label={say('failedOnly')}
+            checked={state.asked.type === logType.error}
+            onChange={(event) => showFailed(event.currentTarget.checked)}
+          />
           <Tooltip label={say('liveHint')}>
             <Switch label={say('live')} checked={live} onChange={(event) => follow(event.currentTarget.checked)} />
           </Tooltip>

@@ -24,6 +24,7 @@ type Reported = NonNullable<NonNullable<LogOther['admin_info']>['reported']>
 /** All details of a row: the events, the charge and its factors, and the raw row. */
 export function RowDetails({ row }: { row: LogRow }) {
   const say = useText(detailsTexts)
+  const language = useLanguage()
   const facts = useFacts(row)
   const isConsume = row.type === logType.consume
   return (
@@ -34,7 +35,7 @@ export function RowDetails({ row }: { row: LogRow }) {
             kind={(row.failure.status ?? 0) >= 500 ? 'danger' : 'warn'}
             title={`${row.failure.status ?? ''} ${row.failure.code ?? ''}`}
           >
-            {row.content} {row.failure.in_stream && say('inStream')}
+            {inOwnLanguage(row.content, language)} {row.failure.in_stream && say('inStream')}
           </Notice>
         )}
         <Facts facts={facts} />

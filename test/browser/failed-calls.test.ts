@@ -1,0 +1,99 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { addChannel } from '../helpers/seed.ts'
+import { expectFit, go, openStage, type Stage } from './stage.ts'
+
+/** Failed calls in the log: found from a user's name, explained to admins, and told to their owners without the channels. */
+let stage: Stage
+let requestId = ''
+const vendor = createServer((request, response) => {
+  request.resume().on('end', () => {
+    response.writeHead(503, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ error: { message: 'The vendor has no capacity left', type: 'overloaded' } }))
+  })
+})
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
+  stage = await openStage()
+  const { server } = stage
+  // It listens on a port.
+  const url = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`
+  for (const name of ['first-channel', 'second-channel']) await addChannel(server, { url, models: 'gpt-4o-mini', name })
+  await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+  await server.call('PUT /api/option/', { key: 'QuotaForNewUser', value: '500000' })
+  const { id } = await server.app.db.selectFrom('users').select('id').where('username', '=', 'user').executeTakeFirstOrThrow()
+  await server.call(`POST /api/user/${id}/quota`, { change: 500_000, reason: 'test' })
+  const cookie = `session=${await server.app.sessions.create({ userId: id, address: '127.0.0.1', userAgent: 'test' })}`
+  const headers = { cookie, 'new-api-user': String(id), 'content-type': 'application/json' }
+  const ask = (model: string) =>
+    fetch(`${server.url}/pg/chat/completions`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ model, group: 'default', stream: true, messages: [{ role: 'user', content: 'Hello' }] }),
+    })
+  await ask('no-such-model')
+  requestId = (await ask('gpt-4o-mini')).headers.get('x-oneapi-request-id') ?? ''
+  await server.app.failedCalls.close()
+})
+afterAll(async () => {
+  vendor.closeAllConnections()
+  vendor.close()
+  await stage.stop()
+})
+
+const shot = async (page: Page, name: string) => {
+  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${name}.png` })
+}
+
+it('a failed call is found from its user in three clicks, and opens to the chain of channels', async () => {
+  const { page, problems } = await stage.open('root', { language: 'en', width: 1440 })
+  await go(page, '/user?keyword=user')
+  const row = page
+    .getByRole('row')
+    .filter({ has: page.getByText('user', { exact: true }) })
+    .first()
+  await row.getByRole('button', { name: /^More/ }).click()
+  await page.getByRole('menuitem', { name: 'Show logs' }).click()
+  await page.waitForURL(/\/log\?.*username=user/)
+  await page.getByRole('switch', { name: 'Failed only' }).check()
+  await page.waitForURL(/type=5/)
+  await page.getByRole('row').filter({ hasText: 'gpt-4o-mini' }).getByRole('button', { name: 'Show details' }).click()
+  const details = page.getByRole('listitem').filter({ hasText: 'The vendor has no capacity left' })
+  await details.nth(1).waitFor()
+  await expectFit(page, 'en', ['user', 'first-channel', 'second-channel', 'gpt-4o-mini', 'no-such-model'])
+  await shot(page, 'chain-light-en')
+
+  await page.getByRole('searchbox', { name: 'Status' }).fill('404')
+  await page.getByRole('row').filter({ hasText: 'gpt-4o-mini' }).first().waitFor({ state: 'detached' })
+  await page.getByRole('row').filter({ hasText: 'no-such-model' }).waitFor()
+  await page.getByRole('button', { name: 'user', exact: true }).first().click()
+  await page.getByRole('link', { name: 'Open user' }).waitFor()
+  await shot(page, 'user-card')
+  await page.getByRole('link', { name: 'Open user' }).click()
+  await page.waitForURL(/\/user\/edit\//)
+  expect(problems).toEqual([])
+})
+
+it.each([
+  ['zh', 'dark', 1440],
+  ['en', 'light', 390],
+  ['zh', 'dark', 390],
+] as const)('its request id opens its row for its owner, without the channels (%s, %s, %i)', async (language, scheme, width) => {
+  const { page, problems } = await stage.open('user', { language, scheme, width })
+  await go(page, `/log?from=0&request_id=${requestId}`)
+  await page.getByText('/pg/chat/completions').first().waitFor()
+  const text = await page.locator('main').innerText()
+  expect(text).toContain(requestId)
+  for (const hidden of ['no capacity', 'first-channel', 'second-channel', 'admin_info']) expect(text).not.toContain(hidden)
+  await shot(page, `owner-${language}-${scheme}-${width}`)
+  expect(problems).toEqual([])
+
+  const admin = await stage.open('root', { language, scheme, width })
+  await go(admin.page, `/log?from=0&request_id=${requestId}`)
+  await admin.page.getByText('The vendor has no capacity left').nth(1).waitFor()
+  await shot(admin.page, `admin-${language}-${scheme}-${width}`)
+  expect(admin.problems).toEqual([])
+})
