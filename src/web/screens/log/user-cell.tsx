@@ -55,10 +55,10 @@ function UserCard({ id, name }: { id: number; name: string }) {
         <Skeleton height={36} />
       )}
       <div className={styles.userHead}>
-        <Link to="/user/edit/$id" params={{ id: String(id) }}>
+        <Link to="/user/edit/$id" params={{ id: String(id) }} className={styles.link}>
           {say('openUser')}
         </Link>
-        <Link to="/log" search={{ username: name }}>
+        <Link to="/log" search={{ username: name }} className={styles.link}>
           {say('logsOfUser')}
         </Link>
       </div>
