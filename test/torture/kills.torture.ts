@@ -10,8 +10,9 @@ import { countWords, type Entry, promptText, startFakeUpstream } from '../helper
 import { allEnded, allServe, killOne, servingProcesses } from '../helpers/workers.ts'
 
 /**
- * A server that is killed repeatedly, KILLS times (200) on either database, and a quarter as often of three processes that share a port, while 64 callers send requests without a pause: at random,
- * and at the steps around the money. SEED names the run. Every word costs one unit, so that each charge can be verified by counting.
+ * A server that is killed repeatedly, KILLS times (200) on either database, while 64 callers send requests without a pause: at random, and
+ * at the steps around the money. Of three processes that share a port all, the owner or a worker are killed, a quarter as often. SEED names
+ * the run. Every word costs one unit, so that each charge can be verified by counting.
  */
 const killsWanted = Number(process.env.KILLS ?? 200)
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
