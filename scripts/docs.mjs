@@ -97,7 +97,7 @@ function options() {
     const rows = Object.entries(options).map(([key, option]) => [
       code(key),
       option.secret ? 'secret' : defaultOf(key, option),
-      [option.label.en, option.help?.en].filter(Boolean).join(': ') + (option.unit ? ` (${option.unit.en})` : ''),
+      [option.label.en, option.help?.en].filter(Boolean).join(': ') + (option.unit ? ` (${severalOf(option.unit.en)})` : ''),
       option.label.zh,
       (option.writer ?? place.writer) === 'root' ? 'super admin' : 'admin',
     ])

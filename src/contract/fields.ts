@@ -1,4 +1,5 @@
 import type { Text } from './text.ts'
+import type { Unit } from './units.ts'
 
 /** The closed set of form widgets. A form is a list of fields; one component draws them all. */
 export type Widget =
@@ -28,7 +29,7 @@ export interface Field {
   readonly label: Text
   readonly help?: Text
   readonly placeholder?: Text
-  readonly unit?: Text
+  readonly unit?: Unit
   readonly choices?: readonly Choice[]
   readonly required?: boolean
 }

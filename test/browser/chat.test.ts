@@ -100,7 +100,7 @@ it('a chat page is added as a row that shows its target, at the position of the 
   await card.getByRole('button', { name: `Insert {key} ${at}` }).click()
   await card.getByText('https://app.nextchat.dev/?k=sk-…').waitFor()
   await card.getByRole('button', { name: `Move up ${at}` }).click()
-  await card.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByRole('region', { name: 'Unsaved changes' }).getByRole('button', { name: 'Save' }).click()
   await readMessage(page, 'en', 'Saved')
   const { chats } = await stage.server.call<{ chats: Record<string, string>[] }>('GET /api/status')
   expect(chats.slice(4)).toEqual([

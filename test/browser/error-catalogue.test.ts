@@ -435,7 +435,6 @@ const catalogue: readonly Message[] = [
 /** Saves two settings, of which some are refused. */
 async function saveTwo({ page, pick, fill, language }: Ground, refusals: number): Promise<void> {
   await go(page, '/setting?tab=other')
-  const form = page.getByRole('region', { name: pick('个性化设置', 'Appearance') })
   await fill('系统名称', 'System name', `Sluice ${refusals} ${language}`)
   await fill('页脚', 'Footer', `footer ${refusals} ${language}`)
   let left = refusals
@@ -443,7 +442,10 @@ async function saveTwo({ page, pick, fill, language }: Ground, refusals: number)
     const isRefused = route.request().method() === 'PUT' && left-- > 0
     return isRefused ? route.fulfill({ status: 500 }) : route.fallback()
   })
-  await form.getByRole('button', { name: pick('保存', 'Save') }).click()
+  await page
+    .getByRole('main')
+    .getByRole('button', { name: pick('保存', 'Save'), exact: true })
+    .click()
 }
 
 const languages = ['zh', 'en'] as const

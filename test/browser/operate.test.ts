@@ -278,6 +278,36 @@ it('a setting found by the palette is scrolled to and highlighted, in any tab', 
   expect(problems).toEqual([])
 })
 
+it('one bar saves the settings of all tabs, whose dots say where changes are, and names what is refused', async () => {
+  const { page, problems } = await stage.open('root', { language: 'en' })
+  await go(page, '/setting?tab=other')
+  const bar = page.getByRole('region', { name: 'Unsaved changes' })
+  await bar.getByText('No unsaved changes').waitFor()
+  await page.getByRole('textbox', { name: 'System name' }).fill('Renamed')
+  await bar.getByText('1 change', { exact: true }).waitFor()
+  await page.getByRole('tab', { name: 'Operation' }).click()
+  await page.getByRole('tab', { name: 'Other unsaved' }).waitFor()
+  const retries = page.getByRole('textbox', { name: 'Retries on failure' })
+  await retries.fill('1000')
+  await bar.getByText('2 changes', { exact: true }).waitFor()
+  await expectFit(page, 'en', ['Renamed'])
+  // In view, however far one scrolls.
+  expect(await bar.evaluate((element) => element.getBoundingClientRect().bottom <= innerHeight)).toBe(true)
+  await bar.getByRole('button', { name: 'Save' }).click()
+  await readMessage(page, 'en', 'Check your input (Retries on failure)')
+
+  await retries.fill('4')
+  await bar.getByRole('button', { name: 'Save' }).click()
+  await readMessage(page, 'en', 'Saved')
+  expect(await stage.server.call('GET /api/status')).toMatchObject({ system_name: 'Renamed' })
+  await stage.server.call('PUT /api/option/', { key: 'SystemName', value: 'Sluice' })
+
+  await retries.fill('3')
+  await bar.getByRole('button', { name: 'Discard' }).click()
+  expect(await retries.inputValue()).toBe('4 times')
+  expect(problems).toEqual([])
+})
+
 it('the check for updates is shown once a release feed is saved, and not on a fresh site', async () => {
   const { page, problems } = await stage.open('root', { language: 'en' })
   await go(page, '/setting?tab=other')
@@ -286,10 +316,10 @@ it('the check for updates is shown once a release feed is saved, and not on a fr
   expect(await button.count()).toBe(0)
 
   await page.getByLabel('Release feed').fill('https://code.test/releases/latest')
-  await page.getByRole('region', { name: 'Update check' }).getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('region', { name: 'Unsaved changes' }).getByRole('button', { name: 'Save' }).click()
   await button.waitFor()
   await page.getByLabel('Release feed').fill('')
-  await page.getByRole('region', { name: 'Update check' }).getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('region', { name: 'Unsaved changes' }).getByRole('button', { name: 'Save' }).click()
   await button.waitFor({ state: 'detached' })
   expect(problems).toEqual([])
 })

@@ -1,5 +1,6 @@
+import { units } from '../units.ts'
 import { option, section } from './define.ts'
-import { integer, lines, map, number, toggle, units } from './shapes.ts'
+import { integer, lines, map, number, toggle } from './shapes.ts'
 
 export const automation = section(
   { name: 'automation', tab: 'operation', label: { zh: '监控设置', en: 'Monitoring settings' }, writer: 'admin' },

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Choice, Widget } from '../fields.ts'
 import type { Text } from '../text.ts'
+import type { Unit } from '../units.ts'
 
 /** The exports of `zod`, as `z`. */
 export type Zod = typeof z
@@ -35,7 +36,7 @@ export interface Option<Value = unknown> {
   readonly widget: Widget
   readonly label: Text
   readonly help?: Text
-  readonly unit?: Text
+  readonly unit?: Unit
   readonly choices?: readonly Choice[]
   /** Never returned by any call. A save without a value leaves it alone, one with an empty value clears it. */
   readonly secret?: true

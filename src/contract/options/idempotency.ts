@@ -1,3 +1,4 @@
+import { units } from '../units.ts'
 import { option, section } from './define.ts'
 import { integer, toggle } from './shapes.ts'
 
@@ -13,11 +14,11 @@ export const idempotency = section(
       },
     }),
     'idempotency.hours': option({
-      ...integer(24, { min: 1, max: 168, unit: { zh: '小时', en: 'hours' } }),
+      ...integer(24, { min: 1, max: 168, unit: units.hours }),
       label: { zh: '保存时长', en: 'Retention' },
     }),
     'idempotency.reply_kilobytes': option({
-      ...integer(1024, { min: 1, max: 16_384, unit: { zh: 'KB', en: 'KB' } }),
+      ...integer(1024, { min: 1, max: 16_384, unit: units.kilobytes }),
       label: { zh: '单个回复上限', en: 'Maximum response size' },
       help: {
         zh: '更大的回复照常返回，但不保存；以同一个键重试会得到 409。',
@@ -25,7 +26,7 @@ export const idempotency = section(
       },
     }),
     'idempotency.site_megabytes': option({
-      ...integer(1024, { min: 1, max: 1_000_000, unit: { zh: 'MB', en: 'MB' } }),
+      ...integer(1024, { min: 1, max: 1_000_000, unit: units.megabytes }),
       label: { zh: '全站保存的回复上限', en: 'Maximum storage of this site' },
       help: { zh: '超出时先删除最早的回复。', en: 'When exceeded, the oldest responses are deleted first.' },
     }),

@@ -1,5 +1,6 @@
+import { units } from '../units.ts'
 import { option, section } from './define.ts'
-import { choice, integer, toggle, units } from './shapes.ts'
+import { choice, integer, toggle } from './shapes.ts'
 
 export const logs = section(
   { name: 'logs', tab: 'operation', label: { zh: '日志设置', en: 'Log settings' }, writer: 'admin' },
@@ -13,7 +14,7 @@ export const logs = section(
       },
     }),
     LogRetentionDays: option({
-      ...integer(0, { min: 0, max: 3650, unit: { zh: '天', en: 'days' } }),
+      ...integer(0, { min: 0, max: 3650, unit: units.days }),
       label: { zh: '消费日志保留天数', en: 'Usage log retention' },
       help: {
         zh: '更早的消费日志会自动清理，账目、余额和数据看板不受影响；0 表示一直保留。',
@@ -57,7 +58,7 @@ export const logs = section(
       },
     }),
     TaskRetentionDays: option({
-      ...integer(0, { min: 0, max: 3650, unit: { zh: '天', en: 'days' } }),
+      ...integer(0, { min: 0, max: 3650, unit: units.days }),
       label: { zh: '绘图与异步任务保留天数', en: 'Drawing and task retention' },
       help: {
         zh: '更早且已结束的绘图与异步任务会自动清理，账目和余额不受影响；0 表示一直保留。',

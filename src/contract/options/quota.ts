@@ -1,5 +1,6 @@
+import { units } from '../units.ts'
 import { option, section } from './define.ts'
-import { integer, quota, units } from './shapes.ts'
+import { integer, quota } from './shapes.ts'
 
 export const quotas = section(
   { name: 'quota', tab: 'operation', label: { zh: '额度设置', en: 'Quota settings' }, writer: 'admin' },

@@ -1,6 +1,7 @@
 import { limitSecondsMax, type RequestLimit, requestCountMax } from '../entities/request-limit.ts'
+import { units } from '../units.ts'
 import { type MakeSchema, option, section, type Zod } from './define.ts'
-import { integer, map, toggle, units } from './shapes.ts'
+import { integer, map, toggle } from './shapes.ts'
 
 const count = (z: Zod) => z.int().min(0).max(requestCountMax)
 /** Requests of a period; 0 is no limit, and -1 is treated as 0. */

@@ -1,3 +1,4 @@
+import { units } from '../units.ts'
 import { option, section } from './define.ts'
 import { integer, toggle } from './shapes.ts'
 
@@ -13,7 +14,7 @@ export const responses = section(
       },
     }),
     'responses.keep_days': option({
-      ...integer(30, { min: 1, max: 365, unit: { zh: '天', en: 'days' } }),
+      ...integer(30, { min: 1, max: 365, unit: units.days }),
       label: { zh: '回复保留天数', en: 'Response retention' },
       help: {
         zh: '继续一个会话会重新计算其保留时间。',
@@ -21,7 +22,7 @@ export const responses = section(
       },
     }),
     'responses.keep_megabytes': option({
-      ...integer(64, { min: 1, max: 10_000, unit: { zh: 'MB', en: 'MB' } }),
+      ...integer(64, { min: 1, max: 10_000, unit: units.megabytes }),
       label: { zh: '每个用户保存的回复上限', en: 'Maximum stored responses per user' },
       help: { zh: '超出时先清除最早的回复。', en: 'When exceeded, the oldest responses are deleted first.' },
     }),

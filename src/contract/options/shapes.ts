@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Choice } from '../fields.ts'
 import type { Text } from '../text.ts'
 import { withoutTrailing } from '../trailing.ts'
+import { type Unit, units } from '../units.ts'
 import type { MakeSchema, Option, Zod } from './define.ts'
 import { linesOf } from './lists.ts'
 
@@ -10,14 +11,6 @@ import { linesOf } from './lists.ts'
  * `option({ ...toggle(true), label: … })`.
  */
 type Shape<Value> = Pick<Option<Value>, 'default' | 'schema' | 'widget' | 'unit' | 'secret' | 'choices'>
-
-export const units = {
-  quota: { zh: '额度', en: 'quota units' },
-  tokens: { zh: 'Token', en: 'tokens' },
-  times: { zh: '次', en: 'times' },
-  seconds: { zh: '秒', en: 'seconds' },
-  minutes: { zh: '分钟', en: 'min' },
-} as const satisfies Record<string, Text>
 
 /** 20 million US dollars at the usual 500,000 units each: sums of such amounts stay far inside the exact integers. */
 const quotaMax = 1e13
@@ -35,13 +28,13 @@ export function toggle(value: boolean): Shape<boolean> {
   return { default: value, schema: (z) => z.boolean(), widget: 'switch' }
 }
 
-export function integer(value: number, limits: { min: number; max: number; unit?: Text }): Shape<number> {
+export function integer(value: number, limits: { min: number; max: number; unit?: Unit }): Shape<number> {
   return number(value, { ...limits, schema: (z) => z.int() })
 }
 
 export function number(
   value: number,
-  limits: { min: number; max: number; unit?: Text; schema?: (z: Zod) => z.ZodNumber },
+  limits: { min: number; max: number; unit?: Unit; schema?: (z: Zod) => z.ZodNumber },
 ): Shape<number> {
   const schema = (z: Zod) => (limits.schema?.(z) ?? z.number()).min(limits.min).max(limits.max)
   return { default: value, schema, widget: 'number', ...(limits.unit ? { unit: limits.unit } : {}) }

@@ -1,6 +1,7 @@
 import { chatList, knownChats } from '../chats.ts'
+import { units } from '../units.ts'
 import { option, section } from './define.ts'
-import { choice, integer, link, number, toggle, units } from './shapes.ts'
+import { choice, integer, link, number, toggle } from './shapes.ts'
 
 export const general = section(
   { name: 'general', tab: 'operation', label: { zh: '通用设置', en: 'General settings' }, writer: 'admin' },
@@ -28,7 +29,7 @@ export const general = section(
       },
     }),
     QuotaPerUnit: option({
-      ...number(500_000, { min: 1, max: 1e9, unit: units.quota }),
+      ...number(500_000, { min: 1, max: 1e9, unit: { zh: '额度', en: 'quota {count|unit|units}' } }),
       label: { zh: '单位美元额度', en: 'Quota per USD' },
       help: {
         zh: '一美元等于多少额度；改变它会改变所有余额和固定价格的美元价值，但不改变倍率计费的额度。',

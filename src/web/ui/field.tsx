@@ -1,9 +1,10 @@
-import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Field } from '../../contract/fields.ts'
 import { useLocal, useText } from '../lib/i18n.ts'
 import { ChatList } from './chat-list.tsx'
 import { JsonInput } from './json-input.tsx'
+import { NumberField } from './number-field.tsx'
 import { PasswordField } from './password-field.tsx'
 import { RatioMap } from './ratio-map.tsx'
 import { TextMap } from './text-map.tsx'
@@ -40,7 +41,7 @@ export function FieldInput({ field, value, onChange, error, disabled, mark }: Fi
     disabled,
   }
   const map = { label, description: common.description, error, disabled, value, onChange }
-  const unit = field.unit && local(field.unit)
+  const unit = field.unit && local(field.unit, { count: 2 })
 
   switch (field.widget) {
     case 'switch':
@@ -55,15 +56,7 @@ export function FieldInput({ field, value, onChange, error, disabled, mark }: Fi
         />
       )
     case 'number':
-      return (
-        <NumberInput
-          {...common}
-          value={value}
-          onChange={(next) => onChange(String(next))}
-          suffix={unit ? ` ${unit}` : undefined}
-          thousandSeparator=","
-        />
-      )
+      return <NumberField {...common} value={value} onChange={onChange} unit={field.unit} />
     case 'secret':
       return (
         <PasswordField

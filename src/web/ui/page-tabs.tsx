@@ -3,7 +3,8 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import styles from './page-tabs.module.css'
 
 export interface PageTabsProps<Value extends string> {
-  readonly tabs: readonly { readonly value: Value; readonly label: string }[]
+  /** `mark` puts a dot beside the name, and says what it means. */
+  readonly tabs: readonly { readonly value: Value; readonly label: string; readonly mark?: string | undefined }[]
   readonly value: Value
   readonly onChange: (value: Value) => void
   readonly children: ReactNode
@@ -25,6 +26,7 @@ export function PageTabs<Value extends string>({ tabs, value, onChange, children
         {tabs.map((tab) => (
           <Tabs.Tab key={tab.value} value={tab.value} data-tab={tab.value} className={styles.tab ?? ''}>
             {tab.label}
+            {tab.mark && <span className={styles.mark} title={tab.mark} role="img" aria-label={tab.mark} />}
           </Tabs.Tab>
         ))}
       </Tabs.List>

@@ -9,11 +9,13 @@ export interface PanelProps {
   readonly aside?: ReactNode
   /** A line of buttons under a hairline. */
   readonly footer?: ReactNode
+  /** The buttons stay in view while the panel is scrolled. */
+  readonly keepFooter?: boolean
   readonly children: ReactNode
 }
 
 /** A surface with a hairline around it: the card of this interface. */
-export function Panel({ title, description, aside, footer, children }: PanelProps) {
+export function Panel({ title, description, aside, footer, keepFooter, children }: PanelProps) {
   const titleId = useId()
   return (
     <section className={styles.panel} aria-labelledby={title ? titleId : undefined}>
@@ -31,7 +33,11 @@ export function Panel({ title, description, aside, footer, children }: PanelProp
         </header>
       )}
       <div className={styles.body}>{children}</div>
-      {footer && <footer className={styles.footer}>{footer}</footer>}
+      {footer && (
+        <footer className={styles.footer} data-kept={keepFooter}>
+          {footer}
+        </footer>
+      )}
     </section>
   )
 }

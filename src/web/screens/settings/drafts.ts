@@ -1,24 +1,30 @@
 import { useState } from 'react'
 import type { FieldValues } from '../../ui/fields-form.tsx'
+import type { OptionTab } from './tabs.ts'
 
-/** Unsaved input, by option. A draft that equals the saved value is removed. */
+/** Unsaved input of all tabs, by option. A draft that equals the saved value is removed. */
 export interface Drafts {
   readonly values: FieldValues
   readonly errors: FieldValues
-  readonly set: (key: string, value: string | undefined) => void
+  /** The tabs that have some. */
+  readonly tabs: ReadonlySet<string>
+  readonly set: (key: string, value: string | undefined, tab: OptionTab) => void
   readonly drop: (keys: readonly string[]) => void
   readonly setErrors: (errors: FieldValues) => void
 }
 
 export function useDrafts(): Drafts {
   const [values, setValues] = useState<FieldValues>({})
+  const [tabs, setTabs] = useState<Readonly<Record<string, OptionTab>>>({})
   const [errors, setErrors] = useState<FieldValues>({})
 
   return {
     values,
     errors,
-    set: (key, value) => {
+    tabs: new Set(Object.keys(values).map((key) => tabs[key] ?? '')),
+    set: (key, value, tab) => {
       setValues((old) => (value === undefined ? without(old, [key]) : { ...old, [key]: value }))
+      setTabs((old) => ({ ...old, [key]: tab }))
       setErrors((old) => without(old, [key]))
     },
     drop: (keys) => {

@@ -1,10 +1,13 @@
 import { Skeleton } from '@mantine/core'
+import { useBlocker } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { useUrlState } from '../../lib/search-params.ts'
 import { useMay } from '../../lib/session.ts'
+import { confirmDiscard } from '../../ui/confirm.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { PageTabs } from '../../ui/page-tabs.tsx'
+import { type Drafts, useDrafts } from './drafts.ts'
 import { type Tab, tabs } from './tabs.ts'
 import { texts } from './texts.ts'
 
@@ -20,6 +23,8 @@ export function Settings({ personal }: { personal: ReactNode }) {
   const mayWriteOptions = useMay('admin')
   const isRoot = useMay('root')
   const { values, change } = useUrlState({ tab: 'personal' })
+  const drafts = useDrafts()
+  useLeaveGuard(drafts.tabs.size > 0)
   const offered = tabs.filter(({ value }) => value !== 'audit' || isRoot)
   const open = (mayWriteOptions && offered.find(({ value }) => value === values.tab)?.value) || 'personal'
 
@@ -28,7 +33,7 @@ export function Settings({ personal }: { personal: ReactNode }) {
       personal
     ) : (
       <Suspense fallback={<Skeleton height={320} radius="lg" />}>
-        <Content tab={open} />
+        <Content tab={open} drafts={drafts} />
       </Suspense>
     )
 
@@ -37,7 +42,11 @@ export function Settings({ personal }: { personal: ReactNode }) {
       <PageHeader title={say('title')} />
       {mayWriteOptions ? (
         <PageTabs
-          tabs={offered.map(({ value, label }) => ({ value, label: say(label) }))}
+          tabs={offered.map(({ value, label }) => ({
+            value,
+            label: say(label),
+            mark: drafts.tabs.has(value) ? say('changed') : undefined,
+          }))}
           value={open}
           onChange={(tab) => change({ tab })}
         >
@@ -50,9 +59,17 @@ export function Settings({ personal }: { personal: ReactNode }) {
   )
 }
 
-function Content({ tab }: { tab: Exclude<Tab, 'personal'> }) {
-  if (tab === 'prices') return <RatioTab options={<OptionTabs tab="prices" />} />
+function Content({ tab, drafts }: { tab: Exclude<Tab, 'personal'>; drafts: Drafts }) {
+  if (tab === 'prices') return <RatioTab options={<OptionTabs tab="prices" drafts={drafts} />} />
   if (tab === 'runtime') return <RuntimeTab />
   if (tab === 'audit') return <AuditLog />
-  return <OptionTabs tab={tab} />
+  return <OptionTabs tab={tab} drafts={drafts} />
+}
+
+/** Leaving the settings with unsaved changes asks first; another tab is not leaving. */
+function useLeaveGuard(dirty: boolean): void {
+  useBlocker({
+    shouldBlockFn: async ({ next }) => dirty && next.pathname !== '/setting' && !(await confirmDiscard()),
+    enableBeforeUnload: dirty,
+  })
 }

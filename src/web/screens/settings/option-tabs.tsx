@@ -1,17 +1,16 @@
 import { Skeleton, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useBlocker } from '@tanstack/react-router'
 import { Fragment, lazy, Suspense, useState } from 'react'
 import type { Section } from '../../../contract/options/define.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
-import { confirmDiscard } from '../../ui/confirm.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { ErrorView } from '../../ui/error-view.tsx'
 import { SearchInput } from '../../ui/search-input.tsx'
-import { useDrafts } from './drafts.ts'
+import type { Drafts } from './drafts.ts'
 import { OptionSection } from './option-section.tsx'
+import { SaveBar } from './save-bar.tsx'
 import styles from './settings.module.css'
 import { SystemCard } from './system-card.tsx'
 import type { OptionTab } from './tabs.ts'
@@ -22,8 +21,8 @@ import { useSections } from './use-sections.ts'
 const NewerPrices = lazy(async () => ({ default: (await import('./prices/newer-prices.tsx')).NewerPrices }))
 const PriceProposals = lazy(async () => ({ default: (await import('./prices/price-proposals.tsx')).PriceProposals }))
 
-/** The tabs whose cards are drawn from the declared options. Drafts survive a change between them. */
-export function OptionTabs({ tab }: { tab: OptionTab }) {
+/** The tabs whose cards are drawn from the declared options, with one bar to save the changes of all. */
+export function OptionTabs({ tab, drafts }: { tab: OptionTab; drafts: Drafts }) {
   const say = useText(texts)
   const local = useLocal()
   const isRoot = useMay('root')
@@ -32,9 +31,7 @@ export function OptionTabs({ tab }: { tab: OptionTab }) {
   const sections = useSections(tab, isSearch)
   const options = useQuery(read('GET /api/option/'))
   const secrets = useQuery(read('GET /api/option/secrets'))
-  const drafts = useDrafts()
   const area = useScrollTarget(sections.data !== undefined && options.data !== undefined && secrets.data !== undefined)
-  useLeaveGuard(Object.keys(drafts.values).length > 0)
 
   // The field in which one searches stays while the other tabs come along.
   if ((sections.isPending && !isSearch) || options.isPending || secrets.isPending) return <Waiting />
@@ -85,6 +82,7 @@ export function OptionTabs({ tab }: { tab: OptionTab }) {
           </Fragment>
         ))}
         {tab === 'other' && search === '' && <SystemCard hasFeed={Boolean(saved.ReleaseFeedUrl)} />}
+        {shown.length > 0 && <SaveBar drafts={drafts} />}
       </Stack>
     </div>
   )
@@ -98,19 +96,6 @@ function matching(all: readonly Section[], search: string): readonly Section[] {
     if (has(place.label.zh, place.label.en)) return [{ place, options }]
     const found = Object.entries(options).filter(([key, { label, help }]) => has(key, label.zh, label.en, help?.zh, help?.en))
     return found.length === 0 ? [] : [{ place, options: Object.fromEntries(found) }]
-  })
-}
-
-/** Leaving with unsaved edits asks first; another tab of options is not leaving. */
-function useLeaveGuard(dirty: boolean): void {
-  useBlocker({
-    shouldBlockFn: async ({ next }) => {
-      if (!dirty) return false
-      const search: { tab?: string } = next.search
-      const stays = next.pathname === '/setting' && (search.tab ?? 'personal') !== 'personal'
-      return !stays && !(await confirmDiscard())
-    },
-    enableBeforeUnload: dirty,
   })
 }
 

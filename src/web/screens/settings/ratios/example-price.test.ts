@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { figuresOf } from '../../../../contract/model-price.ts'
 import { pricesOf } from '../../../lib/prices.ts'
-import { examplePrice, priceOptions } from './example-price.ts'
+import { builtInFigures, examplePrice, priceOptions } from './example-price.ts'
 import { noPrices } from './table.ts'
 
 const options = priceOptions({
@@ -38,4 +38,14 @@ it('is empty for incomplete figures', () => {
     undefined,
     undefined,
   ])
+})
+
+it('has the built-in multiples of a model with an input price, whatever is typed over them', () => {
+  expect(builtInFigures('gpt-4o', { ...noPrices, ratio: '1.25', completion: '9' }, options)).toEqual({
+    ...noPrices,
+    completion: '4',
+    cacheRead: '1',
+    cacheWrite: '1.25',
+  })
+  expect(builtInFigures('gpt-4o', noPrices, options)).toBeUndefined()
 })

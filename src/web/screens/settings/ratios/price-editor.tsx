@@ -12,6 +12,7 @@ import type { Column, RowKey } from '../../../ui/listing.ts'
 import { Panel } from '../../../ui/panel.tsx'
 import { SearchInput } from '../../../ui/search-input.tsx'
 import { Example } from './example.tsx'
+import { builtInFigures, priceOptions } from './example-price.ts'
 import { PriceInput, type Unit } from './price-input.tsx'
 import styles from './ratios.module.css'
 import { type PriceSources, TakePrices, useSourceColumn } from './source-column.tsx'
@@ -70,6 +71,7 @@ export function PriceEditor({ editing, sources, date, unpriced }: PriceEditorPro
       title={say(unpriced ? 'unsetTitle' : 'editorTitle')}
       description={say(unpriced ? 'unsetHint' : 'editorHint')}
       footer={<Footer editing={editing} />}
+      keepFooter
     >
       <DataTable
         label={say(unpriced ? 'unsetTitle' : 'editorTitle')}
@@ -179,13 +181,17 @@ interface ColumnsInput {
   readonly sourceColumn: Column<string>
 }
 
-function useColumns({ table, drafts, set }: PriceEditing, { unit, sources, sourceColumn }: ColumnsInput): Column<string>[] {
+function useColumns(
+  { table, drafts, options, set }: PriceEditing,
+  { unit, sources, sourceColumn }: ColumnsInput,
+): Column<string>[] {
   const say = useText(texts)
   const perUsd = useStatus().quota_per_unit
   const publicPrices = (name: string) => {
     const charged = sources.get(name)?.charged
     return charged ? figuresOfPrices(charged.prices, perUsd) : undefined
   }
+  const saved = priceOptions(options)
   const figure = (name: string, field: PriceField) => (
     <PriceInput
       // Another unit is another field: input in one is not kept in the other.
@@ -195,6 +201,7 @@ function useColumns({ table, drafts, set }: PriceEditing, { unit, sources, sourc
       unit={unit}
       prices={table[name] ?? noPrices}
       fallback={publicPrices(name)}
+      builtIn={builtInFigures(name, table[name] ?? noPrices, saved)}
       onChange={(prices: ModelPrices) => set({ [name]: prices })}
     />
   )

@@ -14,12 +14,14 @@ export interface PriceInputProps {
   readonly prices: ModelPrices
   /** The charged price where none is set here: typing over one figure adopts the others. */
   readonly fallback?: ModelPrices | undefined
+  /** The multiples that hold where none is set. */
+  readonly builtIn?: ModelPrices | undefined
   readonly unit: Unit
   readonly onChange: (prices: ModelPrices) => void
 }
 
 /** One figure of a model, as dollars or as the stored ratio; the other form is below. */
-export function PriceInput({ name, field, prices: own, fallback, unit, onChange }: PriceInputProps) {
+export function PriceInput({ name, field, prices: own, fallback, builtIn, unit, onChange }: PriceInputProps) {
   const say = useText(texts)
   const perUsd = useStatus().quota_per_unit
   const asUsd = unit === 'usd' && field !== 'price'
@@ -36,7 +38,9 @@ export function PriceInput({ name, field, prices: own, fallback, unit, onChange 
   function placeholder(): string {
     if (field === 'price') return say('byTokens')
     const charged = isUnset ? (asUsd ? shortened(shownUsd(field, fallback, perUsd)) : fallback[field]) : ''
-    return charged || (field === 'ratio' ? '–' : say('family'))
+    if (charged || field === 'ratio') return charged || '–'
+    if (!builtIn) return say('family')
+    return asUsd ? shortened(shownUsd(field, { ...prices, [field]: builtIn[field] }, perUsd)) : builtIn[field]
   }
 
   function type(text: string): void {
@@ -57,6 +61,9 @@ export function PriceInput({ name, field, prices: own, fallback, unit, onChange 
         error={!isNumberText(stored) && say('notNumber')}
         onChange={(event) => type(event.currentTarget.value)}
       />
+      {!disabled && field !== 'price' && field !== 'ratio' && stored === '' && !isUnset && builtIn && (
+        <small className={styles.quiet}>{say('family')}</small>
+      )}
       {!disabled && field !== 'price' && stored !== '' && isNumberText(stored) && (
         <small className={styles.quiet}>
           {asUsd

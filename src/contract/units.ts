@@ -1,0 +1,20 @@
+import type { Text } from './text.ts'
+
+/** What a number of an option counts. */
+export interface Unit extends Text {
+  /** A measure that reads better in other units: seconds, bytes, or units of quota, of which this one has `size`. */
+  readonly of?: 'time' | 'bytes' | 'quota'
+  readonly size?: number
+}
+
+export const units = {
+  quota: { zh: '额度', en: 'quota {count|unit|units}', of: 'quota', size: 1 },
+  tokens: { zh: 'Token', en: '{count|token|tokens}' },
+  times: { zh: '次', en: '{count|time|times}' },
+  seconds: { zh: '秒', en: '{count|second|seconds}', of: 'time', size: 1 },
+  minutes: { zh: '分钟', en: 'min', of: 'time', size: 60 },
+  hours: { zh: '小时', en: '{count|hour|hours}', of: 'time', size: 3600 },
+  days: { zh: '天', en: '{count|day|days}', of: 'time', size: 86_400 },
+  kilobytes: { zh: 'KB', en: 'KB', of: 'bytes', size: 1024 },
+  megabytes: { zh: 'MB', en: 'MB', of: 'bytes', size: 1024 ** 2 },
+} as const satisfies Record<string, Unit>
