@@ -1,5 +1,16 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { assistantTurn, tideTool, toolTurns, userTurn, written } from '../../../test/helpers/codecs.ts'
+import {
+  assistantTurn,
+  readerFaults,
+  readFrames,
+  summary,
+  tideTool,
+  toolTurns,
+  userTurn,
+  written,
+} from '../../../test/helpers/codecs.ts'
+import { eventsIn } from '../lib/sse.ts'
 import type { Codec } from './codec.ts'
 import { cohereChat } from './cohere-chat/codec.ts'
 import { cozeChat } from './coze-chat/codec.ts'
@@ -14,20 +25,234 @@ import { palmMessage } from './palm-message/codec.ts'
 import { replicatePredict } from './replicate-predict/codec.ts'
 import { sparkChat } from './spark-chat/codec.ts'
 
-/** Common behaviour of all formats of vendors without callers of their own. */
-const codecs: readonly Codec[] = [
-  cohereChat,
-  cozeChat,
-  difyChat,
-  ernieChat,
-  ollamaChat,
-  replicatePredict,
-  sparkChat,
-  dashScopeChat,
-  hunyuanChat,
-  palmMessage,
-  libraryAsk,
+/** A format of a vendor without callers of its own, with one reply and the requests that it refuses. */
+interface VendorCodec {
+  readonly codec: Codec
+  /** The data of the events of a reply. */
+  readonly reply: readonly string[]
+  readonly reasoning?: string
+  readonly text?: string
+  readonly usage?: { readonly input: number; readonly output: number }
+  /** How many of its last events end it; absent for replies that are not streamed. */
+  readonly ends?: number
+  /** Whether the events after its end are ignored. */
+  readonly ignoresMore?: true
+  /** Further events that a reply may have. */
+  readonly others?: readonly string[]
+  /** The model of the refused requests. */
+  readonly model?: string
+  readonly refuses?: { readonly media: MediaPart; readonly reason: string }
+  /** Whether an answer that the caller has begun is refused. */
+  readonly refusesBegun?: true
+}
+
+const json = (...events: readonly object[]) => events.map((event) => JSON.stringify(event))
+const fileOf = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8')
+const dataOf = (file: string) => eventsIn(fileOf(file)).map(({ data }) => data)
+const linesOf = (file: string) => fileOf(file).trim().split('\n')
+
+const image: MediaPart = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.example/b.png' } }
+const imageBytes: MediaPart = { ...image, source: { kind: 'base64', mediaType: 'image/png', data: 'iVBO' } }
+
+const dashScopeReply = (message: object, finish_reason = 'null') => ({
+  output: { choices: [{ message: { role: 'assistant', ...message }, finish_reason }] },
+  usage: { input_tokens: 9, output_tokens: 4, total_tokens: 13 },
+})
+const hunyuanReply = (Delta: object, FinishReason = '') => ({
+  Choices: [{ Index: 0, Delta, FinishReason }],
+  Usage: { PromptTokens: 9, CompletionTokens: 4, TotalTokens: 13 },
+})
+const sparkReply = (status: number, text: object, usage = {}) => ({
+  header: { code: 0, message: 'Success', sid: 's', status },
+  payload: { choices: { status, seq: 0, text: [{ role: 'assistant', index: 0, ...text }] }, usage: { text: usage } },
+})
+const ernieUsage = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 }
+
+const vendors: readonly VendorCodec[] = [
+  {
+    codec: cohereChat,
+    reply: dataOf('cohere-chat/fixtures/text.sse'),
+    usage: { input: 74, output: 6 },
+    ends: 1,
+    others: dataOf('cohere-chat/fixtures/tool_call.sse'),
+    refuses: { media: { ...image, media: 'document' }, reason: 'takes no document' },
+  },
+  {
+    codec: difyChat,
+    reply: json(
+      { event: 'workflow_started', data: {} },
+      { event: 'message', message_id: 'm', answer: 'The harbor' },
+      { event: 'message', message_id: 'm', answer: ' is calm.' },
+      { event: 'message_end', metadata: { usage: { prompt_tokens: 11, completion_tokens: 4, total_tokens: 15 } } },
+    ),
+    usage: { input: 11, output: 4 },
+    ends: 1,
+    others: json(
+      { event: 'message_file', type: 'image', url: 'https://a.example/b' },
+      { event: 'message_replace', answer: 'x' },
+      { event: 'error', status: 400, message: 'm' },
+    ),
+    refuses: { media: imageBytes, reason: 'by their address' },
+  },
+  {
+    codec: ernieChat,
+    reply: json(
+      { id: 'as-1', sentence_id: 0, is_end: false, result: 'The harbor', usage: ernieUsage },
+      { id: 'as-1', sentence_id: 1, is_end: true, result: ' is calm.', finish_reason: 'normal', usage: ernieUsage },
+    ),
+    usage: { input: 9, output: 4 },
+    ends: 1,
+    ignoresMore: true,
+    others: json(
+      { is_end: true, function_call: { name: 'get_tide', arguments: '{"port":"Rye"}', thoughts: 'I need the tide.' } },
+      { error_code: 18, error_msg: 'm' },
+    ),
+    model: 'ERNIE-4.0-8K',
+    refuses: { media: image, reason: 'takes no image' },
+    refusesBegun: true,
+  },
+  {
+    codec: ollamaChat,
+    reply: linesOf('ollama-chat/fixtures/text.ndjson'),
+    text: 'The harbor is calm. \u{1F30A}',
+    usage: { input: 18, output: 7 },
+    ends: 1,
+    others: ['tools_thinking', 'error_midstream'].flatMap((name) => linesOf(`ollama-chat/fixtures/${name}.ndjson`)),
+    refuses: {
+      media: { kind: 'media', media: 'audio', source: { kind: 'base64', mediaType: 'audio/mp3', data: 'SUQz' } },
+      reason: 'takes no audio',
+    },
+  },
+  {
+    codec: replicatePredict,
+    reply: json({
+      id: 'p',
+      status: 'succeeded',
+      output: ['The harbor', ' is calm.'],
+      error: null,
+      metrics: { predict_time: 1.5, input_token_count: 9, output_token_count: 4 },
+    }),
+    usage: { input: 9, output: 4 },
+    others: json({ status: 'failed', error: 'x' }),
+    model: 'meta/meta-llama-3-70b-instruct',
+    refuses: { media: image, reason: 'takes no image' },
+  },
+  {
+    codec: sparkChat,
+    reply: json(
+      sparkReply(0, { content: '', reasoning_content: 'Hm.' }),
+      sparkReply(1, { content: 'The harbor' }),
+      sparkReply(2, { content: ' is calm.' }, { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 }),
+    ),
+    reasoning: 'Hm.',
+    usage: { input: 9, output: 4 },
+    ends: 1,
+    ignoresMore: true,
+    others: json({ header: { code: 10013, message: 'm' } }, sparkReply(1, { function_call: { name: 'f', arguments: '' } })),
+    model: 'SparkDesk-v3.5',
+    refuses: { media: image, reason: 'takes no image' },
+    refusesBegun: true,
+  },
+  {
+    codec: dashScopeChat,
+    reply: json(
+      dashScopeReply({ content: '', reasoning_content: 'Hm.' }),
+      dashScopeReply({ content: 'The harbor' }),
+      dashScopeReply({ content: ' is calm.' }, 'stop'),
+    ),
+    reasoning: 'Hm.',
+    usage: { input: 9, output: 4 },
+    ends: 1,
+    others: json(
+      dashScopeReply({ tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: '{}' } }] }, 'tool_calls'),
+      { code: 'x', message: 'm' },
+    ),
+    model: 'farui-plus',
+    refuses: { media: { ...image, media: 'audio' }, reason: 'takes no audio' },
+  },
+  {
+    codec: hunyuanChat,
+    reply: json(
+      hunyuanReply({ Role: 'assistant', Content: '', ReasoningContent: 'Hm.' }),
+      hunyuanReply({ Content: 'The harbor' }),
+      hunyuanReply({ Content: ' is calm.' }, 'stop'),
+    ),
+    reasoning: 'Hm.',
+    usage: { input: 9, output: 4 },
+    ends: 1,
+    others: json(
+      hunyuanReply({ ToolCalls: [{ Index: 0, Id: 'c', Function: { Name: 'f', Arguments: '{}' } }] }, 'tool_calls'),
+      { ErrorMsg: { Msg: 'm' } },
+      { Response: { Error: { Code: 'c' } } },
+    ),
+    refuses: { media: { ...imageBytes, media: 'audio' }, reason: 'takes no audio' },
+    refusesBegun: true,
+  },
+  {
+    codec: palmMessage,
+    reply: json({ candidates: [{ author: '1', content: 'The harbor is calm.' }], messages: [{ author: '0', content: 'Hi' }] }),
+    refuses: { media: image, reason: 'takes no image' },
+  },
+  {
+    codec: libraryAsk,
+    reply: json(
+      { content: 'The harbor', finish: false, model: 'm', documents: [] },
+      { content: ' is calm.', finish: true, model: 'm', documents: [{ title: 'Tides', url: 'https://a.example/tides' }] },
+    ),
+    ends: 1,
+  },
 ]
+
+describe.each(vendors.map((vendor) => [vendor.codec.format, vendor] as const))('a reply as %s', (_, vendor) => {
+  const { codec, reply, reasoning, usage, ends, others = [] } = vendor
+
+  it('has its text, its usage and its end', () => {
+    expect(summary(readFrames(codec, reply))).toMatchObject({
+      blocks: [
+        ...(reasoning ? [{ block: 'reasoning', text: reasoning }] : []),
+        { block: 'text', text: vendor.text ?? 'The harbor is calm.' },
+      ],
+      ...(usage ? { usage } : {}),
+      finish: 'stop',
+      isComplete: true,
+    })
+  })
+
+  it('keeps the grammar of events for any input', () => {
+    const samples = [...reply, ...others].map((data) => ({ name: '', data }))
+    expect(readerFaults(codec, samples)).toEqual([])
+  })
+
+  if (ends)
+    it('is not complete when its stream is cut off', () => {
+      expect(summary(readFrames(codec, reply.slice(0, -ends))).isComplete).toBe(false)
+    })
+
+  if (vendor.ignoresMore)
+    it('ignores events after its end', () => {
+      expect(summary(readFrames(codec, [...reply, ...reply]))).toEqual(summary(readFrames(codec, reply)))
+    })
+})
+
+describe.each(vendors.filter(({ refuses }) => refuses).map((vendor) => [vendor.codec.format, vendor] as const))(
+  'what is refused as %s',
+  (_, { codec, model, refuses, refusesBegun }) => {
+    const more = model === undefined ? {} : { model }
+
+    it('is a file that the vendor does not accept', () => {
+      if (refuses)
+        expect(() => written(codec, { turns: [{ role: 'user', parts: [refuses.media] }] }, more)).toThrow(refuses.reason)
+    })
+
+    if (refusesBegun)
+      it('is an answer that the caller has begun', () => {
+        expect(() => written(codec, { turns: [userTurn('Hi'), assistantTurn('Well')] }, more)).toThrow('from the user')
+      })
+  },
+)
+
+/** Common behaviour of all formats of vendors without callers of their own. */
+const codecs: readonly Codec[] = [cozeChat, ...vendors.map(({ codec }) => codec)]
 const text = (turn: unknown) => JSON.stringify(turn)
 
 describe.each(codecs.map((codec) => [codec.format, codec] as const))('a request as %s', (_, codec) => {

@@ -1,16 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import {
-  readContext,
-  readerFaults,
-  readSse,
-  summary,
-  tideTool,
-  toolTurns,
-  userTurn,
-  written,
-} from '../../../../test/helpers/codecs.ts'
-import { eventsIn } from '../../lib/sse.ts'
+import { readContext, readSse, summary, tideTool, toolTurns, userTurn, written } from '../../../../test/helpers/codecs.ts'
 import type { Dialogue, MediaPart } from '../dialogue.ts'
 import { cohereChat } from './codec.ts'
 
@@ -28,15 +18,6 @@ const close = (index = 0) => event({ type: 'tool-call-end', index })
 const end = (finish_reason: string, more = {}) => event({ type: 'message-end', delta: { finish_reason, ...more } })
 
 describe('a reply of Cohere', () => {
-  it('is read from its named events', () => {
-    expect(summary(readSse(cohereChat, fixture('text')))).toMatchObject({
-      blocks: [{ block: 'text', text: 'The harbor is calm.' }],
-      finish: 'stop',
-      usage: { input: 74, cacheRead: 0, output: 6 },
-      isComplete: true,
-    })
-  })
-
   it('[253] yields the plan before a call as reasoning, never as text', () => {
     expect(summary(readSse(cohereChat, fixture('tool_call')))).toMatchObject({
       blocks: [
@@ -98,11 +79,6 @@ describe('a reply of Cohere', () => {
     const text = event({ type: 'content-delta', delta: { message: { content: { text: 'x' } } } })
     expect(summary(readSse(cohereChat, text + end('NEW'))).finish).toBe('other')
     expect(summary(readSse(cohereChat, end('NEW'))).error).toBeDefined()
-  })
-
-  it('keeps the grammar of events for any input', () => {
-    const samples = ['text', 'tool_call'].flatMap((name) => eventsIn(fixture(name)))
-    expect(readerFaults(cohereChat, samples)).toEqual([])
   })
 })
 

@@ -1,15 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  readContext,
-  readerFaults,
-  readSse,
-  summary,
-  tideTool,
-  toolTurns,
-  userTurn,
-  written,
-} from '../../../../test/helpers/codecs.ts'
-import { eventsIn } from '../../lib/sse.ts'
+import { readContext, readSse, summary, tideTool, toolTurns, userTurn, written } from '../../../../test/helpers/codecs.ts'
 import type { MediaPart } from '../dialogue.ts'
 import { dashScopeChat } from './codec.ts'
 
@@ -71,11 +61,6 @@ describe('a reply of DashScope', () => {
     expect(read({ code, message: 'no', request_id: 'r' }).error).toMatchObject({ code, message: 'no', status })
     const broken = `${event({ content: 'The' })}id:2\nevent:error\n:HTTP_STATUS/429\ndata:${JSON.stringify({ code, message: 'no' })}\n\n`
     expect(summary(readSse(dashScopeChat, broken)).error).toMatchObject({ status })
-  })
-
-  it('keeps the grammar of events for any input', () => {
-    const more = event({ tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: '{}' } }] }, 'tool_calls')
-    expect(readerFaults(dashScopeChat, eventsIn(`${stream}${more}data:{"code":"x","message":"m"}\n\n`))).toEqual([])
   })
 })
 

