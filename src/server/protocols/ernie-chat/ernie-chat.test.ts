@@ -14,17 +14,6 @@ import { ernieChat } from './codec.ts'
 
 const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`
 const usage = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 }
-const _stream =
-  event({
-    id: 'as-1',
-    sentence_id: 0,
-    is_end: false,
-    is_truncated: false,
-    result: 'The harbor',
-    need_clear_history: false,
-    usage,
-  }) +
-  event({ id: 'as-1', sentence_id: 1, is_end: true, is_truncated: false, result: ' is calm.', finish_reason: 'normal', usage })
 const call = { name: 'get_tide', arguments: '{"port":"Rye"}', thoughts: 'I need the tide.' }
 const model = 'ERNIE-4.0-8K'
 

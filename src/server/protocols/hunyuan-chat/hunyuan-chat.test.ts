@@ -15,10 +15,6 @@ import { hunyuanChat } from './codec.ts'
 const Usage = { PromptTokens: 9, CompletionTokens: 4, TotalTokens: 13 }
 const event = (Delta: object, FinishReason = '') =>
   `data: ${JSON.stringify({ Note: 'AI', Choices: [{ Index: 0, Delta, FinishReason }], Created: 1, Id: 'h', Usage })}\n\n`
-const _stream =
-  event({ Role: 'assistant', Content: '', ReasoningContent: 'Hm.' }) +
-  event({ Content: 'The harbor' }) +
-  event({ Content: ' is calm.' }, 'stop')
 
 describe('a reply of Hunyuan', () => {
   it('puts calls together out of their pieces', () => {

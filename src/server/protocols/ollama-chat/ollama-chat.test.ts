@@ -15,7 +15,6 @@ import { ollamaChat } from './codec.ts'
 
 const fixture = (name: string) => readFileSync(new URL(`fixtures/${name}.ndjson`, import.meta.url), 'utf8')
 const lines = (name: string) => fixture(name).trim().split('\n')
-const _usage = { input: 18, output: 7 }
 
 describe('a reply of Ollama', () => {
   it('yields thinking before the call, gives the call an id, and stops for it', () => {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { assistantTurn, readContext, summary, userTurn, written } from '../../../../test/helpers/codecs.ts'
 import { palmMessage } from './codec.ts'
 
-const _reply = { candidates: [{ author: '1', content: 'The harbor is calm.' }], messages: [{ author: '0', content: 'Hi' }] }
 const read = (answer: object) => summary(palmMessage.readReply({ ...answer }, readContext()))
 
 describe('a reply of PaLM', () => {

@@ -11,12 +11,6 @@ const frame = (status: number, text: object, usage?: object) =>
       ...(usage ? { usage: { text: usage } } : {}),
     },
   })
-const usage = { question_tokens: 5, prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 }
-const _frames = [
-  frame(0, { content: '', reasoning_content: 'Hm.' }),
-  frame(1, { content: 'The harbor' }),
-  frame(2, { content: ' is calm.' }, usage),
-]
 const model = 'SparkDesk-v3.5'
 
 describe('a reply of Spark', () => {
