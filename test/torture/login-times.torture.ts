@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findImportedCost } from '../../src/server/accounts/imported-passwords.ts'
 import { Passwords } from '../../src/server/accounts/passwords.ts'
-import { signIn } from '../../src/server/accounts/sign-in.ts'
+import { findImportedCost, signIn } from '../../src/server/accounts/sign-in.ts'
 import { type AccountNode, addUser, goodPassword, startAccounts } from '../helpers/accounts.ts'
 import { freshDatabase, type TestDatabase } from '../helpers/databases.ts'
 import { outcome } from '../helpers/ledger.ts'

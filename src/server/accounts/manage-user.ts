@@ -1,20 +1,22 @@
 import { logType } from '../../contract/entities/log.ts'
-import { type ManageAction, userStatus } from '../../contract/entities/user.ts'
+import { type ManageAction, type UserBatch, type UserBatchResult, userStatus } from '../../contract/entities/user.ts'
 import { isAdmin, isRoot, role } from '../../contract/roles.ts'
-import type { Text } from '../../contract/text.ts'
+import type { Language, Text } from '../../contract/text.ts'
 import type { Within } from '../db/open.ts'
 import type { Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
-import { fail } from '../lib/failure.ts'
+import { AppError, fail } from '../lib/failure.ts'
 import type { Mailer } from '../notify/mailer.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
+import { editByAdmin } from './edit-user.ts'
 import { lockManaged } from './lock-user.ts'
 import { deleteCodes } from './mailed-codes.ts'
 import { removeUser } from './remove-user.ts'
 import { sendSecurityNotice } from './security-notice.ts'
 import { deleteSessions } from './sessions.ts'
+import type { Accounts } from './sign-in.ts'
 import { resetFactors } from './two-factor.ts'
 
 /** Preconditions and effects of an action. `requires` throws when the action is not possible. */
@@ -145,4 +147,28 @@ async function signOut(within: Within, id: number): Promise<void> {
 
 function stateOf({ role, status, deleted_at }: Row<'users'>): string {
   return JSON.stringify({ role, status, ...(deleted_at === null ? {} : { deleted_at }) })
+}
+
+/**
+ * Applies the same action to several users, each in its own transaction: users that the caller may not change stay unchanged, and the
+ * others are changed.
+ */
+export async function manageUsers(
+  accounts: Accounts,
+  caller: Caller,
+  { batch: { ids, action, group }, language }: { batch: UserBatch; language: Language },
+): Promise<UserBatchResult[]> {
+  if (action === 'group' && group === '') fail('group_unknown', { group })
+  const results: UserBatchResult[] = []
+  for (const id of new Set(ids)) {
+    try {
+      if (action === 'group') await editByAdmin(accounts, caller, { id, group })
+      else await manageUser(accounts, caller, { id, action })
+      results.push({ id, done: true, message: '' })
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      results.push({ id, done: false, message: error.text(language) })
+    }
+  }
+  return results
 }

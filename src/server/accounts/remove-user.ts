@@ -1,9 +1,13 @@
+import { isRoot } from '../../contract/roles.ts'
 import type { Within } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
-import type { Core } from '../options/core.ts'
+import { recordAudit } from '../options/audit.ts'
+import type { Caller, Core } from '../options/core.ts'
 import { deleteCodes } from './mailed-codes.ts'
+import { requireRecentLogin } from './reauthenticate.ts'
 import { deleteSessions } from './sessions.ts'
+import type { Accounts } from './sign-in.ts'
 
 /**
  * Deletes a user permanently, with their stored conversations. The row stays, with its charges, and so do its name, address and
@@ -22,4 +26,15 @@ export async function removeUser(core: Pick<Core, 'now'>, within: Within, userId
   await deleteCodes(within, userId)
   for (const table of ['saved_views', 'own_responses', 'own_response_events'] as const)
     await within.deleteFrom(table).where('user_id', '=', userId).execute()
+}
+
+/** Deletes the own account. Its name and address stay taken. Throws `fresh_login_required`, `root_protected`, `not_found`. */
+export async function deleteAccount(accounts: Accounts, caller: Caller, sessionToken: string | undefined): Promise<void> {
+  await requireRecentLogin(accounts, sessionToken)
+  if (isRoot(caller.role)) fail('root_protected')
+  await accounts.db.transaction().execute(async (within) => {
+    await removeUser(accounts, within, caller.id)
+    await recordAudit(accounts, within, { caller, action: 'user.delete-self', target: `user:${caller.id}` })
+  })
+  accounts.bus.publish('user', caller.id)
 }

@@ -1,7 +1,7 @@
+import { createHash } from 'node:crypto'
 import type { ChannelFormat } from '../protocols/format.ts'
 import type { BreakerState } from './breaker.ts'
 import type { ChannelIndex, RunningChannel } from './model-index.ts'
-import { ranksHigher } from './rendezvous.ts'
 import type { Session } from './session.ts'
 import { upstreamFormat } from './upstream-format.ts'
 
@@ -237,4 +237,24 @@ function drawByWeight(options: readonly Option[], drawn: number): Option | undef
   })
   // A product just below the total may round up to it.
   return hit ?? options.at(-1)
+}
+
+/** A node of the hash: a channel or key that may serve a conversation. */
+interface WeightedNode {
+  readonly id: number
+  /** 1 when absent. */
+  readonly weight?: number
+}
+
+/**
+ * Whether one node ranks higher than another for this conversation, by weighted rendezvous hashing: every server finds the same one without
+ * communication, each gets a share of conversations in proportion to its weight, and when one is removed only its own conversations move. Pure.
+ */
+function ranksHigher(session: string, one: WeightedNode, other: WeightedNode): boolean {
+  return rendezvousScore(session, one) > rendezvousScore(session, other)
+}
+
+function rendezvousScore(session: string, { id, weight = 1 }: WeightedNode): number {
+  const drawn = (createHash('sha1').update(`${session} ${id}`).digest().readUInt32BE(0) + 0.5) / 2 ** 32
+  return -weight / Math.log(drawn)
 }

@@ -14,9 +14,16 @@ import { ErrorView } from '../../../ui/error-view.tsx'
 import { WholeNumber } from '../../../ui/whole-number.tsx'
 import { useChannelTypes } from '../use-channel-types.ts'
 import styles from './form.module.css'
-import { bodyOf, type ChannelFormState, type ChannelValues, changesOf, newChannel, valuesOf } from './form-values.ts'
+import {
+  bodyOf,
+  type ChannelFormState,
+  type ChannelValues,
+  changesOf,
+  fieldOfRefusal,
+  newChannel,
+  valuesOf,
+} from './form-values.ts'
 import { ModelFields } from './model-fields.tsx'
-import { fieldOfRefusal } from './refusals.ts'
 import { SettingPanels } from './setting-panels.tsx'
 import { texts } from './texts.ts'
 import { UpstreamFields } from './upstream-fields.tsx'

@@ -1,5 +1,6 @@
 import type { useForm } from '@mantine/form'
 import type { Channel, ChannelType } from '../../../../contract/entities/channel.ts'
+import type { ErrorCode } from '../../../../contract/errors.ts'
 import { withoutTrailing } from '../../../../contract/trailing.ts'
 import { parseJson } from '../../../lib/json.ts'
 import { withMembers } from './members.ts'
@@ -128,3 +129,15 @@ export function withNames(names: readonly string[], more: readonly string[]): st
 export function keysOf(text: string): string[] {
   return [...new Set(namesOf(text, /\r?\n/))]
 }
+
+/** The form field of each error code of the server. */
+export const fieldOfRefusal: Readonly<Record<string, keyof ChannelValues>> = {
+  channel_name_required: 'name',
+  channel_models_required: 'models',
+  channel_type_unknown: 'type',
+  channel_url_required: 'base_url',
+  channel_url_invalid: 'base_url',
+  channel_mapping_loop: 'model_mapping',
+  channel_key_reenter: 'key',
+  channel_has_keys: 'key',
+} satisfies Partial<Record<ErrorCode, keyof ChannelValues>>
