@@ -1,14 +1,16 @@
-import { Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { Select, Skeleton, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { lazy, type ReactNode, Suspense } from 'react'
 import type { Field } from '../../contract/fields.ts'
 import { useLocal, useText } from '../lib/i18n.ts'
 import { ChatList } from './chat-list.tsx'
 import { JsonInput } from './json-input.tsx'
 import { NumberField } from './number-field.tsx'
-import { PasswordField } from './password-field.tsx'
 import { RatioMap } from './ratio-map.tsx'
 import { TextMap } from './text-map.tsx'
 import { texts } from './texts.ts'
+
+// Few forms have one.
+const PasswordField = lazy(async () => ({ default: (await import('./password-field.tsx')).PasswordField }))
 
 export interface FieldInputProps {
   readonly field: Field
@@ -59,12 +61,14 @@ export function FieldInput({ field, value, onChange, error, disabled, mark }: Fi
       return <NumberField {...common} value={value} onChange={onChange} unit={field.unit} />
     case 'secret':
       return (
-        <PasswordField
-          {...common}
-          value={value}
-          onChange={(event) => onChange(event.currentTarget.value)}
-          autoComplete="new-password"
-        />
+        <Suspense fallback={<Skeleton height={58} />}>
+          <PasswordField
+            {...common}
+            value={value}
+            onChange={(event) => onChange(event.currentTarget.value)}
+            autoComplete="new-password"
+          />
+        </Suspense>
       )
     case 'lines':
     case 'textarea':

@@ -1,6 +1,7 @@
-import { Button } from '@mantine/core'
+import { Button, Skeleton } from '@mantine/core'
 import { IconLock } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import type { Section } from '../../../contract/options/define.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { useMay } from '../../lib/session.ts'
@@ -10,9 +11,11 @@ import { Panel } from '../../ui/panel.tsx'
 import { HintTag } from '../../ui/status-tag.tsx'
 import type { Drafts } from './drafts.ts'
 import { ResetRatios } from './reset-ratios.tsx'
-import { SecretInput } from './secret-input.tsx'
 import styles from './settings.module.css'
 import { texts } from './texts.ts'
+
+// Few tabs have one.
+const SecretInput = lazy(async () => ({ default: (await import('./secret-input.tsx')).SecretInput }))
 
 export interface OptionSectionProps {
   readonly section: Section
@@ -92,14 +95,16 @@ export function OptionSection({ section, saved, secrets, drafts }: OptionSection
           }
           draw={(field) =>
             options[field.name]?.secret && (
-              <SecretInput
-                field={field}
-                isSet={secrets[field.name] === true}
-                draft={drafts.values[field.name]}
-                onChange={(value) => drafts.set(field.name, value, place.tab)}
-                error={drafts.errors[field.name]}
-                disabled={isLocked(field.name)}
-              />
+              <Suspense fallback={<Skeleton height={58} />}>
+                <SecretInput
+                  field={field}
+                  isSet={secrets[field.name] === true}
+                  draft={drafts.values[field.name]}
+                  onChange={(value) => drafts.set(field.name, value, place.tab)}
+                  error={drafts.errors[field.name]}
+                  disabled={isLocked(field.name)}
+                />
+              </Suspense>
             )
           }
         />
