@@ -12,19 +12,19 @@ export interface Copied {
   readonly rows: Readonly<Record<string, number>>
 }
 
-/** Tables of running processes. */
-const ofProcesses: ReadonlySet<string> = new Set(['leases', 'nodes', 'revisions'])
+/** Tables of running processes, and recordings of calls, whose deletion after some days a backup would undo. */
+const leftOut: ReadonlySet<string> = new Set(['leases', 'nodes', 'revisions', 'recordings'])
 const pageSize = 1000
 /** Parameters of one statement, below the limit of either database. */
 const parametersMax = 20_000
 
-export type OnTable = (table: string) => void
+export type OnProgress = (text: string) => void
 
 /**
  * Writes a backup of one consistent state, also while servers write. The file appears when it is complete and verified against the
  * data read. Throws when it exists, and when the database belongs to another version of the program.
  */
-export async function writeBackup(database: Database, file: string, onTable: OnTable = () => {}): Promise<Copied> {
+export async function writeBackup(database: Database, file: string, onProgress: OnProgress = () => {}): Promise<Copied> {
   if (existsSync(file)) throw new Error(`${file} exists: a backup overwrites nothing`)
   await requireCurrentSchema(database)
   const partial = `${file}.partial`
@@ -32,7 +32,8 @@ export async function writeBackup(database: Database, file: string, onTable: OnT
   const target = openSqliteDatabase(partial)
   try {
     await migrate(target)
-    const copied = await inSnapshot(database, (db) => copyTables({ ...database, db }, target, onTable))
+    const copied = await inSnapshot(database, (db) => copyTables({ ...database, db }, target, onProgress))
+    onProgress('checking the file')
     requireWhole(target)
     // Everything in one file, without a log beside it.
     target.raw.exec('pragma journal_mode = delete')
@@ -47,10 +48,10 @@ export async function writeBackup(database: Database, file: string, onTable: OnT
 }
 
 /**
- * Loads a backup into a database that has no rows, and brings it up to date first where it is of an older version. All rows are loaded, or
- * none. Throws when the database is in use already, and when the backup is of a newer version.
+ * Loads a backup into an empty database, and migrates it first when it is of an older version. All rows are loaded, or none. Throws
+ * when the database has rows, or the backup is of a newer version.
  */
-export async function restoreBackup(file: string, target: Database, onTable: OnTable = () => {}): Promise<Copied> {
+export async function restoreBackup(file: string, target: Database, onProgress: OnProgress = () => {}): Promise<Copied> {
   if (!existsSync(file)) throw new Error(`${file} does not exist`)
   await migrate(target)
   const { count } = await target.db
@@ -64,29 +65,32 @@ export async function restoreBackup(file: string, target: Database, onTable: OnT
   copyFileSync(file, working)
   const source = openSqliteDatabase(working)
   try {
+    onProgress('checking the file')
     requireWhole(source)
     await migrate(source)
-    return await copyTables(source, target, onTable)
+    return await copyTables(source, target, onProgress)
   } finally {
     await source.close()
     removeFile(working)
   }
 }
 
-/** Copies all rows in one transaction of the target, and compares their numbers. */
-function copyTables(source: Database, target: Database, onTable: OnTable): Promise<Copied> {
+/** Copies all rows in one transaction of the target, and compares their numbers on both sides. */
+function copyTables(source: Database, target: Database, onProgress: OnProgress): Promise<Copied> {
   return target.db.transaction().execute(async (within) => {
     const rows: Record<string, number> = {}
     for (const { name } of await within.introspection.getTables()) {
-      if (ofProcesses.has(name)) continue
-      onTable(name)
+      if (leftOut.has(name)) continue
+      const { count: wanted } = await countOf(source.db, name)
       let copied = 0
       for await (const page of pagesOf(source, name)) {
         await insertRows(within, name, page)
         copied += page.length
+        onProgress(`${name} ${copied} of ${wanted}`)
       }
       const { count } = await countOf(within, name)
-      if (count !== copied) throw new Error(`${name}: ${copied} rows were copied, and ${count} are there`)
+      if (copied !== wanted || count !== wanted)
+        throw new Error(`${name}: ${copied} of ${wanted} rows were copied, and ${count} are there`)
       rows[name] = copied
     }
     await orphanHolds(within, target.dialect)

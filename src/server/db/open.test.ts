@@ -18,7 +18,7 @@ it('knows a PostgreSQL that cannot be reached or that hangs up from a mistake in
   const database = await test.open()
   expect(isDatabaseFailure(await failureOf(sql`select nothing`.execute(database.db)))).toBe(false)
   expect(isDatabaseFailure(await failureOf(sql`select pg_terminate_backend(pg_backend_pid())`.execute(database.db)))).toBe(true)
-  // The pool may hand out the broken connection once more before it has noticed; that fails in the same way.
+  // The pool may use the broken connection once more before it notices; that fails in the same way.
   const again = await failureOf(sql`select 1`.execute(database.db))
   expect(again === undefined || isDatabaseFailure(again)).toBe(true)
   await database.close()

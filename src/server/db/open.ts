@@ -63,6 +63,17 @@ function requireOwnFile(file: string): void {
   }
 }
 
+/** Writes the present state of a database file into a new file. Servers of the first go on writing. */
+export function copyDatabaseFile(file: string, copy: string): void {
+  requireOwnFile(file)
+  const database = openSqliteReading(file)
+  try {
+    database.prepare('vacuum into ?').run(copy)
+  } finally {
+    database.close()
+  }
+}
+
 /** The embedded database, in `DATA_DIR`. */
 export const databaseFile = 'app.db'
 

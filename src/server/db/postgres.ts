@@ -46,7 +46,7 @@ export function postgresDialect(pool: pg.Pool): PostgresDialect {
 
 function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   if (pool.waitingCount >= waitingMax) throw new Error(`${pool.waitingCount} wait for a connection`)
-  // The pool's time limit also counts the time for which this process was suspended: then it is asked once more.
+  // The pool's time limit also counts the time for which this process was suspended: then one more attempt is made.
   const stillBefore = suspendedMs()
   return pool.connect().catch((error: unknown) => {
     if (suspendedMs() > stillBefore) return pool.connect()
@@ -54,7 +54,7 @@ function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   })
 }
 
-/** A connection that has fallen silent is asked nothing more, and not used again. */
+/** An unresponsive connection gets no further statement and is not used again. */
 function watched(client: pg.PoolClient): PostgresPoolClient {
   let silent: Error | undefined
   const query = (sql: string, parameters: unknown[]) =>

@@ -25,7 +25,13 @@ export interface Tables {
   top_ups: TopUpsTable
   ledger: LedgerTable
   holds: HoldsTable
+  budgets: BudgetsTable
+  budget_sums: BudgetSumsTable
+  budget_charges: { request_id: string; budget_id: number; start: number; amount: number }
   site_costs: SiteCostsTable
+  site_cost_days: SiteCostDaysTable
+  incidents: IncidentsTable
+  incident_updates: IncidentUpdatesTable
   sealed_states: SealedStatesTable
   kept_responses: KeptResponsesTable
   open_responses: OpenResponsesTable
@@ -47,7 +53,42 @@ export interface Tables {
   price_data: PriceDataTable
   imports: ImportsTable
   imported_rows: ImportedRowsTable
+  destinations: DestinationsTable
+  deliveries: DeliveriesTable
+  recording_rules: RecordingRulesTable
+  recordings: RecordingsTable
+  call_sums: CallSumsTable
+  call_errors: CallErrorsTable
+  alert_rules: AlertRulesTable
+  alerts: AlertsTable
+  alert_silences: AlertSilencesTable
+  alert_measures: AlertMeasuresTable
+  quality_checks: QualityChecksTable
+  quality_results: QualityResultsTable
+  quality_standings: QualityStandingsTable
   job_runs: { name: string; holder: string; started_at: number; finished_at: number; outcome: string; detail: string }
+}
+
+/** Which calls are recorded. */
+interface RecordingRulesTable {
+  /** `token`, `user`, `channel` or `share`. */
+  kind: string
+  /** The id of the token, user or channel; 0 for a share of all calls. */
+  target: number
+  per_mille: number
+  until: number
+  created_by: string
+  created_at: number
+}
+
+interface RecordingsTable {
+  request_id: string
+  user_id: number
+  created_at: number
+  /** Of both sealed columns. */
+  bytes: number
+  caller_sealed: string
+  upstream_sealed: string
 }
 
 interface UsersTable {
@@ -307,10 +348,51 @@ interface HoldsTable {
   /** The charge to settle with when the node dies: JSON of `wallet/ledger` Charge, or '' while nothing was produced. */
   checkpoint: Generated<string>
   created_at: number
+  /** The budget windows that count the hold: `windowsText` of `wallet/budget-window`, '' for none. */
+  budgets: Generated<string>
 }
 
-/** Upstream costs of requests that no user is charged for. Only `wallet/ledger` writes it; purges of the log leave it alone. */
+/** `limits/manage-budgets` writes it. */
+interface BudgetsTable {
+  id: Generated<number>
+  scope: string
+  subject: string
+  /** The subject as a number; 0 for the name of a group or model. */
+  subject_id: Generated<number>
+  name: Generated<string>
+  period: string
+  seconds: Generated<number>
+  /** Units. */
+  amount: number
+  is_hard: Generated<number>
+  /** Percentages, with commas between them. */
+  shares: Generated<string>
+  set_by: string
+  override_amount: Generated<number>
+  /** 0 for no end. */
+  override_until: Generated<number>
+  has_override: Generated<number>
+  created_at: number
+}
+
+/** What counts in a window of a budget, or in a piece of a sliding one. Only `wallet` changes `charged` and `held`. */
+interface BudgetSumsTable {
+  budget_id: number
+  /** 0 for a budget without windows. */
+  start: number
+  /** Sum of its rows in `budget_charges`. */
+  charged: Generated<number>
+  /** The part of `charged` that a reset has taken out of the count. */
+  forgiven: Generated<number>
+  /** By open holds; always 0 on SQLite, whose holds are in memory. */
+  held: Generated<number>
+  /** The highest percentage that a notification was sent for. */
+  noticed: Generated<number>
+}
+
+/** Upstream costs of requests that no user is charged for. Only `wallet` writes it; purges of the log leave it alone. */
 interface SiteCostsTable {
+  /** For calls of the site itself that are over: what they have in common, see `wallet/site-calls.ts`. */
   request_id: string
   user_id: number
   channel_id: number
@@ -320,6 +402,41 @@ interface SiteCostsTable {
   /** `SiteCostReason`. */
   reason: string
   /** Unix seconds, the same as of the log row. */
+  created_at: number
+  /** So many calls have this cost. */
+  calls: Generated<number>
+}
+
+/** What calls of the site itself cost on a day of UTC (unix seconds of its start), with the holds of those that are running. */
+interface SiteCostDaysTable {
+  reason: string
+  day: number
+  amount: Generated<number>
+}
+
+/** What the status page tells of a disturbance or planned maintenance. Lists are JSON. */
+interface IncidentsTable {
+  id: Generated<number>
+  kind: string
+  title: string
+  state: string
+  impact: string
+  /** Both empty: it affects everything. */
+  groups: Generated<string>
+  models: Generated<string>
+  starts_at: number
+  /** When it was resolved, or is planned to end; 0 for neither. */
+  ends_at: Generated<number>
+  created_by: string
+  created_at: number
+}
+
+interface IncidentUpdatesTable {
+  id: Generated<number>
+  incident_id: number
+  state: string
+  message: string
+  created_by: string
   created_at: number
 }
 
@@ -476,6 +593,38 @@ interface UsageHoursTable {
   sums: string
 }
 
+/** Statistics of calls and attempts. Only `usage/call-sums` reads and writes it, and `call_errors`. */
+interface CallSumsTable {
+  /** A side of `usage/call-sums`. */
+  side: string
+  /** The length of the row in seconds. */
+  span: number
+  /** Its beginning in unix seconds. */
+  at: number
+  key: string
+  count: number
+  answered: number
+  failed: number
+  tokens_in: number
+  tokens_out: number
+  quota: number
+  output_ms: number
+  /** Text of `lib/histogram`, as `first_bytes` is. */
+  durations: string
+  first_bytes: string
+}
+
+interface CallErrorsTable {
+  side: string
+  span: number
+  at: number
+  key: string
+  code: string
+  count: number
+  message: string
+  last_at: number
+}
+
 /** Cleanings of the log that were asked for. Only `usage/purge` writes it. */
 interface LogPurgesTable {
   id: Generated<number>
@@ -602,6 +751,165 @@ interface AuditTable {
   before: string
   after: string
   chain: string
+}
+
+/** Where alerts and events go. Only `notify/` writes it. */
+interface DestinationsTable {
+  id: Generated<number>
+  kind: string
+  name: string
+  /** Of the texts of alerts. */
+  language: string
+  /** `destinationStatus` of the contract. */
+  status: Generated<number>
+  /** The events that it subscribes to: JSON list of names. */
+  events: string
+  /** JSON of the settings of its kind. */
+  settings_sealed: Generated<string>
+  /** The last failed call of the log that it was notified of. */
+  failed_call_id: Generated<number>
+  /** When the first of the deliveries failed that have failed since the last success; 0 for none. */
+  failing_since: Generated<number>
+  last_error: Generated<string>
+  /** When it was disabled automatically. */
+  status_time: Generated<number>
+  created_at: number
+}
+
+/** One message to one destination. `usage/record-event` and `notify/` write it. */
+interface DeliveriesTable {
+  id: Generated<number>
+  destination_id: number
+  /** The receiver knows a repeated message by it. */
+  message_id: string
+  type: string
+  /** JSON of `usage/record-event` Message. */
+  message: string
+  /** `pending`, `sent` or `failed`. */
+  state: string
+  attempts: Generated<number>
+  next_at: Generated<number>
+  /** Until then one node is sending it. */
+  lease_until: Generated<number>
+  /** Of the last answer. */
+  status: Generated<number>
+  answer: Generated<string>
+  created_at: number
+  finished_at: Generated<number>
+}
+
+/** The settings of a rule that an admin has changed. Only `alerts/` writes this and the next three. */
+interface AlertRulesTable {
+  rule: string
+  enabled: number
+  /** JSON, as the two that follow: numbers by name, names or ids of subjects, ids of destinations. */
+  params: string
+  scope: string
+  destinations: string
+  repeat_seconds: number
+  notify_recovery: number
+}
+
+/** A subject of a rule that fires or has fired; at most one row of each fires at a time. */
+interface AlertsTable {
+  id: Generated<number>
+  rule: string
+  subject: string
+  name: string
+  value: number
+  threshold: number
+  fired_at: number
+  /** 0 while it fires. */
+  resolved_at: Generated<number>
+  /** Of the last message; 0 for none. */
+  notified_at: Generated<number>
+  messages: Generated<number>
+}
+
+interface AlertSilencesTable {
+  id: Generated<number>
+  /** '' for every rule, and for every subject. */
+  rule: Generated<string>
+  subject: Generated<string>
+  until: number
+  comment: Generated<string>
+  created_by: string
+  created_at: number
+}
+
+/** A measure of an hour, for rules whose past is nowhere else. */
+interface AlertMeasuresTable {
+  rule: string
+  subject: string
+  /** The node that measured it; '' for a value that is the same on all nodes. */
+  node: string
+  hour: number
+  name: string
+  /** The value of the hour that comes closest to firing, and the newest. */
+  worst: number
+  last: number
+  measured_at: number
+}
+
+/** Prompts that the site sends to channels on a schedule. Only `quality/` writes this and the next two. */
+interface QualityChecksTable {
+  id: Generated<number>
+  name: string
+  enabled: Generated<number>
+  /** JSON: models, channels, schedule and thresholds. */
+  settings: string
+  /** JSON: prompt, tools and expectations. */
+  question: string
+  /** Counts the changes of the question: results of another one are not compared. */
+  revision: Generated<number>
+  /** An admin wants it to run now. */
+  is_requested: Generated<number>
+  /** The beginning of the run that is not over; 0 for none. */
+  run_at: Generated<number>
+  last_run_at: Generated<number>
+  next_run_at: Generated<number>
+  last_skipped: Generated<number>
+  last_skip_code: Generated<string>
+  created_by: string
+  created_at: number
+}
+
+/** One answer of a channel to a quality check. */
+interface QualityResultsTable {
+  id: Generated<number>
+  check_id: number
+  revision: number
+  run_at: number
+  channel_id: number
+  model: string
+  sample: number
+  created_at: number
+  outcome: string
+  /** JSON: the expectations that were not met. */
+  faults: string
+  error: Generated<string>
+  ms: number
+  input_tokens: Generated<number>
+  output_tokens: Generated<number>
+  /** Units, borne by the site. */
+  cost: Generated<number>
+  /** The beginning of the answer; '' for none. */
+  answer_sealed: Generated<string>
+}
+
+/** How a channel does in a quality check after its last run. */
+interface QualityStandingsTable {
+  check_id: number
+  channel_id: number
+  model: string
+  state: string
+  /** Percent; -1 for none. */
+  share: number
+  baseline: number
+  runs: number
+  passed: number
+  total: number
+  run_at: number
 }
 
 export type Row<Table extends keyof Tables> = Selectable<Tables[Table]>

@@ -27,6 +27,13 @@ import { lackingEndpoints } from './0027-lacking-endpoints.ts'
 import { priceData } from './0028-price-data.ts'
 import { imports } from './0029-imports.ts'
 import { failedCalls } from './0030-failed-calls.ts'
+import { destinations } from './0031-destinations.ts'
+import { recordings } from './0032-recordings.ts'
+import { callStatistics } from './0033-call-statistics.ts'
+import { alerts } from './0034-alerts.ts'
+import { budgets } from './0035-budgets.ts'
+import { statusPage } from './0036-status-page.ts'
+import { qualityChecks } from './0037-quality-checks.ts'
 
 /**
  * All migrations, in the order of their numbers, in which they run. Forward only: a landed one is never edited. How numbers are
@@ -60,4 +67,11 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0028-price-data', up: priceData },
   { name: '0029-imports', up: imports },
   { name: '0030-failed-calls', up: failedCalls },
+  { name: '0031-destinations', up: destinations },
+  { name: '0032-recordings', up: recordings },
+  { name: '0033-call-statistics', up: callStatistics },
+  { name: '0034-alerts', up: alerts },
+  { name: '0035-budgets', up: budgets },
+  { name: '0036-status-page', up: statusPage },
+  { name: '0037-quality-checks', up: qualityChecks },
 ]

@@ -1,0 +1,36 @@
+import type { Kysely } from 'kysely'
+import { addIndex, columnsOf, type Dialect } from '../columns.ts'
+
+/** Destinations of alerts and events, and each message that goes to one. */
+export async function destinations(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
+  const { id, integer, text, required, zero, one, empty } = columnsOf(dialect)
+  await id(db.schema.createTable('destinations'))
+    .addColumn('kind', text, required)
+    .addColumn('name', text, required)
+    .addColumn('language', text, required)
+    .addColumn('status', integer, one)
+    .addColumn('events', text, required)
+    .addColumn('settings_sealed', text, empty)
+    .addColumn('failed_call_id', integer, zero)
+    .addColumn('failing_since', integer, zero)
+    .addColumn('last_error', text, empty)
+    .addColumn('status_time', integer, zero)
+    .addColumn('created_at', integer, required)
+    .execute()
+  await id(db.schema.createTable('deliveries'))
+    .addColumn('destination_id', integer, required)
+    .addColumn('message_id', text, required)
+    .addColumn('type', text, required)
+    .addColumn('message', text, required)
+    .addColumn('state', text, required)
+    .addColumn('attempts', integer, zero)
+    .addColumn('next_at', integer, zero)
+    .addColumn('lease_until', integer, zero)
+    .addColumn('status', integer, zero)
+    .addColumn('answer', text, empty)
+    .addColumn('created_at', integer, required)
+    .addColumn('finished_at', integer, zero)
+    .execute()
+  await addIndex(db, 'deliveries', ['state', 'next_at'])
+  await addIndex(db, 'deliveries', ['destination_id', 'message_id'], true)
+}

@@ -1,0 +1,51 @@
+import { type Kysely, sql } from 'kysely'
+import { addIndex, columnsOf, type Dialect } from '../columns.ts'
+
+/** Rules of alerts, what they have found, what is silenced, and measures that are kept for their previews. */
+export async function alerts(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
+  const { id, integer, text, decimal, required, zero, empty } = columnsOf(dialect)
+  await db.schema
+    .createTable('alert_rules')
+    .addColumn('rule', text, (column) => column.notNull().primaryKey())
+    .addColumn('enabled', integer, required)
+    .addColumn('params', text, required)
+    .addColumn('scope', text, required)
+    .addColumn('destinations', text, required)
+    .addColumn('repeat_seconds', integer, required)
+    .addColumn('notify_recovery', integer, required)
+    .execute()
+  await id(db.schema.createTable('alerts'))
+    .addColumn('rule', text, required)
+    .addColumn('subject', text, required)
+    .addColumn('name', text, required)
+    .addColumn('value', decimal, required)
+    .addColumn('threshold', decimal, required)
+    .addColumn('fired_at', integer, required)
+    .addColumn('resolved_at', integer, zero)
+    .addColumn('notified_at', integer, zero)
+    .addColumn('messages', integer, zero)
+    .execute()
+  // A subject fires once at a time, whichever node finds it first.
+  await sql`create unique index alerts_firing on alerts (rule, subject) where resolved_at = 0`.execute(db)
+  await id(db.schema.createTable('alert_silences'))
+    .addColumn('rule', text, empty)
+    .addColumn('subject', text, empty)
+    .addColumn('until', integer, required)
+    .addColumn('comment', text, empty)
+    .addColumn('created_by', text, required)
+    .addColumn('created_at', integer, required)
+    .execute()
+  await db.schema
+    .createTable('alert_measures')
+    .addColumn('rule', text, required)
+    .addColumn('subject', text, required)
+    .addColumn('node', text, required)
+    .addColumn('hour', integer, required)
+    .addColumn('name', text, required)
+    .addColumn('worst', decimal, required)
+    .addColumn('last', decimal, required)
+    .addColumn('measured_at', integer, required)
+    .addPrimaryKeyConstraint('alert_measures_key', ['rule', 'subject', 'node', 'hour'])
+    .execute()
+  await addIndex(db, 'alert_measures', ['hour'])
+}

@@ -1,0 +1,58 @@
+import type { Kysely } from 'kysely'
+import { addIndex, columnsOf, type Dialect } from '../columns.ts'
+
+/** Quality checks, the results of their runs, and how each channel does. */
+export async function qualityChecks(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
+  const { id, integer, text, decimal, required, zero, one, empty } = columnsOf(dialect)
+  await id(db.schema.createTable('quality_checks'))
+    .addColumn('name', text, required)
+    .addColumn('enabled', integer, one)
+    .addColumn('settings', text, required)
+    .addColumn('question', text, required)
+    .addColumn('revision', integer, one)
+    .addColumn('is_requested', integer, zero)
+    .addColumn('run_at', integer, zero)
+    .addColumn('last_run_at', integer, zero)
+    .addColumn('next_run_at', integer, zero)
+    .addColumn('last_skipped', integer, zero)
+    .addColumn('last_skip_code', text, empty)
+    .addColumn('created_by', text, required)
+    .addColumn('created_at', integer, required)
+    .execute()
+
+  await id(db.schema.createTable('quality_results'))
+    .addColumn('check_id', integer, required)
+    .addColumn('revision', integer, required)
+    .addColumn('run_at', integer, required)
+    .addColumn('channel_id', integer, required)
+    .addColumn('model', text, required)
+    .addColumn('sample', integer, required)
+    .addColumn('created_at', integer, required)
+    .addColumn('outcome', text, required)
+    .addColumn('faults', text, required)
+    .addColumn('error', text, empty)
+    .addColumn('ms', integer, required)
+    .addColumn('input_tokens', integer, zero)
+    .addColumn('output_tokens', integer, zero)
+    .addColumn('cost', integer, zero)
+    .addColumn('answer_sealed', text, empty)
+    .execute()
+  // A run that was cut short goes on where it was, and asks nothing twice.
+  await addIndex(db, 'quality_results', ['check_id', 'channel_id', 'model', 'run_at', 'sample'], true)
+  await addIndex(db, 'quality_results', ['check_id', 'created_at'])
+
+  await db.schema
+    .createTable('quality_standings')
+    .addColumn('check_id', integer, required)
+    .addColumn('channel_id', integer, required)
+    .addColumn('model', text, required)
+    .addColumn('state', text, required)
+    .addColumn('share', decimal, required)
+    .addColumn('baseline', decimal, required)
+    .addColumn('runs', integer, required)
+    .addColumn('passed', integer, required)
+    .addColumn('total', integer, required)
+    .addColumn('run_at', integer, required)
+    .addPrimaryKeyConstraint('quality_standings_key', ['check_id', 'channel_id', 'model'] as never)
+    .execute()
+}
