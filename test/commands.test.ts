@@ -8,9 +8,10 @@ import { openSecrets } from '../src/server/db/key-ring.ts'
 import { migrate } from '../src/server/db/migrate.ts'
 import { serverOfTest, signIn, type TestServer } from './helpers/app.ts'
 import { testMasterKey } from './helpers/core.ts'
-import { eachDatabase, freshDatabase } from './helpers/databases.ts'
+import { anyDatabase, eachDatabase, freshDatabase } from './helpers/databases.ts'
 import { addChannel } from './helpers/seed.ts'
 import { sluice } from './helpers/sluice.ts'
+import { isTorture } from './helpers/torture.ts'
 import { ask, chat, completion, httpUpstream, model, settledCharges } from './relay/stage.ts'
 
 const masterKey = testMasterKey.toString('base64')
@@ -64,69 +65,6 @@ eachDatabase('the command line', (_fresh, kind) => {
     )
   })
 
-  it('doctor says what the server needs and which channels do not answer', async () => {
-    const server = await serverOfTest(kind)
-    const url = await httpUpstream((request, response) => {
-      request.resume()
-      response.writeHead(404).end()
-    })
-    const good = await addChannel(server, { url, models: model })
-    const env = { ...envOf(server), PORT: new URL(server.url).port }
-    const clean = await sluice(['doctor', '--json'], env)
-    expect([clean.code, clean.errors]).toEqual([0, ''])
-    const { ok, checks } = JSON.parse(clean.output) as { ok: boolean; checks: { name: string; state: string; found: string }[] }
-    const stateOf = (name: string) => checks.find((check) => check.name === name)
-    expect(ok).toBe(true)
-    expect(stateOf('Port')).toMatchObject({ state: 'ok', found: expect.stringContaining('Sluice 1.') })
-    expect(stateOf('Database')).toMatchObject({
-      state: 'ok',
-      found: expect.stringContaining(kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'),
-    })
-    expect(stateOf('Clock')).toMatchObject({ state: 'ok' })
-    expect(stateOf(`Channel ${good}`)).toMatchObject({ state: 'ok', found: expect.stringContaining(url) })
-    expect(stateOf('Disk') !== undefined).toBe(kind === 'sqlite')
-
-    const dead = await addChannel(server, { url: 'http://127.0.0.1:9', models: model })
-    const other = await httpUpstream((_request, response) => void response.end('something else'))
-    const found = await sluice(['doctor'], {
-      ...env,
-      PORT: new URL(other).port,
-      REDIS_URL: 'redis://127.0.0.1:9',
-      WORKERS: '256',
-    })
-    expect(found.code).toBe(1)
-    expect(found.output).toMatch(new RegExp(`FAILED  Channel ${dead}: the address could not be reached`))
-    expect(found.output).toMatch(/FAILED {2}Port: .* is used by another program/)
-    expect(found.output).toMatch(/WARNING Redis: /)
-    expect(found.output).toMatch(/WARNING Processes: WORKERS=256 on /)
-    expect(found.output).not.toMatch(/sk-/)
-
-    const wrongKey = await sluice(['doctor', '--json'], { ...env, MASTER_KEY: Buffer.alloc(32, 3).toString('base64') })
-    expect([wrongKey.code, JSON.parse(wrongKey.output).ok]).toEqual([1, false])
-    expect(await sluice(['doctor'], { ...env, PORT: 'x' })).toMatchObject({
-      code: 1,
-      output: expect.stringContaining('FAILED  Settings: PORT'),
-    })
-  })
-
-  it('root-password sets a new password for a locked-out super admin, and ends their sessions', async () => {
-    const server = await serverOfTest(kind)
-    await server.app.db.updateTable('users').set({ status: 2 }).where('id', '=', 1).execute()
-    const env = envOf(server)
-    expect(await sluice(['root-password'], env)).toMatchObject({ code: 2, errors: expect.stringContaining('--yes') })
-    expect(await sluice(['root-password', '--user', 'nobody', '--yes'], env)).toMatchObject({ code: 2 })
-
-    const reset = await sluice(['root-password', '--yes', '--json'], env)
-    const { username, password } = JSON.parse(reset.output)
-    expect([reset.code, username]).toEqual([0, 'root'])
-    expect(await signIn(server.url, password)).toContain('session=')
-    await expect.poll(async () => (await server.raw('GET /api/user/self')).status).toBe(401)
-
-    expect((await sluice(['root-password', '--password-stdin', '--yes'], env, 'short')).errors).toContain('8')
-    expect(await sluice(['root-password', '--password-stdin', '--yes'], env, 'brave horse 11\n')).toMatchObject({ code: 0 })
-    expect(await signIn(server.url, 'brave horse 11')).toContain('session=')
-  })
-
   it('rotate-key puts a new master key in force, also after a run that was interrupted', async () => {
     const database = await freshDatabase(kind, 'empty')
     const env = { ...database.env, DATA_DIR: database.env.DATA_DIR || mkdtempSync(join(tmpdir(), 'sluice-')) }
@@ -157,7 +95,7 @@ eachDatabase('the command line', (_fresh, kind) => {
     await database.drop()
   })
 
-  it.each(['sqlite', 'postgres'] as const)(
+  it.each(isTorture ? (['sqlite', 'postgres'] as const) : [kind === 'sqlite' ? ('postgres' as const) : ('sqlite' as const)])(
     'backup while calls are charged, and restore into an empty database: %s',
     async (into) => {
       const server = await serverOfTest(kind)
@@ -178,9 +116,11 @@ eachDatabase('the command line', (_fresh, kind) => {
         return calls
       })()
       const written = await sluice(['backup', file, '--json'], envOf(server))
+      const verifiedMeanwhile = await sluice(['verify', '--json'], envOf(server))
       isOver = true
       const calls = await load
       expect([written.code, written.errors]).toEqual([0, ''])
+      expect(JSON.parse(verifiedMeanwhile.output)).toMatchObject({ ok: true, charges: { differing: 0, withoutRow: 0 } })
       const { rows } = JSON.parse(written.output)
       expect(rows.logs).toBeGreaterThanOrEqual(3)
       expect(rows.logs).toBeLessThanOrEqual(calls)
@@ -218,15 +158,92 @@ eachDatabase('the command line', (_fresh, kind) => {
   })
 })
 
-it('without a database a command fails, and creates none', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-'))
-  const { code, errors } = await sluice(['verify'], { DATA_DIR: folder })
-  expect([code, errors, readdirSync(folder)]).toEqual([2, expect.stringContaining('There is no database'), []])
+anyDatabase('the command line, over a running server,', (_fresh, kind) => {
+  it('doctor says what the server needs and which channels do not answer', async () => {
+    const server = await serverOfTest(kind)
+    const url = await httpUpstream((request, response) => {
+      request.resume()
+      response.writeHead(404).end()
+    })
+    const good = await addChannel(server, { url, models: model })
+    const env = { ...envOf(server), PORT: new URL(server.url).port }
+    const clean = await sluice(['doctor', '--json'], env)
+    expect([clean.code, clean.errors]).toEqual([0, ''])
+    const { ok, checks } = JSON.parse(clean.output) as { ok: boolean; checks: { name: string; state: string; found: string }[] }
+    const stateOf = (name: string) => checks.find((check) => check.name === name)
+    expect(ok).toBe(true)
+    expect(stateOf('Port')).toMatchObject({ state: 'ok', found: expect.stringContaining('Sluice 1.') })
+    expect(stateOf('Database')).toMatchObject({
+      state: 'ok',
+      found: expect.stringContaining(kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'),
+    })
+    expect(stateOf('Clock')).toMatchObject({ state: 'ok' })
+    expect(stateOf(`Channel ${good}`)).toMatchObject({ state: 'ok', found: expect.stringContaining(url) })
+    expect(stateOf('Disk') !== undefined).toBe(kind === 'sqlite')
+
+    const dead = await addChannel(server, { url: 'http://127.0.0.1:9', models: model })
+    const other = await httpUpstream((_request, response) => void response.end('something else'))
+    const found = await sluice(['doctor'], {
+      ...env,
+      PORT: new URL(other).port,
+      REDIS_URL: 'redis://127.0.0.1:9',
+      WORKERS: '256',
+    })
+    expect(found.code).toBe(1)
+    expect(found.output).toMatch(
+      new RegExp(`FAILED  Channel ${dead}: .*http://127.0.0.1:9: the address could not be reached \\(.*ECONNREFUSED`),
+    )
+    expect(found.output).toMatch(/FAILED {2}Port: .* is used by another program/)
+    expect(found.output).toMatch(/WARNING Redis: /)
+    expect(found.output).toMatch(/WARNING Processes: WORKERS=256 on /)
+    expect(found.output).not.toMatch(/sk-/)
+    const lines = found.output.trimEnd().split('\n')
+    const problems = lines.flatMap((line, index) => (/^(FAILED|WARNING)/.test(line) ? [index] : []))
+    expect(problems.map((index) => lines[index + 1])).toEqual(problems.map(() => expect.stringMatching(/^ {8}\w/)))
+
+    const wrongKey = await sluice(['doctor', '--json'], { ...env, MASTER_KEY: Buffer.alloc(32, 3).toString('base64') })
+    expect([wrongKey.code, JSON.parse(wrongKey.output).ok]).toEqual([1, false])
+    expect(await sluice(['doctor'], { ...env, PORT: 'x' })).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('FAILED  Settings: PORT'),
+    })
+  })
+
+  it('root-password sets a new password for a locked-out super admin, and ends their sessions', async () => {
+    const server = await serverOfTest(kind)
+    await server.app.db.updateTable('users').set({ status: 2 }).where('id', '=', 1).execute()
+    const env = envOf(server)
+    expect(await sluice(['root-password'], env)).toMatchObject({ code: 2, errors: expect.stringContaining('--yes') })
+    expect(await sluice(['root-password', '--user', 'nobody', '--yes'], env)).toMatchObject({ code: 2 })
+
+    const reset = await sluice(['root-password', '--yes', '--json'], env)
+    const { username, password } = JSON.parse(reset.output)
+    expect([reset.code, username]).toEqual([0, 'root'])
+    expect(await signIn(server.url, password)).toContain('session=')
+    await expect.poll(async () => (await server.raw('GET /api/user/self')).status).toBe(401)
+
+    expect((await sluice(['root-password', '--password-stdin', '--yes'], env, 'short')).errors).toContain('8')
+    expect(await sluice(['root-password', '--password-stdin', '--yes'], env, 'brave horse 11\n')).toMatchObject({ code: 0 })
+    expect(await signIn(server.url, 'brave horse 11')).toContain('session=')
+  })
 })
 
-it('every command has help', async () => {
-  for (const command of ['serve', 'verify', 'backup', 'restore', 'rotate-key', 'root-password']) {
-    const { code, output } = await sluice([command, '--help'], {})
-    expect([code, output]).toEqual([0, expect.stringContaining(`Usage: sluice ${command}`)])
+it('without a database a command fails, and creates none', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-'))
+  const { code, errors, output } = await sluice(['verify', '--json'], { DATA_DIR: folder })
+  expect([code, errors, readdirSync(folder)]).toEqual([2, expect.stringContaining('There is no database'), []])
+  expect(JSON.parse(output)).toEqual({ ok: false, error: expect.stringContaining('There is no database') })
+})
+
+it('every command has help, and a command line that is not understood fails', async () => {
+  const commands = ['serve', 'import', 'doctor', 'verify', 'backup', 'restore', 'rotate-key', 'root-password']
+  const runs = [['--help'], ...commands.map((command) => [command, '--help']), ['nonsense'], ['verify', '--json', '--nonsense']]
+  const ran = await Promise.all(runs.map((args) => sluice(args, {})))
+  expect(ran.map(({ code }) => code)).toEqual([0, ...commands.map(() => 0), 2, 2])
+  for (const [index, command] of commands.entries()) {
+    expect(ran[0]?.output).toContain(`  ${command} `)
+    expect(ran[index + 1]?.output).toContain(`Usage: sluice ${command}`)
   }
+  expect(ran.at(-2)).toMatchObject({ output: '', errors: expect.stringContaining("unknown command 'nonsense'") })
+  expect(JSON.parse(ran.at(-1)?.output ?? '')).toEqual({ ok: false, error: "error: unknown option '--nonsense'" })
 })

@@ -7,13 +7,14 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { type ServerSettings, signIn, startServer } from './helpers/app.ts'
 import { testMasterKey } from './helpers/core.ts'
-import { eachDatabase, freshDatabase, type TestDatabase } from './helpers/databases.ts'
+import { anyDatabase, type DatabaseKind, eachDatabase, freshDatabase, type TestDatabase } from './helpers/databases.ts'
 import { changedOriginal, logRows, type Original, originalFile, originals } from './helpers/family-database.ts'
 import { statementsFor } from './helpers/family-schema.ts'
 import { type MariadbServer, startMariadb } from './helpers/mariadb-server.ts'
 import { startProcess } from './helpers/process.ts'
 import { sluice, sluiceProgram } from './helpers/sluice.ts'
 import { copyPostgres, dropPostgres } from './helpers/templates.ts'
+import { sampled } from './helpers/torture.ts'
 import { ask, chat, completion, httpUpstream } from './relay/stage.ts'
 
 const calls: Readonly<Record<Original, { key: string; model: string }>> = {
@@ -50,14 +51,14 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => mariadb?.stop())
 
-eachDatabase('sluice import', (_fresh, kind) => {
-  const emptyDatabase = async () => {
-    const database = await freshDatabase(kind, 'empty')
-    onTestFinished(() => database.drop())
-    return database
-  }
+async function emptyDatabaseOf(kind: DatabaseKind): Promise<TestDatabase> {
+  const database = await freshDatabase(kind, 'empty')
+  onTestFinished(() => database.drop())
+  return database
+}
 
-  it.each(Object.keys(originals) as Original[])(
+eachDatabase('sluice import', (_fresh, kind) => {
+  it.each(sampled(Object.keys(originals) as Original[], kind === 'sqlite' ? 1 : 3))(
     'of %s: an old key calls, an old password logs in, and the books are whole',
     async (original) => {
       const { family, rootPassword } = originals[original]
@@ -66,7 +67,7 @@ eachDatabase('sluice import', (_fresh, kind) => {
         response.setHeader('content-type', 'application/json').end(completion())
       })
       const file = changedOriginal(original, [`update channels set base_url = '${upstream}' where id = 1`])
-      const database = await emptyDatabase()
+      const database = await emptyDatabaseOf(kind)
       const report = await runImport(database, [family, file, '--yes'])
       expect(report.ok).toBe(true)
       expect(report.balances.after).toBe(report.balances.source)
@@ -90,8 +91,12 @@ eachDatabase('sluice import', (_fresh, kind) => {
       ).toBe(true)
     },
   )
+})
 
-  it('goes on after it was killed, and nothing is twice', async () => {
+anyDatabase('an import', (_fresh, kind) => {
+  const emptyDatabase = () => emptyDatabaseOf(kind)
+
+  it('continues after it was killed, without duplicates', async () => {
     const rows = 20_000
     const file = changedOriginal('new-api-0.4', [logRows(rows)])
     const database = await emptyDatabase()
@@ -238,7 +243,21 @@ it('a server leaves SQL_DSN alone and names the import; SESSION_SECRET is no mas
   expect(key).not.toContain(names.SESSION_SECRET.repeat(2))
 })
 
-it('refuses in words what it cannot read, and writes nothing without --yes', async () => {
+it('a dry run works on a copy of a SQLite database, while a server holds its write lock', async () => {
+  const database = await freshDatabase('sqlite', 'empty')
+  onTestFinished(() => database.drop())
+  await runImport(database, ['one-api', originalFile('one-api-0.6'), '--yes'])
+  const open = await database.open()
+  onTestFinished(() => open.close())
+  await open.db.transaction().execute(async (within) => {
+    await within.updateTable('users').set({ display_name: 'busy' }).execute()
+    const dry = await runImport(database, ['one-api', originalFile('one-api-0.6'), '--dry-run'])
+    expect([dry.dryRun, dry.tables.logs.same, dry.balances.before]).toEqual([true, 300, dry.balances.source])
+  })
+  expect(await open.db.selectFrom('users').select('display_name').execute()).toEqual([{ display_name: 'busy' }])
+})
+
+it('names the error of a source that it cannot read, and writes nothing without --yes', async () => {
   const database = await freshDatabase('sqlite', 'empty')
   onTestFinished(() => database.drop())
   const refusal = async (...args: string[]) => {
@@ -249,6 +268,10 @@ it('refuses in words what it cannot read, and writes nothing without --yes', asy
   expect(await refusal('new-api', originalFile('one-api-0.6'), '--dry-run')).toMatch(/^2 .*sluice import one-api/)
   expect(await refusal('new-api', originalFile('new-api-0.4'), '--logs', 'clickhouse://127.0.0.1/logs', '--dry-run')).toMatch(
     /^2 .*ClickHouse/,
+  )
+  const withoutLogs = changedOriginal('new-api-0.4', ['drop table logs'])
+  expect(await refusal('new-api', originalFile('new-api-0.4'), '--logs', withoutLogs, '--dry-run')).toMatch(
+    /^2 .*no table `logs`/,
   )
   expect(await refusal('new-api', '/nowhere/one-api.db', '--dry-run')).toMatch(/^2 .*no such file/)
   expect(await refusal('new-api', '--dry-run')).toMatch(/^2 .*SQL_DSN/)

@@ -20,11 +20,11 @@ export interface MariadbServer {
 const run = promisify(execFile)
 const password = 'p@ss:word/1'
 const dumpMaxBytes = 64 << 20
+const launchesMax = 3
 
 /** Undefined, with a loud notice, on a machine without `mariadbd` (Debian package mariadb-server). */
 export async function startMariadb(): Promise<MariadbServer | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-mariadb-'))
-  const port = await freePort()
   const asRoot = process.getuid?.() === 0 ? ['--user=root'] : []
   const plain = ['--no-defaults', `--datadir=${join(folder, 'data')}`]
   const socket = join(folder, 'socket')
@@ -47,9 +47,14 @@ export async function startMariadb(): Promise<MariadbServer | undefined> {
     await stop()
     return undefined
   }
-  const settings = [`--port=${port}`, '--bind-address=127.0.0.1', `--socket=${socket}`, `--pid-file=${join(folder, 'pid')}`]
   const light = ['--skip-log-bin', '--innodb-flush-log-at-trx-commit=0', '--innodb-buffer-pool-size=32M']
-  server = spawn('mariadbd', [...plain, ...asRoot, ...settings, ...light], { stdio: 'ignore' })
+  // Another process may take a free port before the server has it.
+  let port = 0
+  const launch = async () => {
+    port = await freePort()
+    const settings = [`--port=${port}`, '--bind-address=127.0.0.1', `--socket=${socket}`, `--pid-file=${join(folder, 'pid')}`]
+    server = spawn('mariadbd', [...plain, ...asRoot, ...settings, ...light], { stdio: 'ignore' })
+  }
 
   const connect = (database?: string) =>
     createConnection({
@@ -58,14 +63,18 @@ export async function startMariadb(): Promise<MariadbServer | undefined> {
       multipleStatements: true,
       ...(database === undefined ? {} : { database }),
     })
-  for (;;) {
+  await launch()
+  for (let launches = 1; ; ) {
     const connection = await connect().catch(() => undefined)
     if (connection) {
       await connection.query(`create user 'mover'@'%' identified by '${password}'; grant select on *.* to 'mover'@'%'`)
       await connection.end()
       break
     }
-    if (server.exitCode !== null) throw new Error(`MariaDB ended with ${server.exitCode}`)
+    if (server?.exitCode != null) {
+      if (launches++ === launchesMax) throw new Error(`MariaDB ended with ${server.exitCode}`)
+      await launch()
+    }
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 

@@ -13,7 +13,7 @@ export const backupCommand = reporting(
   async (_options, [file = '']) => {
     const database = await openDatabase(readServerEnv())
     try {
-      const { rows } = await writeBackup(database, file, (table) => progress(`backing up ${table}`))
+      const { rows } = await writeBackup(database, file, (text) => progress(`backing up: ${text}`))
       progress('')
       const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
       const bytes = statSync(file).size

@@ -226,20 +226,29 @@ async function checkChannels(core: Core, upstream: UpstreamAgents): Promise<Chec
 
 async function checkChannel(core: Core, upstream: UpstreamAgents, id: number): Promise<Check> {
   const name = `Channel ${id}`
+  const opened = await openChannel(core, id).catch((error: unknown) => messageOf(error))
+  if (typeof opened === 'string') return failed(name, opened, 'Correct its settings in the console, and test it there.')
+  const { row, keys } = opened
+  const [first] = keys
+  if (!first) return failed(name, `${row.name} has no key`, 'Enter its key in the console.')
+  if (!/^https?:/.test(first.baseUrl))
+    return { name, state: 'ok', found: `${row.name}: its address follows from its key; not asked` }
+  const { origin } = new URL(first.baseUrl)
   try {
-    const { row, keys } = await openChannel(core, id)
-    const [first] = keys
-    if (!first) return failed(name, `${row.name} has no key`, 'Enter its key in the console.')
-    if (!/^https?:/.test(first.baseUrl))
-      return { name, state: 'ok', found: `${row.name}: its address follows from its key; not asked` }
-    const { origin } = new URL(first.baseUrl)
-    await callConfigured(upstream, { url: origin, proxy: first.setting.proxy ?? '', timeoutMs: 5000, sizeBytesMax: 1024 * 1024 })
-    return { name, state: 'ok', found: `${row.name}: ${origin} answers` }
+    await callConfigured(upstream, { url: origin, proxy: first.setting.proxy ?? '', timeoutMs: 5000, sizeBytesMax: mega })
   } catch (error) {
-    if (error instanceof CallFailure && error.kind === 'too_large') return { name, state: 'ok', found: 'answers' }
+    const isAnswer = error instanceof CallFailure && error.kind === 'too_large'
     const advice = 'Check its address and its proxy, and that this machine may reach them.'
-    return failed(name, error instanceof CallFailure ? error.text.en : messageOf(error), advice)
+    if (!isAnswer) return failed(name, `${row.name}: ${origin}: ${reasonOf(error)}`, advice)
   }
+  return { name, state: 'ok', found: `${row.name}: ${origin} answers` }
+}
+
+/** With the first cause: whether the name was not found, the connection refused, or a certificate not valid. */
+function reasonOf(error: unknown): string {
+  let cause = error
+  while (cause instanceof Error && cause.cause !== undefined) cause = cause.cause
+  return cause === error ? messageOf(error) : `${messageOf(error)} (${messageOf(cause)})`
 }
 
 function failed(name: string, found: string, advice: string): Check {

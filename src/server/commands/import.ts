@@ -2,8 +2,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { masterKeyFile } from '../db/key-ring.ts'
 import { migrate, requireCurrentSchema } from '../db/migrate.ts'
-import { databaseFile, openDatabase } from '../db/open.ts'
+import { copyDatabaseFile, databaseFile, openDatabase } from '../db/open.ts'
 import { type Env, readEnv } from '../env.ts'
 import type { IntoExisting } from '../import/context.ts'
 import { type FamilyName, families } from '../import/families.ts'
@@ -36,7 +37,10 @@ export const importCommand = reporting<Options>(
     .option('--logs <source>', 'the database of the log if it is a separate one; default: LOG_SQL_DSN')
     .option('--logs-days <number>', 'import log rows of the last days only', wholeDays)
     .addOption(new Option('--into-existing <way>', 'what to do with users whose names already exist').choices(['rename', 'skip']))
-    .option('--dry-run', 'report what would be done, and write nothing')
+    .option(
+      '--dry-run',
+      'report what would be done, and write nothing: in a temporary copy of an embedded database, on PostgreSQL in one transaction that is rolled back and locks rows meanwhile',
+    )
     .option('--yes', 'do it'),
   async ({ intoExisting = 'refuse', logs: logsGiven = process.env.LOG_SQL_DSN, logsDays, dryRun = false, yes }, args) => {
     const [family = '', given = process.env.SQL_DSN ?? ''] = args
@@ -46,7 +50,7 @@ export const importCommand = reporting<Options>(
       )
     if (given === '') throw new Error('Give the database: a file, an address, or SQL_DSN')
     const source = family === 'litellm' ? await openLitellmSource(given) : await openSource(given, progress)
-    const logs = logsGiven ? await openSource(logsGiven, progress).catch((error) => closeAndThrow(source, error)) : undefined
+    const logs = logsGiven ? await openLogs(logsGiven).catch((error) => closeAndThrow(source, error)) : undefined
     const logsSince = logsDays === undefined ? 0 : Math.trunc(Date.now() / 1000) - logsDays * daySeconds
     try {
       const report = await withDestination(dryRun, (core) =>
@@ -81,19 +85,40 @@ function wholeDays(text: string): number {
   return days
 }
 
+async function openLogs(given: string): Promise<Source> {
+  const logs = await openSource(given, progress)
+  if (logs.tables.has('logs')) return logs
+  return closeAndThrow(logs, new Error('The database that --logs or LOG_SQL_DSN names has no table `logs`'))
+}
+
 async function closeAndThrow(source: Source, error: unknown): Promise<never> {
   await source.close()
   throw error
 }
 
-/** The database of the server, which is made where there is none; for a dry run in a folder that is removed afterwards. */
+/**
+ * The database of the server, which is made where there is none. A dry run gets a copy of an embedded database in a folder that is removed
+ * afterwards: its one long transaction would block the writes of a running server.
+ */
 async function withDestination<Result>(dryRun: boolean, work: (core: Core) => Promise<Result>): Promise<Result> {
   const env = readEnv(process.env)
   if (!dryRun) return withDatabase(env, migrate, work)
-  if (!(await isAbsent(env))) return withDatabase(env, requireCurrentSchema, work)
+  if (await isAbsent(env))
+    return inFolder((DATA_DIR) =>
+      withDatabase({ ...env, DATABASE_URL: '', DATA_DIR, MASTER_KEY: '', MASTER_KEY_FILE: '' }, migrate, work),
+    )
+  if (env.DATABASE_URL !== '') return withDatabase(env, requireCurrentSchema, work)
+  return inFolder((DATA_DIR) => {
+    progress('copying the database')
+    copyDatabaseFile(join(env.DATA_DIR, databaseFile), join(DATA_DIR, databaseFile))
+    return withDatabase({ ...env, DATA_DIR, MASTER_KEY_FILE: masterKeyFile(env) }, migrate, work)
+  })
+}
+
+async function inFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-dry-run-'))
   try {
-    return await withDatabase({ ...env, DATABASE_URL: '', DATA_DIR: folder, MASTER_KEY: '', MASTER_KEY_FILE: '' }, migrate, work)
+    return await work(folder)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

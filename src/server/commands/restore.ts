@@ -15,7 +15,7 @@ export const restoreCommand = reporting<{ json?: true; yes?: true }>(
     if (!yes) throw new Error('This fills the database that DATA_DIR or DATABASE_URL names: say --yes')
     const database = await openDatabase(readEnv(process.env))
     try {
-      const { rows } = await restoreBackup(file, database, (table) => progress(`restoring ${table}`))
+      const { rows } = await restoreBackup(file, database, (text) => progress(`restoring: ${text}`))
       progress('')
       const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
       return {

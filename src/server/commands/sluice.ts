@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { Command } from 'commander'
+import { Command, CommanderError } from 'commander'
 import { version } from '../lib/version.ts'
 import { backupCommand } from './backup.ts'
 import { exitCodes } from './command.ts'
@@ -16,6 +16,8 @@ const program = new Command('sluice')
   .description('The gateway in front of AI model APIs, and the work of its operator')
   .version(version)
   .showHelpAfterError()
+  // Its own exit code for a command line that it does not understand is that of a problem that was found.
+  .exitOverride()
 for (const command of [
   serveCommand,
   importCommand,
@@ -26,11 +28,17 @@ for (const command of [
   rotateKeyCommand,
   rootPasswordCommand,
 ])
-  program.addCommand(command)
+  program.addCommand(command.copyInheritedSettings(program))
 
 try {
   await program.parseAsync()
 } catch (error) {
-  process.stderr.write(`sluice: ${error instanceof Error ? error.message : String(error)}\n`)
-  process.exitCode = exitCodes.failed
+  if (error instanceof CommanderError && error.exitCode === 0) process.exitCode = exitCodes.ok
+  else {
+    const message = error instanceof Error ? error.message : String(error)
+    // commander has printed its own errors.
+    if (!(error instanceof CommanderError)) process.stderr.write(`sluice: ${message}\n`)
+    if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify({ ok: false, error: message })}\n`)
+    process.exitCode = exitCodes.failed
+  }
 }

@@ -157,6 +157,15 @@ eachDatabase('an import', (fresh, kind) => {
     expect(channels[1]?.model_mapping).toBe('{broken')
   })
 
+  it('reads a row once whose id is beyond the safe range of numbers', async () => {
+    const core = await started()
+    const twice =
+      'insert into logs (id, user_id, created_at, type, quota) select 9007199254740992 + column1, 1, 1, 3, 0 from (values (0), (1))'
+    const { tables } = await importFile(core, changedOriginal('new-api-0.4', [twice]))
+    expect(tables.logs).toMatchObject({ read: 15 })
+    expect((tables.logs?.taken ?? 0) + (tables.logs?.refused ?? 0)).toBe(15)
+  })
+
   it('refuses users whose names already exist, or renames or skips them', async () => {
     const taken = async (intoExisting: ImportOrder['intoExisting']) => {
       const core = await started()
@@ -190,7 +199,7 @@ eachDatabase('an import', (fresh, kind) => {
     const file = changedOriginal('new-api-0.4', [
       `update quota_data set count = count + 2, quota = quota + 60, token_used = token_used + 60 where id = 1`,
       `insert into quota_data values (4, 1, 'root', 'm-old', 1790000000, 7, 1, 9), (5, 99, 'gone', 'm-old', 1790000000, 7, 1, 9)`,
-      `insert into logs (id, user_id, created_at, type, content, quota) values (14, 1, 1795415050, 5, 'error', 3), (15, 99, 1795415050, 1, '', 0)`,
+      `insert into logs (id, user_id, created_at, type, content, quota) values (14, 1, 1795415050, 5, 'error', 3), (15, 99, 1795415050, 1, '', 0), (2199023255552, 1, 1795415050, 1, '', 0)`,
       `update logs set content = null, username = null where id = 2`,
       `insert into top_ups values (1, 1, 10, 73.5, 'T1', 1795415000, 'success'), (2, 1, 10, 73.5, 'T2', 1795415000, 'pending'), (3, 99, 1, 7, 'T3', 1, 'success')`,
       `insert into midjourneys (id, code, user_id, action, mj_id, status, channel_id, quota) values (1, 1, 1, 'IMAGINE', 'm1', 'SUCCESS', 1, 5), (2, 1, 1, 'IMAGINE', 'm2', 'IN_PROGRESS', 99, 5)`,
@@ -200,7 +209,11 @@ eachDatabase('an import', (fresh, kind) => {
     const recent = await importFile(core, file, 'new-api', { logsSince: 1795415051 })
     expect(recent.tables.logs).toMatchObject({ read: 0, taken: 0 })
     const all = await importFile(core, file)
-    expect(all.tables.logs).toMatchObject({ read: 15, taken: 14, changed: 1, refused: 1 })
+    expect(all.tables.logs).toMatchObject({ read: 16, taken: 14, changed: 1, refused: 2 })
+    expect(all.tables.logs?.findings.filter(({ kind }) => kind === 'refused')).toEqual([
+      { kind: 'refused', what: 'its id is below 1 or too large', rows: 1, ids: [{ id: 2199023255552 }] },
+      { kind: 'refused', what: 'its user was not imported', rows: 1, ids: [{ id: 15 }] },
+    ])
     expect(all.tables.top_ups).toMatchObject({ same: 2, refused: 1 })
     expect(recent.tables.midjourneys).toMatchObject({ taken: 2 })
 
@@ -244,7 +257,9 @@ eachDatabase('an import', (fresh, kind) => {
     const core = await empty()
     await importFile(core, originalFile('new-api-0.6'))
     const file = join(mkdtempSync(join(tmpdir(), 'sluice-')), 'backup.db')
-    expect((await writeBackup(core.database, file)).rows.logs).toBe(300)
+    const said: string[] = []
+    expect((await writeBackup(core.database, file, (text) => void said.push(text))).rows.logs).toBe(300)
+    expect(said).toEqual(expect.arrayContaining(['logs 300 of 300', 'checking the file']))
     const other = await empty()
     await other.db.deleteFrom('key_ring').execute()
     await restoreBackup(file, other.database)

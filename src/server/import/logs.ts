@@ -21,9 +21,11 @@ export async function takeLogs(run: Import, within: Within, rows: readonly Sourc
   table.read += rows.length
   const numbered = rows.flatMap((row) => {
     const id = importedLogId(run.id, row.id)
-    return id === undefined ? [] : [{ id, row }]
+    if (id !== undefined) return [{ id, row }]
+    table.refused++
+    addFinding(table, 'refused', { what: 'its id is below 1 or too large' }, row.id)
+    return []
   })
-  table.refused += rows.length - numbered.length
   const [first, last] = [numbered[0], numbered.at(-1)]
   if (!first || !last) return
   const known = await within.selectFrom('logs').select('id').where('id', '>=', first.id).where('id', '<=', last.id).execute()

@@ -9,8 +9,8 @@ import { addFinding, type TableReport } from './report.ts'
 import { SourceRow } from './source-row.ts'
 
 /**
- * Imports options that are set in the source and not set here; options that are set here keep their values. An option that depends on another
- * one is tried again after that one was imported.
+ * Imports options that are set in the source and not set here; options that are set here keep their values. An option that depends
+ * on another one is retried after that one was imported.
  */
 export async function takeOptions({ core, source }: Import, within: Within, table: TableReport): Promise<void> {
   const { values: before } = await readOptions(within, core.secrets)

@@ -14,7 +14,7 @@ import { takeOptions } from './options.ts'
 import { takeDrawing, takeTask, takeTopUp, unitsPerUsdOf } from './orders.ts'
 import { takeRedemption } from './redemptions.ts'
 import { addFinding, addReport, type ImportReport, newTableReport, type TableReport } from './report.ts'
-import type { Source } from './source.ts'
+import { exactId, type Source } from './source.ts'
 import { Refused, Skipped, SourceRow } from './source-row.ts'
 import { takeToken } from './tokens.ts'
 import { compareUser, takeUser } from './users.ts'
@@ -137,7 +137,7 @@ async function beginImport(
 ): Promise<{ id: number; keepsIds: boolean }> {
   for (const { table, secret } of steps) {
     if (!secret || !source.tables.has(table)) continue
-    const rows = (await source.page(table, { after: 0, limit: knownAgainBy })).map((values) => new SourceRow(values))
+    const rows = (await source.page(table, { after: 0n, limit: knownAgainBy })).map((values) => new SourceRow(values))
     const marks = new Map(rows.map((row) => [markOf(core, row, secret), row.id]))
     if (marks.size === 0) continue
     const known = await within
@@ -194,9 +194,10 @@ interface Pages {
 async function takePages(run: Import, source: Source, { inTransaction, since, name, size, take }: Pages): Promise<TableReport> {
   const table = newTableReport()
   const total = await source.count(name, since)
-  for (let after = Number.MIN_SAFE_INTEGER; ; ) {
+  for (let after = -(2n ** 63n); ; ) {
     const page = await source.page(name, { after, limit: size, since })
-    if (page.length === 0) return table
+    const last = page.at(-1)
+    if (!last) return table
     await inBatch(run, table, inTransaction, (batch, within, part) =>
       take(
         batch,
@@ -205,7 +206,7 @@ async function takePages(run: Import, source: Source, { inTransaction, since, na
         part,
       ),
     )
-    after = Number(page.at(-1)?.id ?? Number.MAX_SAFE_INTEGER)
+    after = exactId(last)
     run.onProgress(`${name} ${table.read} of ${total}`)
     await setImmediate()
   }

@@ -11,11 +11,16 @@ export interface Source {
   /** The columns of each table. */
   readonly tables: ReadonlyMap<string, ReadonlySet<string>>
   /** Rows with ids greater than `after`, ordered by id; with `since` (unix seconds) only rows created then or later. */
-  page(table: string, where: { readonly after: number; readonly limit: number; readonly since?: number }): Promise<SourceValues[]>
+  page(table: string, where: { readonly after: bigint; readonly limit: number; readonly since?: number }): Promise<SourceValues[]>
   /** All rows of a short table. */
   all(table: string): Promise<SourceValues[]>
   count(table: string, since?: number): Promise<number>
   close(): Promise<void>
+}
+
+/** The id of a row, exact beyond the safe range of numbers too, so that the next page begins behind it. */
+export function exactId({ id }: SourceValues): bigint {
+  return BigInt(String(id))
 }
 
 /** The part of a source that differs between databases. */
@@ -39,7 +44,7 @@ export function sourceOver(connection: SourceConnection): Source {
     kind,
     tables,
     page(table, { after, limit, since }) {
-      const rows = from(table, [`${quoted('id')} > ${Math.trunc(after)}`, created(since)])
+      const rows = from(table, [`${quoted('id')} > ${after}`, created(since)])
       return query(`select * ${rows} order by ${quoted('id')} limit ${Math.trunc(limit)}`)
     },
     all: (table) => query(`select * ${from(table, [])}`),

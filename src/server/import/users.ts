@@ -72,7 +72,7 @@ export async function compareUser(_run: Import, within: Within, row: SourceRow, 
     )
 }
 
-/** The super admin whom the first start created, if no import has replaced it yet: the first super admin of the source takes its place. */
+/** The super admin whom the first start created, if no import has replaced it yet: the first super admin of the source replaces it. */
 async function firstRootToReplace({ keepsIds, id }: Import, within: Within, row: SourceRow): Promise<Row<'users'> | undefined> {
   if (!keepsIds || !isRoot(row.integer('role'))) return undefined
   const own = await within.selectFrom('users').selectAll().where('role', '=', role.root).orderBy('id').limit(2).execute()
