@@ -77,7 +77,7 @@ export interface WriteContext {
   /** The model that the caller asked for. */
   readonly model: string
   readonly dialogue: Dialogue
-  /** A new id for an item inside of the reply. */
+  /** A new id for an item of the reply. */
   newId(prefix: string): string
   /** About how many tokens the prompt has, for a format that reports it before the upstream does. */
   readonly inputTokensEstimate?: number

@@ -87,7 +87,7 @@ describe('tokens of media in a request', () => {
     expect(countMedia({ messages: [{ content: parts }] }, { mediaParts: 0, model: 'gpt-4o' })).toBe(0)
   })
 
-  it('of recordings and films are by the second, by the headers or by the rate of raw samples', () => {
+  it('of audio and video are by the second, from the headers or from the rate of raw samples', () => {
     const raw = Buffer.alloc(48_000 * 4).toString('base64')
     const audio = (format: string) => ({ messages: [{ content: [{ type: 'input_audio', input_audio: { data: raw, format } }] }] })
     expect(countMedia(audio('pcm16'), { mediaParts: 1, model: 'gpt-4o-audio-preview' })).toBe(128)

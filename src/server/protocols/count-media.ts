@@ -89,7 +89,7 @@ function secondsOfVideo(bytes: Buffer): number {
   return isMp4 ? secondsOfAudio(bytes) : bytes.length / 125_000
 }
 
-/** Pages that the file names; in compressed files none is to be seen, and 100 kB are taken as one. */
+/** Pages that the file names; compressed files show none, and 100 kB count as one. */
 function pagesOf(bytes: Buffer): number {
   let pages = 0
   for (let at = bytes.indexOf('/Page', 0, 'latin1'); at >= 0 && pages < pagesMax; at = bytes.indexOf('/Page', at + 5, 'latin1')) {

@@ -1,3 +1,4 @@
+import { rememberByName } from '../lib/remember-by-name.ts'
 import { yieldToEventLoop } from '../lib/yield-to-event-loop.ts'
 import { newestClaude, unknownTokens } from './count-media.ts'
 import type { RequestFacts } from './wire-format.ts'
@@ -56,9 +57,7 @@ function weightOf(text: string, from: number, end: number): number {
 }
 
 /** Factor from o200k to a family's own vocabulary. */
-function familyFactor(model: string): number {
-  return familyFactors.find(([family]) => family.test(model))?.[1] ?? 1
-}
+const familyFactor = rememberByName((model) => familyFactors.find(([family]) => family.test(model))?.[1] ?? 1)
 
 const familyFactors: readonly (readonly [RegExp, number])[] = [
   [newestClaude, 1.45],

@@ -112,7 +112,7 @@ export interface ToolResultPart {
 
 /**
  * State of a model that only its own family can read: it is replayed to that family in its place, and left out by writers of other
- * families. It is never parsed. State that a caller could not send back has been put in its place again before a request is written.
+ * families. It is never parsed. State that a caller could not send back is restored before a request is written.
  */
 export interface Opaque {
   readonly family: Family

@@ -1,3 +1,4 @@
+import type { StoppedBy } from '../../contract/entities/log.ts'
 import type { Language, Text } from '../../contract/text.ts'
 import type { AppError } from '../lib/failure.ts'
 import type { Dialect } from './format.ts'
@@ -19,6 +20,8 @@ export interface CallerError {
   readonly extra?: ErrorExtra | undefined
   /** Set for an upstream error that is rephrased in the wording of the caller's vendor. */
   readonly known?: KnownError | undefined
+  /** The limit that has refused the call, for its log row. */
+  readonly stoppedBy?: StoppedBy | undefined
 }
 
 const openAiCodes: Readonly<Record<string, string>> = {
@@ -57,7 +60,13 @@ export function ownError(error: AppError, more: { retryAfter?: number } = {}): C
     retryAfter: more.retryAfter ?? Number(error.params.retryAfter ?? comeAgainSeconds[error.code] ?? 0),
     final: error.kind.final === true,
     extra: extraOf(error),
+    stoppedBy: stoppedBy(error),
   }
+}
+
+function stoppedBy({ code, detail }: AppError): StoppedBy | undefined {
+  // Only limits have these codes, with this detail.
+  return code === 'budget_exceeded' || code.startsWith('rate_limit_') ? (detail as StoppedBy | undefined) : undefined
 }
 
 /** A reason that is known in English alone is not put into a Chinese sentence. */

@@ -7,7 +7,7 @@ export function readExtra(dialect: Dialect, error: JsonObject): { extra?: ErrorE
   return Object.keys(members).length > 0 ? { extra: { dialect, members } } : {}
 }
 
-/** The same with every text cleaned, the names of accounts taken out, and no larger than an error may be. */
+/** The same object with redacted texts, without names of accounts, and truncated to the limit of an error. */
 export function cleanExtra({ dialect, members }: ErrorExtra, clean: (text: string) => string): ErrorExtra {
   return { dialect, members: cleanMembers(members, clean, 0) }
 }

@@ -32,7 +32,7 @@ describe('tools as functions', () => {
     ])
   })
 
-  it('[112] that take free text have it in one member, there and in the history', () => {
+  it('[112] with free text have one member for it, in the request and in the history', () => {
     const custom = { ...tideTool, name: 'shell', schema: undefined, custom: { format: undefined } }
     const made = functionTools(dialogueOf({ tools: [custom] }), rule)
     expect(made.offered[0]?.schema).toMatchObject({ properties: { input: { type: 'string' } } })
@@ -51,7 +51,7 @@ describe('tools as functions', () => {
     expect(made.names.toUpstream('get_tide')).toBe('get_tide')
   })
 
-  it('of one name are one', () => {
+  it('of the same name are merged', () => {
     expect(names(functionTools(dialogueOf({ tools: [tideTool, tideTool] }), rule))).toEqual(['get_tide'])
   })
 })

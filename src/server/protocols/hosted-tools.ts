@@ -1,3 +1,4 @@
+import { rememberByName } from '../lib/remember-by-name.ts'
 import { definedTools } from './anthropic-messages/tools-in-effect.ts'
 import type { Format } from './format.ts'
 import { eitherObject, toolGroups } from './gemini-generate/members.ts'
@@ -17,9 +18,9 @@ export function chatTools(body: JsonObject): VendorTools {
     if (type === '' || type === 'function' || type === 'custom') return []
     return isObject(tool) && type === 'builtin_function' ? textAt(objectAt(tool, 'function') ?? {}, 'name') || type : type
   })
-  const model = textAt(body, 'model')
-  if (searchPreviewModel.test(model)) names.push('web_search_preview')
-  else if (searchModel.test(model) || isObject(body.web_search_options) || body.enable_search === true) names.push('web_search')
+  const searches = searchOfModel(textAt(body, 'model'))
+  if (searches !== '') names.push(searches)
+  else if (isObject(body.web_search_options) || body.enable_search === true) names.push('web_search')
   const live = objectAt(body, 'search_parameters')
   if (live && live.mode !== 'off') names.push('live_search')
   for (const plugin of arrayAt(body, 'plugins')) if (isObject(plugin)) names.push(pluginTool(textAt(plugin, 'id')))
@@ -87,8 +88,11 @@ const webSearches: ReadonlySet<string> = new Set([
   '$web_search',
 ])
 
-const searchPreviewModel = /-search-preview/
-const searchModel = /-search-api/
+/** The search that a Chat model always makes; '' for one that makes none. */
+const searchOfModel = rememberByName((model) => {
+  if (/-search-preview/.test(model)) return 'web_search_preview'
+  return /-search-api/.test(model) ? 'web_search' : ''
+})
 
 /** OpenRouter's search plugin has its own name. */
 function pluginTool(id: string): string {
@@ -176,10 +180,13 @@ function dateOf(type: string): string {
 /** Names from callers are truncated in messages and logs. */
 const nameLengthMax = 64
 
+const none: ReadonlySet<string> = new Set()
+
 function named(
   names: readonly string[],
-  { free = new Set(), more = [] }: { free?: ReadonlySet<string>; more?: readonly string[] } = {},
+  { free = none, more = [] }: { free?: ReadonlySet<string>; more?: readonly string[] } = {},
 ): VendorTools {
+  if (names.length === 0 && more.length === 0) return {}
   const all = [...new Set(names.map((name) => name.slice(0, nameLengthMax)))]
   const hostedTools = all.filter((name) => !free.has(name))
   const freeTools = [...all.filter((name) => free.has(name)), ...more]

@@ -15,7 +15,7 @@ export function withJsonInstruction(dialogue: Dialogue, output = dialogue.output
   return { ...dialogue, system: [...dialogue.system, { kind: 'text', text: jsonInstruction(output) }] }
 }
 
-/** Whether the model's input contains the word: some vendors refuse JSON answers without it. */
+/** Whether the model's input contains the word "JSON": some vendors refuse JSON answers without it. */
 export function mentionsJson({ system, turns }: Pick<Dialogue, 'system' | 'turns'>): boolean {
   const parts = [...system, ...turns.flatMap((turn) => turn.parts)]
   return parts.some((part) => part.kind === 'text' && /json/i.test(part.text))

@@ -59,7 +59,7 @@ const showsAsAsked: ReadonlySet<Format> = new Set<Format>(['openai.responses', '
 /**
  * Leaves out the tools that only the caller's vendor has, and reports them: clients offer them with every request. Throws
  * `untranslatable` if no other tool remains, if one of them is forced, and if nothing may be left out. See
- * docs/decisions/0027-hosted-tools-that-a-model-lacks.md.
+ * docs/decisions/0027-unsupported-hosted-tools.md.
  */
 export function leaveOutVendorTools(dialogue: Dialogue, context: RequestContext): void {
   requireOtherTools(dialogue)

@@ -76,7 +76,7 @@ export function refuseBytes({ from }: Dialogue, vendor: string): never {
   })
 }
 
-/** For formats that only answer the user: a conversation that ends with the model's own words cannot be meant. Throws `untranslatable`. */
+/** For formats that only answer the user: a conversation that ends with a turn of the model is refused. Throws `untranslatable`. */
 export function requireLastFromUser({ from }: Dialogue, messages: readonly PlainMessage[]): void {
   const last = messages.at(-1)
   if (last?.role === 'user' || last?.role === 'tool') return

@@ -29,14 +29,22 @@ export function readCount(body: JsonObject, field: string, bounds: { min: number
 
 /** The refusal when two of these members, which name one limit, have different values: hosts differ in which one they use. */
 export function limitConflict(limits: Readonly<Record<string, unknown>>): AppError | undefined {
-  const [first, ...others] = Object.entries(limits).filter(([, value]) => value !== undefined && value !== null)
-  const other = others.find(([, value]) => value !== first?.[1])
-  if (!first || !other) return undefined
-  const reason = {
-    zh: `与 ${other[0]} 是同一限制但取值不同，请只保留一个`,
-    en: `${other[0]} names the same limit with another value; send one of them`,
+  let first: string | undefined
+  for (const name in limits) {
+    const value = limits[name]
+    if (value === undefined || value === null) continue
+    first ??= name
+    if (value !== limits[first]) return conflictOf(first, name)
   }
-  return new AppError('field_invalid', { field: first[0], reason })
+  return undefined
+}
+
+function conflictOf(field: string, other: string): AppError {
+  const reason = {
+    zh: `与 ${other} 是同一限制但取值不同，请只保留一个`,
+    en: `${other} names the same limit with another value; send one of them`,
+  }
+  return new AppError('field_invalid', { field, reason })
 }
 
 /** Throws the failures of `limitConflict`. */

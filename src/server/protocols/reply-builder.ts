@@ -26,12 +26,12 @@ export class ReplyBuilder {
     return this.#isOver
   }
 
-  /** Whether anything was said or called. */
+  /** Whether the reply has any text or call. */
   get hasOutput(): boolean {
     return this.#blocks > 0
   }
 
-  /** Whether anything but reasoning was said or called. */
+  /** Whether the reply has any text or call besides reasoning. */
   get hasAnswer(): boolean {
     return this.#hasAnswer
   }
@@ -160,7 +160,7 @@ export class ReplyBuilder {
     this.#isOver = true
   }
 
-  /** The connection ended: a reply is only complete when it has said why it stops. */
+  /** The connection ended: a reply is only complete after a stop reason. */
   cut(): void {
     if (this.#finish) this.end()
     else if (!this.#isOver) this.#closeAll()

@@ -5,6 +5,7 @@ import {
   type OutputBucket,
   type PromptBucket,
 } from '../../contract/usage.ts'
+import { rememberByName } from '../lib/remember-by-name.ts'
 import { definedTools } from './anthropic-messages/tools-in-effect.ts'
 import { mostTokensOf } from './count-media.ts'
 import { either, eitherObject } from './gemini-generate/members.ts'
@@ -55,7 +56,7 @@ export function readRequestBound({ facts, body, bytes }: Asked): RequestBound {
   }
 
   const unbounded = unboundedMembers({ facts, body, media })
-  const isMarked = cacheMarks.some((mark) => bytes.includes(mark))
+  const isMarked = bytes.includes(inEveryMark) && cacheMarks.some((mark) => bytes.includes(mark))
   return {
     textTokens: bytes.length - dataBytes + template,
     templateTokens: template,
@@ -73,9 +74,10 @@ export function readRequestBound({ facts, body, bytes }: Asked): RequestBound {
  * A cache mark may become one of any lifetime, by translation or by the host. Text of unknown length may actually be audio: in a cache
  * of the vendor's, and recordings and films.
  */
-function textBuckets(asked: { model: string; isMarked: boolean; unbounded: readonly string[] }): PromptBucket[] {
+function textBuckets(asked: { model: string; isMarked: boolean; unbounded: readonly string[] }): readonly PromptBucket[] {
   const { model, isMarked, unbounded } = asked
   const written = isMarked ? cacheLifetimes : cachesUnasked.test(model) ? (['5m', '30m'] as const) : []
+  if (written.length === 0 && unbounded.length === 0) return plainText
   const hasSound = unbounded.includes('audio') || unbounded.includes('video')
   return [
     ...plainText,
@@ -87,6 +89,8 @@ function textBuckets(asked: { model: string; isMarked: boolean; unbounded: reado
 
 const plainText: readonly PromptBucket[] = ['input', 'cacheRead']
 const cacheMarks = ['cache_control', 'prompt_cache_options', 'prompt_cache_breakpoint']
+/** One pass over the request instead of three where it has no mark. */
+const inEveryMark = Buffer.from('cache_')
 /** Models that write prompts to their cache, for 30 minutes, without being asked. Source: types of OpenAI's SDK 7.57. */
 const cachesUnasked = /(^|\/)gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/
 
@@ -102,13 +106,15 @@ function longestLifetime(asked: { model: string; isMarked: boolean; bytes: Buffe
 /** A model that makes films does so without being asked by name. */
 function outputBuckets(body: JsonObject): OutputBucket[] {
   const modalities = modalitiesOf(body)
-  return [
-    'output',
-    ...(modalities.includes('audio') || isObject(body.audio) ? (['audioOutput'] as const) : []),
-    ...(modalities.includes('image') ? (['imageOutput'] as const) : []),
-    ...(modalities.includes('video') || modalities.length === 0 ? (['videoOutput'] as const) : []),
-  ]
+  const kinds: OutputBucket[] = ['output']
+  if (modalities.includes('audio') || isObject(body.audio)) kinds.push('audioOutput')
+  if (modalities.includes('image')) kinds.push('imageOutput')
+  if (modalities.includes('video') || modalities.length === 0) kinds.push('videoOutput')
+  return kinds
 }
+
+/** The most tokens that the template of a conversation, and Grok's own additions, have without tools. */
+const ownAdditions = rememberByName((model) => (/grok/i.test(model) ? 1024 : 256))
 
 /** The template of a conversation, instructions for tools, their longer names, and Grok's own additions. */
 function templateTokens(model: string, body: JsonObject): number {
@@ -116,7 +122,7 @@ function templateTokens(model: string, body: JsonObject): number {
     definedTools(body).length > 0 ||
     toolLists(body).some(({ tools }) => tools.length > 0) ||
     arrayAt(body, 'functions').length > 0
-  return (/grok/i.test(model) ? 1024 : 256) + (hasTools ? 1024 : 0) + flatBytes(body)
+  return ownAdditions(model) + (hasTools ? 1024 : 0) + flatBytes(body)
 }
 
 function unboundedMembers({
@@ -129,18 +135,15 @@ function unboundedMembers({
   media: readonly MediaFound[]
 }): string[] {
   const google = objectAt(objectAt(body, 'extra_body') ?? {}, 'google') ?? {}
-  const named = [
-    ...unboundedNames.filter((name) => isPresent(body[name])),
-    ...(isObject(body.prompt) ? ['prompt'] : []),
-    ...(isPresent(either(body, 'cachedContent')) || isPresent(either(google, 'cachedContent')) ? ['cachedContent'] : []),
-    ...(referencesIn(arrayAt(body, 'input')).length > 0 ? ['item_reference'] : []),
-    ...(facts.hostedTools ?? []),
-    ...(facts.freeTools ?? []),
-    ...(facts.otherModels ?? []),
-    ...media.filter(isUnbounded).map(({ media: kind }) => kind),
-    ...(facts.mediaParts > media.length ? ['file'] : []),
-  ]
-  return [...new Set(named)]
+  const named: string[] = unboundedNames.filter((name) => isPresent(body[name]))
+  if (isObject(body.prompt)) named.push('prompt')
+  if (isPresent(either(body, 'cachedContent')) || isPresent(either(google, 'cachedContent'))) named.push('cachedContent')
+  const input = arrayAt(body, 'input')
+  if (input.length > 0 && referencesIn(input).length > 0) named.push('item_reference')
+  for (const names of [facts.hostedTools, facts.freeTools, facts.otherModels]) if (names) named.push(...names)
+  for (const found of media) if (isUnbounded(found)) named.push(found.media)
+  if (facts.mediaParts > media.length) named.push('file')
+  return named.length > 1 ? [...new Set(named)] : named
 }
 
 /** Top-level members with which a vendor adds its own texts to the prompt; `prompt` with a stored template does the same. */

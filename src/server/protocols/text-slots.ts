@@ -28,7 +28,7 @@ export interface ReplyTexts {
   stoppedEvents(seen: SeenEvents): JsonObject[]
 }
 
-/** The events sent so far of a stream that is to be ended. */
+/** The events sent so far of a stream that must be ended. */
 export interface SeenEvents {
   readonly first: JsonObject
   /** The last one with a text. */

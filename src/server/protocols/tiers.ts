@@ -76,13 +76,19 @@ const trafficTiers: Readonly<Record<string, string>> = {
 
 function asked(members: Members): { requestedTier?: Tier } {
   const { tier } = served(members)
-  const dear = Object.entries(tier ?? {}).filter(([, value]) => !ordinary.has(value))
+  if (!tier) return {}
+  const dear = Object.entries(tier).filter(([, value]) => !ordinary.has(value))
   return dear.length === 0 ? {} : { requestedTier: Object.fromEntries(dear) }
 }
 
 function served(members: Members): { tier?: Tier } {
-  const present = Object.entries(members).filter(([, value]) => value !== '')
-  return present.length === 0 ? {} : { tier: Object.fromEntries(present.map(([member, value]) => [member, value.toLowerCase()])) }
+  let tier: Partial<Record<TierMember, string>> | undefined
+  let member: TierMember
+  for (member in members) {
+    const value = members[member]
+    if (value) tier = { ...tier, [member]: value.toLowerCase() }
+  }
+  return tier ? { tier } : {}
 }
 
 /** Values of the ordinary price. `auto` is the account's setting. */

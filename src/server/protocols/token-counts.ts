@@ -13,7 +13,7 @@ export interface CallerCount {
   readonly format: CountFormat
   /** The format of the request for an answer. */
   readonly of: CallerFormat
-  /** That request, complete enough to be read as one. */
+  /** The request, with the members that the reader requires. */
   readRequest(body: JsonObject): JsonObject
   /** The texts of the prompt, and the overhead in tokens around them. */
   readPrompt(body: JsonObject, texts: readonly string[]): { readonly texts: readonly string[]; readonly around: number }

@@ -11,7 +11,7 @@ export interface ToolNameRule {
 export interface ToolNames {
   /** The name for the upstream. Unannounced names are converted too, when they occur. */
   toUpstream(name: string): string
-  /** The caller's name by each name that had to be another. */
+  /** The caller's name by each changed name. */
   readonly toCaller: ReadonlyMap<string, string>
 }
 

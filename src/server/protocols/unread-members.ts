@@ -9,7 +9,7 @@ export type Known = ReadonlyMap<string, Inner | null>
 /** The members read of an object, or of each object of a list; undefined for one that is read or refused entirely. */
 export type Inner = Known | ((value: JsonObject) => Known | undefined)
 
-/** `names`, in one line, are read as a whole; `inner` are members of which the members inside are declared. */
+/** `names`, in one line, are read entirely; `inner` are members whose own members are declared. */
 export function known(names: string, inner: Readonly<Record<string, Inner>> = {}): Known {
   return new Map<string, Inner | null>([...names.split(' ').map((name) => [name, null] as const), ...Object.entries(inner)])
 }

@@ -35,7 +35,7 @@ interface VendorCodec {
   readonly usage?: { readonly input: number; readonly output: number }
   /** How many of its last events end it; absent for replies that are not streamed. */
   readonly ends?: number
-  /** Whether the events after its end are ignored. */
+  /** Whether events after its end are ignored. */
   readonly ignoresMore?: true
   /** Further events that a reply may have. */
   readonly others?: readonly string[]
@@ -256,7 +256,7 @@ const codecs: readonly Codec[] = [cozeChat, ...vendors.map(({ codec }) => codec)
 const text = (turn: unknown) => JSON.stringify(turn)
 
 describe.each(codecs.map((codec) => [codec.format, codec] as const))('a request as %s', (_, codec) => {
-  it('[126] is refused when it is to answer nothing', () => {
+  it('[126] is refused without a message to answer', () => {
     expect(() => written(codec, { outputTokensMax: 0, from: 'anthropic.messages' })).toThrow('max_tokens')
   })
 

@@ -148,7 +148,7 @@ export interface UpstreamErrorFacts {
   readonly type: string
   readonly code: string
   readonly param: string | null
-  /** Status that the error names for itself, 0 when none. */
+  /** The status inside the error itself, 0 when it has none. */
   readonly status: number
   readonly extra?: ErrorExtra | undefined
 }
@@ -178,15 +178,17 @@ export function objectAt(value: JsonObject, key: string): JsonObject | undefined
 
 export function arrayAt(value: JsonObject, key: string): readonly unknown[] {
   const member = value[key]
-  return Array.isArray(member) ? member : []
+  return Array.isArray(member) ? member : empty
 }
+
+const empty: readonly unknown[] = Object.freeze([])
 
 export function textAt(value: JsonObject, key: string): string {
   const member = value[key]
   return typeof member === 'string' ? member : ''
 }
 
-/** A token count as reported; 0 when it is absent or cannot be meant. */
+/** A token count as reported; 0 when it is absent or invalid. */
 export function countAt(value: JsonObject | undefined, key: string): number {
   const member = value?.[key]
   return isCount(member) ? Math.floor(member) : 0

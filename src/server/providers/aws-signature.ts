@@ -11,8 +11,8 @@ export interface AwsIdentity {
 }
 
 /**
- * The headers that sign a request to a service of AWS (Signature Version 4). Signed are the host, the time and the hash of the body;
- * other headers may be changed by proxies between. Source: AWS General Reference, "Signature Version 4".
+ * The headers that sign a request to a service of AWS (Signature Version 4). The signature covers the host, the time and the hash
+ * of the body; proxies may change other headers. Source: AWS General Reference, "Signature Version 4".
  */
 export async function signForAws(
   { method, url, body }: SignedRequest,

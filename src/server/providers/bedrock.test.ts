@@ -199,7 +199,7 @@ describe('a signature for AWS', () => {
       ...(token === undefined ? {} : { 'x-amz-security-token': token }),
     }
     const { host: _host, ...sent } = headers
-    // The path is encoded once more in the signed text.
+    // The path is encoded twice in the signed text.
     const path = '/model/amazon.nova-pro-v1%253A0/converse-stream'
     const authorization = authorizationFor({ method: 'POST', path, query: '', headers, hash }, 'us-east-1', 'bedrock')
     expect(signed).toEqual({ headers: { ...sent, authorization } })

@@ -16,8 +16,8 @@ const speaks = {
 }
 
 /**
- * Amazon Bedrock. Claude models are asked in their own format by InvokeModel, all others in that of Converse. Streams come as AWS event
- * streams. Source: protocols notes 2.7.
+ * Amazon Bedrock. Claude models are called in their own format with InvokeModel, all others with Converse. Streams come as AWS
+ * event streams. Source: protocols notes 2.7.
  */
 export const bedrock = defineProvider({
   id: 33,
@@ -27,6 +27,7 @@ export const bedrock = defineProvider({
   docs: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/welcome.html',
   models: models.bedrock,
   priceVendor: 'aws',
+  traceName: 'aws.bedrock',
   keyFormat: {
     zh: 'Ak|Sk|Region，临时凭证为 Ak|Sk|SessionToken|Region；或 ApiKey|Region',
     en: 'Ak|Sk|Region, with temporary credentials Ak|Sk|SessionToken|Region; or ApiKey|Region',

@@ -20,7 +20,8 @@ describe('Gemini as an upstream', () => {
   })
 
   it('has its key in a header, never in the address', () => {
-    expect(gemini.headers(channel, 'gemini.generate', { 'x-goog-api-key': 'of-the-caller' })).toEqual({
+    const sent: Record<string, string> = { 'x-goog-api-key': 'of-the-caller' }
+    expect(gemini.headers(channel, 'gemini.generate', sent)).toEqual({
       'x-goog-api-key': 'AIza-1',
     })
     expect(gemini.headers({ ...channel, key: '' }, 'gemini.generate', {})).toEqual({})

@@ -25,6 +25,7 @@ export const gemini = defineProvider({
   models: models.gemini,
   newest: newest.gemini,
   priceVendor: 'google',
+  traceName: 'gcp.gemini',
   versionsIn: 'gemini.version_settings',
   otherLabel: { zh: '接口版本（如 v1，留空为 v1beta）', en: 'API version (such as v1; empty for v1beta)' },
   checkOther(other) {

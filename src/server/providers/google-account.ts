@@ -69,7 +69,7 @@ function assertionOf({ clientEmail, privateKey, privateKeyId }: GoogleAccount, n
   return `${signed}.${sign('RSA-SHA256', Buffer.from(signed), rsaKey(privateKey)).toString('base64url')}`
 }
 
-/** The text of OpenSSL's own error is dropped: only whether the key can be read matters, and nothing of it may reach a log. */
+/** The text of OpenSSL's own error is dropped: only whether the key can be read matters, and it must not reach a log. */
 function rsaKey(pem: string): KeyObject {
   let key: KeyObject | undefined
   try {

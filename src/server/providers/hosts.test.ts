@@ -315,13 +315,13 @@ describe('Ollama', () => {
   const image = (url: string) => ({ messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }] })
   const channel = (other: string) => ({ id: 1, type: 4, key: '', baseUrl: ollama.baseUrl, organization: '', other, setting: {} })
 
-  it('passes callers of Chat through, and is asked in its own form by all others', () => {
+  it('passes Chat requests through, and gets all others in its own format', () => {
     expect(ollama.prefers?.('openai.chat', 'm', { messages: [user] })).toBeUndefined()
     expect(ollama.prefers?.('anthropic.messages', 'm', { messages: [user] })).toBe('ollama.chat')
     expect(ollama.prefers?.('openai.embeddings', 'm', { input: 'x' })).toBeUndefined()
   })
 
-  it('[250] is asked in its own form for images by address, so that they are fetched and sent as bytes', () => {
+  it('[250] gets images by URL in its own format, so that they are fetched and sent as bytes', () => {
     expect(ollama.prefers?.('openai.chat', 'm', image('https://a.example/b.png'))).toBe('ollama.chat')
     expect(ollama.prefers?.('openai.chat', 'm', image('data:image/png;base64,iVBO'))).toBeUndefined()
     expect(codecs['ollama.chat']?.inlines).toContain('image')
@@ -344,7 +344,7 @@ describe('Ollama', () => {
 describe('Alibaba', () => {
   const ali = provider(17)
 
-  it('is asked in its compatible form, but for models that this does not serve', () => {
+  it('is called by its compatible interface, except for models that this does not serve', () => {
     expect(ali.prefers?.('openai.chat', 'qwen-max', {})).toBeUndefined()
     expect(ali.prefers?.('openai.chat', 'qwen2-audio-instruct', {})).toBe('dashscope.chat')
     expect(ali.speaksWith?.('openai.chat', 'qwen-max')).toBe(true)

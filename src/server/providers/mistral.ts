@@ -52,6 +52,7 @@ export const mistral = defineProvider({
   models: models.mistral,
   newest: newest.mistral,
   priceVendor: 'mistral',
+  traceName: 'mistral_ai',
   speaks: {
     'openai.chat': '/v1/chat/completions',
     'openai.embeddings': '/v1/embeddings',

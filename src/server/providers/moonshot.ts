@@ -6,7 +6,7 @@ import { models, newest } from './models.ts'
 import { defineProvider, openaiPaths, same } from './openai-compatible.ts'
 
 /**
- * Turns with calls must be sent back with their reasoning, and an empty text in its place is refused. Newer models refuse sampling
+ * Turns with calls must be sent back with their reasoning, and an empty text instead is refused. Newer models refuse sampling
  * parameters. Source: Moonshot's interface reference and protocols notes 2.2, read 2026-11.
  */
 export const moonshot = defineProvider({

@@ -1,4 +1,4 @@
-import type { ChannelSetting } from '../../contract/entities/channel.ts'
+import { type ChannelSetting, passableHeaders } from '../../contract/entities/channel.ts'
 import type { ChannelColor } from '../../contract/entities/channel-status.ts'
 import type { Text } from '../../contract/text.ts'
 import type { Framing } from '../lib/frames.ts'
@@ -27,6 +27,8 @@ export interface Provider {
   readonly newest?: readonly string[]
   /** The vendor in the public price data for this kind of channel; absent for kinds that cover many vendors or none. */
   readonly priceVendor?: string
+  /** The vendor as `gen_ai.provider.name` of OpenTelemetry has it; its `key` if absent. */
+  readonly traceName?: string
   /** Whether the console offers it for new channels. */
   readonly offered: boolean
   /** The format of a key, as the form shows it. */
@@ -75,7 +77,7 @@ export interface Provider {
   readonly quirks: Quirks
   /** Statuses by which the upstream refuses a key for good. */
   readonly keyRefusedBy: readonly number[]
-  /** Whether an error means that the key is permanently refused, beyond such a status. `code` is the error's. */
+  /** Whether an error means that the key is permanently refused, for errors without such a status. `code` is that of the error. */
   refusesKey?(failure: { readonly status: number; readonly code: string }): boolean
   /** It stores conversations of Messages between requests, so that a caller may send only new messages. */
   readonly keepsThreads?: true
@@ -138,5 +140,19 @@ export interface Upstream {
   readonly setting: ChannelSetting
 }
 
-/** Headers of the caller that some providers pass on, by their lower-case names. */
-export type CallerHeaders = Readonly<Record<string, string | undefined>>
+/**
+ * The headers of a caller's request that a request to an upstream may depend on, beside its key: every one that a provider reads, and that of
+ * site loops. Requests without any of them share their headers.
+ */
+export const callerHeaderNames = [
+  ...passableHeaders,
+  'anthropic-beta',
+  'anthropic-version',
+  'idempotency-key',
+  'openai-beta',
+  'x-client-request-id',
+  'x-sluice-site',
+] as const
+
+/** By their lower-case names. */
+export type CallerHeaders = Readonly<Partial<Record<(typeof callerHeaderNames)[number], string | undefined>>>

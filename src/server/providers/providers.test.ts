@@ -249,7 +249,7 @@ describe('the address of a call', () => {
     expect(provider(type).url(channel(type, given), format, given.model ?? 'm', false)).toBe(url)
   })
 
-  it('is covered for every provider that is spoken to', () => {
+  it('is tested for every provider with an interface here', () => {
     const covered = new Set(urls.map(([type]) => type))
     expect(providers.filter(({ id, speaks }) => Object.keys(speaks).length > 0 && !covered.has(id))).toEqual([])
   })
@@ -512,7 +512,7 @@ describe('calls that are no conversation', () => {
     expect(adjust(3, chat, { max_tokens: 5 }, 'o3', old)).toMatchObject({ max_completion_tokens: 5 })
   })
 
-  it('[221] hosts that only give numbers are asked for numbers', () => {
+  it('[221] hosts that return only numbers get requests for numbers', () => {
     for (const type of [17, 26, 46, 47]) {
       expect(adjust(type, embeddings, { encoding_format: 'base64' })).toEqual({ encoding_format: 'float' })
       expect(adjust(type, embeddings, { encoding_format: 'float' })).toEqual({})
@@ -558,7 +558,7 @@ describe('calls that are no conversation', () => {
     expect(adjust(24, 'gemini.batch_embed', { requests: [{ model: 'models/e', ...request }] }, 'e')).toEqual({})
   })
 
-  it('each model is asked in the form that it has', () => {
+  it('each model is called in the format that it has', () => {
     expect(speaks(24, 'imagen-4.0-generate-001')).toEqual(['gemini.predict'])
     expect(speaks(24, 'gemini-embedding-001')).not.toContain('gemini.predict')
     expect(speaks(41, 'text-embedding-005')).toEqual(['vertex.embed'])
@@ -574,7 +574,7 @@ describe('calls that are no conversation', () => {
     expect(speaks(39, '@cf/baai/bge-m3')).not.toContain('cloudflare.run')
   })
 
-  it('a task of Alibaba is asked about where it was given', () => {
+  it('a task of Alibaba is polled at the host that accepted it', () => {
     expect(provider(17).taskUrl?.({ ...channel(17), baseUrl: 'https://d.example/compatible-mode/v1' }, 'a/b')).toBe(
       'https://d.example/api/v1/tasks/a%2Fb',
     )

@@ -29,7 +29,7 @@ export function adjustResponses(body: JsonObject, model: string): Record<string,
   return changes
 }
 
-/** The models that are not on Chat, or not with tools while they reason, are asked in Responses. */
+/** Models that do not exist in Chat, or not with tools while they reason, are called in Responses. */
 export function prefersResponses(format: CallerFormat, model: string, body: JsonObject): Format | undefined {
   const needs = format === 'openai.responses' ? 'never' : needsResponses(model)
   if (needs === 'always') return 'openai.responses'

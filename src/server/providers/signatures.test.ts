@@ -130,7 +130,7 @@ describe('the old type of Zhipu', () => {
 })
 
 describe('DashScope', () => {
-  it('says in its own form alone that it is to stream', async () => {
+  it('requests a stream only in its own format', async () => {
     const sign = async (path: string, accept: string) =>
       (await provider(17).sign?.(channel(17), request(`https://dashscope.aliyuncs.com${path}`, {}, { accept }), 0))?.headers
     const native = '/api/v1/services/aigc/text-generation/generation'

@@ -149,7 +149,7 @@ describe('the token for a service account', () => {
     expect(exchange?.body).not.toContain('evil')
   })
 
-  it('is asked for by a JWT that the account’s public key verifies', () => {
+  it('is requested with a JWT that the public key of the account verifies', () => {
     const form = new URLSearchParams(exchange?.body)
     expect([...form.keys()]).toEqual(['grant_type', 'assertion'])
     expect(form.get('grant_type')).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer')

@@ -33,6 +33,7 @@ export const vertex = defineProvider({
   docs: 'https://cloud.google.com/vertex-ai/docs/reference/rest',
   models: models.vertex,
   priceVendor: 'google',
+  traceName: 'gcp.vertex_ai',
   keyFormat: {
     zh: '服务账号的 JSON，或快速模式的 API 密钥',
     en: 'JSON of the service account, or an API key of the express mode',

@@ -18,6 +18,7 @@ export const xai = defineProvider({
   models: models.xai,
   newest: newest.xai,
   priceVendor: 'x-ai',
+  traceName: 'x_ai',
   speaks: {
     'openai.chat': responsesPaths['openai.chat'],
     'openai.completions': responsesPaths['openai.completions'],

@@ -123,7 +123,7 @@ class OpenBlock {
       case 'custom-tool-call':
         return [this.#json(`${this.#hasSpoken ? '' : '{"input":"'}${JSON.stringify(text).slice(1, -1)}`)]
       default:
-        // Their bytes have no place in this format; that they were made is said when they begin.
+        // This format cannot carry their bytes; a text announces each when it begins.
         return []
     }
   }

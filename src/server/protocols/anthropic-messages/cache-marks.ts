@@ -4,7 +4,7 @@ import type { JsonObject } from '../wire-format.ts'
 /** A block of a request while it is written. */
 export type Block = Record<string, unknown>
 
-/** `cache_control` of a part, to be spread into its block. */
+/** `cache_control` of a part, for its block. */
 export function cacheControl(cache: CacheMark | undefined): JsonObject {
   return cache ? { cache_control: { type: 'ephemeral', ...(cache.ttl === '1h' ? { ttl: '1h' } : {}) } } : {}
 }

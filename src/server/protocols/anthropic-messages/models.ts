@@ -10,7 +10,7 @@ export interface ModelRules {
   readonly outputTokensMax: number | undefined
   /** A Claude model that the table does not contain: requests are written as for the newest models. */
   readonly isUnknown?: true
-  /** The kind of thinking that the model supports: a budget of tokens, its own judgement, or either. */
+  /** The kind of thinking that the model supports: a budget of tokens, adaptive, or either. */
   readonly thinking: 'none' | 'budget' | 'adaptive' | 'either'
   /** The way to turn thinking off or to its minimum: no member, `disabled`, `between_tools`, or low effort. */
   readonly thinkingOff: 'absent' | 'disabled' | 'between-tools' | 'low-effort'
@@ -38,7 +38,7 @@ const allEfforts: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max']
 const searchPlain = 'web_search_20250305'
 const searchFiltered = 'web_search_20260209'
 
-/** The models of 2026: they decide themselves how much to think, and refuse sampling members. */
+/** The models of 2026: they choose the amount of thinking themselves, and refuse sampling parameters. */
 const newest: Rules = {
   thinking: 'adaptive',
   thinkingOff: 'low-effort',
@@ -52,7 +52,7 @@ const newest: Rules = {
   searchTool: searchFiltered,
 }
 
-/** From 3.7 to 4.5: thinking has a budget and is off until it is asked for. */
+/** From 3.7 to 4.5: thinking has a budget and is disabled by default. */
 const budgeted: Rules = {
   ...newest,
   thinking: 'budget',

@@ -232,7 +232,7 @@ describe('a stream of Messages', () => {
     )
   })
 
-  it('[11] [12] is complete without its last event only when it has said why it stops', () => {
+  it('[11] [12] is complete without its last event only after a stop reason', () => {
     expect(summary(streamed(begin(), open({ type: 'text', text: 'a' }), stop('end_turn'))).isComplete).toBe(true)
     const cut = streamed(begin(), open({ type: 'text', text: 'a' }))
     expect(grammarFaults(cut)).toEqual([])

@@ -76,7 +76,7 @@ class MessageReader {
     return [{ type: 'error', error: errorFacts(repeatedMessageStart.error.message, { status: 502 }) }]
   }
 
-  /** A stream is complete without its last event when it has said why it stops. */
+  /** A stream is complete without its last event after a stop reason. */
   finish(): ReplyEvent[] {
     if (this.#isOver) return []
     if (this.#finish) return this.#end()

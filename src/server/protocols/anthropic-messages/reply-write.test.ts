@@ -205,7 +205,7 @@ describe('a stream to a client of Messages', () => {
     ).toBe('{"b":2}')
   })
 
-  it('[68] gives a call without arguments one piece of input all the same', () => {
+  it('[68] writes one piece of input even for a call without arguments', () => {
     const deltas = told(reply(call(0, 'f'), close(0))).filter(({ type }) => type === 'content_block_delta')
     expect(deltas.map((event) => event.delta)).toEqual([{ type: 'input_json_delta', partial_json: '{}' }])
   })

@@ -365,7 +365,7 @@ describe('tools for Claude', () => {
 })
 
 describe('model settings of Claude', () => {
-  it('[127] [128] leaves out sampling that the model refuses, and defaults silently', () => {
+  it('[127] [128] leaves out sampling parameters that the model refuses, and defaults without a receipt', () => {
     expect(write({ sampling: { temperature: 0.7, topP: 0.9, topK: 5 } }, 'claude-sonnet-5-5')).toMatchObject({
       lost: ['temperature', 'top_k', 'top_p'],
     })
@@ -696,7 +696,7 @@ describe('an answer in JSON from Claude', () => {
     expect(beside).toMatchObject({ answerTool: 'json_response_2', body: { tool_choice: { type: 'any' } } })
   })
 
-  it('is asked for in words where no tool can be forced', () => {
+  it('is requested in the system prompt when no tool can be forced', () => {
     const reasoning = { mode: { effort: 'low' }, show: undefined } as const
     const inWords = [
       write({ output, reasoning }, 'claude-opus-4-1'),

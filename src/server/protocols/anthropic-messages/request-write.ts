@@ -64,7 +64,7 @@ function writeStop(dialogue: Dialogue, context: RequestContext): string[] {
   return stop
 }
 
-/** The vendor takes 256 characters. */
+/** The vendor accepts at most 256 characters. */
 function userId(user: string): string {
   return user.length <= 256 ? user : shortHash(user, 40)
 }

@@ -12,8 +12,11 @@ export interface PlacedTool {
 /** Every tool that a request defines: at its top, and in system messages. */
 export function definedTools(body: JsonObject): readonly unknown[] {
   const declared = arrayAt(body, 'tools')
-  const added = arrayAt(body, 'messages').filter((message) => isObject(message) && message.role === 'system')
-  if (added.length === 0) return declared
+  // A text adds no tool.
+  const hasBlocks = (message: unknown) => isObject(message) && message.role === 'system' && Array.isArray(message.content)
+  const messages = arrayAt(body, 'messages')
+  if (!messages.some(hasBlocks)) return declared
+  const added = messages.filter(hasBlocks)
   const definitions = placedBlocks({ messages: added }).map(({ block }) => objectAt(block, 'tool')?.definition)
   return [...declared, ...definitions.filter(isObject)]
 }

@@ -43,7 +43,7 @@ function writesOf(usage: Usage): [member: string, tokens: number][] {
 /**
  * Usage of Messages in disjoint buckets. In a stream `message_start` reports the input and `message_delta` overrides it at the end,
  * running totals both; a null field keeps the earlier number. A report with an invalid number is ignored, as is a first one without
- * the input. `told` is a message, or an event that updates one.
+ * the input. `message` is a whole one, or an event that updates it.
  */
 export function readMessagesUsage(message: JsonObject, before: Usage | undefined): Usage | undefined {
   const usage = objectAt(message, 'usage')

@@ -11,7 +11,7 @@ import type { Thinking } from './thinking.ts'
 export interface AnswerForm {
   readonly format?: JsonObject
   readonly answerTool?: { readonly name: string; readonly input_schema: JsonObject }
-  /** To be put behind the instructions at the head. */
+  /** Text to append to the system prompt. */
   readonly instruction?: string
 }
 

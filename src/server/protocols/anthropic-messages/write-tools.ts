@@ -53,7 +53,7 @@ export function writeTools(dialogue: Dialogue, context: RequestContext, facts: F
   }
 }
 
-/** Whether the caller wants a tool to be called in any case. */
+/** Whether the caller requires a tool call. */
 export function forcesTool({ tools, toolChoice }: Dialogue): boolean {
   if (tools.length === 0 || toolChoice === undefined) return false
   return toolChoice.kind === 'required' || toolChoice.kind === 'tool' || (toolChoice.kind === 'allowed' && toolChoice.isRequired)
@@ -123,7 +123,7 @@ function strictness({ from }: Dialogue, context: RequestContext, rules: ModelRul
   }
 }
 
-/** Why the model cannot be given its own search. */
+/** Why the vendor's search cannot be used. */
 function searchObstacle({ tools }: Dialogue, { searchTool }: ModelRules): Text | undefined {
   if (searchTool === undefined) return { zh: '该模型不能搜索网络', en: 'this model cannot search the web' }
   if (!tools.some(({ name }) => name === searchName)) return undefined

@@ -2,7 +2,7 @@ import type { CacheMark } from '../dialogue.ts'
 import type { JsonObject } from '../wire-format.ts'
 import type { ConverseRules } from './models.ts'
 
-/** A block that ends a prefix which is to be cached, behind the block that was marked; none when there is no mark. */
+/** The cache point after a marked block, which ends a cached prefix; none without a mark. */
 export function cachePoint(cache: CacheMark | undefined, rules: ConverseRules): JsonObject[] {
   if (!cache || rules.cache === 'nowhere') return []
   return [{ cachePoint: { type: 'default', ...(cache.ttl === '1h' && rules.cachesAnHour ? { ttl: '1h' } : {}) } }]

@@ -10,7 +10,7 @@ export interface ConverseRules {
   readonly claude: ModelRules | undefined
   /** The strongest choice of tools that it takes; `none`: no tools at all. */
   readonly tools: 'none' | 'auto' | 'any' | 'tool'
-  /** Whether it can stream while it has tools. */
+  /** Whether the model supports streaming with tools. */
   readonly streamsTools: boolean
   readonly takesSystem: boolean
   readonly takesImages: boolean

@@ -56,7 +56,7 @@ class Blocks {
   readonly #bare = new Set<string>()
   /** Bytes of the image that is open. */
   #image: { readonly format: string; readonly pieces: Buffer[] } | undefined
-  /** Characters said in the block that is open, and the sources of them. */
+  /** Length of the text of the open block, and its sources. */
   #textLength = 0
   #sources: { url: string; title: string }[] = []
 

@@ -72,7 +72,7 @@ describe('a request to Converse', () => {
     expect(messages([userTurn('a'), assistantTurn('b'), userTurn(' ')])).toMatchObject([{}, {}, { content: [{ text: '.' }] }])
   })
 
-  it('is refused when nothing is said', () => {
+  it('is refused when it has no content', () => {
     expect(refusal({ turns: [userTurn(' ')] })).toMatchObject({ code: 'untranslatable', params: { field: 'messages' } })
   })
 
@@ -364,7 +364,7 @@ describe('an answer in JSON from Converse', () => {
     expect(toolConfig({ output, tools: [tideTool] })).toMatchObject({ toolChoice: { any: {} }, tools: [{}, {}] })
   })
 
-  it('is asked for in words where no tool can be forced', () => {
+  it('is requested in the system prompt when no tool can be forced', () => {
     const { body, lost } = write({ output }, llama)
     expect(JSON.stringify(body.system)).toContain('JSON schema')
     expect(lost).toEqual(['response_format'])

@@ -11,7 +11,7 @@ export interface AnswerForm {
   /** `outputConfig.textFormat`. */
   readonly textFormat?: JsonObject
   readonly answer?: { readonly name: string; readonly schema: JsonObject }
-  /** To be put behind the instructions at the head. */
+  /** Text to append to the system prompt. */
   readonly instruction?: string
 }
 

@@ -12,7 +12,7 @@ export interface WrittenTools {
   /** Tools with the cache points behind them; empty when the request has none. */
   readonly tools: readonly JsonObject[]
   readonly toolChoice: JsonObject | undefined
-  /** To be put behind the instructions at the head. */
+  /** Text to append to the system prompt. */
   readonly instruction: string | undefined
   readonly toolNames: ReadonlyMap<string, string>
   /** Upstream names of free-text tools. */
@@ -61,7 +61,7 @@ export function writeTools(dialogue: Dialogue, context: RequestContext, facts: T
   }
 }
 
-/** Whether the caller wants a tool to be called in any case. */
+/** Whether the caller requires a tool call. */
 export function forcesTool({ tools, toolChoice }: Dialogue): boolean {
   if (tools.length === 0 || toolChoice === undefined) return false
   return toolChoice.kind === 'required' || toolChoice.kind === 'tool' || (toolChoice.kind === 'allowed' && toolChoice.isRequired)

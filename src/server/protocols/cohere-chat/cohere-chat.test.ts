@@ -75,7 +75,7 @@ describe('a reply of Cohere', () => {
     expect(error).toMatchObject({ message: 'worker died', status })
   })
 
-  it('is no complete answer when its reason is unknown, and an error when it said nothing', () => {
+  it('is incomplete when its finish reason is unknown, and an error when it is also empty', () => {
     const text = event({ type: 'content-delta', delta: { message: { content: { text: 'x' } } } })
     expect(summary(readSse(cohereChat, text + end('NEW'))).finish).toBe('other')
     expect(summary(readSse(cohereChat, end('NEW'))).error).toBeDefined()
@@ -175,7 +175,7 @@ describe('a request to Cohere', () => {
     expect(written(cohereChat, { reasoning }).lost).toEqual(['reasoning_effort'])
   })
 
-  it('names a tool as Cohere takes it, and says how to undo that', () => {
+  it('gives a tool a name that Cohere accepts, and maps it back', () => {
     const given = written(cohereChat, { tools: [{ ...tideTool, name: 'mcp/tide.get' }] })
     expect(given.body.tools).toMatchObject([{ function: { name: 'mcp_tide_get' } }])
     expect(given.toolNames?.get('mcp_tide_get')).toBe('mcp/tide.get')

@@ -95,7 +95,7 @@ describe('a request to DashScope', () => {
     expect(written(dashScopeChat, {}).body.parameters).not.toHaveProperty('top_p')
   })
 
-  it('has parts with models that see and hear, and refuses media with the others', () => {
+  it('has parts for multimodal models, and refuses media for the others', () => {
     const sound: MediaPart = { kind: 'media', media: 'audio', source: { kind: 'url', url: 'https://a.example/b.mp3' } }
     const turns = [{ role: 'user' as const, parts: [sound, { kind: 'text' as const, text: 'Who speaks?' }] }]
     expect(written(dashScopeChat, { turns }, { model: 'qwen2-audio-instruct' }).body.input).toEqual({

@@ -17,7 +17,7 @@ export function secondsOfMp3(bytes: Buffer): number | undefined {
   return seconds
 }
 
-/** A picture between frames has a few hundred; a file of nothing else is no recording. */
+/** A picture between frames has a few hundred; a file with more is no audio file. */
 const missesMax = 100_000
 
 interface Frame {

@@ -92,7 +92,7 @@ describe('the length of a recording', () => {
     expect(secondsOfAudio(fast)).toBe(1)
   })
 
-  it('FLAC: by its head', () => {
+  it('FLAC: by its header', () => {
     expect(secondsOfAudio(flac(44_100, 44_100 * 90))).toBe(90)
     expect(secondsOfAudio(flac(48_000, 48_000 * 100_000))).toBe(100_000)
   })

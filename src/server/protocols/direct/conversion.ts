@@ -11,7 +11,7 @@ export interface DirectConversion {
   readonly to: Format
   /** Whether it applies to this request, if the vendor has several conversions. */
   fits?(body: JsonObject): boolean
-  /** Addresses of files that have to be fetched before, because the vendor only takes bytes. */
+  /** URLs of files that must be fetched before, because the vendor accepts only bytes. */
   addressesIn?(body: JsonObject): readonly string[]
   /** Throws `untranslatable` where the vendor lacks a member without which the answer would be wrong; other losses go to `lose`. */
   convert(asked: CallerRequest): DirectPlan

@@ -35,7 +35,7 @@ export interface EmbeddingCaller {
   writeUsage(billed: Usage): JsonObject
 }
 
-/** A form in which upstreams are asked. */
+/** A request format of upstreams. */
 export interface EmbeddingHost {
   readonly to: Format
   /** Accepts only lists. */

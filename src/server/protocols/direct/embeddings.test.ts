@@ -52,7 +52,7 @@ describe('an answer with embeddings', () => {
     expect(mend(base64, asked({ encoding_format: 'base64' }))).toBeUndefined()
   })
 
-  it('[224] is put in the order of the inputs', () => {
+  it('[224] is sorted by the order of the inputs', () => {
     const shuffled = reply(entry(2, [3]), entry(0, [1]), entry(1, [2]))
     expect(mend(shuffled, asked()).data).toEqual([entry(0, [1]), entry(1, [2]), entry(2, [3])])
   })

@@ -5,8 +5,8 @@ import { type CallerRequest, type DirectAnswer, type DirectConversion, type Dire
 import { type ImageRequest, readImageRequest, urlOf, writeImages } from './image-forms.ts'
 
 /**
- * Images by Alibaba, whose older models only promise them: the answer is a task to be asked about until it is done. They are given by
- * addresses that last a day. Source: protocols notes 2.14 and Model Studio's reference, read 2026-11.
+ * Images by Alibaba. Older models answer with a task that must be polled until it is done. Images are returned as URLs that expire
+ * after a day. Source: protocols notes 2.14 and Model Studio's reference, read 2026-11.
  */
 export const imagesByDashScopeTask: DirectConversion = {
   from: 'openai.images',
@@ -106,5 +106,5 @@ function answerOf(replies: readonly JsonObject[], asked: CallerRequest, urlsIn: 
   return refused(textAt(failure, 'message') || 'it made no image', { code, status: callersFaults.test(code) ? 400 : 0 })
 }
 
-/** Codes of a task that was refused because of its request. */
+/** Error codes of a task that failed because of its request. */
 const callersFaults = /^(InvalidParameter|DataInspectionFailed|InvalidURL|IPInfringementSuspect)/

@@ -18,7 +18,7 @@ const byVolcEngine = (from: CallerFormat): DirectConversion => ({
     const size = textAt(body, 'size')
     const [first, ...others] = ask.images.map(urlOf)
     const own = Object.fromEntries(vendorMembers.filter((word) => body[word] !== undefined).map((word) => [word, body[word]]))
-    // A series, whose images belong together, is asked for in one call.
+    // A series of related images is requested in one call.
     const isSeries = body.sequential_image_generation === 'auto'
     const json = {
       model: upstreamModel,

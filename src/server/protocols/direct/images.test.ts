@@ -171,7 +171,7 @@ describe('images by Imagen', () => {
 })
 
 describe('images by Alibaba', () => {
-  it('a promised image is asked about until its task is done', () => {
+  it('a task is polled until its image is done', () => {
     const { bodies, plan, read } = convertOfTest('openai.images', 'dashscope.images', asked({ n: 5, size: '1024x768', seed: 7 }))
     const body = (n: number) => ({
       model: 'theirs',

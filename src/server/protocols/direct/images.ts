@@ -148,7 +148,7 @@ function isDone(event: JsonObject): boolean {
   return /\.completed$/.test(textAt(event, 'type'))
 }
 
-/** Of tokens the last report counts, as in every stream; images are counted one by one. */
+/** The last report of tokens counts, as in every stream; images are counted one by one. */
 function withImage(before: Usage | undefined, tokens: Usage | undefined): Usage {
   const calls = (before?.calls ?? 0) + 1
   return tokens ? { ...tokens, calls } : imagesWithoutTokens(calls)

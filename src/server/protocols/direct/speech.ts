@@ -48,7 +48,7 @@ export const openAiSpeech: WireFormat = {
   },
 }
 
-/** Tokens of sound for each character that is said: speech has about 15 characters and 20 tokens a second. */
+/** Audio tokens for each spoken character: speech has about 15 characters and 20 tokens a second. */
 const soundPerCharacter = 1.33
 
 function spoken(model: string, input: string): Usage {
@@ -57,7 +57,7 @@ function spoken(model: string, input: string): Usage {
   return { ...noUsage, input: Math.ceil(estimateText(input)), audioOutput: Math.ceil(characters * soundPerCharacter) }
 }
 
-/** The most tokens of sound that a character takes: one of Chinese, said slowly. */
+/** The most audio tokens of a character: a Chinese one, spoken slowly. */
 const soundPerCharacterMax = 8
 
 function mostSpoken(model: string, input: string, instructions: string): Usage {

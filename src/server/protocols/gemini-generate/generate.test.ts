@@ -25,7 +25,7 @@ describe('request facts of generateContent for the relay', () => {
     expect(read(hello)).toMatchObject({ outputTokensMax: undefined, reasoningEffort: undefined })
   })
 
-  it('is refused where it cannot be meant', () => {
+  it('is refused when it is invalid', () => {
     expect(() => read({})).toThrow(code('field_invalid', { field: 'contents' }))
     expect(() => read({ contents: ['x'] })).toThrow(code('field_invalid', { field: 'contents' }))
     expect(() => read({ ...hello, generationConfig: { maxOutputTokens: 1e12 } })).toThrow(
@@ -53,7 +53,7 @@ describe('request facts of generateContent for the relay', () => {
 })
 
 describe('an error of Google', () => {
-  it('says its status as a number, its reason, and when a retry is welcome', () => {
+  it('has its status as a number, its reason, and the time after which to retry', () => {
     const details = [{ reason: 'RATE_LIMIT_EXCEEDED' }, { retryDelay: '11.2s' }]
     const body = { error: { code: 429, message: 'slow', status: 'RESOURCE_EXHAUSTED', details } }
     const facts = { message: 'slow', type: '', code: 'RATE_LIMIT_EXCEEDED', param: null, status: 429 }

@@ -111,7 +111,7 @@ function partsOf(data: JsonObject): JsonObject[] {
   return candidatesOf(data).flatMap((candidate) => arrayAt(objectAt(candidate, 'content') ?? {}, 'parts').filter(isObject))
 }
 
-/** A blocked prompt has no candidates, and is a complete reply all the same. */
+/** A blocked prompt has no candidates, but is a complete reply. */
 function isFinished(data: JsonObject): boolean {
   const isDone = candidatesOf(data).some(({ finishReason }) => typeof finishReason === 'string' && !unfinished.has(finishReason))
   return isDone || textAt(objectAt(data, 'promptFeedback') ?? {}, 'blockReason') !== ''

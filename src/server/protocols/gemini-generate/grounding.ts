@@ -47,7 +47,7 @@ export function writeGrounding(citations: readonly Citation[], text: string): Js
   }
 }
 
-/** More than any reply has, and few enough to be looked for one by one. */
+/** More than any reply has, and few enough for a linear search of each. */
 export const supportsMax = 200
 
 function supportsOf(support: JsonObject, chunks: readonly unknown[]): Support[] {

@@ -27,7 +27,7 @@ export type Thinking =
   /** A number of tokens; `min` means "off" where it is not 0. */
   | { readonly by: 'budget'; readonly off: number; readonly min: number; readonly max: number }
   | { readonly by: 'level'; readonly levels: readonly Level[] }
-  /** Always on, and not to be changed. */
+  /** Always on; it cannot be changed. */
   | { readonly by: 'model' }
 
 export type Level = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH'

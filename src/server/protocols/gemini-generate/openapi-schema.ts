@@ -106,7 +106,7 @@ function typeOf(node: JsonObject): string {
   return typeof value === 'number' ? 'number' : typeof value === 'boolean' ? 'boolean' : 'string'
 }
 
-/** Only texts can be listed; of other types the values are said in words, so that the type stays. */
+/** Only texts can be an enum; values of other types are listed in the description, so that the type is kept. */
 function writeValues(node: JsonObject, type: string, written: Record<string, unknown>): void {
   const values = (node.const === undefined ? listOf(node.enum) : [node.const]).filter((value) => value !== null)
   if (values.length === 0) return

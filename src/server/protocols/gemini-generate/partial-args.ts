@@ -61,7 +61,7 @@ function read(at: Container, key: string | number): unknown {
 
 function write(at: Container, key: string | number, value: unknown): void {
   if (!Array.isArray(at)) at[key] = value
-  // A list grows by one: a far place would make millions out of one.
+  // A list grows by one element at most: a large index would create millions.
   else if (typeof key === 'number' && key <= at.length) at[key] = value
 }
 

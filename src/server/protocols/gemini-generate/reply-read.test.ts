@@ -324,7 +324,7 @@ describe('sources of a Gemini reply', () => {
     expect(cited(text, { endIndex: 2 })).toEqual(['é'])
   })
 
-  it('are looked for when the place is wrong, and left out when the piece was never said', () => {
+  it('are searched for when the offset is wrong, and left out when the reply does not have the quoted text', () => {
     expect(cited('a b c', { startIndex: 0, endIndex: 1, text: 'c' })).toEqual(['c'])
     expect(cited('a b c', { startIndex: 0, endIndex: 99 })).toEqual([])
     expect(cited('a b c', { startIndex: 0, endIndex: 1, text: 'never' })).toEqual([])

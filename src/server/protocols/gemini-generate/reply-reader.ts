@@ -27,7 +27,7 @@ export class ReplyReader {
   #open: { readonly index: number; readonly kind: 'text' | 'reasoning'; text: string } | undefined
   /** The call whose arguments come in pieces. */
   #partial: { readonly index: number; readonly args: PartialArgs } | undefined
-  /** Sources whose piece has not been said yet. */
+  /** Sources whose quoted text has not arrived yet. */
   #supports: Support[] = []
   readonly #knownSupports = new Set<string>()
   readonly #callIds = new Set<string>()
@@ -84,7 +84,7 @@ export class ReplyReader {
     return this.#flush()
   }
 
-  /** A whole reply that says nothing of its end is complete all the same, if it says anything. */
+  /** A whole reply without a finish reason is complete nevertheless, unless it is empty. */
   #reason(): FinishReason | 'error' | undefined {
     const outcome = this.#outcome ?? (this.#isWhole ? 'untold' : undefined)
     if (outcome === 'broken') return 'error'

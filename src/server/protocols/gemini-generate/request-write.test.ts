@@ -175,7 +175,7 @@ describe('calls and results for Gemini', () => {
     expect(response(text)).toMatchObject({ functionResponse: { response: { result: text } } })
   })
 
-  it('[89] writes an error as an error', () => {
+  it('[89] writes a failed tool result as an error', () => {
     expect(response('no such port', { isError: true })).toMatchObject({
       functionResponse: { response: { error: 'no such port' } },
     })
@@ -499,13 +499,13 @@ describe('JSON answers of Gemini', () => {
 })
 
 describe('models of Gemini that answer otherwise', () => {
-  it('are asked for pictures without a level of thinking', () => {
+  it('get requests for images without a level of thinking', () => {
     expect(configOf({ reasoning: { mode: { effort: 'high' }, show: 'none' } }, 'gemini-3-pro-image-preview')).toEqual({
       responseModalities: ['TEXT', 'IMAGE'],
     })
   })
 
-  it('are asked for speech', () => {
+  it('get requests for speech', () => {
     expect(configOf({}, 'gemini-2.5-flash-preview-tts')).toEqual({ responseModalities: ['AUDIO'] })
   })
 })

@@ -1,3 +1,4 @@
+import { decodeComponent } from '../../lib/parse-url.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
 
 /** The context of a node of a JSON schema while it is rewritten: its root, and the references that led to it. */
@@ -30,7 +31,7 @@ export function lookUp(root: JsonObject, ref: string): JsonObject | undefined {
   if (!ref.startsWith('#/')) return undefined
   let at: unknown = root
   for (const step of ref.slice(2).split('/')) {
-    const key = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~')
+    const key = decodeComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
     if (Array.isArray(at)) at = at[Number(key)]
     else at = isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined
   }
@@ -89,12 +90,4 @@ const ruleLengthMax = 400
 
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
-}
-
-function decoded(step: string): string {
-  try {
-    return decodeURIComponent(step)
-  } catch {
-    return step
-  }
 }

@@ -136,7 +136,7 @@ describe('a schema in the older form', () => {
     expect(inOpenApi({ type: ['string', 'number'] })).toEqual({ anyOf: [{ type: 'STRING' }, { type: 'NUMBER' }] })
   })
 
-  it('[99] lists only texts; numbers keep their type and are said in words', () => {
+  it('[99] has enums of texts only; numbers keep their type and are listed in the description', () => {
     expect(inOpenApi({ enum: [1, 2] })).toEqual({ type: 'NUMBER', description: 'One of: 1, 2.' })
     expect(inOpenApi({ type: 'string', enum: ['a', null] })).toEqual({
       type: 'STRING',

@@ -48,7 +48,7 @@ function writeReference(ref: string, at: Place): JsonObject {
   return target ? writeNode(target.node, target.place) : { type: 'object' }
 }
 
-/** Gemini lists texts and numbers; another constant is said in words. */
+/** Gemini has enums of texts and numbers; another constant is written into the description. */
 function writeValues(node: JsonObject, written: Record<string, unknown>): void {
   const values = node.const === undefined ? listOf(node.enum) : [node.const]
   if (values.length === 0) return

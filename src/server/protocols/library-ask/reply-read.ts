@@ -15,7 +15,7 @@ export function readStreamEvents(): EventReader {
   })
 }
 
-/** The documents come with the last piece: they are sources of all of the text. */
+/** The documents arrive with the last chunk: they are sources of the whole text. */
 function readPiece(builder: ReplyBuilder, piece: JsonObject): void {
   builder.text(textAt(piece, 'content'))
   for (const { url, title } of arrayAt(piece, 'documents').filter(isObject).map(readDocument))

@@ -89,7 +89,7 @@ describe('a request to Ollama', () => {
     expect(lost).toEqual([])
   })
 
-  it('says that it is not to be streamed: streaming is the default', () => {
+  it('disables streaming explicitly: it is the default', () => {
     expect(written(ollamaChat, {}).body.stream).toBe(false)
   })
 

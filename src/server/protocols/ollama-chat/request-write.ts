@@ -74,7 +74,7 @@ function writeMessage(dialogue: Dialogue, { quirks }: RequestContext, tools: Fun
   }
 }
 
-/** Images are only taken as bytes: addresses have been fetched before. */
+/** Only bytes are accepted as images: URLs have been fetched before. */
 function imageBytes(dialogue: Dialogue, part: MediaPart): string {
   return part.media === 'image' && part.source.kind === 'base64' ? part.source.data : refuseMedia(dialogue, part)
 }

@@ -155,7 +155,8 @@ export function partsOf(tokens: number, details: JsonObject | undefined): { text
 /** Usage at any place where vendors report it, with the tier. */
 export function readReportedUsage(data: JsonObject): Usage | undefined {
   const usage = readChatUsage(reportedUsage(data))
-  return usage && { ...usage, ...tierServed(data) }
+  const served = tierServed(data)
+  return usage && served.tier ? { ...usage, ...served } : usage
 }
 
 export function renameTopLevelModel(data: Buffer, model: string): Buffer | undefined {

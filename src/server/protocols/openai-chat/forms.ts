@@ -3,7 +3,7 @@ import { toolMemberOf } from './tool-member.ts'
 
 /**
  * A Chat reply in its two forms. Some upstreams answer a streaming request with one completion, or the other way round; the caller
- * gets the form that they asked for all the same.
+ * always gets the form that was requested.
  */
 export function replayChat({ object, choices: _, usage, ...head }: JsonObject, choices: readonly JsonObject[]): JsonObject[] {
   const chunk = (more: JsonObject): JsonObject => ({ ...head, object: 'chat.completion.chunk', ...more })

@@ -1,3 +1,4 @@
+import { rememberByName } from '../../lib/remember-by-name.ts'
 import type { Quirks } from '../codec.ts'
 import type { Effort, Reasoning } from '../dialogue.ts'
 import { isForeignTier } from '../tiers.ts'
@@ -39,10 +40,10 @@ export interface ModelRules {
 export type EffortWord = Effort | 'none'
 
 /** The rules of a model by its name as the upstream knows it, also behind the vendor's name (`openai/gpt-5`). */
-export function rulesOf(model: string): Omit<ModelRules, 'model'> {
+export const rulesOf = rememberByName((model): Omit<ModelRules, 'model'> => {
   const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase()
   return families.find((family) => family.model.test(name)) ?? {}
-}
+})
 
 /**
  * The member that limits the output of a Chat request: the host's only one, otherwise the model's, otherwise the one that every host
@@ -53,8 +54,8 @@ export function outputLimitMember(model: string, quirks: Quirks): 'max_tokens' |
 }
 
 /**
- * The top-level members of a Chat request to set or (undefined) to remove for a model. A name that ends in an effort (`o3-mini-high`)
- * is the model without it, asked for that effort. Doing it twice changes nothing more.
+ * The top-level members of a Chat request to set or (undefined) to remove for a model. A name that ends in an effort
+ * (`o3-mini-high`) is the model without it, asked for that effort. Idempotent.
  */
 export function adjustForModel(body: JsonObject, model: string): Record<string, unknown> {
   const named = splitEffort(model)
@@ -72,9 +73,8 @@ export function adjustForModel(body: JsonObject, model: string): Record<string, 
     changes.reasoning_effort = 'none'
   }
   const reasons = (changes.reasoning_effort ?? body.reasoning_effort) !== 'none'
-  for (const member of [...(rules.refuses ?? []), ...(reasons ? (rules.refusesReasoning ?? []) : [])]) {
-    if (isSet(member)) changes[member] = undefined
-  }
+  for (const member of rules.refuses ?? []) if (isSet(member)) changes[member] = undefined
+  for (const member of (reasons && rules.refusesReasoning) || []) if (isSet(member)) changes[member] = undefined
   const tier = body.service_tier
   if (rules.isOpenAi && isForeignTier(tier)) changes.service_tier = undefined
   if (rules.serviceTiers && (tier === 'flex' || tier === 'priority') && !rules.serviceTiers.includes(tier)) {
@@ -84,11 +84,11 @@ export function adjustForModel(body: JsonObject, model: string): Record<string, 
 }
 
 /** The effort that a name asks for at its end. Source: names that resellers have made common. */
-export function splitEffort(model: string): { model: string; effort?: EffortWord } {
+export const splitEffort = rememberByName((model): { readonly model: string; readonly effort?: EffortWord } => {
   const [, name, effort] = /^((?:o[1-9]|grok-).*)-(high|medium|low)$/.exec(model) ?? []
-  // The expression has no other words than these three.
+  // The expression matches only these three words.
   return name ? { model: name, effort: effort as EffortWord } : { model }
-}
+})
 
 /** The nearest supported effort: the requested one, else the next higher, else the highest. */
 export function nearestEffort(wanted: EffortWord, taken: readonly EffortWord[]): EffortWord | undefined {

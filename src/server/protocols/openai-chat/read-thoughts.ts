@@ -40,7 +40,7 @@ export class ChatThoughts {
     this.#reply.reasoning(text)
   }
 
-  /** Before something else is said: the state goes with the reasoning that it belongs to. */
+  /** Called before other content: the state belongs to the reasoning before it. */
   settle(): void {
     if (!this.#reply.isSaying('reasoning')) return
     const state = this.unsettled()

@@ -242,7 +242,7 @@ describe('reasoning in a stream of Chat', () => {
     ])
   })
 
-  it('[161] between tags is text where that is not said', () => {
+  it('[161] between tags is text unless the channel declares the tags', () => {
     expect(said(chunk({ content: '<think>a</think>b' }))).toEqual(['text:<think>a</think>b'])
   })
 

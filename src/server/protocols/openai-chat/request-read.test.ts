@@ -317,7 +317,7 @@ describe('further members of a Chat request', () => {
     expect(dialogue.extra).toEqual({})
   })
 
-  it('reasons as it likes when nothing is said', () => expect(read({}).reasoning).toBeUndefined())
+  it('has no effort when the request has none', () => expect(read({}).reasoning).toBeUndefined())
 
   it('[105] [110] [95] has tools of every kind, or none', () => {
     const { tools } = read({

@@ -443,7 +443,7 @@ describe('tools of a written Chat request', () => {
     })
   })
 
-  it('[109] are called one by one when that is asked', () => {
+  it('[109] are called one by one when parallel calls are disabled', () => {
     expect(written({ tools: [tideTool], parallelTools: false }).body.parallel_tool_calls).toBe(false)
     expect(written({ tools: [tideTool] }).body).not.toHaveProperty('parallel_tool_calls')
   })

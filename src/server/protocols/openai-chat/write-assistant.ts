@@ -7,7 +7,7 @@ import { textsOf } from './write-parts.ts'
 import type { Writing } from './writing.ts'
 
 /**
- * An earlier turn of the model: its text, its calls, and its reasoning where the host requires it. None when nothing of it can be
+ * An earlier turn of the model: its text, its calls, and its reasoning where the host requires it. Undefined when none of it can be
  * expressed. Source: protocols notes 2.2 and 3.7, edge cases 158, 159, 267 and 269.
  */
 export function writeAssistant(turn: Turn, writing: Writing, keepsCustom: boolean): JsonObject[] {

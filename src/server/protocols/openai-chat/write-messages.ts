@@ -99,7 +99,7 @@ function writeResult(result: ToolResultPart, writing: Writing): JsonObject {
   }
 }
 
-/** Says in its place that there is something besides text. */
+/** Writes a placeholder for content other than text. */
 function withImageNotes(parts: ToolResultPart['parts']): TextPart[] {
   return parts.map((part) => (part.kind === 'text' ? part : { kind: 'text', text: `[${part.media} attached]` }))
 }

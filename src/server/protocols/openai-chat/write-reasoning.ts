@@ -21,7 +21,7 @@ export function writeReasoning(writing: Writing): JsonObject {
     case 'none':
       return loseUnlessOff(writing)
     case 'unknown':
-      // A caller of Chat knows the host; to others a member that it may not know is not worth a refusal.
+      // A caller of Chat chose the member for this host; for other callers it is left out, since the host might refuse it.
       return dialogue.from.startsWith('openai.') ? writeEffort(writing) : loseUnlessOff(writing)
   }
 }

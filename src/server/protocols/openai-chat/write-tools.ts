@@ -14,8 +14,9 @@ export interface WrittenTools {
 }
 
 /**
- * Tools, the choice among them, and whether several may be called at once. Nothing of it is written without tools. A subset that may be
- * called leaves only that subset where the model knows no other way. Source: protocols notes 3.3, edge cases 95, 96, 110, 112, 114.
+ * Tools, the choice among them, and whether several may be called at once. None of it is written without tools. When only a subset
+ * may be called and the model has no setting for that, the other tools are left out. Source: protocols notes 3.3, edge cases 95,
+ * 96, 110, 112, 114.
  */
 export function writeTools(writing: Writing): WrittenTools {
   const { dialogue, rules, names } = writing

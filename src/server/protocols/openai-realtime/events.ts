@@ -17,7 +17,7 @@ export function readEvent(text: string): JsonObject | undefined {
 
 /** Session facts in an event of the upstream or the caller. */
 export interface SessionFacts {
-  /** Undefined where it is not said, or has no limit. */
+  /** Undefined when it is absent or unlimited. */
   readonly outputTokensMax: number | undefined
   /** '' where speech is not transcribed. */
   readonly transcriptionModel: string

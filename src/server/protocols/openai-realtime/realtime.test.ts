@@ -28,7 +28,7 @@ describe('usage of a realtime response', () => {
     })
   })
 
-  it('never adds up to more than the totals, and is none where a number cannot be meant', () => {
+  it('never adds up to more than the totals, and is undefined when a number is invalid', () => {
     const lying = {
       input_tokens: 10,
       output_tokens: 5,

@@ -3,8 +3,8 @@ import { cachedPart } from '../cached-part.ts'
 import { areCounts, countAt, type JsonObject, objectAt } from '../wire-format.ts'
 
 /**
- * Usage of one response of a session in disjoint buckets, in tokens. Cached tokens are part of those of their kind. Undefined when nothing is
- * reported or a number cannot be meant. Source: types of the official SDK 7.51, protocols notes 1.11, read 2026-11.
+ * Usage of one response of a session in disjoint buckets, in tokens. Cached tokens are part of those of their kind. Undefined when
+ * nothing is reported or a number is invalid. Source: types of the official SDK 7.51, protocols notes 1.11, read 2026-11.
  */
 export function readRealtimeUsage(response: JsonObject): Usage | undefined {
   const usage = objectAt(response, 'usage')

@@ -14,7 +14,7 @@ export type BlockKind =
 export class Blocks {
   #made: ReplyEvent[] = []
   #next = 0
-  /** The open block that is no call, and whether it has said something. */
+  /** The open block that is no call, and whether it has any content. */
   #single: { readonly key: string; readonly index: number; says: boolean } | undefined
   /** Sources received before their text. */
   #citations: Citation[] = []

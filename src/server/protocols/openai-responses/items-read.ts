@@ -78,7 +78,7 @@ export class Items {
     }
   }
 
-  /** An item in full, by its id, or by its place in the output: a host may count otherwise there, or give other ids. */
+  /** An item in full, by its id or by its position in the output: hosts may number positions differently or use other ids. */
   complete(index: number, payload: JsonObject): void {
     const item = this.#byId.get(textAt(payload, 'id')) ?? this.#itemOf(index)
     if (!item.isDone) this.#finish(item, payload)

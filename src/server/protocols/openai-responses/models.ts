@@ -1,3 +1,4 @@
+import { rememberByName } from '../../lib/remember-by-name.ts'
 import { type ModelRules as ChatRules, rulesOf as chatRulesOf, type EffortWord } from '../openai-chat/models.ts'
 
 /**
@@ -12,11 +13,11 @@ export function rulesOf(model: string): ModelRules {
   return efforts ? { ...rules, ...reasoning, efforts } : rules
 }
 
-/** When a model has to be asked in Responses: it is not on Chat at all, or refuses tools there while it reasons. */
-export function needsResponses(model: string): 'always' | 'with-tools' | 'never' {
+/** When a model must be called in Responses: it does not exist in Chat, or refuses tools there while it reasons. */
+export const needsResponses = rememberByName((model): 'always' | 'with-tools' | 'never' => {
   if (onlyHere.some(([pattern]) => pattern.test(nameOf(model)))) return 'always'
   return chatRulesOf(model).toolsWithoutReasoning ? 'with-tools' : 'never'
-}
+})
 
 /** The least `max_output_tokens` that the vendor takes. */
 export const outputTokensMin = 16

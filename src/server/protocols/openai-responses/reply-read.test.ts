@@ -89,7 +89,7 @@ describe('a stream in Responses', () => {
     expect(incomplete('max_output_tokens', [call])).toBe('length')
   })
 
-  it('counts cached tokens apart, and searches', () => {
+  it('counts cached tokens separately, and searches', () => {
     expect(summary(read('cached_usage.sse')).usage).toMatchObject({ input: 200, cacheRead: 2000, cacheWrite: 400, output: 2 })
     const usage = { input_tokens: 5, output_tokens: 2, total_tokens: 7 }
     const searched = { type: 'web_search_call', status: 'completed', action: { type: 'search' } }

@@ -368,7 +368,7 @@ describe('a request in Responses', () => {
     expect(read({ safety_identifier: 's' })).toMatchObject({ user: 's', extra: {} })
   })
 
-  it('has no limit where none can be meant, and keeps a small one', () => {
+  it('has no limit when the value is invalid, and keeps a small one', () => {
     expect(read({ max_output_tokens: 5 }).outputTokensMax).toBe(5)
     expect(read({ max_output_tokens: 0 }).outputTokensMax).toBeUndefined()
   })

@@ -122,7 +122,7 @@ function platformMembers({ rules, lose }: Writing, members: Dialogue['extra']): 
 /** The default for unknown hosts. */
 const usualEfforts: readonly EffortWord[] = ['low', 'medium', 'high']
 
-/** Undefined when the model decides, or has no such effort. */
+/** Undefined when the model decides, or does not support the effort. */
 function effortFor({ dialogue: { reasoning, search }, quirks, rules, loseField }: Writing): EffortWord | undefined {
   const wanted = reasoning && effortOf(reasoning)
   if (wanted === undefined) return undefined

@@ -9,7 +9,9 @@ export interface ToolList {
 
 /** The lists of tools of a request in their order: the one at the top, then those in input items. */
 export function toolLists(body: JsonObject): ToolList[] {
-  const inItems = arrayAt(body, 'input').flatMap((item, at) =>
+  const input = arrayAt(body, 'input')
+  if (input.length === 0) return [{ tools: arrayAt(body, 'tools'), field: 'tools' }]
+  const inItems = input.flatMap((item, at) =>
     isObject(item) && carriers.has(textAt(item, 'type')) ? [{ tools: arrayAt(item, 'tools'), field: `input[${at}].tools` }] : [],
   )
   return [{ tools: arrayAt(body, 'tools'), field: 'tools' }, ...inItems]

@@ -51,7 +51,7 @@ class ToolsReader {
     this.#names = names
   }
 
-  /** All tools at the top are kept: writers choose between two of the same name. */
+  /** All top-level tools are kept: writers choose between two with the same name. */
   take(list: ToolList): void {
     for (const tool of this.#readAll(list)) {
       if (!this.#places.has(tool.name)) this.#places.set(tool.name, this.tools.length)
@@ -135,7 +135,7 @@ function readAllowed(choice: JsonObject, tools: readonly Tool[]): ToolChoice {
   return { kind: 'allowed', names, isRequired: choice.mode === 'required' }
 }
 
-/** The flat names that a choice means: those of a whole namespace, of a tool in one, or of any tool with that name. */
+/** The flat names that a tool choice selects: those of a whole namespace, of a tool in one, or of any tool with that name. */
 function namesChosen(choice: JsonObject, field: string, tools: readonly Tool[]): string[] {
   const isNamespace = choice.type === 'namespace'
   if (!isNamespace && choice.type !== 'function' && choice.type !== 'custom') return []

@@ -5,7 +5,7 @@
 export interface InputNames {
   readonly outputLimit: string
   readonly outputLimitMin: number
-  /** Null when the model takes no images. */
+  /** Null when the model accepts no images. */
   readonly image: { readonly name: string; readonly isList: boolean } | null
   readonly sampling: Readonly<
     Partial<Record<'temperature' | 'topP' | 'topK' | 'presencePenalty' | 'frequencyPenalty' | 'seed', string>>

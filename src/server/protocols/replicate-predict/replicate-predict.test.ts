@@ -58,7 +58,7 @@ describe('a request to Replicate', () => {
     })
   })
 
-  it('is answered whole, also to callers who want a stream', () => {
+  it('is answered with one complete reply, even when a stream was requested', () => {
     expect(written(replicatePredict, { stream: true })).toMatchObject({ isWhole: true })
   })
 
