@@ -219,6 +219,14 @@ export const errors = {
     'Bind an e-mail address first, or enter one for notices or a webhook',
   ),
   webhook_failed: kind(502, '通知发送失败：{reason}', 'The notice could not be sent: {reason}', { onConsole: undefined }),
+  destination_setting_invalid: kind(400, '{field}无效：{reason}', '{field} is invalid: {reason}'),
+  quality_checks_off: kind(
+    409,
+    '质量检查的每日费用上限为 0，请先在设置中提高',
+    'Quality checks are switched off: their daily cost limit is 0. Raise it in the settings',
+  ),
+  quality_checks_too_many: kind(400, '质量检查最多 {max} 项', 'There are at most {max} quality checks'),
+  destinations_too_many: kind(400, '通知目标最多 {max} 个', 'There are at most {max} destinations'),
 
   // Options
   option_unknown: kind(400, '未知的设置项 {key}', 'Unknown option {key}'),
@@ -355,6 +363,15 @@ export const errors = {
   ),
   log_purge_running: kind(409, '日志清理正在进行中', 'The log is being cleaned already'),
   prices_for_members: kind(403, '模型价格仅对登录用户开放', 'Prices are for members'),
+  status_page_private: kind(404, '状态页未公开', 'The status page is not public', { onConsole: 'status' }),
+  budget_of_admin: kind(403, '该预算由管理员设置，不能更改', 'An admin has set this budget; it cannot be changed here'),
+  budget_period_invalid: kind(
+    400,
+    '滑动窗口须有秒数，其他周期不能有',
+    'A sliding window needs its length in seconds, and no other period has one',
+  ),
+  budget_subject_unknown: kind(400, '预算的对象不存在', 'The user, group, token or channel of the budget does not exist'),
+  budgets_too_many: kind(400, '一个令牌最多 {max} 个预算', 'A token can have at most {max} budgets'),
   data_span_too_long: kind(400, '时间跨度不能超过 {days} 天', 'The span must not be longer than {days} days'),
 
   // Relay and money
@@ -367,6 +384,12 @@ export const errors = {
     '令牌额度不足，剩余 {have}，需要 {need}',
     'Insufficient quota of this API key: {have} left, {need} needed',
     { type: 'insufficient_quota', final: true },
+  ),
+  budget_exceeded: kind(
+    429,
+    '{whose}的预算（{budget}）已用完：{state}。{renews}',
+    'The budget of {whose} ({budget}) is used up: {state}. {renews}',
+    { type: 'budget_exceeded', final: true },
   ),
   output_unaffordable: kind(
     403,

@@ -8,7 +8,7 @@ const reasonFor = (schema: z.ZodType, value: unknown, context = {}) => {
   return error && explain(error).en
 }
 
-it('names the path of the fault in the variant that was meant, if a value may have several variants', () => {
+it('names the path of the fault in the intended variant, if a value may have several variants', () => {
   const rules = (...param_override: unknown[]) => reasonFor(channelSetting, { param_override })
   expect(rules({ set: 'a' })).toBe('param_override.0.to has an invalid form')
   expect(rules({ set: 'a', to: 1 }, { rename: 'a' })).toBe('param_override.1.to must be a string')

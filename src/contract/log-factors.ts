@@ -84,6 +84,7 @@ const failureKinds: Readonly<Record<keyof LogFailure, 'number' | 'string' | 'boo
   charged: 'number',
   address: 'string',
   user_agent: 'string',
+  limit: 'object',
   admin_info: 'object',
 }
 

@@ -20,7 +20,7 @@ export interface PriceFactors {
   /** Audio that is read, and audio that is written beside audio that is read. */
   readonly audioRatio: number
   readonly audioCompletionRatio: number
-  /** Audio and images that are read from a cache, beside text that is read. */
+  /** Audio and images read from a cache, relative to text that is read from it. */
   readonly audioCacheRatio: number
   readonly imageCacheRatio: number
   /** Images that are read, and images that are written, both beside text that is read. */

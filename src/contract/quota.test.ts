@@ -40,7 +40,7 @@ describe('quota as lists and messages show it', () => {
     ])
   })
 
-  it('is rounded down for balances and up for prices, so that too little never reads as enough', () => {
+  it('is rounded down for balances and up for prices, so that too little is never shown as enough', () => {
     const [have, need] = [499_999, 500_001]
     expect([formatQuota(have, dollars, 'down'), formatQuota(need, dollars, 'up')]).toEqual(['$0.99', '$1.01'])
     expect([formatQuota(12_340, inUnits, 'down'), formatQuota(12_341, inUnits, 'up')]).toEqual(['12.3k', '12.4k'])

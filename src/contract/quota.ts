@@ -54,7 +54,7 @@ export function usdFigure(units: number, perUsd: number): string {
   return (units / perUsd).toFixed(unitPlaces(perUsd))
 }
 
-/** Dollars with two decimals; below one cent with `smallPlaces`, so that a small amount does not read as nothing. */
+/** Dollars with two decimals; below one cent with `smallPlaces`, so that a small amount is not shown as zero. */
 export function formatUsd(usd: number, rounding: Rounding = 'nearest', smallPlaces = usualPlaces): string {
   const places = usd !== 0 && Math.abs(usd) < 0.01 ? smallPlaces : 2
   return withSign(rounded(usd, places, rounding), { min: places, max: places })

@@ -18,6 +18,8 @@ export interface Route {
   readonly extra?: z.ZodObject
   readonly limit?: 'login' | 'critical' | 'money'
   readonly writes?: true
+  /** A public answer may be kept by browsers and proxies for so long, unless its caller is signed in. */
+  readonly cacheSeconds?: number
   /** The body is passed as raw text, whatever its content type: other servers sign it, or send forms. At most 512 KB. */
   readonly bodyAs?: 'text'
   /**
@@ -25,8 +27,10 @@ export interface Route {
    * text of every answer that is none, for peers that would misread an envelope.
    */
   readonly text?: {
-    readonly type: 'text/csv' | 'text/plain' | 'application/x-ndjson'
+    readonly type: 'text/csv' | 'text/plain' | 'application/x-ndjson' | 'image/svg+xml'
     readonly fileName?: string
+    /** Pages of other sites may show it. */
+    readonly isEmbedded?: true
     readonly refusal?: string
   }
 }

@@ -52,6 +52,8 @@ export const status = z.object({
   password_login_enabled: z.boolean(),
   self_use_mode_enabled: z.boolean(),
   demo_site_enabled: z.boolean(),
+  /** Guests may see the status page. */
+  status_page_enabled: z.boolean(),
 })
 
 export type Status = z.output<typeof status>

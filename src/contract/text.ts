@@ -34,3 +34,25 @@ const pluralRules = { zh: new Intl.PluralRules('zh'), en: new Intl.PluralRules('
 export function languageOf(header: string | undefined): Language {
   return header?.trim().toLowerCase().startsWith('en') ? 'en' : 'zh'
 }
+
+/**
+ * Both languages in one text, as the log and the statistics keep sentences: `中文 / English`, with names and reasons in both halves; once
+ * where they are the same.
+ */
+export function inBothLanguages({ zh, en }: Text): string {
+  return zh === en ? en : zh + between + en
+}
+
+/** The half of such a text in the reader's language. Other texts are returned unchanged. */
+export function inOwnLanguage(text: string, language: Language): string {
+  const parts = text.split(between)
+  const half = parts.length / 2
+  const [zh, en] = [parts.slice(0, half).join(between), parts.slice(half).join(between)]
+  if (!Number.isInteger(half) || !chinese.test(zh) || !english.test(en)) return text
+  return language === 'zh' ? zh : en
+}
+
+const between = ' / '
+const chinese = /\p{Script=Han}/u
+// A reason in Chinese may follow.
+const english = /^[^\p{L}]*[A-Za-z]/u

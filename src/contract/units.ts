@@ -1,6 +1,6 @@
 import type { Text } from './text.ts'
 
-/** What a number of an option counts. */
+/** The unit of a numeric option. */
 export interface Unit extends Text {
   /** A measure that reads better in other units: seconds, bytes, or units of quota, of which this one has `size`. */
   readonly of?: 'time' | 'bytes' | 'quota'

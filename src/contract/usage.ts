@@ -88,7 +88,7 @@ export interface Usage extends Readonly<Record<Bucket, number>> {
   readonly cacheExcess?: number
   /** The report has no lifetime of the tokens of `cacheWrite`. */
   readonly cacheLifetimeUnknown?: true
-  /** Calls of other tools that the vendor runs and bills by the piece, by the name that `ToolPrice` has for each. */
+  /** Calls of other hosted tools with a price for each call, by their name in `ToolPrice`. */
   readonly toolCalls?: ToolCalls
   /** The tier reported by the reply; absent members were not reported. */
   readonly tier?: Tier

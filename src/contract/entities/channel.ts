@@ -7,7 +7,7 @@ import { channelPriorityMin, channelStatus } from './channel-status.ts'
 export const optionalEndpoints = ['responses', 'completions', 'embeddings'] as const
 export type OptionalEndpoint = (typeof optionalEndpoints)[number]
 
-/** A channel as admins see it: its key is never part of it. Texts named `…mapping`, `setting`, `other_info` hold JSON. */
+/** A channel as admins see it, without its key. Texts named `…mapping`, `setting`, `other_info` hold JSON. */
 export const channel = z.object({
   id: z.int(),
   type: z.int(),
@@ -253,7 +253,7 @@ export type TagPatch = z.output<typeof tagPatch>
 
 const bothLanguages = z.object({ zh: z.string(), en: z.string() })
 
-/** A kind of upstream as the channel form needs it. */
+/** The data of a channel type for the channel form. */
 export const channelType = z.object({
   id: z.int(),
   key: z.string(),

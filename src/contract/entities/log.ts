@@ -46,6 +46,8 @@ export const log = z.object({
   group: z.string(),
   request_id: z.string(),
   other: z.string(),
+  /** The caller of the list may open a recording of the call; absent where there is none. */
+  recorded: z.literal(true).optional(),
 })
 export type Log = z.output<typeof log>
 
@@ -166,7 +168,7 @@ export interface LogAttempt {
  * the caller got, in both languages where it has them. Times in milliseconds.
  */
 export interface LogFailure {
-  /** What the caller was answered; 499 for a caller who left before the answer was complete. */
+  /** The status that the caller received; 499 for a caller who left before the answer was complete. */
   status: number
   code: string
   dialect: string
@@ -186,11 +188,35 @@ export interface LogFailure {
   charged?: number
   address: string
   user_agent: string
+  /** The limit that has refused the call. */
+  limit?: LogLimit
   /** Admins only. */
   admin_info?: {
     use_channel: string[]
     attempts?: LogAttempt[]
+    /** Id of the budget that has refused the call. */
+    budget?: number
   }
+}
+
+/** What has refused a call: the `detail` of errors of limits. */
+export interface StoppedBy {
+  readonly limit: LogLimit
+  /** Id of the budget; admins only. */
+  readonly budget?: number
+}
+
+/** A limit as the owner of a refused call sees it. */
+export interface LogLimit {
+  kind: 'budget' | 'requests' | 'successes' | 'tokens' | 'concurrency'
+  /** Whose calls it counts. */
+  scope: string
+  /** Of a budget: its period. */
+  period?: string
+  /** Length of a sliding window. */
+  seconds?: number
+  /** When it may admit calls again, unix seconds; absent where that is not known. */
+  renews_at?: number
 }
 
 /** The status of callers who leave before their answer is complete; nginx uses the same. */

@@ -14,6 +14,9 @@ export const viewedLists = [
   'tasks',
   'statement',
   'audit',
+  'quality-checks',
+  'incidents',
+  'budgets',
 ] as const
 export type ViewedList = (typeof viewedLists)[number]
 

@@ -1,13 +1,20 @@
 import { z } from 'zod'
 import type { Text } from '../text.ts'
 
-/** The reasons that the site, and not the caller, bears an upstream's cost. */
-export const siteCostReasons = ['usage_implausible', 'undelivered'] as const
+/** The reasons that the site, and not the caller, bears the upstream's cost of a request. */
+export const requestCostReasons = ['usage_implausible', 'undelivered'] as const
+/** What the site makes calls for itself. Their cost is in no log row. */
+export const siteCallReasons = ['status_probe', 'quality_check'] as const
+export type SiteCallReason = (typeof siteCallReasons)[number]
+
+export const siteCostReasons = [...requestCostReasons, ...siteCallReasons] as const
 export type SiteCostReason = (typeof siteCostReasons)[number]
 
 export const siteCostReasonLabels: Readonly<Record<SiteCostReason, Text>> = {
   usage_implausible: { zh: '用量不合理', en: 'Implausible usage' },
   undelivered: { zh: '未送达', en: 'Not delivered' },
+  status_probe: { zh: '状态页探测', en: 'Status page probe' },
+  quality_check: { zh: '质量检查', en: 'Quality check' },
 }
 
 const sum = z.object({ count: z.int(), quota: z.int() })

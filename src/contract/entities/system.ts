@@ -58,7 +58,7 @@ export const node = z.object({
   version: z.string(),
   started_at: z.int(),
   seen_at: z.int(),
-  /** Whether it has been heard of within the last minute. */
+  /** Whether the node has reported within the last minute. */
   alive: z.boolean(),
   /** The node that answers. */
   here: z.boolean(),
@@ -88,7 +88,7 @@ export const release = z.object({
   latest: z.string(),
   is_newer: z.boolean(),
   title: z.string(),
-  /** As the publisher wrote them: to be shown as text alone. */
+  /** The text of the publisher, unchecked: show it as plain text only. */
   notes: z.string(),
   /** The URL of the release notes; '' when the feed names no https page. */
   url: z.string(),

@@ -47,6 +47,10 @@ export const token = z.object({
 })
 export type Token = z.output<typeof token>
 
+/** A token of another user as an admin sees it: without the key and the addresses that may use it. */
+export const listedToken = token.omit({ key: true, allow_ips: true })
+export type ListedToken = z.output<typeof listedToken>
+
 /** Sort keys of token lists; tokens that never expire come last. */
 export const tokenSorts = ['id', 'name', 'used_quota', 'remain_quota', 'accessed_time', 'expired_time'] as const
 export type TokenSort = (typeof tokenSorts)[number]

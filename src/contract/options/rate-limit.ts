@@ -1,7 +1,7 @@
 import { limitSecondsMax, type RequestLimit, requestCountMax } from '../entities/request-limit.ts'
 import { units } from '../units.ts'
 import { type MakeSchema, option, section, type Zod } from './define.ts'
-import { integer, map, toggle } from './shapes.ts'
+import { integer, line, map, message, toggle } from './shapes.ts'
 
 const count = (z: Zod) => z.int().min(0).max(requestCountMax)
 /** Requests of a period; 0 is no limit, and -1 is treated as 0. */
@@ -79,6 +79,41 @@ export const rateLimit = section(
       help: {
         zh: '写法同上；对该分组的所有请求合并计数。',
         en: 'Same format. Counted for all requests in the group together.',
+      },
+    }),
+  },
+)
+
+/** A zone of the IANA database, such as `Asia/Shanghai`. */
+const timeZone: MakeSchema<string> = (z) =>
+  z
+    .string()
+    .trim()
+    .max(64)
+    .refine(
+      isTimeZone,
+      message('须为 IANA 时区名，例如 Asia/Shanghai', 'must be a zone of the IANA database, such as Asia/Shanghai'),
+    )
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: name })
+    return name !== ''
+  } catch {
+    return false
+  }
+}
+
+export const budgets = section(
+  { name: 'budgets', tab: 'ratelimit', label: { zh: '预算', en: 'Budgets' }, writer: 'admin' },
+  {
+    SiteTimeZone: option({
+      ...line('UTC', 64),
+      schema: timeZone,
+      label: { zh: '站点时区', en: "The site's time zone" },
+      help: {
+        zh: '按天、周、月计算的预算在该时区的零点更新。例：Asia/Shanghai。修改后，当前周期从零重新计算。',
+        en: 'Budgets by day, week and month renew at midnight of this zone. Example: Asia/Shanghai. After a change the current windows count from zero.',
       },
     }),
   },

@@ -1,18 +1,24 @@
 import type { Routes } from '../route.ts'
+import { alertRoutes } from './alerts.ts'
+import { budgetRoutes } from './budgets.ts'
 import { channelRoutes } from './channels.ts'
 import { dataRoutes } from './data.ts'
 import { externalIdentityRoutes } from './external-identity.ts'
 import { logRoutes } from './logs.ts'
 import { optionRoutes } from './options.ts'
+import { overviewRoutes } from './overview.ts'
 import { ownAccountRoutes } from './own-account.ts'
 import { passkeyRoutes } from './passkeys.ts'
 import { pricingRoutes } from './pricing.ts'
+import { qualityCheckRoutes } from './quality-checks.ts'
+import { recordingRoutes } from './recordings.ts'
 import { redemptionRoutes } from './redemptions.ts'
 import { registrationRoutes } from './registration.ts'
 import { savedViewRoutes } from './saved-views.ts'
 import { secondFactorRoutes } from './second-factor.ts'
 import { sessionRoutes } from './session.ts'
 import { siteRoutes } from './site.ts'
+import { statusPageRoutes } from './status-page.ts'
 import { systemRoutes } from './system.ts'
 import { taskRoutes } from './tasks.ts'
 import { tokenRoutes } from './tokens.ts'
@@ -23,6 +29,7 @@ import { walletRoutes } from './wallet.ts'
 /** Every console call of the product. A new file of routes is one line here and one handler table in `server/console`. */
 export const allRoutes = {
   ...siteRoutes,
+  ...statusPageRoutes,
   ...sessionRoutes,
   ...registrationRoutes,
   ...ownAccountRoutes,
@@ -33,11 +40,16 @@ export const allRoutes = {
   ...userRoutes,
   ...optionRoutes,
   ...systemRoutes,
+  ...alertRoutes,
+  ...overviewRoutes,
+  ...qualityCheckRoutes,
   ...channelRoutes,
   ...pricingRoutes,
   ...tokenRoutes,
+  ...budgetRoutes,
   ...taskRoutes,
   ...logRoutes,
+  ...recordingRoutes,
   ...dataRoutes,
   ...redemptionRoutes,
   ...walletRoutes,

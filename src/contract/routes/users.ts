@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { listedToken } from '../entities/token.ts'
 import { displayNameLengthMax, manageActions, user, userBatch, userBatchResult, userEdit } from '../entities/user.ts'
 import { idParams, longPageSize, neededText, oneBasedPage, page, queryFlag, queryInt, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
@@ -28,6 +29,13 @@ export const userRoutes = routes({
     text: { type: 'text/csv', fileName: 'users.csv' },
   },
   'GET /api/user/:id': { access: 'admin', summary: 'Get a user of a lower role', params: idParams, reply: user },
+  'GET /api/user/:id/tokens': {
+    access: 'admin',
+    summary: 'List the tokens of a user of a lower role, newest first, without their keys',
+    params: idParams,
+    query: z.object(oneBasedPage),
+    reply: page(listedToken),
+  },
   'POST /api/user/': {
     access: 'admin',
     summary: 'Create an ordinary user, with the bonus of new users',

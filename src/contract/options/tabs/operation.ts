@@ -3,7 +3,23 @@ import { drawing } from '../drawing.ts'
 import { dashboard, logs } from '../logs.ts'
 import { moderation } from '../moderation.ts'
 import { groups } from '../pricing.ts'
+import { quality } from '../quality.ts'
 import { quotas } from '../quota.ts'
+import { recordings } from '../recordings.ts'
 import { chats, general } from '../site.ts'
+import { statusPage } from '../status-page.ts'
 
-export const sections = [general, drawing, moderation, logs, dashboard, automation, quotas, chats, groups] as const
+export const sections = [
+  general,
+  drawing,
+  moderation,
+  logs,
+  recordings,
+  dashboard,
+  automation,
+  quality,
+  statusPage,
+  quotas,
+  chats,
+  groups,
+] as const

@@ -1,3 +1,3 @@
-import { rateLimit } from '../rate-limit.ts'
+import { budgets, rateLimit } from '../rate-limit.ts'
 
-export const sections = [rateLimit] as const
+export const sections = [rateLimit, budgets] as const

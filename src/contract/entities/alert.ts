@@ -1,0 +1,362 @@
+import { z } from 'zod'
+import type { Text } from '../text.ts'
+
+/** The rules of alerts. Each is declared here once, with its texts and parameters; `server/alerts` says how it is measured. */
+
+export type AlertUnit = 'percent' | 'seconds' | 'minutes' | 'usd' | 'days' | 'count' | 'calls' | 'times'
+
+export interface AlertParam {
+  readonly name: string
+  readonly label: Text
+  readonly unit: AlertUnit
+  readonly default: number
+  readonly min: number
+  readonly max: number
+}
+
+export interface AlertRuleText {
+  readonly label: Text
+  readonly help: Text
+  /** What a value belongs to; a scope names some of them by id or name. */
+  readonly subject: 'channel' | 'model' | 'user' | 'budget' | 'job' | 'node' | 'site'
+  /** It fires while the value is beyond the threshold in this direction. */
+  readonly fires: 'above' | 'below'
+  readonly unit: AlertUnit
+  /** The first is the threshold; rules without one fire above 0. */
+  readonly params: readonly AlertParam[]
+  /** The text about each subject, with the parameters `{name}`, `{value}`, `{threshold}`. */
+  readonly says: Text
+}
+
+const threshold = { zh: '阈值', en: 'Threshold' }
+const percent = (value: number): AlertParam => ({
+  name: 'threshold',
+  label: threshold,
+  unit: 'percent',
+  default: value,
+  min: 1,
+  max: 100,
+})
+
+const windowOf = (minutes: number): AlertParam => ({
+  name: 'window',
+  label: { zh: '最近', en: 'Over the last' },
+  unit: 'minutes',
+  default: minutes,
+  min: 5,
+  max: 1440,
+})
+const leastCalls: AlertParam = {
+  name: 'least',
+  label: { zh: '至少', en: 'With at least' },
+  unit: 'calls',
+  default: 20,
+  min: 1,
+  max: 1_000_000,
+}
+const windowHelp = {
+  zh: '只统计成功的和因站点、渠道或上游而失败的调用；预览按小时计算。',
+  en: 'Of calls that were answered, or failed by a fault of the site, its channels or upstreams. The preview goes by the hour.',
+}
+const timeHelp = {
+  zh: '成功调用从开始到结束的时间；预览按小时计算。',
+  en: 'From beginning to end of the calls that were answered. The preview goes by the hour.',
+}
+
+/** The share of success, and the 95th percentile of durations, are the same for a channel, a model and the site. */
+const successRule = (subject: 'channel' | 'model' | 'site', label: Text, says: Text): AlertRuleText => ({
+  ...{ label, says, subject, help: windowHelp, fires: 'below', unit: 'percent' },
+  params: [percent(90), windowOf(15), leastCalls],
+})
+const p95Rule = (subject: 'channel' | 'model' | 'site', label: Text, says: Text): AlertRuleText => ({
+  ...{ label, says, subject, help: timeHelp, fires: 'above', unit: 'seconds' },
+  params: [
+    { name: 'threshold', label: threshold, unit: 'seconds', default: 60, min: 0.1, max: 86_400 },
+    windowOf(15),
+    leastCalls,
+  ],
+})
+
+export const alertRules = {
+  'channel-success': successRule(
+    'channel',
+    { zh: '渠道成功率低', en: 'Channel success rate low' },
+    { zh: '{name} 的成功率为 {value}，低于 {threshold}', en: '{name} has a success rate of {value}, below {threshold}' },
+  ),
+  'channel-p95': p95Rule(
+    'channel',
+    { zh: '渠道响应慢', en: 'Channel slow' },
+    { zh: '{name} 的 p95 为 {value}，超过 {threshold}', en: '{name} has a p95 of {value}, above {threshold}' },
+  ),
+  'model-success': successRule(
+    'model',
+    { zh: '模型成功率低', en: 'Model success rate low' },
+    {
+      zh: '模型 {name} 的成功率为 {value}，低于 {threshold}',
+      en: 'Model {name} has a success rate of {value}, below {threshold}',
+    },
+  ),
+  'model-p95': p95Rule(
+    'model',
+    { zh: '模型响应慢', en: 'Model slow' },
+    { zh: '模型 {name} 的 p95 为 {value}，超过 {threshold}', en: 'Model {name} has a p95 of {value}, above {threshold}' },
+  ),
+  'site-success': successRule(
+    'site',
+    { zh: '全站成功率低', en: 'Success rate low' },
+    { zh: '全站成功率为 {value}，低于 {threshold}', en: 'The success rate is {value}, below {threshold}' },
+  ),
+  'site-p95': p95Rule(
+    'site',
+    { zh: '全站响应慢', en: 'Calls slow' },
+    { zh: '全站 p95 为 {value}，超过 {threshold}', en: 'The p95 of calls is {value}, above {threshold}' },
+  ),
+  'breaker-open': {
+    label: { zh: '渠道熔断', en: 'Circuit breaker open' },
+    help: {
+      zh: '任一节点上渠道的密钥因连续失败而停用时触发。',
+      en: 'Fires while a key of a channel is out of use on a node after repeated failures.',
+    },
+    subject: 'channel',
+    fires: 'above',
+    unit: 'count',
+    params: [],
+    says: { zh: '{name} 已熔断，涉及 {value} 个密钥', en: '{name}: the breaker is open for {value} {value|key|keys}' },
+  },
+  'channel-disabled': {
+    label: { zh: '渠道被自动禁用', en: 'Channel disabled automatically' },
+    help: { zh: '直到渠道重新启用。', en: 'Until the channel is enabled again.' },
+    subject: 'channel',
+    fires: 'above',
+    unit: 'count',
+    params: [],
+    says: { zh: '{name} 已被自动禁用', en: '{name} was disabled automatically' },
+  },
+  'key-disabled': {
+    label: { zh: '渠道密钥被自动禁用', en: 'Channel key disabled automatically' },
+    help: { zh: '仍启用的渠道中有被自动禁用的密钥。', en: 'A channel in use has keys that were disabled automatically.' },
+    subject: 'channel',
+    fires: 'above',
+    unit: 'count',
+    params: [],
+    says: { zh: '{name} 有 {value} 个密钥被自动禁用', en: '{name} has {value} disabled {value|key|keys}' },
+  },
+  'channel-balance': {
+    label: { zh: '渠道余额不足', en: 'Channel balance low' },
+    help: { zh: '按最近一次查询到的余额。', en: 'By the balance that the upstream reported last.' },
+    subject: 'channel',
+    fires: 'below',
+    unit: 'usd',
+    params: [{ name: 'threshold', label: threshold, unit: 'usd', default: 10, min: 0, max: 1_000_000 }],
+    says: { zh: '{name} 的余额为 {value}，低于 {threshold}', en: '{name} has a balance of {value}, below {threshold}' },
+  },
+  'user-balance': {
+    label: { zh: '用户余额不足', en: 'User balance low' },
+    help: { zh: '一天内有消费的用户；一次最多列出 200 个。', en: 'Users who spent within a day; at most 200 of them.' },
+    subject: 'user',
+    fires: 'below',
+    unit: 'usd',
+    params: [{ name: 'threshold', label: threshold, unit: 'usd', default: 1, min: 0, max: 1_000_000 }],
+    says: { zh: '用户 {name} 的余额为 {value}，低于 {threshold}', en: 'User {name} has {value} left, below {threshold}' },
+  },
+  'budget-share': {
+    label: { zh: '预算即将用尽', en: 'Budget nearly used up' },
+    help: {
+      zh: '预算当前周期已扣费的比例；一次最多列出 200 个。',
+      en: 'The share of a budget that its current window has charged; at most 200 of them.',
+    },
+    subject: 'budget',
+    fires: 'above',
+    unit: 'percent',
+    params: [percent(80)],
+    says: {
+      zh: '{name} 的预算已使用 {value}，超过 {threshold}',
+      en: 'The budget of {name} is used by {value}, above {threshold}',
+    },
+  },
+  'spend-spike': {
+    label: { zh: '消费突增', en: 'Spend spike' },
+    help: {
+      zh: '本小时消费超过过去四周同一小时中位数的倍数。数据不足一周时不触发。',
+      en: 'The spend of this hour against the median of the same hour over four weeks. Silent with less than a week of data.',
+    },
+    subject: 'site',
+    fires: 'above',
+    unit: 'times',
+    params: [
+      { name: 'threshold', label: { zh: '倍数', en: 'Times the median' }, unit: 'times', default: 3, min: 1, max: 1000 },
+      { name: 'least', label: { zh: '且至少消费', en: 'And at least' }, unit: 'usd', default: 1, min: 0, max: 1_000_000 },
+    ],
+    says: {
+      zh: '本小时消费为中位数的 {value} 倍，超过 {threshold} 倍',
+      en: 'The spend of this hour is {value} times its median, above {threshold}',
+    },
+  },
+  'ledger-difference': {
+    label: { zh: '账本不一致', en: 'Ledger difference' },
+    help: {
+      zh: '余额与账本之和不同，或账本缺少记录。',
+      en: 'Balances that are not the sum of their ledger rows, or a ledger with missing rows.',
+    },
+    subject: 'site',
+    fires: 'above',
+    unit: 'count',
+    params: [],
+    says: { zh: '{value} 处余额与账本不一致', en: '{value} {value|balance differs|balances differ} from the ledger' },
+  },
+  'job-failed': {
+    label: { zh: '任务失败', en: 'Job failed' },
+    help: { zh: '定时任务最近一次运行失败或超时。', en: 'The last run of a scheduled job failed or timed out.' },
+    subject: 'job',
+    fires: 'above',
+    unit: 'count',
+    params: [],
+    says: { zh: '任务 {name} 失败', en: 'The job {name} failed' },
+  },
+  'disk-space': {
+    label: { zh: '磁盘空间不足', en: 'Disk space low' },
+    help: { zh: '数据目录所在磁盘的可用空间。', en: 'Free space on the disk of the data folder.' },
+    subject: 'node',
+    fires: 'below',
+    unit: 'percent',
+    params: [percent(10)],
+    says: {
+      zh: '节点 {name} 的磁盘可用空间为 {value}，低于 {threshold}',
+      en: 'Node {name} has {value} of its disk free, below {threshold}',
+    },
+  },
+  memory: {
+    label: { zh: '内存不足', en: 'Memory high' },
+    help: { zh: '进程内存占机器、容器或堆上限的比例。', en: 'Memory of a process as a share of its machine, container or heap.' },
+    subject: 'node',
+    fires: 'above',
+    unit: 'percent',
+    params: [percent(85)],
+    says: {
+      zh: '节点 {name} 已使用 {value} 的内存，超过 {threshold}',
+      en: 'Node {name} uses {value} of its memory, above {threshold}',
+    },
+  },
+  queue: {
+    label: { zh: '写入积压', en: 'Queue long' },
+    help: {
+      zh: '节点上等待写入数据库的扣费和失败调用记录。',
+      en: 'Charges and rows of failed calls on a node that wait for the database.',
+    },
+    subject: 'node',
+    fires: 'above',
+    unit: 'count',
+    params: [{ name: 'threshold', label: threshold, unit: 'count', default: 500, min: 1, max: 2000 }],
+    says: {
+      zh: '节点 {name} 有 {value} 行等待写入，超过 {threshold}',
+      en: 'Node {name} has {value} rows waiting, above {threshold}',
+    },
+  },
+  'quality-check': {
+    label: { zh: '质量检查偏离', en: 'Quality check departed' },
+    help: {
+      zh: '渠道在某项质量检查中的通过率低于阈值，或比自身基线下降过多。',
+      en: 'The share of passed answers of a channel is below the threshold of a quality check, or well below its own baseline.',
+    },
+    subject: 'channel',
+    fires: 'above',
+    unit: 'count',
+    params: [],
+    says: {
+      zh: '{name} 在 {value} 项质量检查中偏离',
+      en: '{name}: departs in {value} quality {value|check|checks}',
+    },
+  },
+  certificate: {
+    label: { zh: '渠道证书即将过期', en: 'Channel certificate expiring' },
+    help: {
+      zh: '每 12 小时检查一次启用渠道的 TLS 证书。',
+      en: 'The TLS certificates of enabled channels, checked every 12 hours.',
+    },
+    subject: 'channel',
+    fires: 'below',
+    unit: 'days',
+    params: [{ name: 'threshold', label: threshold, unit: 'days', default: 14, min: 1, max: 365 }],
+    says: { zh: '{name} 的证书还有 {value}过期', en: 'The certificate of {name} expires in {value}' },
+  },
+} as const satisfies Record<string, AlertRuleText>
+
+export type AlertRuleId = keyof typeof alertRules
+// The keys of that object.
+export const alertRuleIds = Object.keys(alertRules) as [AlertRuleId, ...AlertRuleId[]]
+
+export function alertRuleText(id: AlertRuleId): AlertRuleText {
+  return alertRules[id]
+}
+
+/** The parameters of a rule by name, with the defaults of those that are absent. */
+export function alertParams(id: AlertRuleId, given: Readonly<Record<string, number>> = {}): Record<string, number> {
+  return Object.fromEntries(
+    alertRuleText(id).params.map(({ name, default: fallback, min, max }) => [
+      name,
+      Math.min(max, Math.max(min, given[name] ?? fallback)),
+    ]),
+  )
+}
+
+export const repeatSecondsDefault = 4 * 3600
+
+const params = z.record(z.string().max(30), z.number().min(0).max(1e12))
+/** Ids or names of subjects; empty for all. */
+const scope = z.array(z.string().trim().min(1).max(200)).max(200)
+
+export const alertRuleInput = z.object({
+  enabled: z.boolean(),
+  params,
+  scope,
+  destinations: z.array(z.int().positive()).max(100),
+  /** Seconds after which a firing alert is sent again; 0 for once. */
+  repeat_seconds: z
+    .int()
+    .min(0)
+    .max(30 * 86_400),
+  notify_recovery: z.boolean(),
+})
+export type AlertRuleInput = z.output<typeof alertRuleInput>
+
+/** Something that a rule has found: it fires until `resolved_at`. */
+export const alert = z.object({
+  id: z.int(),
+  rule: z.enum(alertRuleIds),
+  subject: z.string(),
+  name: z.string(),
+  /** In the unit of the rule: the last while it fires. */
+  value: z.number(),
+  threshold: z.number(),
+  fired_at: z.int(),
+  /** 0 while it fires. */
+  resolved_at: z.int(),
+  /** When the last message about it was sent; 0 for none, as while it is silenced. */
+  notified_at: z.int(),
+  messages: z.int(),
+})
+export type Alert = z.output<typeof alert>
+
+export const alertRule = alertRuleInput.extend({ rule: z.enum(alertRuleIds), firing: z.array(alert) })
+export type AlertRule = z.output<typeof alertRule>
+
+export const alertPreview = z.object({
+  /** The number of times that it would have fired. */
+  count: z.int(),
+  /** The latest of these alerts, newest first. */
+  firings: z.array(z.object({ subject: z.string(), name: z.string(), from: z.int(), to: z.int(), value: z.number() })),
+  /** Unix seconds from which on there is data; 0 when there is none. */
+  since: z.int(),
+})
+export type AlertPreview = z.output<typeof alertPreview>
+
+export const alertSilenceInput = z.object({
+  /** '' for every rule. */
+  rule: z.union([z.literal(''), z.enum(alertRuleIds)]).default(''),
+  /** '' for every subject. */
+  subject: z.string().trim().max(200).default(''),
+  until: z.int().min(0).max(1e11),
+  comment: z.string().trim().max(200).default(''),
+})
+export const alertSilence = alertSilenceInput.extend({ id: z.int(), created_by: z.string(), created_at: z.int() })
+export type AlertSilence = z.output<typeof alertSilence>

@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { nameText } from '../name-text.ts'
+import type { Text } from '../text.ts'
+import { limitSecondsMax } from './request-limit.ts'
+
+/** Whose calls a budget counts. */
+export const budgetScopes = ['user', 'group', 'token', 'model', 'channel'] as const
+export type BudgetScope = (typeof budgetScopes)[number]
+
+/** The window of a budget: the last so many seconds, a day, week (from Monday) or month of the site's time zone, or all time. */
+export const budgetPeriods = ['sliding', 'day', 'week', 'month', 'total'] as const
+export type BudgetPeriod = (typeof budgetPeriods)[number]
+
+export const budgetScopeLabels: Readonly<Record<BudgetScope, Text>> = {
+  user: { zh: '用户', en: 'User' },
+  group: { zh: '分组', en: 'Group' },
+  token: { zh: '令牌', en: 'Token' },
+  model: { zh: '模型', en: 'Model' },
+  channel: { zh: '渠道', en: 'Channel' },
+}
+
+export const budgetPeriodLabels: Readonly<Record<BudgetPeriod, Text>> = {
+  sliding: { zh: '最近一段时间', en: 'Sliding' },
+  day: { zh: '每天', en: 'A day' },
+  week: { zh: '每周', en: 'A week' },
+  month: { zh: '每月', en: 'A month' },
+  total: { zh: '总计', en: 'In total' },
+}
+
+export const budgetLimits = { amountMax: 1e13, sharesMax: 5, windowsMax: 100, ofTokenMax: 10, nameLengthMax: 60 } as const
+
+/** An amount of money that the calls of a user, group, token, model or channel may cost within a window. */
+export const budget = z.object({
+  id: z.int(),
+  scope: z.enum(budgetScopes),
+  /** Id of the user, token or channel; name of the group or model. */
+  subject: z.string(),
+  /** The name of that user, token or channel; '' when it is gone. */
+  subject_name: z.string(),
+  name: z.string(),
+  period: z.enum(budgetPeriods),
+  /** Length of a sliding window; 0 for the others. */
+  seconds: z.int(),
+  /** Units. */
+  amount: z.int(),
+  /** Refuses calls that do not fit; otherwise it only counts and notifies. */
+  is_hard: z.boolean(),
+  /** Percentages of the amount at which a notification is sent, once in a window. */
+  shares: z.array(z.int()),
+  /** Owners cannot change what an admin has set. */
+  set_by: z.enum(['admin', 'owner']),
+  /** Another amount until a time (unix seconds; 0 for no end). */
+  override: z.object({ amount: z.int(), until: z.int() }).nullable(),
+  /** Units charged in the current window since it began or was reset. */
+  spent: z.int(),
+  /** Units held by running calls; only those of PostgreSQL are known here. */
+  held: z.int(),
+  /** When the current window ends, or the first part of a sliding one leaves it. Unix seconds; 0 for never. */
+  renews_at: z.int(),
+  created_at: z.int(),
+})
+export type Budget = z.output<typeof budget>
+
+const amount = z.int().min(0).max(budgetLimits.amountMax)
+const shares = z
+  .array(z.int().min(1).max(100))
+  .max(budgetLimits.sharesMax)
+  .transform((list) => [...new Set(list)].sort((one, other) => one - other))
+const name = z.string().max(1000).transform(nameText).pipe(z.string().max(budgetLimits.nameLengthMax))
+
+export const budgetInput = z.object({
+  scope: z.enum(budgetScopes),
+  subject: z
+    .string()
+    .max(200)
+    .transform((text) => text.replaceAll('\0', '').trim())
+    .pipe(z.string().min(1)),
+  name: name.default(''),
+  period: z.enum(budgetPeriods),
+  /** For `sliding` only. */
+  seconds: z.int().min(0).max(limitSecondsMax).default(0),
+  amount,
+  is_hard: z.boolean().default(true),
+  shares: shares.default([]),
+})
+export type BudgetInput = z.output<typeof budgetInput>
+
+/** Absent members stay unchanged. Scope and window of a budget are fixed: another window counts from zero, as another budget. */
+export const budgetChange = z.object({
+  name: name.optional(),
+  amount: amount.optional(),
+  is_hard: z.boolean().optional(),
+  shares: shares.optional(),
+})
+export type BudgetChange = z.output<typeof budgetChange>
+
+/** Another amount for this and the next windows, `windows` in all; 0 windows end an override. */
+export const budgetOverride = z.object({ amount, windows: z.int().min(0).max(budgetLimits.windowsMax) })
+export type BudgetOverride = z.output<typeof budgetOverride>

@@ -1,0 +1,185 @@
+import { z } from 'zod'
+import { nameText } from '../name-text.ts'
+import type { Text } from '../text.ts'
+
+/** Where alerts and events are sent. Each kind is declared here once: its name and the settings of its form. */
+
+export interface DestinationField {
+  readonly name: string
+  readonly label: Text
+  readonly help?: Text
+  /** Never shown again; when a destination is changed, an empty one stays as it is. */
+  readonly secret?: true
+  readonly optional?: true
+  readonly is?: 'https' | 'mail'
+}
+
+interface DestinationKindText {
+  readonly label: Text
+  readonly fields: readonly DestinationField[]
+}
+
+const botUrl = { name: 'url', secret: true, is: 'https' } as const
+const botLabel = { zh: 'Webhook 地址', en: 'Webhook URL' }
+const signing: DestinationField = {
+  name: 'secret',
+  secret: true,
+  optional: true,
+  label: { zh: '加签密钥', en: 'Signing secret' },
+  help: { zh: '机器人安全设置为“签名校验”时填写。', en: 'If the security setting of the bot is signature verification.' },
+}
+
+export const destinationKinds = {
+  mail: {
+    label: { zh: '邮件', en: 'E-mail' },
+    fields: [
+      {
+        name: 'to',
+        is: 'mail',
+        label: { zh: '收件地址', en: 'Recipient' },
+        help: { zh: '经由系统设置中的邮件服务器发送。', en: 'Sent through the mail server of the settings.' },
+      },
+    ],
+  },
+  webhook: {
+    label: { zh: 'Webhook', en: 'Webhook' },
+    fields: [
+      {
+        name: 'url',
+        is: 'https',
+        label: { zh: '地址', en: 'URL' },
+        help: { zh: '公网上的 https 地址。', en: 'An https address on the public internet.' },
+      },
+      {
+        name: 'secret',
+        secret: true,
+        optional: true,
+        label: { zh: '签名密钥', en: 'Signing secret' },
+        help: {
+          zh: '用于 X-Sluice-Signature；留空则不签名。至少 16 个字符。',
+          en: 'For X-Sluice-Signature; nothing is signed without it. At least 16 characters.',
+        },
+      },
+    ],
+  },
+  slack: { label: { zh: 'Slack', en: 'Slack' }, fields: [{ ...botUrl, label: botLabel }] },
+  telegram: {
+    label: { zh: 'Telegram', en: 'Telegram' },
+    fields: [
+      { name: 'token', secret: true, label: { zh: '机器人令牌', en: 'Bot token' } },
+      { name: 'chat', label: { zh: '会话 ID', en: 'Chat ID' } },
+      {
+        name: 'api',
+        optional: true,
+        is: 'https',
+        label: { zh: 'API 地址', en: 'API address' },
+        help: { zh: '留空则为 https://api.telegram.org。', en: 'https://api.telegram.org if blank.' },
+      },
+    ],
+  },
+  feishu: { label: { zh: '飞书', en: 'Feishu' }, fields: [{ ...botUrl, label: botLabel }, signing] },
+  dingtalk: { label: { zh: '钉钉', en: 'DingTalk' }, fields: [{ ...botUrl, label: botLabel }, signing] },
+} as const satisfies Record<string, DestinationKindText>
+
+export type DestinationKind = keyof typeof destinationKinds
+
+export function destinationFields(kind: DestinationKind): readonly DestinationField[] {
+  return destinationKinds[kind].fields
+}
+
+/** Events that webhooks can subscribe to. */
+export const eventTypes = {
+  'call.failed': { zh: '调用失败（限量）', en: 'Call failed (bounded)' },
+  'channel.disabled': { zh: '渠道被禁用', en: 'Channel disabled' },
+  'channel.enabled': { zh: '渠道被启用', en: 'Channel enabled' },
+  'channel.key_disabled': { zh: '渠道密钥被自动禁用', en: 'Channel key disabled automatically' },
+  'channel.key_enabled': { zh: '渠道密钥被自动启用', en: 'Channel key enabled automatically' },
+  'user.low_quota': { zh: '用户额度不足', en: 'User has low quota' },
+  'budget.reached': { zh: '预算达到提醒比例', en: 'Budget reached a share' },
+  'order.paid': { zh: '订单已支付', en: 'Order paid' },
+} as const satisfies Record<string, Text>
+export type EventType = keyof typeof eventTypes
+
+export const destinationStatus = { enabled: 1, disabled: 2, autoDisabled: 3 } as const
+
+export const destinationStatusLabels: Readonly<Record<number, { label: Text; color: string }>> = {
+  1: { label: { zh: '已启用', en: 'Enabled' }, color: 'green' },
+  2: { label: { zh: '已禁用', en: 'Disabled' }, color: 'gray' },
+  3: { label: { zh: '自动禁用', en: 'Auto-disabled' }, color: 'red' },
+}
+
+const kinds = Object.keys(destinationKinds) as [DestinationKind, ...DestinationKind[]] // the keys of that object
+const events = z.array(z.enum(Object.keys(eventTypes) as [EventType, ...EventType[]])).max(50) // the keys of that object
+
+/** A destination as admins see it: secret settings are '' and named in `has`. */
+export const destination = z.object({
+  id: z.int(),
+  kind: z.enum(kinds),
+  name: z.string(),
+  language: z.enum(['zh', 'en']),
+  status: z.int(),
+  /** The events of webhooks; empty for alerts only. */
+  events: z.array(z.string()),
+  /** The host, address or chat that it goes to. */
+  target: z.string(),
+  settings: z.record(z.string(), z.string()),
+  has: z.array(z.string()),
+  /** Unix seconds since when every delivery has failed; 0 while they arrive. */
+  failing_since: z.int(),
+  last_error: z.string(),
+  created_at: z.int(),
+})
+export type Destination = z.output<typeof destination>
+
+const settings = z
+  .record(z.string().max(20), z.string().max(2000))
+  .refine((given) => Object.keys(given).length <= 10, 'at most 10 settings')
+
+export const destinationInput = z.object({
+  kind: z.enum(kinds),
+  name: z.string().max(200).transform(nameText).pipe(z.string().min(1).max(60)),
+  language: z.enum(['zh', 'en']).default('zh'),
+  events: events.default([]),
+  settings,
+})
+export type DestinationInput = z.output<typeof destinationInput>
+
+/** The kind stays; absent members and empty secrets stay unchanged. */
+export const destinationChange = destinationInput
+  .omit({ kind: true })
+  .partial()
+  .extend({ language: z.enum(['zh', 'en']).optional(), events: events.optional(), enabled: z.boolean().optional() })
+export type DestinationChange = z.output<typeof destinationChange>
+
+export const deliveryStates = ['pending', 'sent', 'failed'] as const
+
+export const deliveryStateLabels = {
+  pending: { label: { zh: '等待发送', en: 'Pending' }, color: 'blue' },
+  sent: { label: { zh: '已送达', en: 'Delivered' }, color: 'green' },
+  failed: { label: { zh: '失败', en: 'Failed' }, color: 'red' },
+} as const satisfies Record<(typeof deliveryStates)[number], { label: Text; color: string }>
+
+/** One message to one destination. */
+export const delivery = z.object({
+  id: z.int(),
+  /** The same in each try and to each destination. */
+  message_id: z.string(),
+  type: z.string(),
+  destination_id: z.int(),
+  destination_name: z.string(),
+  state: z.enum(deliveryStates),
+  attempts: z.int(),
+  /** Unix seconds of the next try; 0 when there is none. */
+  next_at: z.int(),
+  /** Of the last answer; 0 without one. */
+  status: z.int(),
+  /** The first part of the last answer, or why there was none, without secrets. */
+  answer: z.string(),
+  created_at: z.int(),
+  finished_at: z.int(),
+})
+export type Delivery = z.output<typeof delivery>
+
+/** How a destination answered one attempt. */
+export const deliveryAnswer = z.object({ delivered: z.boolean(), status: z.int(), answer: z.string() })
+export type DeliveryAnswer = z.output<typeof deliveryAnswer>

@@ -1,0 +1,223 @@
+import { z } from 'zod'
+import { nameText } from '../name-text.ts'
+import type { Text } from '../text.ts'
+
+/**
+ * Quality checks: prompts that the site itself sends to channels on a schedule, with what their answers have to be. A channel departs when
+ * the share of its answers that pass falls below a threshold, or by some points below what it was before.
+ */
+
+export const qualityLimits = {
+  checksMax: 100,
+  modelsMax: 20,
+  channelsMax: 200,
+  expectationsMax: 10,
+  samplesMax: 10,
+  windowRunsMax: 50,
+  promptMax: 100_000,
+  toolsMax: 20_000,
+  valueMax: 2000,
+  outputTokensMax: 8192,
+  minutesMin: 5,
+  minutesMax: 10_080,
+} as const
+
+/** Every run costs money: the beginning is a small one. */
+export const qualityDefaults = {
+  interval_minutes: 60,
+  samples: 2,
+  max_output_tokens: 256,
+  window_runs: 3,
+  threshold: 70,
+  drop: 30,
+} as const
+
+const said = (zh: string, en: string) => ({ error: en, params: { zh, en } })
+const value = z.string().min(1).max(qualityLimits.valueMax)
+const ignore_case = z.boolean().default(false)
+
+/** JSON text of an object; '' for none. */
+const objectText = z
+  .string()
+  .max(qualityLimits.valueMax)
+  .refine((text) => text === '' || isPlainObject(parsed(text)), said('须为 JSON 对象', 'must be a JSON object'))
+
+/** What an answer has to be. */
+export const expectation = z.discriminatedUnion('kind', [
+  /** The whole text, without space around it. */
+  z.object({ kind: z.literal('exact'), value, ignore_case }),
+  z.object({ kind: z.literal('contains'), value, ignore_case }),
+  /** The whole text fits a pattern in which `*` stands for any characters. */
+  z.object({ kind: z.literal('pattern'), value, ignore_case }),
+  /** The text is JSON, bare or in one code block, and has these members: paths with dots, such as `user.name` or `items.0.id`. */
+  z.object({ kind: z.literal('json'), members: z.array(z.string().trim().min(1).max(200)).max(50).default([]) }),
+  /** A tool of this name is called; its arguments have at least these members. */
+  z.object({ kind: z.literal('tool'), name: z.string().trim().min(1).max(100), arguments: objectText.default('') }),
+  /** Tokens of the answer, as the upstream counts them. */
+  z
+    .object({ kind: z.literal('tokens'), min: z.int().min(0).max(1_000_000), max: z.int().min(1).max(1_000_000) })
+    .refine(({ min, max }) => min <= max, said('最少不能大于最多', 'must not be less than the minimum')),
+])
+export type Expectation = z.output<typeof expectation>
+export type ExpectationKind = Expectation['kind']
+
+export const expectationLabels: Readonly<Record<ExpectationKind, Text>> = {
+  exact: { zh: '完全等于', en: 'Is exactly' },
+  contains: { zh: '包含', en: 'Contains' },
+  pattern: { zh: '符合通配符', en: 'Fits pattern' },
+  json: { zh: '为 JSON', en: 'Is JSON' },
+  tool: { zh: '调用工具', en: 'Calls tool' },
+  tokens: { zh: '输出 Token 数', en: 'Output tokens' },
+}
+
+/** JSON text of tools as Chat has them; '' for none. */
+const tools = z
+  .string()
+  .max(qualityLimits.toolsMax)
+  .refine(
+    (text) => text === '' || readTools(text) !== undefined,
+    said('须为工具的 JSON 数组', 'must be a JSON array of tools with function names'),
+  )
+
+/** What is asked and expected: results are comparable as long as it stays the same. */
+export const qualityQuestion = z.object({
+  system: z.string().max(qualityLimits.promptMax).default(''),
+  prompt: z.string().trim().min(1).max(qualityLimits.promptMax),
+  tools: tools.default(''),
+  expectations: z.array(expectation).min(1).max(qualityLimits.expectationsMax),
+  max_output_tokens: z.int().min(1).max(qualityLimits.outputTokensMax).default(qualityDefaults.max_output_tokens),
+})
+export type QualityQuestion = z.output<typeof qualityQuestion>
+
+export const qualityCheckInput = qualityQuestion.extend({
+  name: z.string().transform(nameText).pipe(z.string().min(1).max(60)),
+  enabled: z.boolean().default(true),
+  models: z.array(z.string().trim().min(1).max(200)).min(1).max(qualityLimits.modelsMax),
+  /** Ids; empty for every channel that serves the model. */
+  channels: z.array(z.int().positive()).max(qualityLimits.channelsMax).default([]),
+  interval_minutes: z.int().min(qualityLimits.minutesMin).max(qualityLimits.minutesMax).default(qualityDefaults.interval_minutes),
+  /** Answers of each channel and model in one run. */
+  samples: z.int().min(1).max(qualityLimits.samplesMax).default(qualityDefaults.samples),
+  /** The runs whose share of passed answers counts. */
+  window_runs: z.int().min(1).max(qualityLimits.windowRunsMax).default(qualityDefaults.window_runs),
+  /** Percent of passed answers below which a channel departs. */
+  threshold: z.int().min(0).max(100).default(qualityDefaults.threshold),
+  /** Points below its own baseline at which a channel departs; 0 for no comparison. */
+  drop: z.int().min(0).max(100).default(qualityDefaults.drop),
+})
+export type QualityCheckInput = z.output<typeof qualityCheckInput>
+
+/** `waiting`: too few runs to tell. `below` the threshold, or `dropped` against the baseline: the channel departs. */
+export const standingStates = ['waiting', 'ok', 'below', 'dropped'] as const
+export type StandingState = (typeof standingStates)[number]
+
+/** How a channel does with a model. Shares are percent; -1 where there is none. */
+export const qualityStanding = z.object({
+  channel_id: z.int(),
+  channel_name: z.string(),
+  model: z.string(),
+  state: z.enum(standingStates),
+  share: z.number(),
+  baseline: z.number(),
+  /** Runs with the same question so far, as far as they count. */
+  runs: z.int(),
+  /** Of the last run. */
+  passed: z.int(),
+  total: z.int(),
+  run_at: z.int(),
+})
+export type QualityStanding = z.output<typeof qualityStanding>
+
+export const qualityCheck = qualityCheckInput.extend({
+  id: z.int(),
+  /** It runs now, or is the next to run. */
+  is_running: z.boolean(),
+  created_by: z.string(),
+  created_at: z.int(),
+  /** Unix seconds; 0 for never. */
+  last_run_at: z.int(),
+  next_run_at: z.int(),
+  /** Calls of the last run that were not made, and the code of the reason of the last of them. */
+  last_skipped: z.int(),
+  last_skip_code: z.string(),
+  standings: z.array(qualityStanding),
+})
+export type QualityCheck = z.output<typeof qualityCheck>
+
+/** `error`: there was no answer. It counts as one that does not pass. */
+export const qualityOutcomes = ['passed', 'failed', 'error'] as const
+export type QualityOutcome = (typeof qualityOutcomes)[number]
+
+/** Why an answer is not what was expected. */
+export const faultReasons = [
+  'differs',
+  'missing',
+  'no_json',
+  'no_member',
+  'no_tool',
+  'bad_arguments',
+  'argument_differs',
+  'too_few',
+  'too_many',
+] as const
+export type FaultReason = (typeof faultReasons)[number]
+
+export const qualityFault = z.object({
+  /** The place of the expectation in its check. */
+  index: z.int(),
+  kind: z.enum(['exact', 'contains', 'pattern', 'json', 'tool', 'tokens']),
+  reason: z.enum(faultReasons),
+  /** The member, argument, number or tool that it is about. */
+  detail: z.string(),
+})
+export type QualityFault = z.output<typeof qualityFault>
+
+export const qualityResult = z.object({
+  id: z.int(),
+  run_at: z.int(),
+  created_at: z.int(),
+  channel_id: z.int(),
+  channel_name: z.string(),
+  model: z.string(),
+  sample: z.int(),
+  outcome: z.enum(qualityOutcomes),
+  faults: z.array(qualityFault),
+  /** Why there was no answer. */
+  error: z.string(),
+  ms: z.int(),
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  /** Units. */
+  cost: z.int(),
+})
+export type QualityResult = z.output<typeof qualityResult>
+
+export const qualityAnswer = z.object({
+  /** Text and tool calls, as far as they are kept. */
+  answer: z.string(),
+  is_cut: z.boolean(),
+})
+
+/** The tools of a JSON text; undefined when they are none. */
+export function readTools(text: string): Record<string, unknown>[] | undefined {
+  const list = parsed(text)
+  if (!Array.isArray(list) || list.length === 0 || list.length > 50) return undefined
+  return list.every(isTool) ? list : undefined
+}
+
+function isTool(tool: unknown): tool is Record<string, unknown> {
+  if (!isPlainObject(tool) || tool.type !== 'function' || !isPlainObject(tool.function)) return false
+  return typeof tool.function.name === 'string' && tool.function.name !== ''
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
