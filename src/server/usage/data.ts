@@ -12,7 +12,7 @@ import { eachSum, hourSums } from './rollup.ts'
  */
 
 const daySeconds = 86_400
-/** The span where none is asked for. */
+/** The default time span. */
 const usualDays = 30
 export const spanMaxDays = { own: 30, all: 366 } as const
 
@@ -36,7 +36,10 @@ export async function listQuotaData(core: Core, filter: LogFilter, maxDays: numb
   return rows
 }
 
-/** The filter with its beginning at that of an hour, an end where it had none, and the last 30 days where it had neither. Throws `data_span_too_long`. */
+/**
+ * The filter with its start rounded down to the hour, and defaults: the last 30 days, or an end of now. Throws
+ * `data_span_too_long`.
+ */
 export function wholeHours(core: Pick<Core, 'now'>, filter: LogFilter, maxDays: number): LogFilter {
   const end = filter.end_timestamp || seconds(core.now())
   const start = filter.start_timestamp || (filter.end_timestamp ? 0 : end - usualDays * daySeconds)

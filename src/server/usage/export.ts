@@ -29,7 +29,7 @@ export async function* exportLogs(core: Core, { filter, format, timeZone, ownerI
   const isOwner = ownerId !== undefined
   const { zone, timeText } = zoneClock(timeZone)
   const columns = isOwner ? allColumns.filter(({ admin }) => !admin) : allColumns
-  // The byte order mark marks the text as UTF-8 for spreadsheets.
+  // The byte order mark makes spreadsheets read the text as UTF-8.
   if (format === 'csv') yield `\uFEFF${csvLine([`time (${zone})`, ...columns.map(({ name }) => name)])}`
 
   const found = await resolveFilter(core.db, isOwner ? { ...filter, userId: ownerId } : filter)

@@ -1,16 +1,20 @@
 import { type LogFailure, logType } from '../../contract/entities/log.ts'
+import { inBothLanguages } from '../../contract/text.ts'
 import { isDatabaseFailure } from '../db/open.ts'
 import type { NewRow } from '../db/schema.ts'
 import { withDatabaseTimeout } from '../db/with-timeout.ts'
+import { seconds } from '../lib/clock.ts'
+import { redact } from '../lib/logger.ts'
 import type { Core } from '../options/core.ts'
+import { type CallFailure, type CallObserver, type EndedCall, pathOf } from './ended-calls.ts'
 
 /**
- * Log rows of failed calls (type 5). They are written in batches behind the answers, apart from the ledger: nothing waits for them, and a
- * database that is away costs only these rows. What is not written is counted.
+ * Log rows of failed calls (type 5). They are written in batches behind the answers, apart from the ledger: nothing waits for them,
+ * and a database that is away costs only these rows. Dropped rows are counted.
  */
 
 /** A row whose `other` is still to be written as JSON. */
-export type FailedCall = Omit<NewRow<'logs'>, 'id' | 'type' | 'other' | 'quota'> & {
+type FailedCall = Omit<NewRow<'logs'>, 'id' | 'type' | 'other' | 'quota'> & {
   readonly request_id: string
   other: LogFailure
 }
@@ -28,7 +32,8 @@ const addressesShown = 20
 
 type Outcome = 'written' | 'off' | 'sampled' | 'dropped' | 'lost'
 
-export class FailedCalls {
+export class FailedCalls implements CallObserver {
+  readonly onlyFailed = true
   readonly #core: Pick<Core, 'db' | 'logger' | 'metrics' | 'now' | 'options'>
   readonly #unknownKeys = new Map<string, number>()
   #waiting: FailedCall[] = []
@@ -47,15 +52,17 @@ export class FailedCalls {
     readings.unknownKeyCalls = () => this.#mostUnknown()
   }
 
-  /** Counts a failed call and queues its row, as far as the options and the queue let it in. `makeRow` is called only then. */
-  note({ status, userId }: { readonly status: number; readonly userId: number }, makeRow: () => FailedCall): void {
+  /** Counts a failed call, and queues its row unless an option disables it or the queue is full. */
+  callEnded(call: EndedCall): void {
+    const { failure, status, caller } = call
+    if (!failure) return
     this.#core.metrics.failedCalls.inc({ status: status >= 400 && status < 600 ? String(status) : 'other' })
-    const refused = this.#refusal(userId)
+    const refused = this.#refusal(caller.userId)
     if (refused) {
       this.#count(refused)
       return
     }
-    this.#waiting.push(makeRow())
+    this.#waiting.push(rowOf(call, failure, seconds(this.#core.now())))
     this.#schedule(pauseMs)
   }
 
@@ -169,6 +176,64 @@ export class FailedCalls {
     const rest = sorted.slice(addressesShown).reduce((sum, [, count]) => sum + count, 0)
     return rest > 0 ? shown.set('others', rest + (shown.get('others') ?? 0)) : shown
   }
+}
+
+function rowOf(call: EndedCall, failure: CallFailure, at: number): FailedCall {
+  const { caller, status, durationMs, firstByteMs } = call
+  const code = plain(failure.code, 100)
+  const failed = call.attempts.filter(({ reason }) => reason !== '')
+  const attempts = failed.slice(-attemptsMax).map(({ channel, choice, status, reason, ms }) => {
+    return { channel: channel.id, key: channel.keyId, status, reason: plain(reason, reasonMax), ms, choice }
+  })
+  return {
+    user_id: caller.userId,
+    created_at: at,
+    content: contentOf(failure),
+    username: caller.username,
+    token_id: caller.tokenId,
+    token_name: caller.tokenName,
+    model_name: plain(call.model, 200),
+    use_time: Math.round(durationMs / 1000),
+    is_stream: call.stream ? 1 : 0,
+    channel_id: failed.at(-1)?.channel.id ?? 0,
+    group: call.group,
+    request_id: call.id,
+    error_status: status,
+    error_code: code,
+    other: {
+      status,
+      code,
+      dialect: call.dialect,
+      format: call.format,
+      path: plain(pathOf(call.url), 200),
+      use_time_ms: durationMs,
+      ...(firstByteMs === undefined ? {} : { frt: firstByteMs }),
+      bytes_in: call.bytesIn,
+      bytes_out: call.bytesOut,
+      ...(failure.inStream ? { in_stream: true as const } : {}),
+      address: call.address,
+      user_agent: plain(call.userAgent, 200),
+      ...(failure.stoppedBy ? { limit: failure.stoppedBy.limit } : {}),
+      admin_info: {
+        ...(failure.stoppedBy?.budget === undefined ? {} : { budget: failure.stoppedBy.budget }),
+        use_channel: attempts.map(({ channel }) => String(channel)),
+        ...(attempts.length > 0 ? { attempts } : {}),
+      },
+    },
+  }
+}
+
+const attemptsMax = 20
+const reasonMax = 500
+const messageMax = 1_000
+
+function contentOf({ message: { zh, en } }: CallFailure): string {
+  return inBothLanguages({ zh: plain(zh, messageMax), en: plain(en, messageMax) })
+}
+
+/** Within a length, without secrets, and without what PostgreSQL takes for no text. */
+function plain(text: string, lengthMax: number): string {
+  return redact(text).slice(0, lengthMax).toWellFormed().replaceAll('\0', '')
 }
 
 /** `other` as JSON, within its bound: of a long chain the last attempts are kept. */

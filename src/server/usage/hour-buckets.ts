@@ -97,7 +97,7 @@ export function userHoursSince(db: Queries, filter: ResolvedFilter, { hour, mark
     hourOfLog.as('hour'),
     'logs.user_id as charged_user',
   ])
-  // Each once, also where there are both.
+  // Each hour once, even when both exist.
   return db.selectFrom(charged.as('charged')).selectAll().union(failed).as('user_hours')
 }
 

@@ -61,7 +61,7 @@ export function matchingRows(db: Queries, filter: ResolvedFilter): SelectQueryBu
     .whereRef('logs.created_at', '=', 'borne_at')
     .whereRef('logs.request_id', '=', 'borne_id')
     .where(matching(filter))
-  // Only columns of `logs` are asked for from here on.
+  // From here on only columns of `logs` are selected.
   return joined as unknown as SelectQueryBuilder<Tables, 'logs', object>
 }
 

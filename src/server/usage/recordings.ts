@@ -1,0 +1,273 @@
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+import type { CallerSide, OwnRecordedCall, RecordedCall, UpstreamExchange } from '../../contract/entities/recording.ts'
+import { isDatabaseFailure } from '../db/open.ts'
+import { withDatabaseTimeout } from '../db/with-timeout.ts'
+import { seconds } from '../lib/clock.ts'
+import { fail } from '../lib/failure.ts'
+import { background } from '../lib/logger.ts'
+import { recordAudit } from '../options/audit.ts'
+import type { Caller, Core } from '../options/core.ts'
+import { RecordingRules } from './recording-rules.ts'
+
+/**
+ * Recordings of relay calls at rest: compressed, then sealed, the caller's side apart from the upstream's, so that the view of an owner
+ * never opens the other. They are written one after the other behind the answers; what waits is bounded in bytes.
+ */
+
+/** A call in the queue of the store. Its sides are made when it is written. */
+export interface FinishedRecording {
+  readonly requestId: string
+  readonly userId: number
+  /** Unix seconds. */
+  readonly at: number
+  /** Without secrets. */
+  sides(): { readonly caller: CallerSide; readonly upstream: readonly UpstreamExchange[] }
+  /** Gives its memory back. */
+  release(): void
+}
+
+/** Bytes of bodies that this process holds for recordings: of running calls, and of those that wait to be written. */
+const memoryBytes = 64 * 1024 * 1024
+/** A recording that the database does not take is tried again; then it is lost. */
+const triesMax = 3
+const retryMs = 2_000
+const daySeconds = 86_400
+/** A cleanup reduces the stored recordings to this share of their limit, so that several nodes may add to them before the next one. */
+const trimmedTo = 0.9
+const trimmedEvery = 0.01
+const removedAtOnce = 100
+
+const [pack, unpack] = [promisify(gzip), promisify(gunzip)]
+
+type Outcome = 'written' | 'limited' | 'dropped' | 'lost'
+
+export class Recordings {
+  readonly rules: RecordingRules
+  /** The free memory for bodies. */
+  readonly memory = { free: memoryBytes }
+  readonly #core: Core
+  #waiting: FinishedRecording[] = []
+  #writing: Promise<void> | undefined
+  #minute = 0
+  #ofMinute = 0
+  #writtenBytes = 0
+  #trimming: Promise<void> = Promise.resolve()
+  #isClosed = false
+
+  constructor(core: Core) {
+    this.#core = core
+    this.rules = new RecordingRules(core)
+  }
+
+  /** The most of a body that is stored. */
+  get bodyBytesMax(): number {
+    return this.#core.options.current.RecordingBodyKilobytes * 1024
+  }
+
+  /** Whether one more call may be recorded in this minute. */
+  takesAnother(): boolean {
+    const minute = Math.floor(this.#core.now() / 60_000)
+    if (minute !== this.#minute) {
+      this.#minute = minute
+      this.#ofMinute = 0
+    }
+    if (this.#ofMinute >= this.#core.options.current.RecordingsPerMinute) {
+      this.#count('limited')
+      return false
+    }
+    if (this.#isClosed || this.memory.free <= 0) {
+      this.#count('dropped')
+      return false
+    }
+    this.#ofMinute++
+    return true
+  }
+
+  /** Queues a recording. */
+  add(recording: FinishedRecording): void {
+    this.#waiting.push(recording)
+    this.#writing ??= this.#write()
+  }
+
+  /** Waits until the queue is written. */
+  async flush(): Promise<void> {
+    await this.#writing
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.rules.close()
+    await this.flush()
+    await this.#trimming
+  }
+
+  /** Deletes recordings older than the retention, the oldest beyond the limit of the site, and rules that have ended. */
+  async purge(signal?: AbortSignal): Promise<number> {
+    const { db } = this.#core
+    let removed = 0
+    for (let last = removedAtOnce; last === removedAtOnce && !signal?.aborted; removed += last) {
+      const old = db.selectFrom('recordings').select('request_id').where('created_at', '<', this.#oldest).limit(removedAtOnce)
+      const { numDeletedRows } = await db.deleteFrom('recordings').where('request_id', 'in', old).executeTakeFirstOrThrow()
+      last = Number(numDeletedRows)
+    }
+    await db.deleteFrom('recording_rules').where('until', '<=', seconds(this.#core.now())).execute()
+    await this.#trim()
+    return removed
+  }
+
+  /** Which of these calls have a recording. */
+  async recorded(requestIds: readonly string[]): Promise<ReadonlySet<string>> {
+    if (requestIds.length === 0) return new Set()
+    const rows = await this.#core.db
+      .selectFrom('recordings')
+      .select('request_id')
+      .where('request_id', 'in', requestIds)
+      .where('created_at', '>=', this.#oldest)
+      .execute()
+    return new Set(rows.map(({ request_id }) => request_id))
+  }
+
+  /** The caller's side of a call of this user. Throws `not_found`. */
+  async readOwn(requestId: string, userId: number): Promise<OwnRecordedCall> {
+    const row = await this.#rowOf(requestId)
+    if (row.user_id !== userId) fail('not_found')
+    return { ...this.#factsOf(row), caller: await this.#open<CallerSide>(row, 'caller_sealed') }
+  }
+
+  /** Both sides of a call, with a row in the audit log. Throws `not_found`. */
+  async read(requestId: string, caller: Caller): Promise<RecordedCall> {
+    const row = await this.#rowOf(requestId)
+    const target = `request:${requestId} of user:${row.user_id}`
+    await this.#core.db
+      .transaction()
+      .execute((within) => recordAudit(this.#core, within, { caller, action: 'recording.read', target }))
+    return {
+      ...this.#factsOf(row),
+      user_id: row.user_id,
+      caller: await this.#open<CallerSide>(row, 'caller_sealed'),
+      upstream: await this.#open<UpstreamExchange[]>(row, 'upstream_sealed'),
+    }
+  }
+
+  async #rowOf(requestId: string) {
+    const row = await this.#core.db
+      .selectFrom('recordings')
+      .selectAll()
+      .where('request_id', '=', requestId)
+      .where('created_at', '>=', this.#oldest)
+      .executeTakeFirst()
+    return row ?? fail('not_found')
+  }
+
+  /** Unix seconds; older recordings are as good as deleted. */
+  get #oldest(): number {
+    return seconds(this.#core.now()) - this.#retentionSeconds
+  }
+
+  get #retentionSeconds(): number {
+    return this.#core.options.current.RecordingRetentionDays * daySeconds
+  }
+
+  #factsOf({ request_id, created_at }: { readonly request_id: string; readonly created_at: number }) {
+    return { request_id, created_at, expires_at: created_at + this.#retentionSeconds }
+  }
+
+  async #open<Side>(row: Readonly<Record<SealedColumn | 'request_id', string>>, column: SealedColumn): Promise<Side> {
+    const packed = this.#core.secrets.openBytes(row[column], placeOf(column, row.request_id))
+    // Written by `#seal` only.
+    return JSON.parse((await unpack(packed)).toString()) as Side
+  }
+
+  async #seal(side: unknown, column: SealedColumn, requestId: string): Promise<string> {
+    return this.#core.secrets.sealBytes(await pack(JSON.stringify(side)), placeOf(column, requestId))
+  }
+
+  async #write(): Promise<void> {
+    for (let recording = this.#waiting.shift(); recording; recording = this.#waiting.shift()) {
+      try {
+        await this.#store(recording)
+        this.#count('written')
+      } catch (error) {
+        this.#core.logger.warn({ error, request: recording.requestId }, 'a recording was not stored')
+        this.#count('lost')
+      } finally {
+        recording.release()
+      }
+    }
+    this.#writing = undefined
+  }
+
+  async #store(recording: FinishedRecording): Promise<void> {
+    const { requestId, userId, at } = recording
+    const { caller, upstream } = recording.sides()
+    const caller_sealed = await this.#seal(caller, 'caller_sealed', requestId)
+    const upstream_sealed = await this.#seal(upstream, 'upstream_sealed', requestId)
+    const bytes = caller_sealed.length + upstream_sealed.length
+    const row = { request_id: requestId, user_id: userId, created_at: at, bytes, caller_sealed, upstream_sealed }
+    for (let tries = 1; ; tries++) {
+      try {
+        await withDatabaseTimeout(this.#core.db.insertInto('recordings').values(row).execute())
+        break
+      } catch (error) {
+        if (!isDatabaseFailure(error) || tries === triesMax || this.#isClosed) throw error
+        await new Promise((resolve) => setTimeout(resolve, retryMs).unref())
+      }
+    }
+    this.#noteWritten(bytes)
+  }
+
+  #noteWritten(bytes: number): void {
+    this.#writtenBytes += bytes
+    if (this.#writtenBytes < this.#bytesMax * trimmedEvery) return
+    this.#writtenBytes = 0
+    background(this.#core.logger, 'delete the oldest recordings', this.#trim())
+  }
+
+  get #bytesMax(): number {
+    return this.#core.options.current.RecordingMegabytes * 1024 * 1024
+  }
+
+  /** Cleanups run one after the other: two at once would each delete the whole excess. */
+  #trim(): Promise<void> {
+    const trimmed = this.#trimming.then(() => this.#deleteExcess())
+    this.#trimming = trimmed.catch(() => {})
+    return trimmed
+  }
+
+  async #deleteExcess(): Promise<void> {
+    const { db } = this.#core
+    const { sum } = await db
+      .selectFrom('recordings')
+      .select(({ fn }) => fn.sum<number | string | null>('bytes').as('sum'))
+      .executeTakeFirstOrThrow()
+    if (Number(sum ?? 0) <= this.#bytesMax) return
+    let excess = Number(sum) - this.#bytesMax * trimmedTo
+    while (excess > 0) {
+      const oldest = await db
+        .selectFrom('recordings')
+        .select(['request_id', 'bytes'])
+        .orderBy('created_at')
+        .limit(removedAtOnce)
+        .execute()
+      if (oldest.length === 0) return
+      const gone: string[] = []
+      for (const { request_id, bytes } of oldest) {
+        if (excess <= 0) break
+        gone.push(request_id)
+        excess -= bytes
+      }
+      await db.deleteFrom('recordings').where('request_id', 'in', gone).execute()
+    }
+  }
+
+  #count(outcome: Outcome): void {
+    this.#core.metrics.recordings.inc({ outcome })
+  }
+}
+
+type SealedColumn = 'caller_sealed' | 'upstream_sealed'
+
+function placeOf(column: SealedColumn, requestId: string) {
+  return { table: 'recordings', column, row: requestId }
+}

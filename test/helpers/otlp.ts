@@ -1,0 +1,188 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { parse, type Type } from 'protobufjs'
+import { onTestFinished } from 'vitest'
+
+/** What the server uses of the messages of opentelemetry-proto 1, with the numbers of their fields. */
+const { root } = parse(`
+syntax = "proto3";
+message AnyValue { oneof value { string string_value = 1; bool bool_value = 2; int64 int_value = 3; double double_value = 4; ArrayValue array_value = 5; } }
+message ArrayValue { repeated AnyValue values = 1; }
+message KeyValue { string key = 1; AnyValue value = 2; }
+message Resource { repeated KeyValue attributes = 1; }
+message TraceRequest { repeated ResourceSpans resource_spans = 1; }
+message ResourceSpans { Resource resource = 1; repeated ScopeSpans scope_spans = 2; }
+message ScopeSpans { repeated Span spans = 2; }
+message Span {
+  bytes trace_id = 1; bytes span_id = 2; string trace_state = 3; bytes parent_span_id = 4; string name = 5; int32 kind = 6;
+  fixed64 start_time_unix_nano = 7; fixed64 end_time_unix_nano = 8; repeated KeyValue attributes = 9; Status status = 15;
+}
+message Status { string message = 2; int32 code = 3; }
+message MetricsRequest { repeated ResourceMetrics resource_metrics = 1; }
+message ResourceMetrics { Resource resource = 1; repeated ScopeMetrics scope_metrics = 2; }
+message ScopeMetrics { repeated Metric metrics = 2; }
+message Metric { string name = 1; Gauge gauge = 5; Sum sum = 7; Histogram histogram = 9; }
+message Gauge { repeated NumberPoint data_points = 1; }
+message Sum { repeated NumberPoint data_points = 1; int32 aggregation_temporality = 2; bool is_monotonic = 3; }
+message NumberPoint { double as_double = 4; sfixed64 as_int = 6; repeated KeyValue attributes = 7; }
+message Histogram { repeated HistogramPoint data_points = 1; int32 aggregation_temporality = 2; }
+message HistogramPoint { fixed64 count = 4; double sum = 5; repeated fixed64 bucket_counts = 6; repeated double explicit_bounds = 7; repeated KeyValue attributes = 9; }
+`)
+
+type Attributes = Readonly<Record<string, unknown>>
+
+export interface ReceivedSpan {
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentId: string
+  readonly traceState: string
+  readonly name: string
+  /** 2: of a server, 3: of a client. */
+  readonly kind: number
+  readonly startMs: number
+  readonly endMs: number
+  readonly attributes: Attributes
+  /** 2: an error. */
+  readonly status: number
+  readonly resource: Attributes
+}
+
+export interface ReceivedPoint {
+  readonly attributes: Attributes
+  readonly value?: number
+  readonly count?: number
+  readonly sum?: number
+  readonly bucketCounts?: readonly number[]
+  readonly bounds?: readonly number[]
+}
+
+interface KeyValue {
+  readonly key: string
+  readonly value: Readonly<Record<string, unknown>>
+}
+
+/** A collector on loopback that takes OTLP over HTTP in protobuf, and keeps what it gets. It stops with the test. */
+export async function otlpCollector() {
+  const spans: ReceivedSpan[] = []
+  const metrics = new Map<string, readonly ReceivedPoint[]>()
+  const headers: Readonly<Record<string, unknown>>[] = []
+  let status = 200
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      headers.push(request.headers)
+      response.writeHead(status, { 'content-type': 'application/x-protobuf' }).end()
+      if (status !== 200) return
+      const body = Buffer.concat(chunks)
+      if (request.url === '/v1/traces') spans.push(...spansIn(decode('TraceRequest', body)))
+      if (request.url === '/v1/metrics') for (const [name, points] of metricsIn(decode('MetricsRequest', body))) metrics.set(name, points) // biome-ignore format: one line
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return {
+    // It listens on a port, not on a pipe.
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans,
+    metrics,
+    headers,
+    refuse() {
+      status = 400
+    },
+  }
+}
+
+function decode(name: string, body: Buffer) {
+  const type: Type = root.lookupType(name)
+  // The shapes are those of the declarations above.
+  return type.toObject(type.decode(body), { longs: Number, defaults: true, arrays: true, oneofs: false, bytes: Array }) as never
+}
+
+const hex = (bytes: readonly number[]) => Buffer.from(bytes).toString('hex')
+
+function plainOf(attributes: readonly KeyValue[]): Attributes {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, anyValueOf(value)]))
+}
+
+function anyValueOf(value: Readonly<Record<string, unknown>>): unknown {
+  const { arrayValue, ...plain } = value
+  if (arrayValue) return (arrayValue as { values: Readonly<Record<string, unknown>>[] }).values.map(anyValueOf)
+  return Object.values(plain)[0]
+}
+
+interface RawSpan {
+  readonly traceId: number[]
+  readonly spanId: number[]
+  readonly parentSpanId: number[]
+  readonly traceState: string
+  readonly name: string
+  readonly kind: number
+  readonly startTimeUnixNano: number
+  readonly endTimeUnixNano: number
+  readonly attributes: KeyValue[]
+  readonly status: { readonly code: number } | null
+}
+
+function spansIn({
+  resourceSpans,
+}: {
+  resourceSpans: { resource: { attributes: KeyValue[] }; scopeSpans: { spans: RawSpan[] }[] }[]
+}) {
+  return resourceSpans.flatMap(({ resource, scopeSpans }) =>
+    scopeSpans.flatMap(({ spans }) =>
+      spans.map(
+        (span): ReceivedSpan => ({
+          traceId: hex(span.traceId),
+          spanId: hex(span.spanId),
+          parentId: hex(span.parentSpanId),
+          traceState: span.traceState,
+          name: span.name,
+          kind: span.kind,
+          startMs: span.startTimeUnixNano / 1e6,
+          endMs: span.endTimeUnixNano / 1e6,
+          attributes: plainOf(span.attributes),
+          status: span.status?.code ?? 0,
+          resource: plainOf(resource.attributes),
+        }),
+      ),
+    ),
+  )
+}
+
+interface RawPoint {
+  readonly attributes: KeyValue[]
+  readonly asDouble: number
+  readonly count: number
+  readonly sum: number
+  readonly bucketCounts: number[]
+  readonly explicitBounds: number[]
+}
+
+interface RawMetric {
+  readonly name: string
+  readonly gauge: { dataPoints: RawPoint[] } | null
+  readonly sum: { dataPoints: RawPoint[] } | null
+  readonly histogram: { dataPoints: RawPoint[] } | null
+}
+
+function metricsIn({ resourceMetrics }: { resourceMetrics: { scopeMetrics: { metrics: RawMetric[] }[] }[] }) {
+  const all = resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics))
+  return all.map(({ name, gauge, sum, histogram }): [string, ReceivedPoint[]] => {
+    const numbers = (gauge ?? sum)?.dataPoints.map(({ attributes, asDouble }) => ({
+      attributes: plainOf(attributes),
+      value: asDouble,
+    }))
+    const buckets = histogram?.dataPoints.map((point) => ({
+      attributes: plainOf(point.attributes),
+      count: point.count,
+      sum: point.sum,
+      bucketCounts: point.bucketCounts,
+      bounds: point.explicitBounds,
+    }))
+    return [name, numbers ?? buckets ?? []]
+  })
+}
