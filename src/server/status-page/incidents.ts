@@ -1,0 +1,251 @@
+import { sql } from 'kysely'
+import { z } from 'zod'
+import {
+  type AdminIncident,
+  adminIncident,
+  type Incident,
+  type IncidentChange,
+  type IncidentInput,
+  type IncidentKind,
+  type IncidentState,
+  type IncidentUpdateInput,
+  incident,
+  incidentLimits,
+  incidentStates,
+  isEnded,
+} from '../../contract/entities/incident.ts'
+import { statusDays } from '../../contract/entities/status-page.ts'
+import type { SortBy } from '../../contract/envelope.ts'
+import type { Queries, Within } from '../db/open.ts'
+import { containing, inOrder, type PageOf } from '../db/page.ts'
+import type { Row } from '../db/schema.ts'
+import { seconds } from '../lib/clock.ts'
+import { AppError, fail } from '../lib/failure.ts'
+import { recordAudit } from '../options/audit.ts'
+import type { Caller, Core } from '../options/core.ts'
+
+/** Incidents and planned maintenance of the status page, with the updates that admins write. Each change is a row of the audit log. */
+type Parts = Pick<Core, 'db' | 'database' | 'secrets' | 'now'>
+
+const shownMax = 50
+const daySeconds = 86_400
+
+/** Those that are not over and those of the days that the page shows, newest first. */
+export async function readShownIncidents(db: Queries, at: number): Promise<Incident[]> {
+  const rows = await db
+    .selectFrom('incidents')
+    .selectAll()
+    .where(({ or, eb }) => or([eb('ends_at', '=', 0), eb('ends_at', '>=', at - statusDays * daySeconds)]))
+    .orderBy('starts_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(shownMax)
+    .execute()
+  return (await withUpdates(db, rows, at)).map((each) => incident.parse(each))
+}
+
+interface Wanted {
+  readonly keyword: string
+  readonly kind: IncidentKind | undefined
+  /** Not over yet, or over. */
+  readonly state: 'open' | 'ended' | undefined
+  readonly sort: SortBy<'id' | 'starts_at'> | undefined
+  readonly page: PageOf
+}
+
+export async function listIncidents(
+  { db, now }: Parts,
+  { keyword, kind, state, sort, page }: Wanted,
+): Promise<{ items: AdminIncident[]; total: number }> {
+  const at = seconds(now())
+  const isOver = sql<boolean>`(incidents.ends_at <> 0 and incidents.ends_at <= ${at})`
+  const matching = db
+    .selectFrom('incidents')
+    .$if(keyword !== '', (query) => query.where(sql<boolean>`lower(title) like ${containing(keyword.toLowerCase())} escape '\\'`))
+    .$if(kind !== undefined, (query) => query.where('kind', '=', kind ?? ''))
+    .$if(state !== undefined, (query) => query.where(state === 'ended' ? isOver : sql<boolean>`not ${isOver}`))
+  const rows = await inOrder(matching, 'incidents', sort).selectAll().offset(page.offset).limit(page.limit).execute()
+  const { total } = await matching.select((row) => row.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  return { items: await withUpdates(db, rows, at), total: Number(total) }
+}
+
+/** Throws `field_invalid`. */
+export function openIncident(parts: Parts, { caller, input }: { caller: Caller; input: IncidentInput }): Promise<AdminIncident> {
+  const { kind, title, impact, state, message } = input
+  const at = seconds(parts.now())
+  requireState(kind, state)
+  const times = timesOf(kind, input, at)
+  return parts.db.transaction().execute(async (within) => {
+    const { id } = await within
+      .insertInto('incidents')
+      .values({
+        ...{ kind, title, state, impact, ...listsOf(input), ...times },
+        ...{ ends_at: endOf(kind, { state, planned: times.ends_at, at }), created_by: caller.username, created_at: at },
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    await addUpdate(within, { id, state, message, caller, at })
+    return noted(parts, within, { caller, id, action: 'incident.open' })
+  })
+}
+
+/** Throws `not_found` or `field_invalid`. */
+export function changeIncident(
+  parts: Parts,
+  { caller, id, change }: { caller: Caller; id: number; change: IncidentChange },
+): Promise<AdminIncident> {
+  const at = seconds(parts.now())
+  return parts.db.transaction().execute(async (within) => {
+    const row = await lockedRow(within, id)
+    // The column has no other values.
+    const kind = row.kind as IncidentKind
+    const { starts_at, ends_at } = timesOf(kind, { ...change, starts_at: change.starts_at || row.starts_at }, at)
+    const isOpenPlan = kind === 'maintenance' && row.state !== 'completed'
+    await within
+      .updateTable('incidents')
+      .set({
+        ...{ title: change.title, impact: change.impact, ...listsOf(change), starts_at },
+        ...(isOpenPlan ? { ends_at } : {}),
+      })
+      .where('id', '=', id)
+      .execute()
+    return noted(parts, within, { caller, id, action: 'incident.change', before: row })
+  })
+}
+
+/** Throws `not_found` or `field_invalid`. */
+export function updateIncident(
+  parts: Parts,
+  { caller, id, input }: { caller: Caller; id: number; input: IncidentUpdateInput },
+): Promise<AdminIncident> {
+  const { state, message } = input
+  const at = seconds(parts.now())
+  return parts.db.transaction().execute(async (within) => {
+    const row = await lockedRow(within, id)
+    // The column has no other values.
+    const kind = row.kind as IncidentKind
+    requireState(kind, state)
+    const { count } = await within
+      .selectFrom('incident_updates')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('incident_id', '=', id)
+      .executeTakeFirstOrThrow()
+    if (Number(count) >= incidentLimits.updatesMax) invalid('message', '更新过多', 'there are too many updates')
+    await within
+      .updateTable('incidents')
+      .set({ state, ends_at: endOf(kind, { state, planned: row.ends_at, at }) })
+      .where('id', '=', id)
+      .execute()
+    await addUpdate(within, { id, state, message, caller, at })
+    return noted(parts, within, { caller, id, action: 'incident.update', before: row })
+  })
+}
+
+/** Throws `not_found`. */
+export async function deleteIncident(parts: Parts, { caller, id }: { caller: Caller; id: number }): Promise<null> {
+  await parts.db.transaction().execute(async (within) => {
+    const row = await within.deleteFrom('incidents').where('id', '=', id).returningAll().executeTakeFirst()
+    if (!row) fail('not_found')
+    await within.deleteFrom('incident_updates').where('incident_id', '=', id).execute()
+    const before = JSON.stringify(row)
+    await recordAudit(parts, within, { caller, action: 'incident.delete', target: `incident:${id}`, before })
+  })
+  return null
+}
+
+type IncidentRow = Row<'incidents'>
+
+async function lockedRow(within: Within, id: number): Promise<IncidentRow> {
+  const row = await within.updateTable('incidents').set({ id }).where('id', '=', id).returningAll().executeTakeFirst()
+  return row ?? fail('not_found')
+}
+
+async function noted(
+  parts: Parts,
+  within: Within,
+  { caller, id, action, before }: { caller: Caller; id: number; action: string; before?: IncidentRow },
+): Promise<AdminIncident> {
+  const row = await within.selectFrom('incidents').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+  const [shown] = await withUpdates(within, [row], seconds(parts.now()))
+  await recordAudit(parts, within, {
+    ...{ caller, action, target: `incident:${id}`, after: JSON.stringify({ ...row, message: shown?.updates[0]?.message }) },
+    ...(before ? { before: JSON.stringify(before) } : {}),
+  })
+  return shown ?? fail('not_found')
+}
+
+async function addUpdate(
+  within: Within,
+  { id, state, message, caller, at }: IncidentUpdateInput & { id: number; caller: Caller; at: number },
+): Promise<void> {
+  await within
+    .insertInto('incident_updates')
+    .values({ incident_id: id, state, message, created_by: caller.username, created_at: at })
+    .execute()
+}
+
+async function withUpdates(db: Queries, rows: readonly IncidentRow[], at: number): Promise<AdminIncident[]> {
+  if (rows.length === 0) return []
+  const updates = await db
+    .selectFrom('incident_updates')
+    .selectAll()
+    .where(
+      'incident_id',
+      'in',
+      rows.map(({ id }) => id),
+    )
+    .orderBy('id', 'desc')
+    .execute()
+  return rows.map((row) =>
+    adminIncident.parse({
+      ...row,
+      state: stateAt(row, at),
+      groups: namesIn(row.groups),
+      models: namesIn(row.models),
+      updates: updates.filter(({ incident_id }) => incident_id === row.id),
+    }),
+  )
+}
+
+/** Maintenance begins and ends as planned, also when nobody writes an update. */
+function stateAt({ kind, state, starts_at, ends_at }: IncidentRow, at: number): string {
+  if (kind !== 'maintenance' || state === 'completed') return state
+  if (at >= ends_at) return 'completed'
+  return at >= starts_at ? 'in_progress' : state
+}
+
+const nameList = z.array(z.string())
+
+function namesIn(text: string): string[] {
+  return text === '' ? [] : nameList.parse(JSON.parse(text))
+}
+
+function listsOf({ groups, models }: Pick<IncidentInput, 'groups' | 'models'>): Pick<IncidentRow, 'groups' | 'models'> {
+  return { groups: JSON.stringify([...new Set(groups)]), models: JSON.stringify([...new Set(models)]) }
+}
+
+type Times = Pick<IncidentInput, 'starts_at' | 'ends_at'>
+
+function timesOf(kind: IncidentKind, { starts_at, ends_at }: Times, at: number): Times {
+  const from = starts_at || at
+  if (kind === 'maintenance' && ends_at <= from) invalid('ends_at', '须晚于开始时间', 'must be after the start')
+  if (kind === 'incident' && from > at) invalid('starts_at', '不能在将来', 'must not be in the future')
+  return { starts_at: from, ends_at: kind === 'maintenance' ? ends_at : 0 }
+}
+
+/** When it is over, or planned to be; 0 for an incident that goes on. */
+function endOf(
+  kind: IncidentKind,
+  { state, planned, at }: { readonly state: IncidentState; readonly planned: number; readonly at: number },
+): number {
+  if (isEnded(state)) return planned > 0 ? Math.min(planned, at) : at
+  return kind === 'maintenance' ? planned : 0
+}
+
+function requireState(kind: IncidentKind, state: IncidentState): void {
+  const allowed: readonly string[] = incidentStates[kind]
+  if (!allowed.includes(state)) invalid('state', '与类型不符', 'does not belong to its kind')
+}
+
+function invalid(field: string, zh: string, en: string): never {
+  throw new AppError('field_invalid', { field, reason: { zh, en } })
+}

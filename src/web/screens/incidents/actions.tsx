@@ -1,0 +1,40 @@
+import { IconMessagePlus, IconPencil, IconTrash } from '@tabler/icons-react'
+import type { AdminIncident } from '../../../contract/entities/incident.ts'
+import { useText } from '../../lib/i18n.ts'
+import { useWrite } from '../../lib/query.ts'
+import { actionIcon } from '../../ui/row-action.ts'
+import { RowActions } from '../../ui/row-actions.tsx'
+import { incidentLines } from './lines.ts'
+import { texts } from './texts.ts'
+
+interface ActionsProps {
+  readonly incident: AdminIncident
+  readonly onEdit: () => void
+  readonly onUpdate: () => void
+  readonly onDeleted: () => void
+}
+
+export function Actions({ incident: { id, title }, onEdit, onUpdate, onDeleted }: ActionsProps) {
+  const say = useText(texts)
+  const remove = useWrite('DELETE /api/incident/:id', {
+    invalidates: incidentLines,
+    success: say('removed', { title }),
+    onSuccess: onDeleted,
+  })
+  return (
+    <RowActions
+      name={title}
+      actions={[
+        { label: say('update'), icon: <IconMessagePlus {...actionIcon} />, primary: true, onClick: onUpdate },
+        { label: say('edit'), icon: <IconPencil {...actionIcon} />, onClick: onEdit },
+        {
+          label: say('remove'),
+          icon: <IconTrash {...actionIcon} />,
+          danger: true,
+          ask: { title: say('removeTitle'), object: title, body: say('removeBody') },
+          onClick: () => remove.mutate({ params: { id } }),
+        },
+      ]}
+    />
+  )
+}

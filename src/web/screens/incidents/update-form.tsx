@@ -1,0 +1,70 @@
+import { Select, Textarea } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import {
+  type AdminIncident,
+  type IncidentState,
+  incidentLimits,
+  incidentStateLabels,
+  incidentStates,
+} from '../../../contract/entities/incident.ts'
+import { useLocal, useText } from '../../lib/i18n.ts'
+import { useWrite } from '../../lib/query.ts'
+import { formatTime } from '../../lib/times.ts'
+import { DrawerForm } from '../../ui/drawer-form.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { incidentLines } from './lines.ts'
+import { texts } from './texts.ts'
+
+interface Values {
+  state: IncidentState
+  message: string
+}
+
+/** What is new about an incident, and its state from now on; below it what was published before. */
+export function UpdateForm({ incident, onDone }: { incident: AdminIncident; onDone: () => void }) {
+  const say = useText(texts)
+  const local = useLocal()
+  const { id, kind, state, updates } = incident
+  const form = useForm<Values>({
+    initialValues: { state, message: '' },
+    validate: { message: (message) => message.trim() === '' && say('messageNeeded') },
+  })
+  const publish = useWrite('POST /api/incident/:id/update', {
+    invalidates: incidentLines,
+    success: say('published'),
+    onSuccess: onDone,
+  })
+  return (
+    <DrawerForm
+      busy={publish.isPending}
+      dirty={form.isDirty()}
+      submitLabel={say('publishUpdate')}
+      onSubmit={form.onSubmit((body) => publish.mutate({ params: { id }, body }))}
+    >
+      <Select
+        label={say('newState')}
+        allowDeselect={false}
+        data={incidentStates[kind].map((value) => ({ value, label: local(incidentStateLabels[value]) }))}
+        {...form.getInputProps('state')}
+      />
+      <Textarea
+        label={say('message')}
+        description={say('messageHelp')}
+        withAsterisk
+        autosize
+        minRows={4}
+        maxRows={12}
+        maxLength={incidentLimits.messageMax}
+        {...form.getInputProps('message')}
+      />
+      <section aria-label={say('history')}>
+        <Facts
+          facts={updates.map((update) => ({
+            label: `${formatTime(update.created_at).slice(0, 16)} · ${local(incidentStateLabels[update.state])}`,
+            value: update.message,
+          }))}
+        />
+      </section>
+    </DrawerForm>
+  )
+}
