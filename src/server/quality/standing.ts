@@ -1,0 +1,44 @@
+import type { QualityCheckInput, StandingState } from '../../contract/entities/quality-check.ts'
+
+/** A run of one channel and model. */
+export interface RunScore {
+  readonly run_at: number
+  readonly passed: number
+  readonly total: number
+}
+
+export interface Standing {
+  readonly state: StandingState
+  /** Percent; -1 for none. */
+  readonly share: number
+  readonly baseline: number
+}
+
+/** So many runs before those that count are the baseline. */
+export const baselineRunsMax = 50
+
+/**
+ * How a channel does by its runs, newest first. It departs only by a whole window of runs, and against a baseline of as many before it. A
+ * rise is no departure: the recovery of a channel would be one. Pure.
+ */
+export function standingOf(
+  runs: readonly RunScore[],
+  { window_runs: window, threshold, drop }: Pick<QualityCheckInput, 'window_runs' | 'threshold' | 'drop'>,
+): Standing {
+  const share = shareOf(runs.slice(0, window))
+  const before = runs.slice(window, window + baselineRunsMax)
+  const baseline = before.length < window ? -1 : shareOf(before)
+  if (runs.length < window) return { state: 'waiting', share, baseline: -1 }
+  if (share < threshold) return { state: 'below', share, baseline }
+  const hasDropped = drop > 0 && baseline >= 0 && baseline - share >= drop
+  return { state: hasDropped ? 'dropped' : 'ok', share, baseline }
+}
+
+export function isDeparted(state: string): boolean {
+  return state === 'below' || state === 'dropped'
+}
+
+function shareOf(runs: readonly RunScore[]): number {
+  const total = runs.reduce((sum, run) => sum + run.total, 0)
+  return total === 0 ? -1 : (runs.reduce((sum, { passed }) => sum + passed, 0) / total) * 100
+}

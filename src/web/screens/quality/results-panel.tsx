@@ -1,0 +1,184 @@
+import { Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import {
+  expectationLabels,
+  type QualityCheck,
+  type QualityFault,
+  type QualityOutcome,
+  type QualityResult,
+  qualityOutcomes,
+} from '../../../contract/entities/quality-check.ts'
+import { formatCount, formatDuration } from '../../lib/format.ts'
+import { type Say, useLocal, useText } from '../../lib/i18n.ts'
+import { read } from '../../lib/query.ts'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { DataTable } from '../../ui/data-table.tsx'
+import { type Filter, ListFilters } from '../../ui/list-filters.tsx'
+import { useListState } from '../../ui/list-state.ts'
+import type { Column } from '../../ui/listing.ts'
+import { Panel } from '../../ui/panel.tsx'
+import { QuotaText } from '../../ui/quota-text.tsx'
+import { Tag } from '../../ui/tag.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+import { channelName } from './channel-name.ts'
+import styles from './quality.module.css'
+import { texts } from './texts.ts'
+import { refetchOf } from './use-check-writes.ts'
+
+const colors: Readonly<Record<QualityOutcome, string>> = { passed: 'green', failed: 'red', error: 'orange' }
+
+/** What was answered, newest first. */
+export function ResultsPanel({ check }: { check: QualityCheck }) {
+  const say = useText(texts)
+  const state = useListState({ channel: 0, model: '', outcome: '' })
+  const asked = read('GET /api/quality_check/:id/results', {
+    params: { id: check.id },
+    query: { ...state.asked, ...state.paging },
+  })
+  const list = useQuery({
+    ...asked,
+    // The end of a run has brought results that were not there when the list was asked last.
+    queryKey: [...asked.queryKey, check.last_run_at],
+    placeholderData: (last) => last,
+    refetchInterval: refetchOf([check]),
+  })
+  return (
+    <Panel title={say('results')}>
+      <DataTable
+        label={say('results')}
+        dense
+        columns={useColumns()}
+        list={list}
+        rowKey={({ id }) => id}
+        page={state.page}
+        onPage={state.onPage}
+        expand={(result) => <Opened result={result} check={check} />}
+        toolbar={<ListFilters filters={useFilters(check)} {...state} />}
+        empty={{ title: say('resultsEmpty') }}
+      />
+    </Panel>
+  )
+}
+
+function useFilters({ models, standings }: QualityCheck): readonly Filter[] {
+  const say = useText(texts)
+  const channels = new Map(standings.map((row) => [row.channel_id, channelName(row, say)]))
+  return [
+    {
+      kind: 'select',
+      name: 'channel',
+      label: say('channelFilter'),
+      choices: [...channels].map(([id, label]) => ({ value: String(id), label })),
+    },
+    ...(models.length > 1
+      ? [
+          {
+            kind: 'select',
+            name: 'model',
+            label: say('modelFilter'),
+            choices: models.map((value) => ({ value, label: value })),
+          } as const,
+        ]
+      : []),
+    {
+      kind: 'select',
+      name: 'outcome',
+      label: say('outcomeFilter'),
+      choices: qualityOutcomes.map((value) => ({ value, label: say(value) })),
+    },
+  ]
+}
+
+function useColumns(): Column<QualityResult>[] {
+  const say = useText(texts)
+  return [
+    { key: 'time', title: say('time'), heads: true, cell: ({ created_at: at }) => <TimeText seconds={at} /> },
+    {
+      key: 'outcome',
+      title: say('outcome'),
+      inCard: 'state',
+      cell: ({ outcome }) => (
+        <Tag dot color={colors[outcome]}>
+          {say(outcome)}
+        </Tag>
+      ),
+    },
+    { key: 'channel', title: say('channel'), inCard: 'figure', cell: (row) => channelName(row, say) },
+    { key: 'model', title: say('model'), cell: ({ model }) => <span className={styles.model}>{model}</span> },
+    {
+      key: 'reason',
+      title: say('reason'),
+      inCard: 'figure',
+      cell: ({ faults, error }) => {
+        const reason = error || faults.map((fault) => reasonOf(fault, say)).join('; ')
+        return reason === '' ? null : <span className={styles.reasons}>{reason}</span>
+      },
+    },
+    { key: 'duration', title: say('duration'), align: 'right', cell: ({ ms }) => formatDuration(ms) },
+    {
+      key: 'tokens',
+      title: say('tokens'),
+      align: 'right',
+      cell: ({ input_tokens: input, output_tokens: output }) => (
+        <span title={say('tokensHint', { input: formatCount(input), output: formatCount(output) })}>
+          {formatCount(input + output)}
+        </span>
+      ),
+    },
+    { key: 'cost', title: say('cost'), align: 'right', cell: ({ cost }) => <QuotaText units={cost} /> },
+  ]
+}
+
+function reasonOf({ reason, detail }: QualityFault, say: Say<keyof (typeof texts)['en']>): string {
+  return reason === 'no_tool' && detail !== '' ? say('no_toolOther', { detail }) : say(reason, { detail })
+}
+
+/** What an answer should have been, where it was not, and the answer itself. */
+function Opened({ result, check }: { result: QualityResult; check: QualityCheck }) {
+  const say = useText(texts)
+  const local = useLocal()
+  const { data } = useQuery(read('GET /api/quality_check/result/:id', { params: { id: result.id } }))
+  return (
+    <div className={styles.opened}>
+      {result.error !== '' && <span>{result.error}</span>}
+      {result.faults.length > 0 && (
+        <ul className={styles.faults}>
+          {result.faults.map((fault) => (
+            <li key={fault.index}>
+              {local(expectationLabels[fault.kind])} <code>{expectedText(check, fault)}</code>: {reasonOf(fault, say)}
+            </li>
+          ))}
+        </ul>
+      )}
+      {result.error === '' && (
+        <div>
+          <span className={styles.quiet}>
+            {say('answer')} {data?.is_cut && say('answerCut')}
+          </span>
+          {!data ? (
+            <Skeleton height={48} />
+          ) : data.answer === '' ? (
+            <p className={styles.quiet}>{say('answerNone')}</p>
+          ) : (
+            <CodeBlock>{data.answer}</CodeBlock>
+          )}
+        </div>
+      )}
+    </div>
+  )
+}
+
+function expectedText({ expectations }: QualityCheck, { index, kind }: QualityFault): string {
+  const expected = expectations[index]
+  if (!expected || expected.kind !== kind) return '…'
+  switch (expected.kind) {
+    case 'json':
+      return expected.members.join(', ') || 'JSON'
+    case 'tool':
+      return expected.arguments === '' ? expected.name : `${expected.name}(${expected.arguments})`
+    case 'tokens':
+      return `${expected.min}–${expected.max}`
+    default:
+      return expected.value
+  }
+}
