@@ -162,7 +162,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     expect(a.logged.filter((line) => line.includes('Redis is back')).length).toBe(1)
   })
 
-  it('[T223] while Redis hangs one request waits a bounded time, and the others not at all', async () => {
+  it('[T223] while Redis hangs, one request waits a bounded time, and the others do not wait', async () => {
     const a = await node({ waitMs: 100, pauseMs: 60_000 })
     await server.kill('SIGSTOP')
     onTestFinished(() => server.kill('SIGCONT'))

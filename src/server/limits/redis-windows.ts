@@ -95,7 +95,7 @@ export class RedisWindows implements SharedWindows {
   /** Checks without counting: the first refusal by count, regardless of tokens. Undefined as for `acquire`. */
   peek(rules: readonly Rule[]): Promise<Verdict | undefined> | undefined {
     if (!this.#mayAsk()) return undefined
-    // No tokens are ever too many: the window is read all the same.
+    // A request of zero tokens is never refused, but the window is read nevertheless.
     return this.#judge(rules, '', ({ tokens, concurrency }) => [tokens > 0 ? Number.MAX_SAFE_INTEGER : 0, concurrency, 0])
   }
 

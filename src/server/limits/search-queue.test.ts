@@ -29,7 +29,7 @@ class TestQueue extends SearchQueue {
     const signals: (AbortSignal | undefined)[] = []
     const queries = (signal?: AbortSignal) => {
       signals.push(signal)
-      // Nothing is asked in here.
+      // The query is not part of this test.
       return undefined as unknown as Queries
     }
     super({ queries, connections }, limits)

@@ -1,11 +1,12 @@
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
 import { AppError, fail } from '../lib/failure.ts'
-import type { Hold } from './ledger.ts'
+import { type BudgetWindow, budgetExceeded, windowsOfCharge } from './budget-window.ts'
+import type { Changed, Hold } from './ledger.ts'
 
-/** Available quota of a user or a token, kept while it has something held or pending. */
-interface Account {
-  readonly id: number
-  /** As in the database; Infinity for a token without a limit, 0 for a row that does not exist. */
+/** Available quota of a user or a token, or what a budget counts, kept while it has something held or pending. */
+interface Account<Key> {
+  readonly key: Key
+  /** As in the database; Infinity for a token without a limit, 0 for a row that does not exist, below 0 for what a budget counts. */
   quota: number
   held: number
   /** Charged by finished requests, but not written yet. */
@@ -16,6 +17,7 @@ interface Account {
 export interface Spent {
   readonly hold: Hold
   readonly amount: number
+  readonly channelId: number
   /** Its ledger row existed before this batch. */
   readonly known: boolean
 }
@@ -26,40 +28,64 @@ export interface Spent {
  * flight that may or may not be in it: so each charge is either in the row or pending, never both and never neither.
  */
 export class Balances {
-  readonly #users: Accounts
-  readonly #tokens: Accounts
+  readonly #users: Accounts<number>
+  readonly #tokens: Accounts<number>
+  /** By budget and start. */
+  readonly #budgets: Accounts<string>
   #inFlight = false
 
   /** `database` is a separate connection: another may be inside of a transaction that is never committed. */
   constructor(database: DatabaseSyncInstance) {
-    this.#users = new Accounts(database.prepare('select quota from users where id = ?'))
+    const quotaBy = (statement: StatementSyncInstance) => (id: number) => quotaOf(statement.get(id))
+    this.#users = new Accounts(quotaBy(database.prepare('select quota from users where id = ?')))
     this.#tokens = new Accounts(
-      database.prepare('select case when unlimited_quota = 0 then remain_quota end as quota from tokens where id = ?'),
+      quotaBy(database.prepare('select case when unlimited_quota = 0 then remain_quota end as quota from tokens where id = ?')),
     )
+    const counted = database.prepare('select forgiven - charged as quota from budget_sums where budget_id = ? and start = ?')
+    this.#budgets = new Accounts((key) => quotaOf(counted.get(...key.split(':').map(Number))))
   }
 
-  /** Reserves the amount on user and token when both have enough, or throws and reserves nothing. */
-  hold({ userId, tokenId, amount, needs = amount, takesAll = false }: Hold): void {
+  /** Reserves the amount on user, token and budgets when all have enough, or throws and reserves nothing. */
+  hold({ userId, tokenId, amount, needs = amount, takesAll = false, budgets }: Hold): void {
     try {
       const user = this.#users.get(userId)
       const token = tokenId === 0 ? undefined : this.#tokens.get(tokenId)
       requireFree(user, needs, 'quota_insufficient')
       if (token) requireFree(token, needs, 'token_quota_insufficient')
-      const have = Math.min(freeOf(user), token ? freeOf(token) : Number.POSITIVE_INFINITY)
+      const inBudgets = budgets ? this.#requireBudgets(budgets, needs) : Number.POSITIVE_INFINITY
+      const have = Math.min(freeOf(user), token ? freeOf(token) : Number.POSITIVE_INFINITY, inBudgets)
       if (takesAll && have > amount) throw new AppError('quota_insufficient', { need: amount, have })
+      const counted = budgets?.map((window) => this.#budgets.get(keyOf(window)))
       user.held += amount
       if (token) token.held += amount
+      if (counted) for (const account of counted) account.held += amount
     } catch (cause) {
       this.#users.dropIdle(userId)
       this.#tokens.dropIdle(tokenId)
+      for (const window of budgets ?? []) this.#budgets.dropIdle(keyOf(window))
+      throw cause instanceof AppError ? cause : new AppError('database_unavailable', {}, { cause })
+    }
+  }
+
+  /** Reserves the amount of a hold in further budgets when all have enough, or throws and reserves nothing. */
+  extend({ amount }: Hold, budgets: readonly BudgetWindow[]): void {
+    try {
+      this.#requireBudgets(budgets, amount)
+      const counted = budgets.map((window) => this.#budgets.get(keyOf(window)))
+      for (const account of counted) account.held += amount
+    } catch (cause) {
+      for (const window of budgets) this.#budgets.dropIdle(keyOf(window))
       throw cause instanceof AppError ? cause : new AppError('database_unavailable', {}, { cause })
     }
   }
 
   /** Ends a hold: `freed` units are available again, and `charged` units are spent, to be written later. */
-  end({ userId, tokenId }: Hold, { freed, charged }: { freed: number; charged: number }): void {
+  end({ userId, tokenId, budgets }: Hold, { freed, charged, channelId = 0 }: Ended): void {
     this.#users.end(userId, freed, charged)
     if (tokenId !== 0) this.#tokens.end(tokenId, freed, charged)
+    if (!budgets) return
+    const counted = windowsOfCharge(budgets, channelId)
+    for (const window of budgets) this.#budgets.end(keyOf(window), freed, counted.includes(window) ? charged : 0)
   }
 
   /** From now until `committed` or `rolledBack`, rows may or may not contain a batch. */
@@ -68,9 +94,10 @@ export class Balances {
   }
 
   committed(batch: readonly Spent[]): void {
-    for (const { hold, amount, known } of batch) {
+    for (const { hold, amount, channelId, known } of batch) {
       this.#users.written(hold.userId, amount, known)
       if (hold.tokenId !== 0) this.#tokens.written(hold.tokenId, amount, known)
+      for (const window of windowsOfCharge(hold.budgets, channelId)) this.#budgets.written(keyOf(window), amount, known)
     }
     this.rolledBack()
   }
@@ -80,72 +107,114 @@ export class Balances {
     this.#readStale()
   }
 
-  /** Reads accounts again after an outside change. An id of 0 means all of them. */
-  refresh({ userId, tokenId }: { userId?: number; tokenId?: number }): void {
-    if (userId !== undefined) this.#users.changed(userId)
-    if (tokenId !== undefined) this.#tokens.changed(tokenId)
+  /** Reads accounts again after an outside change: all of them for an id of 0, and all windows of budgets with `budgets`. */
+  refresh({ userId, tokenId, budgets = false }: Changed): void {
+    if (userId !== undefined) this.#users.changed(userId === 0 ? undefined : userId)
+    if (tokenId !== undefined) this.#tokens.changed(tokenId === 0 ? undefined : tokenId)
+    if (budgets) this.#budgets.changed(undefined)
     if (!this.#inFlight) this.#readStale()
+  }
+
+  /** Throws `budget_exceeded` unless every budget has `need` free. Answers the least that one has. */
+  #requireBudgets(budgets: readonly BudgetWindow[], need: number): number {
+    let least = Number.POSITIVE_INFINITY
+    for (const window of budgets) {
+      const have = window.limit + this.#sumOf(window)
+      if (have < need) throw budgetExceeded(window, { need, have })
+      least = Math.min(least, have)
+    }
+    return least
+  }
+
+  /** The quotas of all rows of the window, below zero. Accounts that were opened only for this are dropped again. */
+  #sumOf({ budgetId, since, start, step }: BudgetWindow): number {
+    let sum = 0
+    for (let at = since; at <= start; at += step || 1) {
+      const key = keyOf({ budgetId, start: at })
+      sum += freeOf(this.#budgets.get(key))
+      this.#budgets.dropIdle(key)
+    }
+    return sum
   }
 
   #readStale(): void {
     this.#users.readStale()
     this.#tokens.readStale()
+    this.#budgets.readStale()
   }
 }
 
-/** The accounts of one table. */
-class Accounts {
-  readonly #read: StatementSyncInstance
-  readonly #accounts = new Map<number, Account>()
-  readonly #stale = new Set<Account>()
+interface Ended {
+  readonly freed: number
+  readonly charged: number
+  /** Of the charge. */
+  readonly channelId?: number
+}
 
-  constructor(read: StatementSyncInstance) {
+function keyOf({ budgetId, start }: Pick<BudgetWindow, 'budgetId' | 'start'>): string {
+  return `${budgetId}:${start}`
+}
+
+function quotaOf(row: unknown): number {
+  // The statements select this one column.
+  const found = row as { quota: number | null } | undefined
+  return found ? (found.quota ?? Number.POSITIVE_INFINITY) : 0
+}
+
+/** The accounts of one table. */
+class Accounts<Key> {
+  readonly #read: (key: Key) => number
+  readonly #accounts = new Map<Key, Account<Key>>()
+  readonly #stale = new Set<Account<Key>>()
+
+  constructor(read: (key: Key) => number) {
     this.#read = read
   }
 
-  get(id: number): Account {
-    const known = this.#accounts.get(id)
+  get(key: Key): Account<Key> {
+    const known = this.#accounts.get(key)
     if (known) return known
     // Nothing is pending, so no batch can change this row.
-    const account = { id, quota: this.#quota(id), held: 0, pending: 0 }
-    this.#accounts.set(id, account)
+    const account = { key, quota: this.#read(key), held: 0, pending: 0 }
+    this.#accounts.set(key, account)
     return account
   }
 
-  end(id: number, freed: number, charged: number): void {
-    const account = this.#accounts.get(id) ?? this.#opened(id)
+  end(key: Key, freed: number, charged: number): void {
+    const account = this.#accounts.get(key) ?? this.#opened(key)
     account.held -= freed
     account.pending += charged
-    this.dropIdle(id)
+    this.dropIdle(key)
   }
 
-  written(id: number, amount: number, known: boolean): void {
-    const account = this.#accounts.get(id)
+  written(key: Key, amount: number, known: boolean): void {
+    const account = this.#accounts.get(key)
     if (!account) return
     account.pending -= amount
     if (known) this.#stale.add(account)
     else account.quota -= amount
-    this.dropIdle(id)
+    this.dropIdle(key)
   }
 
-  dropIdle(id: number): void {
-    const account = this.#accounts.get(id)
+  dropIdle(key: Key): void {
+    const account = this.#accounts.get(key)
     if (account?.held !== 0 || account.pending !== 0) return
-    this.#accounts.delete(id)
+    this.#accounts.delete(key)
     this.#stale.delete(account)
   }
 
-  changed(id: number): void {
-    const account = this.#accounts.get(id)
+  /** Undefined: all of them. */
+  changed(key: Key | undefined): void {
+    const account = key === undefined ? undefined : this.#accounts.get(key)
     if (account) this.#stale.add(account)
-    if (id === 0) for (const each of this.#accounts.values()) this.#stale.add(each)
+    if (key === undefined) for (const each of this.#accounts.values()) this.#stale.add(each)
   }
 
   /** A failed read leaves the account stale: a charge that was just written must not fail because of it. */
   readStale(): void {
     for (const account of this.#stale) {
       try {
-        account.quota = this.#quota(account.id)
+        account.quota = this.#read(account.key)
         this.#stale.delete(account)
       } catch {
         return
@@ -154,29 +223,23 @@ class Accounts {
   }
 
   /** For a charge without a hold, which must be recorded even when the row cannot be read. */
-  #opened(id: number): Account {
+  #opened(key: Key): Account<Key> {
     try {
-      return this.get(id)
+      return this.get(key)
     } catch {
-      const account = { id, quota: 0, held: 0, pending: 0 }
-      this.#accounts.set(id, account)
+      const account = { key, quota: 0, held: 0, pending: 0 }
+      this.#accounts.set(key, account)
       this.#stale.add(account)
       return account
     }
   }
-
-  #quota(id: number): number {
-    // The statement selects this one column.
-    const row = this.#read.get(id) as { quota: number | null } | undefined
-    return row ? (row.quota ?? Number.POSITIVE_INFINITY) : 0
-  }
 }
 
-function requireFree(account: Account, need: number, refusal: 'quota_insufficient' | 'token_quota_insufficient'): void {
+function requireFree(account: Account<number>, need: number, refusal: 'quota_insufficient' | 'token_quota_insufficient'): void {
   const have = freeOf(account)
   if (have < need) fail(refusal, { need, have })
 }
 
-function freeOf({ quota, held, pending }: Account): number {
+function freeOf({ quota, held, pending }: Account<unknown>): number {
   return quota - held - pending
 }

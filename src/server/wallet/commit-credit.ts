@@ -46,7 +46,7 @@ export async function commitCredit<Result extends Credited>(
   }
 }
 
-/** The database said itself that it gave the transaction up. */
+/** The database itself reported that it aborted the transaction. */
 function isRolledBack(error: unknown): boolean {
   return isContention(error) || (error instanceof AppError && isContention(error.cause))
 }

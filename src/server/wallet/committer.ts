@@ -36,7 +36,8 @@ interface Waiter {
 }
 
 const batchMax = 512
-const waitMs = 5000
+/** How long a piece of work is waited for at most. */
+const defaultWaitMs = 5000
 const watchMs = 250
 /** Attempts without an answer for so long count as an outage. */
 const slowMs = 2000
@@ -48,12 +49,13 @@ const closingRefusalsMax = 5
 
 /**
  * Groups work into batches without a timer: a batch is everything that queued during the previous write. Entries that the database
- * cannot write now stay in the queue in order and are retried until they are durable; waiters get an error after five seconds. A batch
+ * cannot write now stay in the queue in order and are retried until they are durable; waiters get an error after `waitMs`. A batch
  * that the database refuses is written entry by entry, so that a faulty one delays only itself.
  */
 export class Committer<Work> {
   readonly #writer: Writer<Work>
   readonly #logger: Logger
+  readonly #waitMs: number
   readonly #watch: NodeJS.Timeout
   #queue: Queued<Work>[] = []
   #current: readonly Queued<Work>[] = []
@@ -64,9 +66,10 @@ export class Committer<Work> {
   /** Time of the oldest request that the database has not answered. */
   #tryingSince: number | undefined
 
-  constructor(logger: Logger, writer: Writer<Work>) {
+  constructor(logger: Logger, writer: Writer<Work>, waitMs = defaultWaitMs) {
     this.#logger = logger
     this.#writer = writer
+    this.#waitMs = waitMs
     this.#watch = setInterval(() => this.#rejectLate(), watchMs).unref()
   }
 
@@ -92,14 +95,14 @@ export class Committer<Work> {
     return item
   }
 
-  /** Resolves when the work is durable. Rejects with `database_unavailable` after five seconds; the work stays queued all the same. */
+  /** Resolves when the work is durable. Rejects with `database_unavailable` after `waitMs`; the work stays queued. */
   wait(item: Queued<Work>): Promise<void> {
     return new Promise((resolve, reject) => item.waiters.push({ since: activeMs(), resolve, reject }))
   }
 
   /**
-   * Withdraws work, so that no further attempt writes it; its waiters learn that it is not durable. Waits for a running attempt: false
-   * when it has written the work. An earlier attempt of unknown outcome may have written it all the same.
+   * Withdraws work, so that no further attempt writes it; its waiters learn that it is not durable. Waits for a running attempt:
+   * false when it has written the work. An earlier attempt of unknown outcome may have written it nevertheless.
    */
   withdraw(item: Queued<Work>): Promise<boolean> {
     if (this.#current.includes(item)) {
@@ -237,7 +240,7 @@ export class Committer<Work> {
   }
 
   #rejectLate(): void {
-    const before = activeMs() - waitMs
+    const before = activeMs() - this.#waitMs
     for (const items of [this.#current, this.#queue, ...this.#parked.values()]) {
       for (const item of items) {
         if (item.waiters.length === 0) continue

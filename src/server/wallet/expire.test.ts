@@ -16,7 +16,7 @@ const expireLeases = ({ core }: TestLedger) => core.db.updateTable('holds').set(
 eachDatabase('holds of a node that is gone', (fresh, kind) => {
   it('are settled by their last checkpoint, and released without one', async () => {
     const database = await fresh()
-    const gone = await ledgerOf(database, 'gone')
+    const gone = await ledgerOf(database, { node: 'gone' })
     const userId = await gone.user(1000)
     const tokenId = await gone.token(userId, 1000)
     const [long, idle] = [aHold(userId, tokenId, 300), aHold(userId, tokenId, 200)]
@@ -30,7 +30,7 @@ eachDatabase('holds of a node that is gone', (fresh, kind) => {
     await expireLeases(gone)
     await gone.close()
 
-    const next = await ledgerOf(database, 'next')
+    const next = await ledgerOf(database, { node: 'next' })
     const expired = await next.ledger.expire()
 
     expect(expired).toEqual({ settled: 1, released: kind === 'postgres' ? 1 : 0 })
@@ -44,7 +44,7 @@ eachDatabase('holds of a node that is gone', (fresh, kind) => {
   })
 
   it('are not those of this node', async () => {
-    const here = await ledgerOf(await fresh(), 'here')
+    const here = await ledgerOf(await fresh(), { node: 'here' })
     const userId = await here.user(1000)
     const hold = aHold(userId, 0, 300)
     await here.ledger.hold(hold)

@@ -1,10 +1,12 @@
 import { isContention } from '../db/contention.ts'
 import type { Within } from '../db/open.ts'
 import { AppError, fail } from '../lib/failure.ts'
+import { TurnoverMap } from '../lib/turnover-map.ts'
 import type { Core } from '../options/core.ts'
+import type { BudgetWindow } from './budget-window.ts'
 import { Committer, type Queued } from './committer.ts'
 import { credit } from './credit.ts'
-import type { Charge, Credit, Hold, Ledger } from './ledger.ts'
+import type { Changed, Charge, Credit, Hold, Ledger } from './ledger.ts'
 import { type Entry, type Expired, requireCharge, requireUnits, type Store } from './store.ts'
 import { UnloggedCharges } from './unlogged-charges.ts'
 
@@ -14,7 +16,7 @@ const closeMs = 10_000
 const renewalMs = 15_000
 
 interface Open {
-  readonly hold: Hold
+  hold: Hold
   checkpoint: Queued<Entry> | undefined
 }
 
@@ -23,9 +25,9 @@ export class GroupedLedger implements Ledger {
   readonly #core: Core
   readonly #store: Store
   readonly #committer: Committer<Entry>
-  readonly #open = new Map<string, Open>()
+  readonly #open = new TurnoverMap<string, Open>()
   /** Charges that are not durable yet, by request id. */
-  readonly #charges = new Map<string, Queued<Entry>>()
+  readonly #charges = new TurnoverMap<string, Queued<Entry>>()
   /** Users charged since the last call. */
   readonly #spenders = new Set<number>()
   readonly #unlogged: UnloggedCharges
@@ -33,20 +35,26 @@ export class GroupedLedger implements Ledger {
   readonly #renewal: NodeJS.Timeout
   #closing = false
 
-  constructor(core: Core, store: Store) {
+  constructor(core: Core, store: Store, commitWaitMs?: number) {
     this.#core = core
     this.#store = store
-    this.#committer = new Committer(core.logger, {
-      write: (batch) => this.#write(batch),
-      refused: (error) => store.refused(error),
-      owner: (entry) => entry.hold.userId,
-      lighten,
-      describe: (entry) => ({ entry }),
-    })
+    this.#committer = new Committer(
+      core.logger,
+      {
+        write: (batch) => this.#write(batch),
+        refused: (error) => store.refused(error),
+        owner: (entry) => entry.hold.userId,
+        lighten,
+        describe: (entry) => ({ entry }),
+      },
+      commitWaitMs,
+    )
     this.#unlogged = new UnloggedCharges(core)
+    core.metrics.readings.ledgerWaiting = () => this.#committer.size
     this.#unsubscribe = [
       core.bus.on('user', (userId) => store.refresh({ userId })),
       core.bus.on('token', (tokenId) => store.refresh({ tokenId })),
+      core.bus.on('budgets', () => store.refresh({ budgets: true })),
     ]
     this.#renewal = setInterval(() => void this.#renew(), renewalMs).unref()
   }
@@ -66,8 +74,27 @@ export class GroupedLedger implements Ledger {
     return held ? this.#opened(wanted, held) : this.#note(wanted)
   }
 
-  async settle(hold: Hold, charge: Charge): Promise<void> {
-    requireCharge(charge)
+  extend({ requestId }: Hold, budgets: readonly BudgetWindow[]): Promise<void> | void {
+    const open = this.#open.get(requestId)
+    if (!open) throw new Error(`Request ${requestId} holds no quota`)
+    const { budgets: counted = [] } = open.hold
+    const added = budgets.filter(({ budgetId }) => !counted.some((window) => window.budgetId === budgetId))
+    if (added.length === 0) return
+    if (this.#committer.failing) fail('database_unavailable')
+    const extended = { ...open.hold, budgets: [...counted, ...added] }
+    const extending = this.#store.extend(extended, added)
+    const note = () => {
+      open.hold = extended
+    }
+    return extending ? extending.then(note) : note()
+  }
+
+  settle(hold: Hold, charge: Charge): Promise<void> {
+    try {
+      requireCharge(charge)
+    } catch (error) {
+      return Promise.reject(error)
+    }
     return this.#charge(hold, charge, this.#open.get(hold.requestId)?.checkpoint !== undefined)
   }
 
@@ -75,9 +102,10 @@ export class GroupedLedger implements Ledger {
     const queued = this.#charges.get(hold.requestId)
     if (!queued || !(await this.#committer.withdraw(queued)) || queued.work.kind !== 'charge') return false
     this.#charges.delete(hold.requestId)
-    this.#store.end(hold, { freed: -hold.amount, charged: -queued.work.charge.amount })
-    this.#note(hold)
-    this.checkpoint(hold, meanwhile)
+    const { charge, hold: held } = queued.work
+    this.#store.end(held, { freed: -held.amount, charged: -charge.amount, channelId: charge.channelId })
+    this.#note(held)
+    this.checkpoint(held, meanwhile)
     return true
   }
 
@@ -102,7 +130,7 @@ export class GroupedLedger implements Ledger {
     return credit(within, given)
   }
 
-  refresh(account: { userId?: number; tokenId?: number }): void {
+  refresh(account: Changed): void {
     this.#store.refresh(account)
   }
 
@@ -152,9 +180,11 @@ export class GroupedLedger implements Ledger {
     const queued = this.#charges.get(hold.requestId)
     if (queued) return this.#committer.wait(queued)
 
-    const added = this.#committer.add({ kind: 'charge', hold, charge, hasRow: hasRow || this.#store.holdsAreRows })
+    const open = this.#open.get(hold.requestId)
+    const ended = open?.hold ?? hold
+    const added = this.#committer.add({ kind: 'charge', hold: ended, charge, hasRow: hasRow || this.#store.holdsAreRows })
     this.#charges.set(hold.requestId, added)
-    this.#store.end(hold, { freed: this.#open.get(hold.requestId)?.hold.amount ?? 0, charged: charge.amount })
+    this.#store.end(ended, { freed: open?.hold.amount ?? 0, charged: charge.amount, channelId: charge.channelId })
     this.#open.delete(hold.requestId)
     return this.#committer.wait(added)
   }

@@ -8,7 +8,7 @@ import { type CheckoutSession, isLiveKey, isSignedByStripe, readStripeEvent, rea
 import { openOrder, type Paid, takePayment, type WithLedger } from './take-payment.ts'
 
 /**
- * Handles a signed event of Stripe. Replays and events in the wrong order change nothing more. Refunds and chargebacks are recorded at
+ * Handles a signed event of Stripe. Replays and events in the wrong order change nothing. Refunds and chargebacks are recorded at
  * the order and in the audit and take no quota by themselves, since a dispute may be won: an admin takes the quota back
  * (manage-top-ups.ts). Returns the outcome, for the log. Throws `payment_signature_invalid`, and failures of the database: Stripe
  * repeats events that were not answered with 200, for days.
@@ -90,7 +90,7 @@ async function moveOn({ db }: Core, paid: Paid, { from, to }: { from: readonly s
 /** A chargeback that has ended does not open again because an older event arrives late. */
 const endOfDispute = ['won', 'lost', 'warning_closed']
 
-/** The refunded amount only grows. An event without news leaves no trace. */
+/** The refunded amount only grows. An event that changes nothing is not recorded. */
 function noteOn(
   core: Core,
   { paymentId, tradeNo }: { paymentId: string; tradeNo: string },

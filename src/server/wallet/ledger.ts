@@ -2,20 +2,28 @@ import type { SiteCostReason } from '../../contract/entities/site-cost.ts'
 import type { Within } from '../db/open.ts'
 import type { LedgerKind, NewRow } from '../db/schema.ts'
 import { AppError } from '../lib/failure.ts'
+import type { BudgetWindow } from './budget-window.ts'
 
 /**
  * Money: the four moves of a request (hold, settle, release, expire) and credits. One interface for SQLite and PostgreSQL, opened by
  * `open-ledger.ts`. Not here: the cost of a request (pricing), and the reasons of credits (redemptions, payments). Quota is integer
  * units (500,000 = 1 USD by default). No other code changes `users.quota`, `users.held`, `users.used_quota`, `users.request_count`,
- * `tokens.remain_quota` by use, `tokens.held`, `tokens.used_quota`, `channels.used_quota`, `ledger`, `holds`, `site_costs`.
+ * `tokens.remain_quota` by use, `tokens.held`, `tokens.used_quota`, `channels.used_quota`, `ledger`, `holds`, `site_costs`,
+ * `budget_charges`, `budget_sums.charged`, `budget_sums.held`.
  */
 export interface Ledger {
   /**
    * Reserves `amount` on the user and, when `tokenId` is not 0 and the token is not unlimited, on the token, in one step: granted when both
-   * have `needs` free, which is the amount itself when absent. Throws `quota_insufficient`, `token_quota_insufficient` (params need, have)
-   * or `database_unavailable`; then nothing is held.
+   * have `needs` free, which is the amount itself when absent, and all of its budgets too. Throws `quota_insufficient`,
+   * `token_quota_insufficient` (params need, have), `budget_exceeded` (params budgetId, need, have) or `database_unavailable`; then
+   * nothing is held.
    */
   hold(wanted: Hold): Promise<void> | void
+  /**
+   * Counts an open hold in further budgets too, as when its channel is known: in all of them, or in none and it throws `budget_exceeded` or
+   * `database_unavailable`. Budgets that count the hold already stay as they are.
+   */
+  extend(hold: Hold, budgets: readonly BudgetWindow[]): Promise<void> | void
   /**
    * Charges and ends the hold. Resolves when the charge is durable: ledger row (unique by request id), user quota, used quota and
    * count, token remain and used, channel used, log row, site cost and roll-up, in one transaction. Idempotent. Rejects with
@@ -24,9 +32,9 @@ export interface Ledger {
    */
   settle(hold: Hold, charge: Charge): Promise<void>
   /**
-   * Withdraws the charge of a request while it is not durable: the hold is open again, to be settled or released, and `meanwhile` is
-   * charged by the next start if this process dies. False when the charge is durable. A commit of unknown outcome may have written it
-   * all the same; to settle again changes nothing then.
+   * Withdraws the charge of a request while it is not durable: the hold is open again, to be settled or released, and `meanwhile`
+   * is charged by the next start if this process dies. False when the charge is durable. A commit of unknown outcome may have
+   * written it nevertheless; to settle again changes nothing then.
    */
   withdraw(hold: Hold, meanwhile: Charge): Promise<boolean>
   /** Ends the hold without a charge; balances are as before. Idempotent. */
@@ -39,10 +47,10 @@ export interface Ledger {
    */
   credit(within: Within, credit: Credit): Promise<void>
   /**
-   * Reads a user's or token's balance again after an outside change was committed. Messages on the bus about a changed user or token
-   * do the same.
+   * Reads a user's or token's balance, or what all budgets count, again after an outside change was committed. Messages on the bus about
+   * a changed user, token or budget do the same.
    */
-  refresh(account: { userId?: number; tokenId?: number }): void
+  refresh(account: Changed): void
   /**
    * Settles or releases the holds of dead nodes, and returns the counts. For the start, and for a job that runs more often than every
    * minute. At most 1,000 at a time.
@@ -56,6 +64,13 @@ export interface Ledger {
   close(): Promise<void>
 }
 
+/** A change of balances that was committed by another part. An id of 0 means all of them. */
+export interface Changed {
+  readonly userId?: number
+  readonly tokenId?: number
+  readonly budgets?: boolean
+}
+
 export interface Hold {
   readonly requestId: string
   readonly userId: number
@@ -66,14 +81,18 @@ export interface Hold {
   readonly needs?: number
   /** The amount was the whole available quota: the hold is refused if more is available by then, so that nothing remains. */
   readonly takesAll?: boolean
+  /** The budget windows that count the call; absent for none. */
+  readonly budgets?: readonly BudgetWindow[] | undefined
 }
 
 /** A refused hold, with the units that it needed and those that were available; more than needed only if it was to reserve everything. */
 export type QuotaRefusal = AppError & { readonly params: { readonly need: number; readonly have: number } }
 
 export function isQuotaRefusal(error: unknown): error is QuotaRefusal {
-  return error instanceof AppError && (error.code === 'quota_insufficient' || error.code === 'token_quota_insufficient')
+  return error instanceof AppError && refusals.has(error.code)
 }
+
+const refusals: ReadonlySet<string> = new Set(['quota_insufficient', 'token_quota_insufficient', 'budget_exceeded'])
 
 export interface Charge {
   /** Units, at least 0. */
@@ -81,7 +100,7 @@ export interface Charge {
   /** Unix seconds. */
   readonly at: number
   readonly channelId: number
-  /** The usage-log row of this charge; null when consume logs are switched off. */
+  /** The usage-log row of this charge; null when logs of consumption are disabled. */
   readonly log: NewRow<'logs'> | null
   /** The upstream's cost beyond `amount`, borne by the site. Written to `site_costs` with the charge, unique by request id. */
   readonly siteCost?: SiteCost | undefined

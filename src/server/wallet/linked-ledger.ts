@@ -3,13 +3,19 @@ import type { Within } from '../db/open.ts'
 import { fail } from '../lib/failure.ts'
 import type { Link } from '../lib/link.ts'
 import type { Logger } from '../lib/logger.ts'
+import type { BudgetWindow } from './budget-window.ts'
 import { credit } from './credit.ts'
-import type { Charge, Credit, Hold, Ledger } from './ledger.ts'
+import type { Changed, Charge, Credit, Hold, Ledger } from './ledger.ts'
 import { type Expired, requireCharge, requireUnits } from './store.ts'
 
 interface ChargedHold {
   readonly hold: Hold
   readonly charge: Charge
+}
+
+interface ExtendedHold {
+  readonly hold: Hold
+  readonly budgets: readonly BudgetWindow[]
 }
 
 /**
@@ -35,6 +41,10 @@ export class LinkedLedger implements Ledger {
     if (this.#closing) fail('server_stopping')
     await this.#move('ledger.hold', wanted)
     this.#open.add(wanted.requestId)
+  }
+
+  extend(hold: Hold, budgets: readonly BudgetWindow[]): Promise<void> {
+    return this.#move('ledger.extend', { hold, budgets } satisfies ExtendedHold)
   }
 
   async settle(hold: Hold, charge: Charge): Promise<void> {
@@ -63,7 +73,7 @@ export class LinkedLedger implements Ledger {
     return credit(within, given)
   }
 
-  refresh(account: { userId?: number; tokenId?: number }): void {
+  refresh(account: Changed): void {
     this.#owner.notify('ledger.refresh', account)
   }
 
@@ -93,8 +103,8 @@ export class LinkedLedger implements Ledger {
 }
 
 /**
- * Makes the moves of workers in the owner's ledger. The holds of a worker that died end as those of a dead node do: each is charged by
- * its last checkpoint, or released.
+ * Executes the moves of workers in the owner's ledger. The holds of a worker that died end as those of a dead node do: each is
+ * charged by its last checkpoint, or released.
  */
 export function serveLedger(siblings: OwnerSiblings, ledger: Ledger, logger: Logger): void {
   const holds = new OpenHolds()
@@ -107,6 +117,7 @@ export function serveLedger(siblings: OwnerSiblings, ledger: Ledger, logger: Log
     const held = ledger.hold(wanted)
     return held ? held.then(opened) : opened()
   })
+  siblings.serve('ledger.extend', ({ hold, budgets }: ExtendedHold) => ledger.extend(hold, budgets))
   siblings.serve('ledger.settle', ({ hold, charge }: ChargedHold, link) => {
     holds.end(link, hold)
     return ledger.settle(hold, charge)
@@ -125,7 +136,7 @@ export function serveLedger(siblings: OwnerSiblings, ledger: Ledger, logger: Log
     holds.note(link, hold, charge)
     ledger.checkpoint(hold, charge)
   })
-  siblings.serve('ledger.refresh', (account: { userId?: number; tokenId?: number }) => ledger.refresh(account))
+  siblings.serve('ledger.refresh', (account: Changed) => ledger.refresh(account))
   siblings.serve('ledger.expire', () => ledger.expire())
 
   siblings.onGone((link) => {

@@ -13,7 +13,7 @@ export interface TopUpFilter {
   readonly provider: string
 }
 
-/** Of the own orders the number alone is looked for. */
+/** Users search their own orders by number only. */
 export interface OwnTopUpFilter extends Omit<TopUpFilter, 'provider'> {
   readonly userId: number
 }

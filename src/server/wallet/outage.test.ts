@@ -37,7 +37,7 @@ eachDatabase('ledger without its database', (fresh) => {
     expect(await reconcile(node.core)).toEqual([])
   })
 
-  it('writes everybody else when one charge cannot be stored', async () => {
+  it('writes all other charges when one cannot be stored', async () => {
     const node = await ledgerOf(await fresh())
     const userId = await node.user(1000)
     const other = await node.user(1000)

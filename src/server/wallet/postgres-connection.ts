@@ -20,7 +20,7 @@ export async function onConnection<T>(pool: pg.Pool, limitMs: number, work: (cli
   }
 }
 
-/** The pool has its own time limit, which also counts the time for which this process was suspended: then it is asked once more. */
+/** The pool has its own time limit, which also counts the time for which this process was suspended: then one more attempt is made. */
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   const stillBefore = suspendedMs()
   const unreachable = (cause: unknown) => {

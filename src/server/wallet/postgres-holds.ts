@@ -1,10 +1,11 @@
 import type pg from 'pg'
 import { activeMs } from '../lib/active-time.ts'
 import { AppError, fail } from '../lib/failure.ts'
+import { budgetExceeded, windowsText } from './budget-window.ts'
 import { jittered, pause } from './committer.ts'
 import type { Hold } from './ledger.ts'
 import { isConflict, isDatabaseDown, onConnection } from './postgres-connection.ts'
-import { arrayText, holdStatement } from './postgres-statements.ts'
+import { arrayText, budgetHoldStatement, holdStatement, lockBudgets } from './postgres-statements.ts'
 
 interface Waiting {
   readonly wanted: Hold
@@ -17,6 +18,8 @@ interface Decided {
   granted: boolean
   user_free: number
   token_free: number | null
+  /** What each budget window of the hold leaves free. */
+  frees?: readonly number[] | null
 }
 
 const batchMax = 512
@@ -78,13 +81,48 @@ export class HoldQueue {
         arrayText(wanted.map(neededBy)),
         arrayText(wanted.map(({ takesAll = false }) => String(takesAll))),
       ]
-      const query = { name: 'ledger-hold', text: holdStatement, values }
-      const { rows } = await onConnection(this.#pool, limitMs, (client) => client.query<Decided>(query))
+      const rows = wanted.some(({ budgets = [] }) => budgets.length > 0)
+        ? await this.#decideWithBudgets(wanted, values)
+        : await this.#decide({ name: 'ledger-hold', text: holdStatement, values })
       return decide(batch, rows)
     } catch (error) {
       if (isDatabaseDown(error)) throw error
       return isConflict(error) ? this.#afterConflict(batch, error) : this.#byUser(batch, error)
     }
+  }
+
+  async #decide(query: pg.QueryConfig): Promise<Decided[]> {
+    return (await onConnection(this.#pool, limitMs, (client) => client.query<Decided>(query))).rows
+  }
+
+  /**
+   * Locks the budgets first, in a statement of its own: the one that decides sees everything that was committed before it got the locks, on
+   * any node.
+   */
+  #decideWithBudgets(wanted: readonly Hold[], values: readonly (string | number)[]): Promise<Decided[]> {
+    const windows = wanted.flatMap(({ budgets = [] }, at) => budgets.map((window) => ({ ...window, position: at + 1 })))
+    const ids = [...new Set(windows.map(({ budgetId }) => budgetId))]
+    const columns = [
+      windows.map(({ position }) => position),
+      windows.map(({ budgetId }) => budgetId),
+      windows.map(({ start }) => start),
+      windows.map(({ since }) => since),
+      windows.map(({ step }) => step),
+      windows.map(({ limit }) => limit),
+      wanted.map(({ budgets }) => windowsText(budgets)),
+    ].map(arrayText)
+    const query = { name: 'ledger-hold-budgets', text: budgetHoldStatement, values: [...values, ...columns] }
+    return onConnection(this.#pool, limitMs, async (client) => {
+      try {
+        await client.query(lockBudgets(ids))
+        const { rows } = await client.query<Decided>(query)
+        await client.query('commit')
+        return rows
+      } catch (error) {
+        await client.query('rollback')
+        throw error
+      }
+    })
   }
 
   async #afterConflict(batch: readonly Waiting[], cause: unknown): Promise<Waiting[]> {
@@ -118,10 +156,12 @@ export class HoldQueue {
 function decide(batch: readonly Waiting[], rows: readonly Decided[]): Waiting[] {
   const userSpent = new Map<number, number>()
   const tokenSpent = new Map<number, number>()
+  const budgetSpent = new Map<number, number>()
   for (const [index, { wanted, resolve }] of batch.entries()) {
     if (!rows[index]?.granted) continue
     userSpent.set(wanted.userId, (userSpent.get(wanted.userId) ?? 0) + wanted.amount)
     tokenSpent.set(wanted.tokenId, (tokenSpent.get(wanted.tokenId) ?? 0) + wanted.amount)
+    for (const { budgetId } of wanted.budgets ?? []) budgetSpent.set(budgetId, (budgetSpent.get(budgetId) ?? 0) + wanted.amount)
     resolve()
   }
 
@@ -131,10 +171,15 @@ function decide(batch: readonly Waiting[], rows: readonly Decided[]): Waiting[] 
     const { userId, tokenId } = wanted
     const need = neededBy(wanted)
     const userLeft = row.user_free - (userSpent.get(userId) ?? 0)
-    const tokenLeft = row.token_free === null ? need : row.token_free - (tokenSpent.get(tokenId) ?? 0)
-    const have = row.token_free === null ? userLeft : Math.min(userLeft, tokenLeft)
+    const tokenLeft = row.token_free === null ? Number.POSITIVE_INFINITY : row.token_free - (tokenSpent.get(tokenId) ?? 0)
+    const inWindows = (wanted.budgets ?? []).map((window, at) => {
+      return { window, have: (row.frees?.[at] ?? 0) - (budgetSpent.get(window.budgetId) ?? 0) }
+    })
+    const spent = inWindows.find(({ have }) => have < need)
+    const have = Math.min(userLeft, tokenLeft, ...inWindows.map((each) => each.have))
     if (userLeft < need) reject(new AppError('quota_insufficient', { need, have: userLeft }))
     else if (tokenLeft < need) reject(new AppError('token_quota_insufficient', { need, have: tokenLeft }))
+    else if (spent) reject(budgetExceeded(spent.window, { need, have: spent.have }))
     else if (wanted.takesAll && have > need) reject(new AppError('quota_insufficient', { need, have }))
     else return true
     return false

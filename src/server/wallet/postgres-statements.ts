@@ -6,12 +6,123 @@ import { logColumns, siteCostColumns, type Value } from './rows.ts'
  * part wait until x has run: the order of the parts of a statement is otherwise not defined.
  */
 
+/** The parts of a reservation that only a batch with budgets has. */
+interface BudgetParts {
+  readonly windows: string
+  readonly fits: string
+  readonly sums: string
+  readonly decides: string
+  readonly takesAll: string
+  readonly text: string
+  readonly writes: string
+  readonly answers: string
+}
+
+const withoutBudgets: BudgetParts = {
+  windows: '',
+  fits: '',
+  sums: '',
+  decides: '',
+  takesAll: '',
+  text: "''",
+  writes: '',
+  answers: '',
+}
+
 /**
  * Reserves the amounts that fit, in the order given: each amount ($4) whose need ($7) is available after those before it, and one that
  * reserves everything ($8) only if nothing remains. Returns `granted` and the available quota of user and token; a null `token_free`
  * is no limit.
  */
-export const holdStatement = `
+export const holdStatement = holdStatementWith()
+
+/** Locks budgets, in one order, until the reservation that follows is committed: their sums are read after it. Ids are integers. */
+export function lockBudgets(ids: readonly number[]): string {
+  return `begin; select 1 from budgets where id in (${ids.join(', ')}) order by id for no key update`
+}
+
+/** What the windows `l` leave free. A sliding window has many rows, others only that of its start. */
+const freeInBudget = `
+l.most - (
+  select coalesce(sum(s.charged - s.forgiven + s.held), 0)::bigint from budget_sums s
+  where s.budget_id = l.budget_id and s.start >= l.since and (l.step > 0 or s.start = l.start)
+)`
+
+/**
+ * The same for a batch in which some holds have budgets: their windows ($9 position of the hold, $10 to $14, one row each), and as the rows
+ * of holds name them ($15). Answers `frees` too: what each window of the hold leaves free, in order.
+ */
+export const budgetHoldStatement = holdStatementWith({
+  windows: `
+windows as materialized (
+  select l.*, w.amount, w.needs, ${freeInBudget} as free
+  from unnest($9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[])
+    with ordinality as l (position, budget_id, start, since, step, most, line)
+  join wanted w on w.position = l.position
+  where (select count(*) from limits) >= 0
+),
+in_windows as (
+  select position, json_agg(free order by line) as frees, bool_and(needs <= free) as fits from windows group by position
+),`,
+  fits: ' and coalesce((select b.fits from in_windows b where b.position = asked.position), true)',
+  sums: `
+window_sums as (
+  select position, bool_and(coalesce(sum, 0) - amount + needs <= free) as fits, bool_or(sum = free) as takes_all
+  from (
+    select w.position, w.amount, w.needs, w.free, sum(w.amount) filter (where f.fits) over (partition by w.budget_id order by w.position) as sum
+    from windows w join fitting f on f.position = w.position
+  ) s group by position
+),`,
+  decides: ' and coalesce((select b.fits from window_sums b where b.position = summed.position), true)',
+  takesAll: ' or (select b.takes_all from window_sums b where b.position = summed.position)',
+  text: '($15::text[])[position]',
+  writes: `,
+window_holds as (
+  insert into budget_sums (budget_id, start, held)
+  select w.budget_id, w.start, sum(w.amount)::bigint from windows w join decided d on d.position = w.position
+  where d.granted group by 1, 2 order by 1, 2
+  on conflict (budget_id, start) do update set held = budget_sums.held + excluded.held
+)`,
+  answers: ', (select b.frees from in_windows b where b.position = decided.position) as frees',
+})
+
+/**
+ * Counts open holds ($2 request ids, $3 their budgets as their rows name them) in further budgets: the windows in question ($1 position of
+ * the hold, $4 amount, $5 to $9, one row each). A hold whose amounts fit after those before it is granted. Answers `frees` as the
+ * reservation does.
+ */
+export const extendStatement = `
+with windows as materialized (
+  select l.*, ${freeInBudget} as free
+  from unnest($1::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[])
+    with ordinality as l (position, amount, budget_id, start, since, step, most, line)
+),
+fitting as materialized (
+  select position, json_agg(free order by line) as frees, bool_and(amount <= free) as fits from windows group by position
+),
+decided as materialized (
+  select s.position, bool_and(s.fits and s.sum <= s.free) as granted
+  from (
+    select w.position, w.free, f.fits, sum(w.amount) filter (where f.fits) over (partition by w.budget_id order by w.position) as sum
+    from windows w join fitting f on f.position = w.position
+  ) s group by s.position
+),
+noted as (
+  update holds set budgets = n.budgets
+  from unnest($2::text[], $3::text[]) with ordinality as n (request_id, budgets, position) join decided d on d.position = n.position
+  where d.granted and holds.request_id = n.request_id
+  returning n.position
+),
+window_holds as (
+  insert into budget_sums (budget_id, start, held)
+  select w.budget_id, w.start, sum(w.amount)::bigint from windows w join noted n on n.position = w.position group by 1, 2 order by 1, 2
+  on conflict (budget_id, start) do update set held = budget_sums.held + excluded.held
+)
+select d.granted, n.position is not null as is_open, f.frees
+from decided d join fitting f on f.position = d.position left join noted n on n.position = d.position order by d.position`
+
+function holdStatementWith(budgets: BudgetParts = withoutBudgets): string {
+  return `
 with wanted as materialized (
   select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $7::bigint[], $8::boolean[])
     with ordinality as w (request_id, user_id, token_id, amount, needs, takes_all, position)
@@ -28,9 +139,10 @@ asked as (
     case when w.token_id <> 0 and coalesce(l.unlimited_quota, 0) = 0 then coalesce(l.free, 0) end as token_free
   from wanted w left join payers p on p.id = w.user_id left join limits l on l.id = w.token_id
 ),
-fitting as (
-  select *, needs <= user_free and (token_free is null or needs <= token_free) as fits from asked
-),
+${budgets.windows}
+fitting as materialized (
+  select *, needs <= user_free and (token_free is null or needs <= token_free)${budgets.fits} as fits from asked
+),${budgets.sums}
 summed as (
   select *,
     sum(amount) filter (where fits) over (partition by user_id order by position) as user_sum,
@@ -40,13 +152,14 @@ summed as (
 decided as materialized (
   select *,
     fits and user_sum - amount + needs <= user_free
-      and (token_free is null or token_sum - amount + needs <= token_free)
-      and (not takes_all or user_sum = user_free or (token_free is not null and token_sum = token_free)) as granted
+      and (token_free is null or token_sum - amount + needs <= token_free)${budgets.decides}
+      and (not takes_all or user_sum = user_free or (token_free is not null and token_sum = token_free)${budgets.takesAll}) as granted
   from summed
 ),
 opened as (
-  insert into holds (request_id, user_id, token_id, amount, node, lease_until, created_at)
-  select request_id, user_id, token_id, amount, $5, extract(epoch from now())::bigint + $6::bigint, extract(epoch from now())::bigint
+  insert into holds (request_id, user_id, token_id, amount, node, lease_until, created_at, budgets)
+  select request_id, user_id, token_id, amount, $5, extract(epoch from now())::bigint + $6::bigint, extract(epoch from now())::bigint,
+    ${budgets.text}
   from decided where granted
 ),
 user_holds as (
@@ -56,8 +169,9 @@ user_holds as (
 token_holds as (
   update tokens set held = held + s.amount
   from (select token_id, sum(amount)::bigint as amount from decided where granted group by token_id) s where id = s.token_id
-)
-select granted, user_free, token_free from decided order by position`
+)${budgets.writes}
+select granted, user_free, token_free${budgets.answers} from decided order by position`
+}
 
 const logList = logColumns.map((name) => `"${name}"`).join(', ')
 const logArrays = logColumns.map((name, index) => `$${12 + index}::${isText(name) ? 'text' : 'bigint'}[]`).join(', ')
@@ -71,15 +185,56 @@ const siteCostArrays = siteCostColumns.map((name, index) => `$${30 + index}::${i
  */
 export const chargeStatement = chargeStatementWith('')
 
-/** The same for a batch in which there are site costs ($30 to $36). */
-export const siteCostStatement = chargeStatementWith(`
+const borne = `
 borne as (
   insert into site_costs (${siteCostList})
   select ${siteCostList} from unnest(${siteCostArrays}) as s (${siteCostList})
   where 'charge:' || s.request_id in (select reference from added)
-),`)
+),`
 
-function chargeStatementWith(more: string): string {
+/** The same for a batch in which there are site costs ($30 to $36). */
+export const siteCostStatement = chargeStatementWith(borne)
+
+/**
+ * The same where there are budgets, with site costs or none: the windows that count each charge ($37 request id, $38 budget, $39 start,
+ * $40 channel of which charges count, 0 for any), beside those that the row of its hold names.
+ */
+export const budgetChargeStatement = chargeStatementWith(
+  borne,
+  `,
+held_windows as materialized (
+  select e.request_id, e.amount, (w->>0)::bigint as budget_id, (w->>1)::bigint as start, (w->>2)::bigint as channel_id
+  from ended e cross join lateral jsonb_array_elements(nullif(e.budgets, '')::jsonb) as w
+),
+counted as materialized (
+  select distinct w.request_id, w.budget_id, w.start, c.amount
+  from (
+    select request_id, budget_id, start, channel_id
+      from unnest($37::text[], $38::bigint[], $39::bigint[], $40::bigint[]) as g (request_id, budget_id, start, channel_id)
+    union all select request_id, budget_id, start, channel_id from held_windows
+  ) w join charges c on c.request_id = w.request_id
+  where c.amount > 0 and w.channel_id in (0, c.channel_id)
+),
+budget_rows as (
+  insert into budget_charges (request_id, budget_id, start, amount)
+  select request_id, budget_id, start, amount from counted order by request_id, budget_id
+  on conflict do nothing
+),
+window_sums as materialized (
+  select budget_id, start, sum(charged)::bigint as charged, sum(freed)::bigint as freed
+  from (
+    select budget_id, start, amount as charged, 0 as freed from counted
+    union all select budget_id, start, 0, amount from held_windows
+  ) moves where (select count(*) from locked_channels) >= 0 group by 1, 2
+),
+window_charges as (
+  insert into budget_sums (budget_id, start, charged, held)
+  select budget_id, start, charged, -freed from window_sums order by 1, 2
+  on conflict (budget_id, start) do update set charged = budget_sums.charged + excluded.charged, held = budget_sums.held + excluded.held
+)`,
+)
+
+function chargeStatementWith(more: string, last = ''): string {
   return `
 with given as materialized (
   select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
@@ -114,7 +269,7 @@ rolled as (
 ended as (
   delete from holds
   where request_id = any($29::text[]) and (select count(*) from logged) + (select count(*) from rolled) >= 0
-  returning user_id, token_id, amount
+  returning request_id, user_id, token_id, amount, budgets
 ),
 user_sums as materialized (
   select user_id, sum(charged)::bigint as charged, sum(calls)::bigint as calls, sum(freed)::bigint as freed
@@ -162,7 +317,7 @@ locked_channels as materialized (
 charged_channels as (
   update channels set used_quota = used_quota + charged
   from channel_sums where id = channel_id and (select count(*) from locked_channels) >= 0
-)
+)${last}
 select
   (select count(*) from charges) as charges,
   (select coalesce(sum(amount), 0) from charges) as units,
@@ -173,7 +328,7 @@ export const checkpointStatement = `
 update holds set checkpoint = c.checkpoint
 from unnest($1::text[], $2::text[]) as c (id, checkpoint) where request_id = c.id`
 
-/** Holds that are being ended just now are passed over. The database's clock counts, so that those of the nodes need not agree. */
+/** Skips holds that another transaction ends now. Uses the clock of the database, since those of the nodes may differ. */
 export const keepStatement = `
 update holds set lease_until = extract(epoch from now())::bigint + $2::bigint
 where request_id in (select request_id from holds where request_id = any($1::text[]) for update skip locked)`
@@ -186,7 +341,7 @@ where request_id in (
   where lease_until < extract(epoch from now()) and not request_id = any($3::text[])
   order by lease_until limit 1000 for update skip locked
 )
-returning request_id, user_id, token_id, amount, checkpoint`
+returning request_id, user_id, token_id, amount, checkpoint, budgets`
 
 export function isText(column: (typeof logColumns | typeof siteCostColumns)[number]): boolean {
   return ['content', 'username', 'token_name', 'model_name', 'group', 'request_id', 'other', 'model', 'reason'].includes(column)

@@ -1,11 +1,14 @@
 import type pg from 'pg'
 import { openPostgres } from '../db/postgres.ts'
 import type { Core } from '../options/core.ts'
+import { type BudgetWindow, windowsOfCharge } from './budget-window.ts'
 import type { Hold } from './ledger.ts'
 import { isConflict, isDatabaseDown, onConnection } from './postgres-connection.ts'
+import { ExtensionQueue } from './postgres-extensions.ts'
 import { HoldQueue } from './postgres-holds.ts'
 import {
   arrayText,
+  budgetChargeStatement,
   chargeStatement,
   checkpointStatement,
   keepStatement,
@@ -20,8 +23,8 @@ const limitMs = 5000
 /** Waiting for one row can take this long twice: first in the queue, then for the row lock. */
 const lockMs = 300
 
-/** One connection for holds, one for charges, one for leases. */
-const connectionsMax = 3
+/** One connection for holds, one for budgets of channels, one for charges, one for leases. */
+const connectionsMax = 4
 
 /**
  * Plans are made once and must suit large tables from the start: rows are found by their index, even if the table was empty when the
@@ -35,6 +38,7 @@ export class PostgresStore implements Store {
   readonly #node: string
   readonly #pool: pg.Pool
   readonly #holds: HoldQueue
+  readonly #extensions: ExtensionQueue
 
   constructor(core: Core, url: string) {
     this.#node = core.node
@@ -47,10 +51,15 @@ export class PostgresStore implements Store {
     })
     this.#pool.on('error', (error) => core.logger.warn({ error }, 'an idle ledger connection ended'))
     this.#holds = new HoldQueue(this.#pool, { node: core.node, leaseSeconds })
+    this.#extensions = new ExtensionQueue(this.#pool)
   }
 
   hold(wanted: Hold): Promise<void> {
     return this.#holds.add(wanted)
+  }
+
+  extend(hold: Hold, added: readonly BudgetWindow[]): Promise<void> {
+    return this.#extensions.add(hold, added)
   }
 
   end(): void {
@@ -67,15 +76,7 @@ export class PostgresStore implements Store {
     }
     if (checkpoints.length === entries.length) return { charges: 0, units: 0, exhausted: [] }
 
-    const costs = siteCostsIn(entries)
-    const values = chargeValues(entries)
-    const [written] =
-      costs.length === 0
-        ? await this.#query<Written>('charge', chargeStatement, values)
-        : await this.#query<Written>('site-cost', siteCostStatement, [
-            ...values,
-            ...transposed(costs, siteCostColumns.length).map(arrayText),
-          ])
+    const [written] = await this.#writeEnds(entries)
     if (!written) throw new Error('PostgreSQL did not answer the ledger statement')
     return written
   }
@@ -99,6 +100,17 @@ export class PostgresStore implements Store {
 
   close(): Promise<void> {
     return this.#pool.end()
+  }
+
+  #writeEnds(entries: readonly Entry[]): Promise<Written[]> {
+    const values = chargeValues(entries)
+    const costs = siteCostsIn(entries)
+    const hasBudgets = entries.some(({ hold }) => hold.budgets)
+    if (!hasBudgets && costs.length === 0) return this.#query<Written>('charge', chargeStatement, values)
+    const withCosts = [...values, ...transposed(costs, siteCostColumns.length).map(arrayText)]
+    if (!hasBudgets) return this.#query<Written>('site-cost', siteCostStatement, withCosts)
+    const windows = transposed(windowsIn(entries), 4).map(arrayText)
+    return this.#query<Written>('budgets', budgetChargeStatement, [...withCosts, ...windows])
   }
 
   async #query<R extends object>(name: string, text: string, values: readonly Value[]): Promise<R[]> {
@@ -128,6 +140,16 @@ function chargeValues(entries: readonly Entry[]): string[] {
     ended,
   ]
   return columns.map(arrayText)
+}
+
+/** The windows that count the charges: request, budget, start, and the channel of which charges count. */
+function windowsIn(entries: readonly Entry[]): Value[][] {
+  return entries.flatMap((entry) => {
+    if (entry.kind !== 'charge') return []
+    const { requestId, budgets } = entry.hold
+    const counted = windowsOfCharge(budgets, entry.charge.channelId)
+    return counted.map(({ budgetId, start, channelId = 0 }) => [requestId, budgetId, start, channelId])
+  })
 }
 
 function siteCostsIn(entries: readonly Entry[]): Value[][] {

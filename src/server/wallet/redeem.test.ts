@@ -89,9 +89,9 @@ eachDatabase('redeeming', (fresh, kind) => {
 
   it('[T164] credits one of many parallel attempts over two nodes, and the others learn that it is used', async () => {
     const database = await fresh()
-    const a = await ledgerOf(database, 'a')
+    const a = await ledgerOf(database, { node: 'a' })
     // SQLite has one process.
-    const nodes = kind === 'postgres' ? [a, await ledgerOf(database, 'b')] : [a]
+    const nodes = kind === 'postgres' ? [a, await ledgerOf(database, { node: 'b' })] : [a]
     const users = await Promise.all(Array.from({ length: 10 }, () => a.user(0)))
     const { key, id } = await codeOf(a)
 

@@ -16,8 +16,8 @@ import { findRedemption, keyPlace, unexpired } from './list-redemptions.ts'
 type RedemptionRow = Row<'redemptions'>
 
 /**
- * Makes `count` codes worth `quota` units each, all of them or none, and answers them in the order of their ids. Throws `field_invalid`
- * for codes that would have expired already.
+ * Creates `count` codes of `quota` units each, all of them or none, and returns them in the order of their ids. Throws
+ * `field_invalid` for codes that would have expired already.
  */
 export async function createRedemptions(
   core: Core,

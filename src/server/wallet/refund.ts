@@ -51,11 +51,36 @@ export async function refundCharge(
     .set((eb) => ({ used_quota: eb('used_quota', '-', amount) }))
     .where('id', '=', channelId)
     .execute()
+  await giveBudgetsBack(within, requestId)
   if (model !== '') await takeOff(within, { userId, channelId, model, group, at, amount })
   return { userId, tokenId, amount }
 }
 
-/** The call stays counted: it was made. */
+/** The windows that had counted the charge no longer do. A part that a reset has forgiven stays forgiven. */
+async function giveBudgetsBack(within: Within, requestId: string): Promise<void> {
+  const counted = await within
+    .deleteFrom('budget_charges')
+    .where('request_id', '=', requestId)
+    .returning(['budget_id', 'start', 'amount'])
+    .execute()
+  for (const { budget_id, start, amount } of counted.sort((one, other) => one.budget_id - other.budget_id))
+    await within
+      .updateTable('budget_sums')
+      .set((eb) => ({
+        charged: eb('charged', '-', amount),
+        forgiven: eb
+          .case()
+          .when('forgiven', '>', eb('charged', '-', amount))
+          .then(eb('charged', '-', amount))
+          .else(eb.ref('forgiven'))
+          .end(),
+      }))
+      .where('budget_id', '=', budget_id)
+      .where('start', '=', start)
+      .execute()
+}
+
+/** The call itself stays counted. */
 async function takeOff(
   within: Within,
   charge: { userId: number; channelId: number; model: string; group: string; at: number; amount: number },

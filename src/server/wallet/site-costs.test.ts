@@ -36,9 +36,9 @@ eachDatabase('site costs', (fresh) => {
 
     const shared = { user_id: userId, channel_id: channelId, model: 'm', created_at: 5000 }
     expect(await rowsOf(node)).toEqual([
-      { ...shared, request_id: holds[4]?.requestId, amount: 0, reason: 'usage_implausible' },
-      { ...shared, request_id: holds[1]?.requestId, amount: 40, reason: 'usage_implausible' },
-      { ...shared, request_id: holds[3]?.requestId, amount: 70, reason: 'undelivered' },
+      { ...shared, calls: 1, request_id: holds[4]?.requestId, amount: 0, reason: 'usage_implausible' },
+      { ...shared, calls: 1, request_id: holds[1]?.requestId, amount: 40, reason: 'usage_implausible' },
+      { ...shared, calls: 1, request_id: holds[3]?.requestId, amount: 70, reason: 'undelivered' },
     ])
     expect(await userRow(userId)).toEqual({ quota: 940, held: 0, used_quota: 60, request_count: 6 })
     expect(await tokenRow(tokenId)).toMatchObject({ remain_quota: 940, used_quota: 60 })
@@ -48,7 +48,7 @@ eachDatabase('site costs', (fresh) => {
 
   it('are written once, no matter how often the charge is repeated, and only when the charge is new', async () => {
     const database = await fresh()
-    const first = await ledgerOf(database, 'first')
+    const first = await ledgerOf(database, { node: 'first' })
     const userId = await first.user(1000)
     const [hold, plain] = [aHold(userId, 0, 50), aHold(userId, 0, 50)]
     await first.ledger.hold(hold)
@@ -58,7 +58,7 @@ eachDatabase('site costs', (fresh) => {
     await first.ledger.settle(plain, aCharge(plain, 10))
     await first.close()
 
-    const second = await ledgerOf(database, 'second')
+    const second = await ledgerOf(database, { node: 'second' })
     await second.ledger.settle(hold, charge)
     await second.ledger.settle(plain, aCharge(plain, 10, { siteCost: implausible(99) }))
 
@@ -68,7 +68,7 @@ eachDatabase('site costs', (fresh) => {
 
   it('are taken from the checkpoint of a dead node', async () => {
     const database = await fresh()
-    const gone = await ledgerOf(database, 'gone')
+    const gone = await ledgerOf(database, { node: 'gone' })
     const userId = await gone.user(1000)
     const [hold, other] = [aHold(userId, 0, 50), aHold(userId, 0, 0)]
     await gone.ledger.hold(hold)
@@ -78,7 +78,7 @@ eachDatabase('site costs', (fresh) => {
     await gone.core.db.updateTable('holds').set({ lease_until: 1 }).execute()
     await gone.close()
 
-    const next = await ledgerOf(database, 'next')
+    const next = await ledgerOf(database, { node: 'next' })
     expect(await next.ledger.expire()).toMatchObject({ settled: 1 })
     expect(await rowsOf(next)).toMatchObject([{ request_id: hold.requestId, amount: 40 }])
     expect(await next.ledger.expire()).toEqual({ settled: 0, released: 0 })

@@ -4,7 +4,7 @@ import type { Queries } from '../db/open.ts'
 
 /**
  * Site costs: upstream costs of requests, or parts of them, that no user is charged for. The ledger writes a row with the charge of
- * its request; here they are read.
+ * its request, `site-calls.ts` those of calls that the site makes itself; here they are read.
  */
 
 const daySeconds = 86_400
@@ -18,11 +18,11 @@ export async function sumSiteCosts(db: Queries, now: number): Promise<SiteCostSu
     .leftJoin('channels', 'channels.id', 'site_costs.channel_id')
     .select(['site_costs.reason', 'site_costs.channel_id', 'channels.name'])
     .select(({ fn }) => [
-      fn.sum<number>(day.one).as('day_count'),
+      fn.sum<number>(day.calls).as('day_count'),
       fn.sum<number>(day.amount).as('day_quota'),
-      fn.sum<number>(month.one).as('month_count'),
+      fn.sum<number>(month.calls).as('month_count'),
       fn.sum<number>(month.amount).as('month_quota'),
-      fn.countAll<number>().as('count'),
+      fn.sum<number>('site_costs.calls').as('count'),
       fn.sum<number>('site_costs.amount').as('quota'),
     ])
     .groupBy(['site_costs.reason', 'site_costs.channel_id', 'channels.name'])
@@ -40,9 +40,9 @@ export async function sumSiteCosts(db: Queries, now: number): Promise<SiteCostSu
   }))
 }
 
-function since(at: number): { one: RawBuilder<number>; amount: RawBuilder<number> } {
+function since(at: number): { calls: RawBuilder<number>; amount: RawBuilder<number> } {
   return {
-    one: sql<number>`case when site_costs.created_at >= ${at} then 1 else 0 end`,
+    calls: sql<number>`case when site_costs.created_at >= ${at} then site_costs.calls else 0 end`,
     amount: sql<number>`case when site_costs.created_at >= ${at} then site_costs.amount else 0 end`,
   }
 }

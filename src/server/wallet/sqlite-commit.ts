@@ -8,11 +8,15 @@ export interface Batch {
   readonly logs: readonly (readonly Value[])[]
   /** Rows of `siteCostValues`. */
   readonly siteCosts: readonly (readonly Value[])[]
-  /** Request id, user, token, units held, node, time, checkpoint. */
+  /** Request id, user, token, units held, node, time, checkpoint, budgets. */
   readonly checkpoints: readonly (readonly Value[])[]
   /** Request ids whose row in `holds` goes. */
   readonly ended: readonly string[]
+  /** Request id, budget, start, units. */
+  readonly budgetCharges: readonly BudgetChargeRow[]
 }
+
+export type BudgetChargeRow = readonly [requestId: string, budgetId: number, start: number, units: number]
 
 export type ChargeRow = readonly [
   requestId: string,
@@ -75,10 +79,16 @@ function prepareWrites(database: DatabaseSyncInstance): (batch: Batch) => number
     row: `(${siteCostColumns.map(() => '?').join(', ')})`,
   })
   const setCheckpoints = rowsWriter(database, {
-    head: 'insert into holds (request_id, user_id, token_id, amount, node, created_at, checkpoint, lease_until) values',
-    row: '(?, ?, ?, ?, ?, ?, ?, 0)',
-    tail: 'on conflict do update set checkpoint = excluded.checkpoint',
+    head: 'insert into holds (request_id, user_id, token_id, amount, node, created_at, checkpoint, budgets, lease_until) values',
+    row: '(?, ?, ?, ?, ?, ?, ?, ?, 0)',
+    tail: 'on conflict do update set checkpoint = excluded.checkpoint, budgets = excluded.budgets',
   })
+  const addBudgetCharges = rowsWriter(database, {
+    head: 'insert into budget_charges (request_id, budget_id, start, amount) values',
+    row: '(?, ?, ?, ?)',
+  })
+  const chargeBudget = database.prepare(`insert into budget_sums (budget_id, start, charged) values (?, ?, ?)
+    on conflict do update set charged = charged + excluded.charged`)
   const endHold = database.prepare('delete from holds where request_id = ?')
   const chargeUser = database.prepare(
     'update users set quota = quota - ?, used_quota = used_quota + ?, request_count = request_count + ? where id = ?',
@@ -92,7 +102,7 @@ function prepareWrites(database: DatabaseSyncInstance): (batch: Batch) => number
     where id = ?
     returning unlimited_quota = 0 and remain_quota <= 0 as exhausted`)
 
-  return ({ charges, logs, siteCosts, checkpoints, ended }) => {
+  return ({ charges, logs, siteCosts, checkpoints, ended, budgetCharges }) => {
     const sums = sumsOf(charges)
     addCharges(charges.map((row) => row.slice(0, 5)))
     addLogs(logs)
@@ -100,6 +110,8 @@ function prepareWrites(database: DatabaseSyncInstance): (batch: Batch) => number
     addUsage([...sums.usage.values()])
     setCheckpoints(checkpoints)
     for (const id of ended) endHold.run(id)
+    addBudgetCharges(budgetCharges)
+    for (const [, budgetId, start, units] of budgetCharges) chargeBudget.run(budgetId, start, units)
     for (const [id, { units, count }] of sums.users) chargeUser.run(units, units, count, id)
     for (const [id, { units }] of sums.channels) chargeChannel.run(units, id)
     return [...sums.tokens].flatMap(([id, { units }]) => (chargeToken.get(units, units, units, id)?.exhausted === 1 ? [id] : []))

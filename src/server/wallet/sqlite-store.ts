@@ -3,9 +3,10 @@ import { openSqlite } from '../db/sqlite-file.ts'
 import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
 import { Balances } from './balances.ts'
-import type { Charge, Hold } from './ledger.ts'
+import { type BudgetWindow, windowsOfCharge, windowsText } from './budget-window.ts'
+import type { Changed, Charge, Hold } from './ledger.ts'
 import { logValues, siteCostValues, type Value } from './rows.ts'
-import type { Batch, ChargeRow } from './sqlite-commit.ts'
+import type { Batch, BudgetChargeRow, ChargeRow } from './sqlite-commit.ts'
 import { SqliteWriter, WriterFailed } from './sqlite-writer.ts'
 import { checkpointText, type Entry, type Expired, finishOrphans, type Orphan, type Store, type Written } from './store.ts'
 
@@ -36,7 +37,11 @@ export class SqliteStore implements Store {
     this.#balances.hold(wanted)
   }
 
-  end(hold: Hold, change: { freed: number; charged: number }): void {
+  extend(hold: Hold, added: readonly BudgetWindow[]): void {
+    this.#balances.extend(hold, added)
+  }
+
+  end(hold: Hold, change: { freed: number; charged: number; channelId?: number }): void {
     this.#balances.end(hold, change)
   }
 
@@ -47,7 +52,7 @@ export class SqliteStore implements Store {
       const charges = entries.filter((entry) => entry.kind === 'charge')
       const fresh = charges.filter(({ hold }) => !known.has(hold.requestId))
       this.#balances.committed(
-        charges.map(({ hold, charge }) => ({ hold, amount: charge.amount, known: known.has(hold.requestId) })),
+        charges.map(({ hold, charge: { amount, channelId } }) => ({ hold, amount, channelId, known: known.has(hold.requestId) })),
       )
       return { charges: fresh.length, units: fresh.reduce((sum, { charge }) => sum + charge.amount, 0), exhausted }
     } catch (error) {
@@ -61,7 +66,7 @@ export class SqliteStore implements Store {
     return !(error instanceof WriterFailed)
   }
 
-  refresh(account: { userId?: number; tokenId?: number }): void {
+  refresh(account: Changed): void {
     this.#balances.refresh(account)
   }
 
@@ -70,7 +75,7 @@ export class SqliteStore implements Store {
   }
 
   async expire({ finish }: Parameters<Store['expire']>[0]): Promise<Expired> {
-    const query = 'select request_id, user_id, token_id, amount, checkpoint from holds where node <> ?'
+    const query = 'select request_id, user_id, token_id, amount, checkpoint, budgets from holds where node <> ?'
     // The columns are those of the query.
     return finishOrphans(this.#reader.prepare(query).all(this.#core.node) as unknown as Orphan[], finish)
   }
@@ -96,22 +101,28 @@ export class SqliteStore implements Store {
     const siteCosts: Value[][] = []
     const checkpoints: Value[][] = []
     const ended: string[] = []
+    const budgetCharges: BudgetChargeRow[] = []
 
     for (const entry of entries) {
       const { requestId, userId, tokenId, amount } = entry.hold
       if (entry.kind === 'checkpoint') {
         const at = seconds(this.#core.now())
-        checkpoints.push([requestId, userId, tokenId, amount, this.#core.node, at, checkpointText(entry.charge)])
+        const { budgets } = entry.hold
+        const text = checkpointText(entry.charge)
+        checkpoints.push([requestId, userId, tokenId, amount, this.#core.node, at, text, windowsText(budgets)])
         continue
       }
       if (entry.kind === 'release' || entry.hasRow) ended.push(requestId)
       if (entry.kind === 'release' || known.has(requestId)) continue
       const { hold, charge } = entry
       charges.push(chargeRow(hold, charge))
+      if (hold.budgets && charge.amount > 0)
+        for (const { budgetId, start } of windowsOfCharge(hold.budgets, charge.channelId))
+          budgetCharges.push([requestId, budgetId, start, charge.amount])
       if (charge.log) logs.push(logValues(charge.log))
       if (charge.siteCost) siteCosts.push(siteCostValues(hold, charge, charge.siteCost))
     }
-    return { charges, logs, siteCosts, checkpoints, ended }
+    return { charges, logs, siteCosts, checkpoints, ended, budgetCharges }
   }
 }
 

@@ -13,6 +13,7 @@ it('starts its thread again for the batch after the thread ended', async () => {
     siteCosts: [],
     checkpoints: [],
     ended: [],
+    budgetCharges: [],
   })
 
   await writer.commit(batch('a'))

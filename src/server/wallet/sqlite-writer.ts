@@ -4,7 +4,7 @@ import type { Batch, Outcome } from './sqlite-commit.ts'
 import { startThread } from './sqlite-threads.ts'
 import type { Answer } from './sqlite-worker.ts'
 
-/** The file cannot be written now, or the thread died: whether the batch was written may be unknown. */
+/** The file cannot be written now, or the thread died: it may be unknown whether the batch was written. */
 export class WriterFailed extends Error {}
 
 /** Hands batches to the writing thread, one at a time. A thread that died is started again by the next batch. */

@@ -1,6 +1,7 @@
 import type { NewRow, Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
-import type { Charge, Hold } from './ledger.ts'
+import { type BudgetWindow, readWindows } from './budget-window.ts'
+import type { Changed, Charge, Hold } from './ledger.ts'
 
 /**
  * The ledger's interface to a database. `sqlite-store.ts` keeps open holds in memory and commits in a worker thread;
@@ -11,13 +12,17 @@ export interface Store {
   readonly holdsAreRows: boolean
   /** Reserves the amount, or throws and reserves nothing. */
   hold(wanted: Hold): Promise<void> | void
-  /** Takes note that a hold ended: `freed` units are no longer held, `charged` units will come with a later `write`. */
-  end(hold: Hold, change: { freed: number; charged: number }): void
+  /** Reserves the amount of an open hold in those of its budgets that are new, or throws and reserves nothing. */
+  extend(hold: Hold, added: readonly BudgetWindow[]): Promise<void> | void
+  /**
+   * Takes note that a hold ended: `freed` units are no longer held, `charged` units, on that channel, will come with a later `write`.
+   */
+  end(hold: Hold, change: { freed: number; charged: number; channelId?: number }): void
   /** Writes the batch in one transaction. A charge whose ledger row exists already changes nothing. */
   write(batch: readonly Entry[]): Promise<Written>
   /** Whether the error is about the rows of the batch, not about the database being away. */
   refused(error: unknown): boolean
-  refresh(account: { userId?: number; tokenId?: number }): void
+  refresh(account: Changed): void
   /** Renews the leases of holds that are in use on this node. */
   keep(requestIds: readonly string[]): Promise<void>
   /**
@@ -62,7 +67,7 @@ export function requireCharge({ amount, rollup, siteCost }: Charge): void {
 }
 
 /** A row of `holds` whose node is dead. */
-export type Orphan = Pick<Row<'holds'>, 'request_id' | 'user_id' | 'token_id' | 'amount' | 'checkpoint'>
+export type Orphan = Pick<Row<'holds'>, 'request_id' | 'user_id' | 'token_id' | 'amount' | 'checkpoint' | 'budgets'>
 
 /** Ends orphaned holds, each with the charge of its last checkpoint, or with none. */
 export async function finishOrphans(
@@ -70,7 +75,8 @@ export async function finishOrphans(
   finish: (hold: Hold, charge: Charge | null) => Promise<void>,
 ): Promise<Expired> {
   const ends = orphans.map((row) => {
-    const hold = { requestId: row.request_id, userId: row.user_id, tokenId: row.token_id, amount: row.amount }
+    const { request_id: requestId, user_id: userId, token_id: tokenId, amount } = row
+    const hold = { requestId, userId, tokenId, amount, budgets: readWindows(row.budgets) }
     return { hold, charge: readCheckpoint(row.checkpoint) }
   })
   await Promise.all(ends.map(({ hold, charge }) => finish(hold, charge)))

@@ -88,7 +88,10 @@ const session = z.object({
   status: z.string().nullish(),
   payment_intent: id,
   url: z.string().nullish(),
-  /** Present when the page showed the buyer another currency: then amount and currency above are those, and these the ones asked for. */
+  /**
+   * Present when the page showed the buyer another currency: then amount and currency above are those, and these the requested
+   * ones.
+   */
   currency_conversion: z.object({ amount_total: z.int(), source_currency: z.string() }).nullish(),
 })
 export type CheckoutSession = z.output<typeof session>

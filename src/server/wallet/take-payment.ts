@@ -7,6 +7,7 @@ import { seconds } from '../lib/clock.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
+import { recordEvent } from '../usage/record-event.ts'
 import { amountOfGoods, goodsName } from './epay.ts'
 import type { Ledger } from './ledger.ts'
 import { quotaText } from './quota-text.ts'
@@ -60,7 +61,20 @@ export async function creditOrder(core: WithLedger, within: Within, order: Row<'
   await core.ledger.credit(within, { userId, kind: 'top_up', amount: quota, reference, at, detail: en })
   const units = quotaText(core, quota)
   const content = `在线充值 ${units}，支付 ${zh} / Topped up ${units} for ${en}`
-  await recordLog(within, { type: logType.topUp, at, userId, username: user?.username ?? '', content, quota })
+  const username = user?.username ?? ''
+  await recordLog(within, { type: logType.topUp, at, userId, username, content, quota })
+  const { provider, method, id: order_id } = order
+  await recordEvent(core, within, 'order.paid', {
+    order_id,
+    trade_no,
+    user_id: userId,
+    username,
+    quota,
+    money_minor,
+    currency,
+    provider,
+    method,
+  })
   return reference
 }
 
@@ -111,7 +125,7 @@ function matching(order: ReturnType<typeof openOrder>, paid: Paid) {
   return (
     order
       .where((row) => row.and(termsOf(paid)))
-      // '' while the provider has not said it, as when the process died before its answer was written down.
+      // '' while it is unknown, as when the process died before the provider's answer was stored.
       .where('provider_id', 'in', ['', paid.providerId])
   )
 }

@@ -144,9 +144,9 @@ eachDatabase('online top-up', (fresh, kind) => {
 
   it('[T172] credits a report delivered a hundred times at once on two nodes, and again later, once, and acknowledges all', async () => {
     const database = await fresh()
-    const a = await ledgerOf(database, 'a')
+    const a = await ledgerOf(database, { node: 'a' })
     const { userId, order, take } = await shop(a)
-    const nodes = kind === 'postgres' ? [a, await ledgerOf(database, 'b')] : [a]
+    const nodes = kind === 'postgres' ? [a, await ledgerOf(database, { node: 'b' })] : [a]
     const report = reportOf({ ...(await order()).fields }, key)
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, index) => retryWhileBusy(() => take(report, nodes[index % nodes.length]))),

@@ -43,10 +43,10 @@ eachDatabase('transfer of what invitations earned', (fresh, kind) => {
     expect(await sides(node, id)).toMatchObject({ quota: 0, aff_quota: 600_000 })
   })
 
-  it('[T152] moves everything once when it is asked for fifty times at once on two nodes', async () => {
+  it('[T152] moves everything once for fifty concurrent requests on two nodes', async () => {
     const database = await fresh()
-    const a = await ledgerOf(database, 'a')
-    const nodes = kind === 'postgres' ? [a, await ledgerOf(database, 'b')] : [a]
+    const a = await ledgerOf(database, { node: 'a' })
+    const nodes = kind === 'postgres' ? [a, await ledgerOf(database, { node: 'b' })] : [a]
     const id = await earner(a, 500_000)
     const results = await Promise.all(
       Array.from({ length: 50 }, (_, index) => move(nodes[index % nodes.length] ?? a, id, 500_000)),

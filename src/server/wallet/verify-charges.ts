@@ -40,9 +40,16 @@ export async function verifyCharges(
   db: Queries,
   onProgress: (done: number, total: number) => void = () => {},
 ): Promise<VerifiedCharges> {
-  const { last } = await db
+  // One statement, so that a running server adds to neither after the other was read.
+  const { last, charges } = await db
     .selectFrom('logs')
-    .select(({ fn }) => fn.max<number | null>('id').as('last'))
+    .select(({ fn, selectFrom }) => [
+      fn.max<number | null>('id').as('last'),
+      selectFrom('ledger')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where('kind', '=', 'charge')
+        .as('charges'),
+    ])
     .executeTakeFirstOrThrow()
   const total = last ?? 0
   const differences: ChargeDifference[] = []
@@ -66,17 +73,12 @@ export async function verifyCharges(
     await setImmediate()
   }
 
-  const { count } = await db
-    .selectFrom('ledger')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('kind', '=', 'charge')
-    .executeTakeFirstOrThrow()
   const imported = await db
     .selectFrom('logs')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('id', '<=', lastImportedLogId)
     .executeTakeFirstOrThrow()
-  return { rows, imported: imported.count, recomputed, withoutRow: Math.max(0, count - matched), differences, differing }
+  return { rows, imported: imported.count, recomputed, withoutRow: Math.max(0, (charges ?? 0) - matched), differences, differing }
 }
 
 async function pageOf(db: Queries, after: number, last: number) {

@@ -8,7 +8,7 @@ import { settleUndelivered, writtenOff } from './write-off.ts'
 eachDatabase('a charge that is taken back', (fresh, kind) => {
   /** A request whose charge failed, with the database away. */
   async function failed() {
-    const node = await ledgerOf(await fresh())
+    const node = await ledgerOf(await fresh(), { commitWaitMs: 500 })
     const userId = await node.user(1000)
     const tokenId = await node.token(userId, 1000)
     const hold = aHold(userId, tokenId, 100)
@@ -53,12 +53,12 @@ eachDatabase('a charge that is taken back', (fresh, kind) => {
     await writesAgain(node)
     // Left by the process: the row of its hold with the last checkpoint.
     await node.core.db.updateTable('holds').set({ lease_until: 1, node: 'dead' }).execute()
-    const next = await ledgerOf(node.database, 'next')
+    const next = await ledgerOf(node.database, { node: 'next' })
     expect(await next.ledger.expire()).toMatchObject({ settled: 1 })
     expect(await charged(next, hold.requestId)).toEqual([0])
     expect(await costs(next)).toEqual([{ request_id: hold.requestId, amount: 70, reason: 'undelivered' }])
     expect(await next.userRow(userId)).toMatchObject({ quota: 1000 })
-    // The first process continues all the same: its settlement changes nothing.
+    // The first process continues nevertheless: its settlement changes nothing.
     await outcome(() => node.ledger.settle(hold, charge))
     expect(await charged(next, hold.requestId)).toEqual([0])
   })
@@ -84,7 +84,7 @@ type Failed = { hold: ReturnType<typeof aHold>; charge: ReturnType<typeof aCharg
 
 /** Commits the charge by another ledger over the same database. */
 async function commitOf(_kind: DatabaseKind, node: TestLedger, { hold, charge }: Failed): Promise<void> {
-  const other = await ledgerOf(node.database, 'other')
+  const other = await ledgerOf(node.database, { node: 'other' })
   await other.ledger.settle(hold, charge)
   await other.close()
 }

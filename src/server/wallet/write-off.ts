@@ -26,8 +26,8 @@ function undelivered({ amount, siteCost }: Charge): SiteCost {
 }
 
 /**
- * Settles a request whose reply was never delivered. A charge that an earlier commit of unknown outcome has written is given back. Rejects
- * with `database_unavailable`; then it is to be repeated.
+ * Settles a request whose reply was never delivered. A charge that an earlier commit of unknown outcome has written is given back.
+ * Rejects with `database_unavailable`; then call it again.
  */
 export async function settleUndelivered(core: Core, ledger: Ledger, hold: Hold, charge: Charge): Promise<void> {
   await ledger.settle(hold, writtenOff(charge))
@@ -59,6 +59,6 @@ async function giveBack(core: Core, ledger: Ledger, hold: Hold, charge: Charge):
     // Given back before.
     if (!isUniqueViolation(error)) throw error
   }
-  ledger.refresh({ userId, tokenId })
+  ledger.refresh({ userId, tokenId, budgets: true })
   core.bus.publish('token', tokenId)
 }

@@ -1,0 +1,44 @@
+import { AppError } from '../lib/failure.ts'
+
+/** A window of a budget that counts a call: the one in which the call began. */
+export interface BudgetWindow {
+  readonly budgetId: number
+  /** Unix seconds: the row of `budget_sums` that counts the call. */
+  readonly start: number
+  /** The first row that counts in the window; `start` itself unless the window slides. */
+  readonly since: number
+  /** Seconds from row to row of a sliding window; 0 for other windows, which have one row. */
+  readonly step: number
+  /** Units; the largest safe integer for a budget that refuses nothing. */
+  readonly limit: number
+  /** Only charges of this channel count, where it is given. */
+  readonly channelId?: number
+}
+
+/** The refusal of a hold. `have` may be below zero. */
+export function budgetExceeded({ budgetId }: BudgetWindow, { need, have }: { need: number; have: number }): AppError {
+  return new AppError('budget_exceeded', { budgetId, need, have })
+}
+
+/** The windows that count a charge of this channel. */
+export function windowsOfCharge(windows: readonly BudgetWindow[] | undefined, channelId: number): readonly BudgetWindow[] {
+  if (!windows) return []
+  return windows.filter((window) => window.channelId === undefined || window.channelId === channelId)
+}
+
+/** The windows of a hold as its row names them: budget, start and channel (0 for any). '' for none. */
+export function windowsText(windows: readonly BudgetWindow[] | undefined): string {
+  if (!windows || windows.length === 0) return ''
+  return JSON.stringify(windows.map(({ budgetId, start, channelId = 0 }) => [budgetId, start, channelId]))
+}
+
+/** Reads what `windowsText` has written, for the end of a hold: the limits are not needed any more. */
+export function readWindows(text: string): readonly BudgetWindow[] | undefined {
+  if (text === '') return undefined
+  // Only `windowsText` makes these texts.
+  const rows = JSON.parse(text) as readonly (readonly [budgetId: number, start: number, channelId: number])[]
+  return rows.map(([budgetId, start, channelId]) => ({
+    ...{ budgetId, start, since: start, step: 0, limit: Number.MAX_SAFE_INTEGER },
+    ...(channelId === 0 ? {} : { channelId }),
+  }))
+}

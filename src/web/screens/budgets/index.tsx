@@ -1,0 +1,61 @@
+import { IconGauge } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, useState } from 'react'
+import { type Budget, budgetScopeLabels, budgetScopes } from '../../../contract/entities/budget.ts'
+import { useLocal, useText } from '../../lib/i18n.ts'
+import { read } from '../../lib/query.ts'
+import { useMay } from '../../lib/session.ts'
+import { BudgetActions } from '../../ui/budgets/budget-actions.tsx'
+import { useBudgetColumns } from '../../ui/budgets/columns.tsx'
+import { ListFrame } from '../../ui/list-frame.tsx'
+import { useListState } from '../../ui/list-state.ts'
+import { SideDrawer } from '../../ui/side-drawer.tsx'
+import { texts } from './texts.ts'
+
+const BudgetForm = lazy(async () => ({ default: (await import('../../ui/budgets/budget-form.tsx')).BudgetForm }))
+const NewBudget = lazy(async () => ({ default: (await import('./new-budget.tsx')).NewBudget }))
+
+/** All budgets that one may see: of everything for admins, of the own tokens and account for others. */
+export function Screen() {
+  const say = useText(texts)
+  const local = useLocal()
+  const isAdmin = useMay('admin')
+  const state = useListState({ scope: '' })
+  const { asked, paging } = state
+  const list = useQuery({
+    ...read('GET /api/budget/', { query: { scope: scopeIn(asked.scope), ...paging } }),
+    placeholderData: (last) => last,
+  })
+  const [drawer, setDrawer] = useState<{ readonly budget: Budget | undefined }>()
+  const close = () => setDrawer(undefined)
+  return (
+    <>
+      <ListFrame
+        name="budgets"
+        title={say('title')}
+        description={say(isAdmin ? 'description' : 'ownDescription')}
+        state={state}
+        list={list}
+        columns={useBudgetColumns({ withSubject: true })}
+        filters={[
+          {
+            kind: 'select',
+            name: 'scope',
+            label: say('scope'),
+            choices: budgetScopes.map((value) => ({ value, label: local(budgetScopeLabels[value]) })),
+          },
+        ]}
+        rowActions={(budget) => <BudgetActions budget={budget} onEdit={() => setDrawer({ budget })} />}
+        add={{ label: say('add'), first: say('first'), onClick: () => setDrawer({ budget: undefined }) }}
+        empty={{ title: say('empty'), hint: say('emptyHint'), icon: <IconGauge /> }}
+      />
+      <SideDrawer subject={drawer} title={({ budget }) => say(budget ? 'edit' : 'add')} onClose={close}>
+        {({ budget }) => (budget ? <BudgetForm budget={budget} onDone={close} /> : <NewBudget onDone={close} />)}
+      </SideDrawer>
+    </>
+  )
+}
+
+function scopeIn(typed: string) {
+  return budgetScopes.find((scope) => scope === typed) ?? ''
+}

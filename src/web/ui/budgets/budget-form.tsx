@@ -1,0 +1,138 @@
+import { NumberInput, Select, Switch, TagsInput, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import type { ReactNode } from 'react'
+import {
+  type Budget,
+  type BudgetInput,
+  type BudgetPeriod,
+  type BudgetScope,
+  budgetLimits,
+  budgetPeriodLabels,
+} from '../../../contract/entities/budget.ts'
+import { limitSecondsMax } from '../../../contract/entities/request-limit.ts'
+import { useLocal, useText } from '../../lib/i18n.ts'
+import { useWrite } from '../../lib/query.ts'
+import { useStatus } from '../../lib/status.ts'
+import { DrawerForm } from '../drawer-form.tsx'
+import { AmountField } from './amount-field.tsx'
+import { texts } from './texts.ts'
+import { calendarPeriods, slidingPresets } from './windows.ts'
+
+interface Values {
+  usd: number | string
+  /** A period, `sliding:<seconds>`, or `custom`. */
+  window: string
+  seconds: number | string
+  is_hard: boolean
+  shares: string[]
+  name: string
+}
+
+export interface BudgetFormProps {
+  /** The budget to change; undefined for a new one of `of`. */
+  readonly budget?: Budget | undefined
+  /** Undefined while nothing is chosen. */
+  readonly of?: { readonly scope: BudgetScope; readonly subject: string } | undefined
+  /** Whom a new one is of, where that is to be chosen. */
+  readonly subject?: ReactNode
+  readonly onDone: () => void
+}
+
+/** The form of a new budget, or of this one, whose window is fixed. */
+export function BudgetForm({ budget, of, subject, onDone }: BudgetFormProps) {
+  const say = useText(texts)
+  const { quota_per_unit: perUsd } = useStatus()
+  const form = useForm<Values>({ initialValues: budget ? valuesOf(budget, perUsd) : newBudget, validate: useFaults() })
+  const written = { invalidates: ['GET /api/budget/'], success: say('saved'), onSuccess: onDone } as const
+  const create = useWrite('POST /api/budget/', written)
+  const change = useWrite('PUT /api/budget/:id', written)
+
+  function save(values: Values): void {
+    const body = {
+      ...{ name: values.name, amount: Math.round(Number(values.usd) * perUsd), is_hard: values.is_hard },
+      shares: values.shares.map((share) => Number.parseInt(share, 10)),
+    }
+    if (budget) change.mutate({ params: { id: budget.id }, body })
+    else if (of) create.mutate({ body: { ...of, ...body, ...windowIn(values) } })
+  }
+  return (
+    <DrawerForm busy={create.isPending || change.isPending} dirty={form.isDirty()} onSubmit={form.onSubmit(save)}>
+      {subject}
+      <AmountField {...form.getInputProps('usd')} />
+      <WindowField form={form} isFixed={budget !== undefined} />
+      <Switch label={say('isHard')} description={say('isHardHelp')} {...form.getInputProps('is_hard', { type: 'checkbox' })} />
+      <TagsInput
+        label={say('shares')}
+        description={say('sharesHelp')}
+        data={['50%', '80%', '90%', '100%']}
+        maxTags={budgetLimits.sharesMax}
+        {...form.getInputProps('shares')}
+      />
+      <TextInput
+        label={say('name')}
+        placeholder={say('namePlaceholder')}
+        maxLength={budgetLimits.nameLengthMax}
+        {...form.getInputProps('name')}
+      />
+    </DrawerForm>
+  )
+}
+
+type FormState = Pick<ReturnType<typeof useForm<Values>>, 'values' | 'getInputProps'>
+
+function WindowField({ form, isFixed }: { form: FormState; isFixed: boolean }) {
+  const say = useText(texts)
+  const local = useLocal()
+  return (
+    <>
+      <Select
+        label={say('window')}
+        description={say(isFixed ? 'windowFixed' : 'windowHelp')}
+        allowDeselect={false}
+        disabled={isFixed}
+        data={[
+          ...calendarPeriods.map((period) => ({ value: period, label: local(budgetPeriodLabels[period]) })),
+          ...slidingPresets.map(({ seconds, label }) => ({ value: `sliding:${seconds}`, label: say(label) })),
+          { value: 'custom', label: say('custom') },
+        ]}
+        {...form.getInputProps('window')}
+      />
+      {form.values.window === 'custom' && (
+        <NumberInput
+          label={say('seconds')}
+          allowDecimal={false}
+          allowNegative={false}
+          thousandSeparator=","
+          disabled={isFixed}
+          {...form.getInputProps('seconds')}
+        />
+      )}
+    </>
+  )
+}
+
+const newBudget: Values = { usd: 10, window: 'month', seconds: 7200, is_hard: true, shares: ['80%'], name: '' }
+
+function valuesOf(budget: Budget, perUsd: number): Values {
+  const { amount, period, seconds, is_hard, shares, name } = budget
+  const isPreset = slidingPresets.some((each) => each.seconds === seconds)
+  const window = period !== 'sliding' ? period : isPreset ? `sliding:${seconds}` : 'custom'
+  return { usd: amount / perUsd, window, seconds, is_hard, shares: shares.map((share) => `${share}%`), name }
+}
+
+function windowIn({ window, seconds }: Values): Pick<BudgetInput, 'period' | 'seconds'> {
+  if (window === 'custom') return { period: 'sliding', seconds: Number(seconds) }
+  const [period = 'day', length = '0'] = window.split(':')
+  // The choices of the field are periods.
+  return { period: period as BudgetPeriod, seconds: Number(length) }
+}
+
+function useFaults() {
+  const say = useText(texts)
+  return {
+    usd: (typed: number | string) => (typed === '' || !(Number(typed) >= 0)) && say('amountInvalid'),
+    seconds: (typed: number | string, { window }: Values) =>
+      window === 'custom' && !(Number(typed) >= 1 && Number(typed) <= limitSecondsMax) && say('secondsInvalid'),
+    shares: (typed: string[]) => typed.some((share) => !/^(100|[1-9]\d?)\s*%?$/.test(share)) && say('sharesInvalid'),
+  }
+}

@@ -1,0 +1,62 @@
+import { Button, Group } from '@mantine/core'
+import { IconPlus } from '@tabler/icons-react'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Budget, BudgetScope } from '../../../contract/entities/budget.ts'
+import { useText } from '../../lib/i18n.ts'
+import { usePageSize } from '../../lib/page-size.ts'
+import { read } from '../../lib/query.ts'
+import { DataTable } from '../data-table.tsx'
+import { Dialog } from '../dialog.tsx'
+import { BudgetActions } from './budget-actions.tsx'
+import { BudgetForm } from './budget-form.tsx'
+import styles from './budgets.module.css'
+import { useBudgetColumns } from './columns.tsx'
+import { texts } from './texts.ts'
+
+export interface BudgetsOf {
+  readonly scope: BudgetScope
+  readonly subject: string
+  readonly name: string
+}
+
+/** The budgets of one user, group, token, model or channel, or the form of one of them. */
+export function BudgetsDialog({ of, onClose }: { of: BudgetsOf; onClose: () => void }) {
+  const say = useText(texts)
+  const { scope, subject, name } = of
+  const [editing, setEditing] = useState<'new' | Budget>()
+  const [page, setPage] = useState(1)
+  const query = { scope, subject, p: page, page_size: usePageSize() }
+  const list = useQuery({ ...read('GET /api/budget/', { query }), placeholderData: keepPreviousData })
+  const columns = useBudgetColumns({ withSubject: false })
+  const title = say('title', { name })
+  const toList = () => setEditing(undefined)
+  if (editing !== undefined) {
+    return (
+      <Dialog title={title} size="lg" onClose={toList}>
+        <BudgetForm budget={editing === 'new' ? undefined : editing} of={{ scope, subject }} onDone={toList} />
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog title={title} size={900} onClose={onClose}>
+      <p className={styles.hint}>{say('hint')}</p>
+      <DataTable
+        label={title}
+        dense
+        columns={columns}
+        list={list}
+        rowKey={({ id }) => id}
+        page={page}
+        onPage={setPage}
+        rowActions={(budget) => <BudgetActions budget={budget} onEdit={() => setEditing(budget)} />}
+        empty={{ title: say('none'), hint: say('noneHint') }}
+      />
+      <Group justify="flex-end" mt="sm">
+        <Button leftSection={<IconPlus size={16} />} onClick={() => setEditing('new')}>
+          {say('add')}
+        </Button>
+      </Group>
+    </Dialog>
+  )
+}

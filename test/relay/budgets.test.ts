@@ -1,0 +1,232 @@
+import { expect, it, onTestFinished } from 'vitest'
+import type { Budget } from '../../src/contract/entities/budget.ts'
+import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
+import { newClock } from '../helpers/clock.ts'
+import { eachDatabase } from '../helpers/databases.ts'
+import { member } from '../helpers/members.ts'
+import { addChannel, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { askWithRetry, chat, completion, eventually, httpUpstream, model, settledCharges, stage } from './stage.ts'
+
+const answering = () =>
+  httpUpstream((_request, response) => response.setHeader('content-type', 'application/json').end(completion()))
+
+/** One unit for each token: a call of 11 and 7 tokens costs 18. */
+async function atOneUnit(server: TestServer): Promise<void> {
+  const ones = JSON.stringify({ [model]: 1 })
+  for (const key of ['ModelRatio', 'CompletionRatio']) await server.call('PUT /api/option/', { key, value: ones })
+}
+
+const add = (server: TestServer, budget: object) =>
+  server.call<Budget>('POST /api/budget/', { period: 'day', amount: 1000, ...budget })
+const small = (more: object = {}) => chat({ max_tokens: 7, ...more })
+const usd = 500_000
+
+/** The sums of budgets are those of their charges, and nothing is held. */
+async function requireBalancedBudgets(server: TestServer): Promise<void> {
+  const { db } = server.app
+  const rows = await db.selectFrom('budget_sums').selectAll().execute()
+  const charges = await db.selectFrom('budget_charges').selectAll().execute()
+  for (const { budget_id, start, charged, held } of rows) {
+    const own = charges.filter((row) => row.budget_id === budget_id && row.start === start)
+    expect({ held, charged }).toEqual({ held: 0, charged: own.reduce((sum, row) => sum + row.amount, 0) })
+  }
+}
+
+eachDatabase('budgets', (_fresh, kind) => {
+  it('refuse in the dialect of the caller, say which budget and when it renews, and renew at midnight of the site', async () => {
+    const clock = newClock(Date.parse('2026-03-28T22:30:00Z'))
+    const { server, token, ask } = await stage(kind, await answering(), { server: { now: () => clock.now() } })
+    await atOneUnit(server)
+    await server.call('PUT /api/option/', { key: 'SiteTimeZone', value: 'Europe/Berlin' })
+    const budget = await add(server, { scope: 'token', subject: String(token.id), amount: 600 })
+    const first = await ask(small())
+    expect(first.status, first.text).toBe(200)
+    await settledCharges(server)
+
+    const refused = await ask(small({ max_tokens: 900 }))
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('retry-after')).toBe('1800')
+    expect(refused.headers.get('x-should-retry')).toBe('false')
+    const { error } = JSON.parse(refused.text)
+    expect(error).toMatchObject({ code: 'budget_exceeded', type: 'budget_exceeded' })
+    expect(error.message).toContain('this API key')
+    expect(error.message).toContain('renews at 2026-03-29T00:00:00+01:00')
+
+    const inMessages = await ask(small({ max_tokens: 900 }), '/v1/messages')
+    expect([inMessages.status, JSON.parse(inMessages.text).error.type]).toEqual([429, 'rate_limit_error'])
+    const inGemini = await ask(
+      { contents: [{ parts: [{ text: 'hi' }] }], generationConfig: { maxOutputTokens: 900 } },
+      `/v1beta/models/${model}:generateContent`,
+    )
+    expect([inGemini.status, JSON.parse(inGemini.text).error.status]).toEqual([429, 'RESOURCE_EXHAUSTED'])
+    const inResponses = await ask({ model, input: 'hi', max_output_tokens: 900 }, '/v1/responses')
+    expect([inResponses.status, JSON.parse(inResponses.text).error.code]).toEqual([429, 'budget_exceeded'])
+    for (const { headers } of [inMessages, inGemini, inResponses]) {
+      expect(headers.get('retry-after')).toBe('1800')
+      expect(headers.get('x-should-retry')).toBe('false')
+    }
+
+    await eventually('the refusals are in the log', async () => (await failures(server)).length === 4)
+    const [row] = await failures(server)
+    expect(JSON.parse(row?.other ?? '')).toMatchObject({
+      limit: { kind: 'budget', scope: 'token', period: 'day', renews_at: Date.parse('2026-03-28T23:00:00Z') / 1000 },
+      admin_info: { budget: budget.id },
+    })
+
+    // The clocks of the zone change on that day, which has 23 hours.
+    clock.passSeconds(1800)
+    expect((await ask(small())).status).toBe(200)
+    await settledCharges(server)
+    const { items } = await server.call<{ items: Budget[] }>('GET /api/budget/')
+    expect(items).toMatchObject([{ spent: 18, renews_at: Date.parse('2026-03-29T22:00:00Z') / 1000 }])
+    await requireBalancedBooks(server)
+    await requireBalancedBudgets(server)
+  })
+
+  it('of $1 a day let no 200 parallel calls pass, on two nodes where the database serves several', async () => {
+    const url = await answering()
+    const { server, token } = await stage(kind, url)
+    const other = kind === 'postgres' ? await startServer('postgres', { database: server.database }) : undefined
+    if (other) onTestFinished(() => other.stop())
+    // A call costs 1.8 cents, so that 55 fit.
+    const prices = { ModelRatio: { [model]: 500 }, CompletionRatio: { [model]: 1 } }
+    for (const [key, value] of Object.entries(prices))
+      await server.call('PUT /api/option/', { key, value: JSON.stringify(value) })
+    await add(server, { scope: 'user', subject: '1', amount: usd })
+    if (other) {
+      const knows = () => other.app.budgets.windowsOf({ userId: 1, tokenId: 0 }, '', '') !== undefined
+      await eventually('the other node knows the budget and the price', () => {
+        return knows() && other.app.options.current.ModelRatio[model] === 500 && other.app.channels.current.byId.size > 0
+      })
+    }
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, at) => askWithRetry(at % 2 && other ? other : server, token.key, small())),
+    )
+    const statuses = new Set(answers.map(({ status }) => status))
+    expect([...statuses].filter((status) => status !== 200 && status !== 429)).toEqual([])
+    await settledCharges(server)
+    const spent = (await books(server)).ledger.filter((row) => row.kind === 'charge').reduce((sum, row) => sum - row.amount, 0)
+    expect(spent).toBeLessThanOrEqual(usd)
+    expect(spent).toBeGreaterThan(0)
+
+    // The holds of calls in flight are released: sequential calls use the budget up to less than the cost of one call.
+    for (let status = 200; status === 200; ) ({ status } = await askWithRetry(server, token.key, small()))
+    await settledCharges(server)
+    const [{ spent: counted }] = (await server.call<{ items: [Budget] }>('GET /api/budget/')).items
+    const all = (await books(server)).ledger.filter((row) => row.kind === 'charge').reduce((sum, row) => sum - row.amount, 0)
+    expect(counted).toBe(all)
+    expect(all).toBeLessThanOrEqual(usd)
+    await requireBalancedBooks(server)
+    await requireBalancedBudgets(server)
+  })
+
+  it('of a channel send calls to another channel, and refuse them when there is none', async () => {
+    const { server, channelId, token, ask } = await stage(kind, await answering())
+    await atOneUnit(server)
+    const budget = await add(server, { scope: 'channel', subject: String(channelId), amount: 900 })
+    const first = await ask(small())
+    expect(first.status, first.text).toBe(200)
+    await settledCharges(server)
+    const counted = async () => (await server.call<{ items: Budget[] }>('GET /api/budget/')).items[0]?.spent
+    expect(await counted()).toBe(18)
+
+    const refused = await ask(small({ max_tokens: 1200 }))
+    expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([429, 'budget_exceeded'])
+    expect(refused.headers.get('x-should-retry')).toBe('false')
+    expect(refused.text).not.toContain('left beside')
+    const pinned = await ask(small({ max_tokens: 1200 }), undefined, { authorization: `Bearer ${token.key}-${channelId}` })
+    expect([pinned.status, JSON.parse(pinned.text).error.code]).toEqual([429, 'budget_exceeded'])
+    await eventually('the refusals are in the log', async () => (await failures(server)).length === 2)
+    expect(JSON.parse((await failures(server))[0]?.other ?? '')).toMatchObject({
+      limit: { kind: 'budget', scope: 'channel' },
+      admin_info: { budget: budget.id },
+    })
+
+    const other = await addChannel(server, { url: await answering(), models: model, key: 'another-key-0123456789' })
+    const answers = await Promise.all(Array.from({ length: 12 }, () => ask(small({ max_tokens: 20 }))))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    await settledCharges(server)
+    const charges = await server.app.db.selectFrom('logs').select(['channel_id', 'quota']).where('type', '=', 2).execute()
+    const of = (id: number) => charges.filter((row) => row.channel_id === id).reduce((sum, { quota }) => sum + quota, 0)
+    expect(of(channelId)).toBeLessThanOrEqual(900)
+    expect(of(other)).toBeGreaterThan(0)
+    expect(await counted()).toBe(of(channelId))
+    await requireBalancedBooks(server)
+    await requireBalancedBudgets(server)
+  })
+
+  it('give a call without an output limit one that the budget affords', async () => {
+    const { server, token, ask } = await stage(kind, await answering())
+    await atOneUnit(server)
+    await add(server, { scope: 'token', subject: String(token.id), amount: 6000 })
+    const answer = await ask(chat())
+    expect(answer.status).toBe(200)
+    expect(Number(answer.headers.get('x-sluice-output-limit'))).toBeGreaterThan(256)
+    expect(Number(answer.headers.get('x-sluice-output-limit'))).toBeLessThanOrEqual(6000)
+  })
+
+  it('of admins are not loosened by owners, who have budgets of their own tokens', async () => {
+    const server = await serverOfTest(kind, { env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
+    const [ada, eve, admin] = [await member(server, 'ada'), await member(server, 'eve'), await member(server, 'admin', 10)]
+    const made = await ada.call('POST /api/token/', { name: 'mine', unlimited_quota: true })
+    const subject = String((made.json.data as { id: number }).id)
+    const of = (scope: string, named: string) => ({ scope, subject: named, period: 'day', amount: 5 })
+    const codes = async (who: typeof ada, line: string, body?: unknown) => (await who.call(line, body)).json.code ?? 'ok'
+
+    const byAdmin = (await admin.call('POST /api/budget/', of('token', subject))).json.data as Budget
+    expect(byAdmin).toMatchObject({ set_by: 'admin', subject_name: 'mine' })
+    expect(await codes(ada, `PUT /api/budget/${byAdmin.id}`, { amount: 1e6 })).toBe('budget_of_admin')
+    expect(await codes(ada, `DELETE /api/budget/${byAdmin.id}`)).toBe('budget_of_admin')
+    expect(await codes(ada, `POST /api/budget/${byAdmin.id}/reset`)).toBe('permission_denied')
+    expect(await codes(ada, 'POST /api/budget/', of('user', String(ada.id)))).toBe('user_protected')
+    expect(await codes(ada, 'POST /api/budget/', of('group', 'default'))).toBe('permission_denied')
+    expect(await codes(eve, 'POST /api/budget/', of('token', subject))).toBe('budget_subject_unknown')
+    expect(await codes(eve, `PUT /api/budget/${byAdmin.id}`, { amount: 1 })).toBe('not_found')
+    expect(await codes(admin, 'POST /api/budget/', of('user', '1'))).toBe('user_protected')
+    expect(await codes(admin, 'POST /api/budget/', of('user', String(admin.id)))).toBe('user_protected')
+
+    const own = (await ada.call('POST /api/budget/', { ...of('token', subject), amount: 1e9 })).json.data as Budget
+    expect(own.set_by).toBe('owner')
+    expect(await codes(ada, `PUT /api/budget/${own.id}`, { amount: 2e9 })).toBe('ok')
+    const listed = async (who: typeof ada) => ((await who.call('GET /api/budget/')).json.data as { items: Budget[] }).items
+    expect((await listed(ada)).map(({ id }) => id)).toEqual([own.id, byAdmin.id])
+    expect(await listed(eve)).toEqual([])
+    expect((await listed(admin)).map(({ id }) => id)).toEqual([own.id, byAdmin.id])
+    expect(await codes(ada, `DELETE /api/budget/${own.id}`)).toBe('ok')
+    const { items } = await server.call<{ items: { action: string }[] }>('GET /api/audit/?search=budget')
+    expect(items.map(({ action }) => action)).toEqual(['budget.create'])
+  })
+
+  it('are reset, and overridden for so many windows, by admins', async () => {
+    const clock = newClock(Date.parse('2026-11-24T12:00:00Z'))
+    const { server, token, ask } = await stage(kind, await answering(), { server: { now: () => clock.now() } })
+    await atOneUnit(server)
+    const { id } = await add(server, { scope: 'token', subject: String(token.id), amount: 600 })
+    const tries = async () => {
+      let answered = 0
+      while (answered < 60 && (await ask(small())).status === 200) answered++
+      await settledCharges(server)
+      return answered
+    }
+    const once = await tries()
+    expect(once).toBeGreaterThan(0)
+    expect(await tries()).toBe(0)
+    expect(await server.call<Budget>(`POST /api/budget/${id}/reset`)).toMatchObject({ spent: 0 })
+    expect(await tries()).toBe(once)
+
+    const until = Date.parse('2026-11-26T00:00:00Z') / 1000
+    const overridden = await server.call<Budget>(`POST /api/budget/${id}/override`, { amount: 1200, windows: 2 })
+    expect(overridden.override).toEqual({ amount: 1200, until })
+    const more = await tries()
+    expect(more).toBeGreaterThan(once)
+    clock.passSeconds(86_400)
+    expect(await tries()).toBeGreaterThan(more)
+    clock.passSeconds(86_400)
+    expect(await tries()).toBe(once)
+    await requireBalancedBudgets(server)
+  })
+})
+
+async function failures({ app }: TestServer) {
+  return app.db.selectFrom('logs').select('other').where('type', '=', 5).orderBy('id').execute()
+}
