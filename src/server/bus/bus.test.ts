@@ -9,7 +9,7 @@ import type { Database } from '../db/open.ts'
 import { Bus, type Topic } from './bus.ts'
 import { connectBus, redisPrefix } from './connect.ts'
 import { Revisions } from './revision.ts'
-import { readNews, type Transport, writeNews } from './transport.ts'
+import { readChange, type Transport, writeChange } from './transport.ts'
 
 const masterKey = randomBytes(32)
 const cleanups: (() => Promise<unknown> | unknown)[] = []
@@ -40,7 +40,7 @@ function listening(name: string) {
       for (const wake of waiting) wake()
     })
   }
-  /** Resolves when the expected news arrives; the limit is the guarantee under test. */
+  /** Resolves when the expected notification arrives; the limit is the guarantee under test. */
   const hears = (topic: Topic, ids: readonly number[], limitMs: number) =>
     new Promise<void>((resolve, reject) => {
       const timer = setTimeout(
@@ -51,7 +51,7 @@ function listening(name: string) {
         scaledByLoad(limitMs),
       )
       const check = () => {
-        if (!heard.some((news) => news.topic === topic && ids.includes(news.id))) return
+        if (!heard.some((change) => change.topic === topic && ids.includes(change.id))) return
         clearTimeout(timer)
         waiting.delete(check)
         resolve()
@@ -66,7 +66,7 @@ async function startNode(test: TestDatabase, name: string, redisUrl = '') {
   const database = await test.open()
   await openSecrets(database, masterKey, 0)
   const node = listening(name)
-  const news = await connectBus({
+  const connection = await connectBus({
     siblings: undefined,
     env: { REDIS_URL: redisUrl },
     bus: node.bus,
@@ -75,15 +75,15 @@ async function startNode(test: TestDatabase, name: string, redisUrl = '') {
     node: name,
   })
   const stop = async () => {
-    await news.close()
+    await connection.close()
     node.bus.close()
     await database.close()
   }
   cleanups.push(stop)
-  return { ...node, database, news }
+  return { ...node, database, connection }
 }
 
-/** Waits until both nodes hear each other by a message and not only by the poll, which has no ids. */
+/** Waits until the nodes receive messages of each other, and not only changes found by the poll, which has no ids. */
 async function meet(a: Awaited<ReturnType<typeof startNode>>, b: Awaited<ReturnType<typeof startNode>>) {
   for (let round = 1_000_000; ; round++) {
     a.bus.publish('options', round)
@@ -98,8 +98,8 @@ async function meet(a: Awaited<ReturnType<typeof startNode>>, b: Awaited<ReturnT
 }
 
 /**
- * Waits until a change of node `a` reaches node `b` by a message, which names its id, within the limit. A poll between the change and
- * its message announces it without an id, and the message is then no longer news: in that case another change is made.
+ * Waits until a change of node `a` reaches node `b` by a message, which names its id, within the limit. A poll between the change
+ * and its message announces it without an id, and the message is then ignored: in that case another change is made.
  */
 async function receivesByMessage(a: ReturnType<typeof listening>, b: ReturnType<typeof listening>, limitMs: number) {
   for (let id = 1; id <= 10; id++) {
@@ -107,7 +107,7 @@ async function receivesByMessage(a: ReturnType<typeof listening>, b: ReturnType<
     b.heard.length = 0
     a.bus.publish('user', id)
     await b.hears('user', [id, 0], limitMs)
-    if (b.heard.some((news) => news.topic === 'user' && news.id === id)) return
+    if (b.heard.some((change) => change.topic === 'user' && change.id === id)) return
   }
   throw new Error('ten changes were found by the poll and none by its message')
 }
@@ -130,16 +130,16 @@ describe('a bus', () => {
 
 describe('messages', () => {
   it('are read as they were written', () => {
-    const news = { node: '12-ab', topic: 'token', ids: [3, 9], revision: 17 } as const
-    expect(readNews(writeNews(news))).toEqual(news)
-    expect(readNews(writeNews({ ...news, ids: Array.from({ length: 5000 }, (_, id) => id + 1) }))?.ids).toEqual([0])
-    expect(readNews(writeNews({ ...news, ids: [4, 0] }))?.ids).toEqual([0])
+    const change = { node: '12-ab', topic: 'token', ids: [3, 9], revision: 17 } as const
+    expect(readChange(writeChange(change))).toEqual(change)
+    expect(readChange(writeChange({ ...change, ids: Array.from({ length: 5000 }, (_, id) => id + 1) }))?.ids).toEqual([0])
+    expect(readChange(writeChange({ ...change, ids: [4, 0] }))?.ids).toEqual([0])
   })
 
   it.each(['', 'x', 'n:token:1', 'n:unknown:1:1', 'n:token:x:1', 'n:token:1:x', 'n:token:1:1:1', 'n:token::1', '{"a":1}'])(
     'are ignored when they are %j',
     (text) => {
-      expect(readNews(text)).toBeUndefined()
+      expect(readChange(text)).toBeUndefined()
     },
   )
 })
@@ -175,7 +175,7 @@ eachDatabase('revisions', (_fresh, kind) => {
     return { a, b }
   }
 
-  it('bring news to the other node and not back', async () => {
+  it('bring notifications to the other node and not back', async () => {
     const { a, b } = await twoNodes()
     a.bus.publish('user', 5)
     await b.hears('user', [5], 2000)
@@ -204,14 +204,14 @@ eachDatabase('revisions', (_fresh, kind) => {
 
   it('take a message twice for one', async () => {
     const { a, b } = await twoNodes()
-    const message = writeNews({ node: 'c', topic: 'user', ids: [1], revision: 1 })
+    const message = writeChange({ node: 'c', topic: 'user', ids: [1], revision: 1 })
     b.revisions.receive(message)
     b.revisions.receive(message)
     expect(b.heard).toEqual([{ topic: 'user', id: 1 }])
     expect(a.heard).toEqual([])
   })
 
-  it("does not deliver messages from before a node's start", async () => {
+  it('does not deliver messages sent before a node started', async () => {
     const { a, b } = await twoNodes()
     a.bus.publish('options')
     await a.revisions.poll()
@@ -241,10 +241,10 @@ eachDatabase('revisions', (_fresh, kind) => {
     const change = (from: typeof a, to: typeof a, id: number) => {
       const before = to.heard.length
       from.bus.publish('user', id)
-      // A poll may precede the message: it reports 0, and then the message is no longer news.
+      // A poll may precede the message: it reports 0, and then the message is ignored.
       checks.push(() =>
         expect(
-          to.heard.slice(before).some((news) => news.id === id || news.id === 0),
+          to.heard.slice(before).some((change) => change.id === id || change.id === 0),
           `${id}`,
         ).toBe(true),
       )
@@ -289,7 +289,7 @@ eachDatabase('revisions', (_fresh, kind) => {
 })
 
 describe('nodes on one PostgreSQL', () => {
-  it('hear of each other within a second', async () => {
+  it('receive changes of each other within a second', async () => {
     const test = await fresh('postgres')
     const a = await startNode(test, 'a')
     const b = await startNode(test, 'b')
@@ -300,7 +300,7 @@ describe('nodes on one PostgreSQL', () => {
     expect(a.heard.filter(({ topic }) => topic === 'user')).toHaveLength(1)
   })
 
-  it('hear of each other within two seconds while the listening connections are cut', async () => {
+  it('receive changes of each other within two seconds while the listening connections are cut', async () => {
     const test = await fresh('postgres')
     const a = await startNode(test, 'a')
     const b = await startNode(test, 'b')
@@ -312,7 +312,7 @@ describe('nodes on one PostgreSQL', () => {
     await receivesByMessage(a, b, 1000)
   })
 
-  it('with nothing in common but the server do not hear each other', async () => {
+  it('that share only the server receive nothing from each other', async () => {
     const a = await startNode(await fresh('postgres'), 'a')
     const twin = await startNode(await fresh('postgres'), 'b')
     a.bus.publish('user', 1)
@@ -337,7 +337,7 @@ describe('Redis', () => {
     return () => redis?.stop()
   })
 
-  it('[T223] carries news between nodes that have no other way, and its loss loses nothing', async ({ skip }) => {
+  it('[T223] carries notifications between nodes without another transport, and its failure loses none', async ({ skip }) => {
     if (!redis) return skip('redis-server is not installed')
     const test = await fresh('sqlite')
     const a = await startNode(test, 'a', redis.url)
@@ -377,7 +377,7 @@ describe('Redis', () => {
     await b.hears('user', [1, 0], 2000)
   })
 
-  it('[T224] is shared by two installations that do not hear each other', async ({ skip }) => {
+  it('[T224] is shared by two installations that receive nothing from each other', async ({ skip }) => {
     if (!redis) return skip('redis-server is not installed')
     const a = await startNode(await fresh('sqlite'), 'a', redis.url)
     const stranger = await startNode(await fresh('sqlite'), 'b', redis.url)

@@ -1,16 +1,17 @@
 import type { Logger } from '../lib/logger.ts'
 
 /**
- * News of changes, between the parts of one process and between nodes. A message carries only a topic and the key of the change;
- * listeners read the state from the database. This file is local to the process: `connect.ts` adds the outlet to other nodes.
+ * Notifications of changes, between the parts of one process and between nodes. A message carries only a topic and the key of the
+ * change; listeners read the state from the database. This file is local to the process: `connect.ts` adds the outlet to other
+ * nodes.
  */
-export const topics = ['options', 'channels', 'token', 'user', 'prices'] as const
+export const topics = ['options', 'channels', 'token', 'user', 'prices', 'recordings', 'budgets'] as const
 export type Topic = (typeof topics)[number]
 
 /** `id` is the row that changed, or 0 for "anything of this topic". */
 export type Listener = (id: number) => void
 
-/** The destination of published news outside of this process. */
+/** The destination of published notifications outside of this process. */
 export interface Outlet {
   /** Never throws. */
   send(topic: Topic, id: number): void

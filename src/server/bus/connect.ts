@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import type { Database } from '../db/open.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { Bus } from './bus.ts'
-import { openRedisNews } from './redis.ts'
+import { openRedisTransport } from './redis.ts'
 import { Revisions } from './revision.ts'
-import { openSiblingNews } from './sibling-news.ts'
 import type { Siblings } from './siblings.ts'
+import { openSiblingsTransport } from './siblings-transport.ts'
 import type { Transport } from './transport.ts'
 
 export interface BusParts {
@@ -27,12 +27,12 @@ export async function connectBus(parts: BusParts): Promise<{ close(): Promise<vo
   const revisions = new Revisions({ db, bus, logger, node })
   const transports: Transport[] = []
   if (database.dialect === 'postgres') {
-    const { openPostgresNews } = await import('./postgres.ts')
-    transports.push(openPostgresNews({ url: database.url, db, logger }, revisions))
+    const { openPostgresTransport } = await import('./postgres.ts')
+    transports.push(openPostgresTransport({ url: database.url, db, logger }, revisions))
   }
-  if (siblings) transports.push(openSiblingNews(siblings, revisions))
+  if (siblings) transports.push(openSiblingsTransport(siblings, revisions))
   if (env.REDIS_URL !== '')
-    transports.push(await openRedisNews({ url: env.REDIS_URL, prefix: await redisPrefix(database), logger }, revisions))
+    transports.push(await openRedisTransport({ url: env.REDIS_URL, prefix: await redisPrefix(database), logger }, revisions))
 
   await revisions.start(transports)
   bus.connect(revisions)

@@ -18,10 +18,11 @@ export interface PostgresParts {
 }
 
 /**
- * News by LISTEN and NOTIFY. One connection only listens and is reopened when it breaks; sending takes any connection of the pool. The
- * listening connection sends itself an echo: that finds a dead peer, and a pooler in between that swallows notifications.
+ * Notifications by LISTEN and NOTIFY. One connection only listens and is reopened when it breaks; sending takes any connection of
+ * the pool. The listening connection sends itself an echo: that finds a dead peer, and a pooler in between that swallows
+ * notifications.
  */
-export function openPostgresNews({ url, db, logger }: PostgresParts, receiver: Receiver): Transport {
+export function openPostgresTransport({ url, db, logger }: PostgresParts, receiver: Receiver): Transport {
   const echo = `sluice_echo_${randomBytes(8).toString('hex')}`
   let client: pg.Client | undefined
   let isUp = false

@@ -3,10 +3,10 @@ import { newRedisClient } from './redis-client.ts'
 import type { Receiver, Transport } from './transport.ts'
 
 /**
- * News by Redis publish and subscribe. Redis only makes news faster; without it nothing is lost and nothing waits. `prefix` keeps
- * installations apart that share one Redis. Never throws.
+ * Notifications by publish and subscribe of Redis. Redis only makes them faster; without it nothing is lost and nothing waits.
+ * `prefix` keeps installations apart that share one Redis. Never throws.
  */
-export async function openRedisNews(
+export async function openRedisTransport(
   { url, prefix, logger }: { url: string; prefix: string; logger: Logger },
   receiver: Receiver,
 ): Promise<Transport> {

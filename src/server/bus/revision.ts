@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Queries } from '../db/open.ts'
 import type { Logger } from '../lib/logger.ts'
 import { type Bus, type Outlet, type Topic, topics } from './bus.ts'
-import { type Receiver, readNews, type Transport, writeNews } from './transport.ts'
+import { type Receiver, readChange, type Transport, writeChange } from './transport.ts'
 
 export interface RevisionParts {
   readonly db: Queries
@@ -15,8 +15,9 @@ const pollMs = 15_000
 const fastPollMs = 1000
 
 /**
- * Numbers the changes of each topic in the database, so that none is missed: every message says which number it is, and a poll finds
- * the numbers that no message has brought. Those are delivered as id 0. Transports make news fast, this makes it certain.
+ * Numbers the changes of each topic in the database, so that none is missed: every message says which number it is, and a poll
+ * finds the numbers that no message has brought. Those are delivered as id 0. Transports make notifications fast, this makes them
+ * reliable.
  */
 export class Revisions implements Outlet, Receiver {
   readonly #parts: RevisionParts
@@ -50,11 +51,11 @@ export class Revisions implements Outlet, Receiver {
   }
 
   receive(message: string): void {
-    const news = readNews(message)
-    if (!news || news.node === this.#parts.node) return
-    // Two transports bring the same message: the second is not news.
-    if (!this.#topics.get(news.topic)?.hear(news.revision)) return
-    for (const id of news.ids) this.#parts.bus.deliver(news.topic, id)
+    const change = readChange(message)
+    if (!change || change.node === this.#parts.node) return
+    // Two transports bring the same message: the second is ignored.
+    if (!this.#topics.get(change.topic)?.receive(change.revision)) return
+    for (const id of change.ids) this.#parts.bus.deliver(change.topic, id)
   }
 
   changed(): void {
@@ -69,7 +70,7 @@ export class Revisions implements Outlet, Receiver {
     return this.#polling
   }
 
-  /** Waits until published news is numbered and on its way. */
+  /** Waits until published notifications are numbered and sent. */
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
@@ -111,8 +112,8 @@ export class Revisions implements Outlet, Receiver {
       this.#waiting.delete(topic)
       try {
         const revision = await this.#next(topic)
-        this.#topics.get(topic)?.hear(revision)
-        const message = writeNews({ node: this.#parts.node, topic, ids: [...ids], revision })
+        this.#topics.get(topic)?.receive(revision)
+        const message = writeChange({ node: this.#parts.node, topic, ids: [...ids], revision })
         await Promise.all(this.#transports.map((transport) => transport.send(message)))
       } catch (error) {
         this.#waiting.set(topic, new Set([...ids, ...(this.#waiting.get(topic) ?? [])]))
@@ -171,7 +172,7 @@ class Seen {
   }
 
   /** Notes one revision. Answers whether it is new. */
-  hear(revision: number): boolean {
+  receive(revision: number): boolean {
     if (revision <= this.all || this.#beyond.has(revision)) return false
     this.#beyond.add(revision)
     while (this.#beyond.delete(this.all + 1)) this.all++

@@ -4,8 +4,8 @@ import { withActiveTimeout } from '../lib/active-time.ts'
 import { Link, type LinkHandler } from '../lib/link.ts'
 
 /**
- * The processes of one start that share one port (`WORKERS`): the owner, and workers that are linked to it. What several processes must
- * agree on at once is decided by the owner: holds on an embedded database, rate limits, news.
+ * The processes of one start that share one port (`WORKERS`): the owner, and workers that are linked to it. What several processes
+ * must agree on at once is decided by the owner: holds on an embedded database, rate limits, notifications.
  */
 export type Siblings = OwnerSiblings | WorkerSiblings
 
@@ -54,22 +54,22 @@ export class OwnerSiblings {
     this.#handlers.set(name, handler)
   }
 
-  /** `listener` hears of each worker that has ended. */
+  /** Calls `listener` for each worker that has ended. */
   onGone(listener: (link: Link) => void): void {
     this.#gone.push(listener)
   }
 
-  /** `listener` hears what a worker announces, and so do all other workers. */
-  onAnnounced<News>(name: string, listener: (news: News) => void): void {
-    this.#handlers.set(name, (news: News, from) => {
-      listener(news)
-      for (const link of this.#links) if (link !== from) link.notify(name, news)
+  /** Calls `listener` for each message of a worker, and passes it to all other workers. */
+  onAnnounced<Message>(name: string, listener: (message: Message) => void): void {
+    this.#handlers.set(name, (message: Message, from) => {
+      listener(message)
+      for (const link of this.#links) if (link !== from) link.notify(name, message)
     })
   }
 
   /** Announces to all other processes of this start. */
-  announce(name: string, news: unknown): void {
-    for (const link of this.#links) link.notify(name, news)
+  announce(name: string, message: unknown): void {
+    for (const link of this.#links) link.notify(name, message)
   }
 
   /** The answers of those workers that answer in time. */
@@ -108,14 +108,14 @@ export class WorkerSiblings {
     this.#handlers = handlers
   }
 
-  /** `listener` hears what any other process of this start announces. */
-  onAnnounced<News>(name: string, listener: (news: News) => void): void {
+  /** Calls `listener` for each message of another process of this start. */
+  onAnnounced<Message>(name: string, listener: (message: Message) => void): void {
     this.#handlers.set(name, listener)
   }
 
   /** Announces to all other processes of this start, by way of the owner. */
-  announce(name: string, news: unknown): void {
-    this.owner.notify(name, news)
+  announce(name: string, message: unknown): void {
+    this.owner.notify(name, message)
   }
 
   /** `handler` answers the owner's calls of that name. */

@@ -17,7 +17,7 @@ export interface Receiver {
   changed(): void
 }
 
-export interface News {
+export interface Change {
   readonly node: string
   readonly topic: Topic
   readonly ids: readonly number[]
@@ -26,13 +26,13 @@ export interface News {
 }
 
 /** `<node>:<topic>:<id>,<id>:<revision>`. More ids than fit into a message become 0, "anything". */
-export function writeNews({ node, topic, ids, revision }: News): string {
+export function writeChange({ node, topic, ids, revision }: Change): string {
   const listed = ids.length > 300 || ids.includes(0) ? [0] : ids
   return `${node}:${topic}:${listed.join(',')}:${revision}`
 }
 
 /** Undefined for messages of another version or another program. */
-export function readNews(message: string): News | undefined {
+export function readChange(message: string): Change | undefined {
   const [node = '', name, ids = '', revision = '', ...rest] = message.split(':')
   const topic = topics.find((known) => known === name)
   if (!topic || rest.length > 0 || !/^\d+(,\d+)*$/.test(ids) || !/^\d+$/.test(revision)) return undefined

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { password, type Signed, startConsole, type TestConsole } from '../../../test/helpers/console.ts'
+import { anyDatabase } from '../../../test/helpers/databases.ts'
 import { allRoutes } from '../../contract/routes/index.ts'
 import { makeAccessToken } from '../accounts/access-tokens.ts'
 import type { Caller } from '../options/core.ts'
@@ -29,7 +30,7 @@ async function overSocket(console: TestConsole, line: string) {
   })
 }
 
-describe.each(['sqlite', 'postgres'] as const)('the console over %s', (kind) => {
+anyDatabase('the console', (_fresh, kind) => {
   let console: TestConsole
   let user: Signed
 
@@ -87,7 +88,7 @@ describe.each(['sqlite', 'postgres'] as const)('the console over %s', (kind) => 
     expect((await login('ada', password, english)).json()).toMatchObject({ success: false, code: 'credentials_wrong' })
   })
 
-  it('shows the own account without any secret', async () => {
+  it('shows the account of the caller without any secret', async () => {
     const setting = '{"notify_type":"webhook","webhook_secret":"canary"}'
     await console.app.db.updateTable('users').set({ setting, access_token_hash: 'canary' }).where('id', '=', user.id).execute()
     const response = await console.call('GET /api/user/self', { as: user })
@@ -323,7 +324,7 @@ describe('the console', () => {
     expect(console.logged.filter((line) => line.includes('canary of the inside') && line.includes(String(id)))).toHaveLength(1)
   })
 
-  it('speaks the language that is asked for', async () => {
+  it('answers in the requested language', async () => {
     const message = async (headers = {}) => (await console.call('GET /api/user/self', { headers })).json().message
     expect(await message()).toBe('未登录或登录已过期，请重新登录')
     expect(await message({ 'accept-language': 'en-US,en;q=0.9' })).toBe('Not logged in or login has expired, please log in again')
@@ -354,7 +355,7 @@ describe('the console', () => {
     expect(response.statusCode).toBe(401)
   })
 
-  it('limits logins of an address, and keeps others apart', async () => {
+  it('limits logins by address, each separately', async () => {
     const login = async (from: string) =>
       (await console.call('POST /api/user/login', { body: { username: '', password: '' }, from })).statusCode
     for (let n = 0; n < 20; n++) expect(await login(elsewhere)).toBe(200)

@@ -8,7 +8,7 @@ import type { Core } from '../options/core.ts'
 import { pageHeaders } from './security-headers.ts'
 
 /** Paths of APIs: an unknown one there is an error, not a page. */
-const machinePaths = /^\/(api|assets|dashboard|metrics|mj|mj-\w+|pg|suno|v1|v1beta)(\/|$)/
+const machinePaths = /^\/(api|assets|dashboard|metrics|mj|mj-\w+|pg|status\/badge\.svg|suno|v1|v1beta)(\/|$)/
 
 export type FileServer = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined
 

@@ -55,7 +55,7 @@ async function* newestFirst<Row extends { readonly id: number }>(
   }
 }
 
-/** A table as the pieces of a file, in the order in which its rows come. */
+/** A table as the chunks of a file, in the order of its rows. */
 export async function* csvOfPieces<Row>({
   columns,
   timeZone = '',

@@ -215,7 +215,7 @@ describe('proxies', () => {
     )
   })
 
-  it('http carries requests through CONNECT, with its login', async () => {
+  it('http tunnels requests through CONNECT, with its credentials', async () => {
     const upstream = await site()
     const connects: [string | undefined, string | undefined][] = []
     const server = http.createServer().on('connect', (request, socket: net.Socket) => {

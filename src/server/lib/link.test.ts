@@ -20,7 +20,7 @@ async function linked(handlers: Record<string, LinkHandler>) {
   return { link: new Link(near, new Map()), other: new Link(far, new Map(Object.entries(handlers))), far }
 }
 
-it('calls are answered each with its own answer, at once or later', async () => {
+it('each call gets its own answer, immediate or delayed', async () => {
   const { link } = await linked({
     double: (value: number) => value * 2,
     later: async (value: string) => {

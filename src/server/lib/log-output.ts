@@ -18,16 +18,17 @@ export function countDropped(): void {
 
 /** Log lines on standard output: a consumer that closes it, fills it or does not read it loses lines, and delays nothing. */
 export function logOutput(): DestinationStream {
+  return { write: (line) => writeOut(line, countDropped) }
+}
+
+/** Writes to standard output, or calls `lost` when its reader does not keep up. Never waits. */
+export function writeOut(text: string, lost: () => void): void {
   // The write's callback gets every failure too; without a listener it would end the process.
   if (!isWatched) process.stdout.on('error', () => {})
   isWatched = true
-  return {
-    write(line) {
-      if (process.stdout.writableLength > waitingMax) dropped++
-      else
-        process.stdout.write(line, (error) => {
-          if (error) dropped++
-        })
-    },
-  }
+  if (process.stdout.writableLength > waitingMax) lost()
+  else
+    process.stdout.write(text, (error) => {
+      if (error) lost()
+    })
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { newLogger } from './logger.ts'
 
-it('writes one line for every event, and keeps all characters of its texts', () => {
+it('writes one line for each event, with all characters of its texts', () => {
   const lines: string[] = []
   const logger = newLogger('info', { write: (line) => void lines.push(line) })
   const signs = ['\u0085', '\u2028', '\u2029', '\n', '\r', '\u000b', '\u000c', '\u001b[2J', '\u007f', '\u009b31m', '\u0000']

@@ -38,7 +38,7 @@ export class MemoryWatch {
 }
 
 function memoryOfProcess(): ReadMemory {
-  // Outside of a container the limit is none, or a number beyond every machine.
+  // Outside of a container there is no limit, or one above the memory of any machine.
   const most = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem())
   return () => {
     const { used_heap_size: used, heap_size_limit: heapMost } = getHeapStatistics()

@@ -1,9 +1,11 @@
 import {
   AggregatorRegistry,
   Counter,
+  type CounterConfiguration,
   collectDefaultMetrics,
   Gauge,
   Histogram,
+  type HistogramConfiguration,
   type MetricObjectWithValues,
   type MetricValue,
   Registry,
@@ -15,6 +17,7 @@ export type Metrics = ReturnType<typeof newMetrics>
 
 interface Readings {
   failedCallsWaiting: () => number
+  ledgerWaiting: () => number
   unknownKeyCalls: () => ReadonlyMap<string, number>
 }
 
@@ -39,14 +42,22 @@ export function newMetrics() {
     },
   })
 
-  /** What is read when the metrics are asked for; the parts that know it set it. */
-  const readings: Readings = { failedCallsWaiting: () => 0, unknownKeyCalls: () => new Map() }
+  /** Gauges that are read when the metrics are requested; the parts that own the values register them. */
+  const readings: Readings = { failedCallsWaiting: () => 0, ledgerWaiting: () => 0, unknownKeyCalls: () => new Map() }
   new Gauge({
     name: 'sluice_failed_call_rows_waiting',
     help: 'Log rows of failed calls that are not written yet',
     registers,
     collect() {
       this.set(readings.failedCallsWaiting())
+    },
+  })
+  new Gauge({
+    name: 'sluice_ledger_waiting',
+    help: 'Charges, releases and checkpoints that are not durable yet',
+    registers,
+    collect() {
+      this.set(readings.ledgerWaiting())
     },
   })
   new Gauge({
@@ -59,6 +70,18 @@ export function newMetrics() {
       for (const [address, count] of readings.unknownKeyCalls()) this.set({ address }, count)
     },
   })
+
+  const relayDurations = new LabelledDurations([0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300])
+  addHistogram(
+    { registry },
+    {
+      name: 'sluice_relay_duration_seconds',
+      help: 'Duration of relay requests',
+      labelNames: ['format'],
+      bounds: relayDurations.bounds,
+    },
+    () => relayDurations.series('format'),
+  )
 
   return {
     registry,
@@ -75,21 +98,21 @@ export function newMetrics() {
       labelNames: ['outcome'],
       registers,
     }),
-    relayRequests: new Counter({
+    recordings: new Counter({
+      name: 'sluice_recordings_total',
+      help: 'Calls that were to be recorded: written, limited (beyond the number of a minute), dropped (no memory) or lost',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    relayRequests: new Tally({
       name: 'sluice_relay_requests_total',
       help: 'Finished relay requests',
       labelNames: ['format', 'outcome'],
       registers,
     }),
-    relaySeconds: new Histogram({
-      name: 'sluice_relay_duration_seconds',
-      help: 'Duration of relay requests',
-      labelNames: ['format'],
-      buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300],
-      registers,
-    }),
+    relayDurations,
     relayOpen: new Gauge({ name: 'sluice_relay_open', help: 'Relay requests in progress', registers }),
-    upstreamAttempts: new Counter({
+    upstreamAttempts: new Tally({
       name: 'sluice_upstream_attempts_total',
       help: 'Attempts on channels',
       labelNames: ['outcome'],
@@ -118,7 +141,170 @@ export function newMetrics() {
   }
 }
 
-/** What a process has measured, as plain data. */
+/** A metric that its owner counts, read when the metrics are requested: counting is an addition, without a lookup by labels. */
+interface ReadMetric {
+  readonly name: string
+  readonly help: string
+  readonly labelNames: readonly string[]
+}
+
+type Labels = Readonly<Record<string, string>>
+
+export function addCounter(
+  { registry }: Pick<Metrics, 'registry'>,
+  metric: ReadMetric,
+  read: () => Iterable<readonly [Labels, number]>,
+): void {
+  new Counter({
+    ...metric,
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [labels, value] of read()) this.inc(labels, value)
+    },
+  })
+}
+
+/** Of several processes `merge` is shown: their sum, or the greatest. */
+export function addGauge(
+  { registry }: Pick<Metrics, 'registry'>,
+  metric: ReadMetric & { readonly merge: 'sum' | 'max' },
+  read: () => Iterable<readonly [Labels, number]>,
+): void {
+  const { merge, ...named } = metric
+  new Gauge({
+    ...named,
+    aggregator: merge,
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [labels, value] of read()) this.set(labels, value)
+    },
+  })
+}
+
+/** `bounds` are the upper bounds of the buckets in seconds, ascending, the same of all series. */
+export function addHistogram(
+  { registry }: Pick<Metrics, 'registry'>,
+  metric: ReadMetric & { readonly bounds: readonly number[] },
+  read: () => Iterable<readonly [Labels, Durations]>,
+): void {
+  const { bounds, ...named } = metric
+  registry.registerMetric(new ReadHistogram({ ...named, buckets: [...bounds], registers: [] }, read))
+}
+
+/** Durations in buckets: one series of a histogram. */
+export class Durations {
+  readonly bounds: readonly number[]
+  readonly counts: number[]
+  count = 0
+  sumMs = 0
+
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds
+    this.counts = bounds.map(() => 0)
+  }
+
+  observe(ms: number): void {
+    this.count++
+    this.sumMs += ms
+    const seconds = ms / 1000
+    const { bounds, counts } = this
+    for (let at = 0; at < bounds.length; at++) {
+      if (seconds <= (bounds[at] ?? 0)) {
+        counts[at] = (counts[at] ?? 0) + 1
+        return
+      }
+    }
+  }
+}
+
+/** Durations by the value of one label. */
+class LabelledDurations {
+  readonly bounds: readonly number[]
+  readonly #byValue = new Map<string, Durations>()
+
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds
+  }
+
+  observe(value: string, ms: number): void {
+    const durations = this.#byValue.get(value) ?? new Durations(this.bounds)
+    if (durations.count === 0) this.#byValue.set(value, durations)
+    durations.observe(ms)
+  }
+
+  *series(label: string): Iterable<readonly [Labels, Durations]> {
+    for (const [value, durations] of this.#byValue) yield [{ [label]: value }, durations]
+  }
+}
+
+/** A counter for what is counted with every call: an addition, without a search by labels. */
+class Tally extends Counter<string> {
+  readonly #names: readonly string[]
+  readonly #counts = new Map<string, Map<string, number>>()
+
+  constructor(settings: CounterConfiguration<string>) {
+    super(settings)
+    this.#names = settings.labelNames ?? []
+  }
+
+  /** Counts one, with the values of its one or two labels in their order. */
+  count(first: string, second = ''): void {
+    const counts = this.#counts.get(first) ?? new Map<string, number>()
+    if (counts.size === 0) this.#counts.set(first, counts)
+    counts.set(second, (counts.get(second) ?? 0) + 1)
+  }
+
+  collect(): void {
+    this.reset()
+    const [one = '', other] = this.#names
+    for (const [first, counts] of this.#counts) {
+      for (const [second, count] of counts) this.inc({ [one]: first, ...(other === undefined ? {} : { [other]: second }) }, count)
+    }
+  }
+}
+
+class ReadHistogram extends Histogram<string> {
+  readonly #empty: Histogram<string>
+  readonly #name: string
+  readonly #read: () => Iterable<readonly [Labels, Durations]>
+
+  constructor(settings: HistogramConfiguration<string>, read: () => Iterable<readonly [Labels, Durations]>) {
+    super(settings)
+    this.#empty = new Histogram(settings)
+    this.#name = settings.name
+    this.#read = read
+  }
+
+  override async get() {
+    return {
+      ...(await this.#empty.get()),
+      values: [...this.#read()].flatMap(([labels, series]) => this.#valuesOf(labels, series)),
+    }
+  }
+
+  /** The text of the registry. */
+  getForPromString() {
+    return this.get()
+  }
+
+  #valuesOf(labels: Labels, { bounds, counts, count, sumMs }: Durations) {
+    let sum = 0
+    const buckets = bounds.map((bound, at) => {
+      sum += counts[at] ?? 0
+      return { metricName: `${this.#name}_bucket`, labels: { ...labels, le: bound }, value: sum }
+    })
+    return [
+      ...buckets,
+      { metricName: `${this.#name}_bucket`, labels: { ...labels, le: '+Inf' }, value: count },
+      { metricName: `${this.#name}_sum`, labels, value: sumMs / 1000 },
+      { metricName: `${this.#name}_count`, labels, value: count },
+    ]
+  }
+}
+
+/** The measurements of a process as plain data. */
 export type Measured = MetricObjectWithValues<MetricValue<string>>[]
 
 /** The metrics of several processes as one text, each by its own rule: mostly their sum. */

@@ -54,7 +54,7 @@ describe('reading a form', () => {
     expect(read(Buffer.from('--b--')).parts).toEqual([])
   })
 
-  it('a form that could be read in two ways is malformed', () => {
+  it('an ambiguous form is refused', () => {
     const hostile: Record<string, Buffer> = {
       'no boundary': Buffer.from('model=whisper-1'),
       'a preamble': Buffer.from(`hello${crlf}${form(named('model', 'm'))}`),

@@ -18,9 +18,10 @@ export function answerHalfClosed(server: Server): void {
 }
 
 /**
- * Has V8 allocate every object in the young generation. Where most objects that were made at one place in the code are long-lived, V8
- * allocates all further ones in the old generation. The deadlines of requests come from such a place: each died in the old generation
- * and kept its whole request alive until the next major collection, which cost a quarter of the processor time of a call.
+ * Makes V8 allocate every object in the young generation. Where most objects that were made at one place in the code are
+ * long-lived, V8 allocates all further ones in the old generation. The deadlines of requests come from such a place: each died in
+ * the old generation and kept its whole request alive until the next major collection, which cost a quarter of the processor time
+ * of a call.
  */
 export function allocateYoung(): void {
   setFlagsFromString('--no-allocation-site-pretenuring')

@@ -28,7 +28,7 @@ export interface Place {
 export interface Secrets {
   seal(plain: string, place: Place): string
   open(sealed: string, place: Place): string
-  /** The same for bytes that are no text. */
+  /** The same for binary data. */
   sealBytes(plain: Buffer, place: Place): string
   openBytes(sealed: string, place: Place): Buffer
   /** HMAC-SHA256 in hex. Its key comes from the oldest data key, so that a MAC stays comparable when the active key is replaced. */

@@ -6,7 +6,7 @@ describe('a snapshot', () => {
     expect(() => new Snapshot(async () => 1).current).toThrow()
   })
 
-  it('is loaded once more, and only once, for all refreshes that are asked for while it loads', async () => {
+  it('is loaded again only once for all refreshes that are requested while it loads', async () => {
     let loads = 0
     const snapshot = new Snapshot(async () => ++loads)
     const all = await Promise.all([snapshot.refresh(), snapshot.refresh(), snapshot.refresh()])

@@ -64,7 +64,7 @@ export class Snapshot<Value> {
         if (!this.#again) return this.current
       }
     } finally {
-      // In the same step as the last look at `again`: a refresh that is asked for in between would be lost.
+      // In the same synchronous step as the last check of `again`: a refresh that is requested in between would be lost.
       this.#running = undefined
     }
   }

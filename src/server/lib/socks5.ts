@@ -45,7 +45,7 @@ function portBytes(port: number): Buffer {
   return bytes
 }
 
-/** A text behind its length in one byte. */
+/** A text prefixed with its length in one byte. */
 function short(text: string): Buffer {
   const bytes = Buffer.from(text)
   if (bytes.length > 255) throw new Error('A text for the SOCKS proxy is longer than 255 bytes')

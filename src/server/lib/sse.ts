@@ -48,7 +48,7 @@ export class EventBlocks {
     return withLineFeeds(this.#heldReturn === '' ? text : text.slice(0, -1))
   }
 
-  /** Many events may come at once, each of them within the limit. */
+  /** One chunk may have many events, each of them within the limit. */
   #requireShort(complete: string): void {
     if (complete.split(/\n\r?\n/).some((event) => event.length > this.#limitBytes)) this.#refuse()
   }

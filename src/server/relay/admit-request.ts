@@ -7,12 +7,14 @@ import { costOf, freePrice, type Price } from '../pricing/quote.ts'
 import { unpricedMembers } from '../pricing/tiers.ts'
 import { wireFormats } from '../protocols/index.ts'
 import type { JsonObject, RequestFacts } from '../protocols/wire-format.ts'
+import type { RelayCaller } from '../tokens/authenticate.ts'
 import { authorizeModel, checkPrompt } from './admission/authorize-request.ts'
 import { enterLimits } from './admission/rate-limit.ts'
-import { reserve } from './admission/reserve.ts'
+import { type Reserved, reserve } from './admission/reserve.ts'
 import { estimatePrompt } from './admission/token-estimate.ts'
 import type { AdmittedRequest, Unpriced } from './admitted-request.ts'
 import type { RelayEndpoint } from './endpoints.ts'
+import type { ClientExchange } from './http/client-exchange.ts'
 import type { Body } from './http/read-body.ts'
 import type { RelayParts } from './relay-parts.ts'
 import { findStoringChannel, namesHistory } from './stored-responses/history.ts'
@@ -20,6 +22,7 @@ import { findStoringChannel, namesHistory } from './stored-responses/history.ts'
 /** The parts that admission uses. */
 export type AdmissionParts = Pick<
   RelayParts,
+  | 'budgets'
   | 'calibration'
   | 'callerLog'
   | 'catalog'
@@ -29,6 +32,7 @@ export type AdmissionParts = Pick<
   | 'moderation'
   | 'now'
   | 'options'
+  | 'steady'
   | 'upstreamResponses'
 >
 
@@ -48,7 +52,7 @@ export async function admitRequest(
   const facts = format.readRequest(body.json, endpoint.fromPath, body.form?.files)
   call.asked = facts
   const asksFor = { model: facts.model, format: endpoint.format, body: body.json }
-  const allowed = authorizeModel(app, caller, asksFor)
+  const allowed = authorizedGroup(app, call, { caller, asksFor })
   const { continues } = format
   const storingChannel =
     continues && namesHistory(continues, body.json) ? await findStoringChannel(app, caller, asksFor) : undefined
@@ -75,7 +79,20 @@ export async function admitRequest(
     group,
     storingChannel,
   }
-  const reserved = await reserve(app, { ...asking, price: dearestPrice([price, ...(extras.otherPrices ?? [])]) })
+  const holdingMs = app.steady()
+  const priced = {
+    ...asking,
+    budgets: app.budgets.windowsOf(caller, group, facts.model),
+    price: extras.otherPrices ? dearestPrice([price, ...extras.otherPrices]) : price,
+  }
+  let reserved: Reserved
+  try {
+    const reserving = reserve(app, priced)
+    reserved = reserving instanceof Promise ? await reserving : reserving
+  } catch (error) {
+    throw app.budgets.explain(error)
+  }
+  call.notes.holdMs = Math.max(0, app.steady() - holdingMs)
   const { outputLimit } = reserved
   call.setHeader('x-sluice-output-limit', outputLimit === undefined ? '' : String(outputLimit))
   const admitted = {
@@ -95,16 +112,32 @@ export async function admitRequest(
   return Object.freeze(admitted)
 }
 
-/** A request of which everything that raises the vendor's bill has a price, or must not be ordered. */
+/** The group of a call that finds no channel is known to the statistics, unless its caller made the name of the model up. */
+function authorizedGroup(
+  app: Pick<RelayParts, 'catalog' | 'channels' | 'options'>,
+  call: ClientExchange,
+  { caller, asksFor }: { caller: RelayCaller; asksFor: Parameters<typeof authorizeModel>[2] },
+): string {
+  try {
+    return authorizeModel(app, caller, asksFor)
+  } catch (error) {
+    const { ModelRatio, ModelPrice } = app.options.current
+    const isListed = Object.hasOwn(ModelRatio, asksFor.model) || Object.hasOwn(ModelPrice, asksFor.model)
+    if (isListed && error instanceof AppError && error.code === 'no_channel') call.group = String(error.params.group)
+    throw error
+  }
+}
+
+/** A request after the check for prices: each of its paid tools and models has a price, or must not be sent. */
 interface PaidExtras extends Pick<AdmittedRequest, 'leftOut' | 'otherPrices' | 'unpriced'> {
   readonly body: Body
   readonly facts: RequestFacts
 }
 
 /**
- * Looks at what a request asks for beside tokens, before anything is held: a tier without a factor is taken out of it; a tool or another
- * model without a price is noted, for `unpricedOf` to refuse where a channel would order it. Throws `untranslatable` where the token
- * allows nothing to be left out.
+ * Checks the prices of everything besides tokens, before the hold: a tier without a factor is removed from the request; a tool or
+ * another model without a price is recorded, so that `unpricedOf` refuses channels that would be sent it. Throws `untranslatable`
+ * when the token is strict.
  */
 function priceExtras(
   app: Pick<RelayParts, 'catalog'>,
@@ -116,9 +149,9 @@ function priceExtras(
     isFree,
   }: Pick<AdmittedRequest, 'caller' | 'body' | 'facts' | 'price'> & { readonly isFree: boolean },
 ): PaidExtras {
-  const { requestedTier, hostedTools, otherModels, ...plain } = facts
+  const { requestedTier, hostedTools, otherModels } = facts
   if (!requestedTier && !hostedTools && !otherModels) return { body, facts }
-  if (isFree) return { body, facts: plain }
+  if (isFree) return { body, facts: withoutExtras(facts) }
 
   const unpriced: Unpriced[] = (hostedTools ?? [])
     .filter((tool) => !hasPrice(price, tool))
@@ -136,7 +169,11 @@ function priceExtras(
   }
 }
 
-/** The price to hold a call at that several models may work for: the one that is the dearest for equal parts of input and output. */
+function withoutExtras({ requestedTier: _, hostedTools: _hosted, otherModels: _others, ...plain }: RequestFacts): RequestFacts {
+  return plain
+}
+
+/** The price for the hold of a call that several models may work for: the most expensive one, for equal parts of input and output. */
 function dearestPrice(prices: readonly [Price, ...Price[]]): Price {
   const cost = (price: Price) => costOf(price, equalParts)
   return prices.reduce((dearest, price) => (cost(price) > cost(dearest) ? price : dearest))
@@ -148,7 +185,7 @@ function hasPrice({ toolUsd }: Price, tool: string): boolean {
   return tool === 'web_search' || numberIn(toolUsd, tool) !== undefined
 }
 
-/** In the group of the request: the helper works for the same caller. */
+/** Prices of other models use the group of the request: they work for the same caller. */
 function priceOfOther(
   { catalog }: Pick<RelayParts, 'catalog'>,
   { caller, model, group }: Pick<AdmittedRequest, 'caller' | 'group'> & { readonly model: string },

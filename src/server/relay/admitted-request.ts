@@ -7,6 +7,7 @@ import type { UsageBound } from '../pricing/usage-bound.ts'
 import type { Dialogue } from '../protocols/dialogue.ts'
 import type { RequestFacts, WireFormat } from '../protocols/wire-format.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
+import type { AttemptTrace } from '../usage/call-traces.ts'
 import type { Hold } from '../wallet/ledger.ts'
 import type { Estimate } from './admission/token-estimate.ts'
 import type { Attempt, Translation } from './charge/billed.ts'
@@ -48,7 +49,7 @@ export interface AdmittedRequest {
   readonly toStore?: ResponseToStore | undefined
 }
 
-/** What the attempts of one request share. */
+/** State that the attempts of one request share. */
 export interface SharedByAttempts {
   /** The attempts that failed, in their order. */
   readonly failed: Attempt[]
@@ -60,18 +61,20 @@ export interface SharedByAttempts {
   leavesReasoning?: boolean
 }
 
-/** One attempt on one channel, and what is known of it so far. */
+/** One attempt on one channel, and its state so far. */
 export interface AttemptState {
   readonly request: AdmittedRequest
   readonly shared: SharedByAttempts
   readonly channel: RunningChannel
   /** Why the channel was chosen. */
   readonly choice: Choice
+  /** On a server that sends traces. */
+  readonly trace?: AttemptTrace | undefined
   /** The name of the model at the upstream, once the request to it is made. */
   upstreamModel: string
   /** `leftOut` with what the channel does not get of a request in the caller's own format. */
   dropped?: readonly string[]
-  /** Present when the channel is asked in another format than the caller's. */
+  /** Set when the channel is called in another format than the caller's. */
   translation?: Translation
   /** The response that the upstream stores. */
   response?: NotedResponse

@@ -17,14 +17,14 @@ export type BillingQuestion = 'subscription' | 'usage' | 'token' | 'log'
 const unlimited = 100_000_000
 const logRowsMax = 100
 
-/** Answers about the caller's token, or about its owner where the site shows no figures of tokens. Throws as `authenticate`. */
+/** Answers for the caller's token, or for its owner when the site does not show balances of tokens. Throws as `authenticate`. */
 export async function handleBilling(
   app: Core & Pick<RelayParts, 'authenticator'>,
   call: ClientExchange,
   question: BillingQuestion,
 ): Promise<void> {
   const { headers, url } = call.request
-  // Old pages send the key in the address, which is read and then forgotten: nothing here writes addresses down.
+  // Old pages send the key in the URL. It is only read: URLs of these calls are not logged.
   const inAddress = question === 'log' ? (new URLSearchParams(url?.split('?')[1]).get('key') ?? '') : ''
   const caller = await app.authenticator.authenticate([...keysIn(headers, call.dialect), inAddress], call.client.address, call)
   const answers = { subscription: readSubscription, usage: readUsage, token: readTokenUsage, log: readLogs }
@@ -44,7 +44,7 @@ async function readSubscription(app: Pick<RelayParts, 'db' | 'options'>, caller:
   }
 }
 
-/** Total usage, in cents where the site displays dollars. */
+/** Total usage, in cents when the site displays dollars. */
 async function readUsage(app: Pick<RelayParts, 'db' | 'options'>, caller: RelayCaller) {
   return { object: 'list', total_usage: shown(app, (await readBalance(app, caller)).used * 100) }
 }
@@ -68,7 +68,7 @@ async function readTokenUsage(app: Pick<RelayParts, 'db'>, caller: RelayCaller) 
   }
 }
 
-/** The newest rows of the key under its name of today, which an index knows, as its owner sees them; the oldest of them first. */
+/** The newest log rows of the token by its current name, which is indexed, as its owner sees them; in ascending order. */
 async function readLogs(app: Core, { userId, tokenId, tokenName }: RelayCaller) {
   const asked = {
     userId,

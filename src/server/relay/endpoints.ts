@@ -1,20 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { fail } from '../lib/failure.ts'
+import { decodeComponent } from '../lib/parse-url.ts'
 import type { CallerFormat, Dialect } from '../protocols/format.ts'
 import { ArrayFraming } from '../protocols/gemini-generate/array-framing.ts'
+import { asksForEvents, plainModel, readGeminiPath } from '../protocols/gemini-generate/path.ts'
 import type { CountFormat } from '../protocols/token-counts.ts'
 import type { PathFacts, Reframing } from '../protocols/wire-format.ts'
 import type { BillingQuestion } from './billing.ts'
-import {
-  asksForEvents,
-  decodePath,
-  findTaskCall,
-  isTaskPath,
-  plainModel,
-  readGeminiPath,
-  type TaskCall,
-  taskLines,
-} from './http/paths.ts'
 import type { ResponseAction } from './stored-responses/upstream-responses.ts'
 
 /**
@@ -46,7 +38,7 @@ export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
   | { readonly kind: 'not-offered' }
   | {
       readonly kind: 'unknown'
-      /** The address that was probably meant. */
+      /** The path that was probably intended. */
       readonly meant?: string
     }
 )
@@ -134,7 +126,7 @@ const unversioned = [...entries.keys()]
   .map((path) => path.slice('/v1/'.length))
   .join('|')
 const lacksVersion = new RegExp(`^/(?:(?:${unversioned})/?(?:[?]|$)|(?:models|responses)/)`)
-/** The version is missing, or an address stands behind one that a client was given as its base. */
+/** The version is missing, or the path is repeated behind a base URL that already has it. */
 const misspelled = new RegExp(
   `^(?:/v1/(?:chat/completions|completions|responses|messages|embeddings)(?:/v1)?/(${unversioned})|/(${unversioned}|(?:models|responses)/.+))$`,
 )
@@ -168,13 +160,13 @@ export function findEndpoint(method: string, url: string, headers: IncomingHttpH
   const kept = keptResponse.exec(path)
   if (kept) return responseEndpoint(method, path, kept)
   const engine = oldEmbeddings.exec(path)?.[1]
-  if (engine) return engineEndpoint(method, path, decodePath(engine))
+  if (engine) return engineEndpoint(method, path, decodeComponent(engine))
   const gemini =
     method !== 'POST' && !/(generateContent|countTokens|embedContents?|:predict)$/i.test(path) ? undefined : readGeminiPath(path)
   if (gemini) return geminiEndpoint(method, url, path, gemini)
   const dialect = dialectOf(path, headers)
   const model = /^\/v1(?:beta)?\/((?:models|tunedModels)\/.+)$/.exec(path)?.[1]
-  if (model && method === 'GET') return { path, dialect, kind: 'model', model: plainModel(decodePath(model)) }
+  if (model && method === 'GET') return { path, dialect, kind: 'model', model: plainModel(decodeComponent(model)) }
   if (model && (method === 'DELETE' || method === 'PATCH')) return { path, dialect, kind: 'not-offered' }
   if (dialect === 'gemini' || notOffered.test(path)) return { path, dialect, kind: 'not-offered' }
   return { path, dialect, kind: 'unknown' }
@@ -186,7 +178,7 @@ function meantBy(path: string): string | undefined {
   return /^models\/.+(?::|%3a)\w+$/i.test(rest) ? `/v1beta/${rest}` : `/v1/${rest}`
 }
 
-/** Throws what is params of an address that nothing answers: `not_implemented`, `route_misspelled` or `route_unknown`. */
+/** Throws the error of a path that no endpoint answers: `not_implemented`, `route_misspelled` or `route_unknown`. */
 export function refuseRoute(method: string, found: Endpoint | WrongMethod, url: string): never {
   if ('kind' in found && found.kind === 'not-offered') fail('not_implemented')
   const params = { method, path: (url.split('?', 1)[0] ?? '').slice(0, 200) }
@@ -243,7 +235,7 @@ const socketEndpoints: ReadonlyMap<string, 'openai.realtime' | 'openai.responses
   ['/v1/responses', 'openai.responses'],
 ])
 
-/** Every address of the relay as `METHOD /path`, out of the tables above; names in braces stand for what callers put there. */
+/** Every path of the relay as `METHOD /path`, from the tables above; names in braces are parameters. */
 export function relayLines(): string[] {
   const kept = { whole: '', cancel: '/cancel', input_items: '/input_items' } as const
   return [
@@ -297,7 +289,7 @@ function geminiCount(method: string, path: string, model: string): Endpoint | Wr
   return { path, dialect: 'gemini', kind: 'count', format: 'gemini.count_tokens', fromPath: { model } }
 }
 
-/** The list of models has one address for two dialects and is told apart by what their clients send. */
+/** The list of models has one path for several dialects; the headers of a client select the dialect. */
 function listDialect(path: string, headers: IncomingHttpHeaders): Dialect {
   if (path.startsWith('/v1beta')) return 'gemini'
   if (headers['anthropic-version'] !== undefined) return 'anthropic'
@@ -308,4 +300,87 @@ function cleanPath(url: string): string {
   const query = url.indexOf('?')
   const path = (query < 0 ? url : url.slice(0, query)).replace(/^\/v1(?:beta)?(?=\/v1(?:beta)?\/)/, '')
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+}
+
+/** A call about drawings (`/mj`) or music (`/suno`). Ids are those of the upstream. */
+export type TaskCall =
+  | { readonly action: 'draw'; readonly act: DrawingAct; readonly mode: DrawingMode }
+  | { readonly action: 'drawing' | 'seed' | 'image'; readonly id: string }
+  | { readonly action: 'drawings' | 'notify' }
+  | { readonly action: 'compose'; readonly act: string }
+  | { readonly action: 'song'; readonly id: string }
+  | { readonly action: 'songs' }
+
+/** The last part of an address that orders a drawing. */
+export type DrawingAct = (typeof drawingActs)[number]
+
+/** How fast a drawing is to be made; '' leaves that to the upstream. */
+export type DrawingMode = '' | 'fast' | 'relax' | 'turbo'
+
+const drawingActs = [
+  'imagine',
+  'change',
+  'simple-change',
+  'describe',
+  'blend',
+  'action',
+  'shorten',
+  'modal',
+  'upload-discord-images',
+  'swap',
+] as const
+
+/** Every task endpoint as `METHOD /path`, the drawing paths without a mode. */
+const taskLines: readonly string[] = [
+  ...drawingActs.map((act) => `POST /mj/${act === 'swap' ? 'insight-face' : 'submit'}/${act}`),
+  'POST /mj/notify',
+  'POST /mj/task/list-by-condition',
+  'GET /mj/task/{id}/fetch',
+  'GET /mj/task/{id}/image-seed',
+  'GET /mj/image/{id}',
+  'POST /suno/submit/{act}',
+  'POST /suno/fetch',
+  'GET /suno/fetch/{id}',
+]
+
+function isTaskPath(url: string): boolean {
+  return /^\/(?:mj(?:-\w{1,20})?|suno)\//.test(url)
+}
+
+interface FoundTask {
+  readonly method: 'GET' | 'POST'
+  readonly taskCall: TaskCall
+}
+
+/** Finds the call of a path without its query. The mode is written `/mj-fast/mj/…` or `/mj-fast/…`. Undefined for unknown paths. */
+export function findTaskCall(path: string): FoundTask | undefined {
+  return path.startsWith('/suno/') ? musicCall(path.slice('/suno'.length)) : drawingCall(path)
+}
+
+function drawingCall(path: string): FoundTask | undefined {
+  const [, mode = '', rest = ''] = /^\/mj(?:-(\w+))?(?:(?<=-\w+)\/mj)?(\/.+)$/.exec(path) ?? []
+  const act = /^\/(?:submit|insight-face)\/([\w-]+)$/.exec(rest)?.[1]
+  const known = drawingActs.find((each) => each === act)
+  const isSwap = rest.startsWith('/insight-face/')
+  if (known && (known === 'swap') === isSwap)
+    return { method: 'POST', taskCall: { action: 'draw', act: known, mode: modeOf(mode) } }
+  if (rest === '/notify') return { method: 'POST', taskCall: { action: 'notify' } }
+  if (rest === '/task/list-by-condition') return { method: 'POST', taskCall: { action: 'drawings' } }
+
+  const [, id = '', part] = /^\/task\/([^/]+)\/(fetch|image-seed)$/.exec(rest) ?? []
+  if (id !== '') return { method: 'GET', taskCall: { action: part === 'fetch' ? 'drawing' : 'seed', id: decodeComponent(id) } }
+  const image = /^\/image\/([^/]+)$/.exec(rest)?.[1]
+  return image === undefined ? undefined : { method: 'GET', taskCall: { action: 'image', id: decodeComponent(image) } }
+}
+
+function musicCall(rest: string): FoundTask | undefined {
+  const act = /^\/submit\/(\w+)$/.exec(rest)?.[1]
+  if (act !== undefined) return { method: 'POST', taskCall: { action: 'compose', act: act.toLowerCase() } }
+  if (rest === '/fetch') return { method: 'POST', taskCall: { action: 'songs' } }
+  const id = /^\/fetch\/([^/]+)$/.exec(rest)?.[1]
+  return id === undefined ? undefined : { method: 'GET', taskCall: { action: 'song', id: decodeComponent(id) } }
+}
+
+function modeOf(text: string): DrawingMode {
+  return text === 'fast' || text === 'relax' || text === 'turbo' ? text : ''
 }

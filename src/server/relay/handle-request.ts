@@ -9,6 +9,7 @@ import { admitRequest } from './admit-request.ts'
 import { answerInBackground, type BackgroundParts, runsHere } from './background/background-response.ts'
 import type { RelayEndpoint } from './endpoints.ts'
 import { answerRequest } from './failover/answer-request.ts'
+import { recorderFor } from './http/call-recorder.ts'
 import type { ClientExchange } from './http/client-exchange.ts'
 import type { Body } from './http/read-body.ts'
 import { deliverKept } from './idempotency/undelivered-replies.ts'
@@ -16,12 +17,13 @@ import type { RelayParts } from './relay-parts.ts'
 import { expandHistory } from './stored-responses/history.ts'
 
 /** The parts that a relay request uses. */
-type HandleParts = CallerParts & BackgroundParts & Pick<RelayParts, 'emptyBalances' | 'limits'>
+type HandleParts = CallerParts & BackgroundParts & Pick<RelayParts, 'emptyBalances' | 'limits' | 'recordings'>
 
 /** Runs a relay request: authenticate, check before the body, read, admit, price, hold, attempt until answered, settle. */
 export async function handleRelay(app: HandleParts, endpoint: RelayEndpoint, call: ClientExchange): Promise<void> {
   const authenticating = authenticateCall(app, endpoint, call)
   const caller = authenticating instanceof Promise ? await authenticating : authenticating
+  if (app.recordings.rules.areOn) call.callRecorder = recorderFor(app, call, caller)
   if (app.undelivered.size > 0 && (await deliverKept(app, call, caller))) return
   const lease = app.limits.leaseOf(caller, call.id)
   try {
@@ -45,6 +47,7 @@ async function answerCaller(
   if (judging) await judging
   const read = await call.readBody()
   call.asked = read.json
+  call.callRecorder?.readRequest(read.bytes)
   if (isHeavy(read.bytes.length)) await yieldWithPriority()
   const sent = withModelOfPath(read, endpoint)
   const { caller, body } =

@@ -8,13 +8,17 @@ import type { CallerLog } from '../lib/caller-log.ts'
 import type { UpstreamAgents } from '../lib/http-client.ts'
 import type { Snapshot } from '../lib/snapshot.ts'
 import type { Deadlines } from '../lib/timer-wheel.ts'
+import type { Budgets } from '../limits/budgets.ts'
 import type { RequestLimits } from '../limits/request-limits.ts'
 import type { Moderation } from '../moderation/moderation.ts'
 import type { Core } from '../options/core.ts'
 import type { Catalog } from '../pricing/catalog.ts'
 import type { PriceBook } from '../pricing/price-book.ts'
 import type { Authenticator } from '../tokens/authenticate.ts'
+import type { CallTracer } from '../usage/call-traces.ts'
+import type { CallObservers } from '../usage/ended-calls.ts'
 import type { FailedCalls } from '../usage/failed-calls.ts'
+import type { Recordings } from '../usage/recordings.ts'
 import type { Ledger } from '../wallet/ledger.ts'
 import type { EmptyBalances } from './admission/authenticate.ts'
 import type { Calibration } from './admission/token-estimate.ts'
@@ -25,7 +29,7 @@ import type { SealedStates } from './response/sealed-states.ts'
 import type { LocalResponses } from './stored-responses/local-responses.ts'
 import type { PendingResponses } from './stored-responses/pending-responses.ts'
 import type { UpstreamResponses } from './stored-responses/upstream-responses.ts'
-import type { AccessTokens } from './upstream/request-target.ts'
+import type { AccessTokens } from './upstream/call-upstream.ts'
 
 /** The parts of the server that the relay uses. */
 export interface RelayParts extends Core {
@@ -38,6 +42,7 @@ export interface RelayParts extends Core {
   readonly catalog: Catalog
   readonly priceBook: PriceBook
   readonly limits: RequestLimits
+  readonly budgets: Budgets
   readonly moderation: Moderation
   readonly channels: Snapshot<ChannelIndex>
   readonly spending: Spending
@@ -57,4 +62,9 @@ export interface RelayParts extends Core {
   readonly keyedCalls: KeyedCalls
   readonly undelivered: UndeliveredReplies
   readonly failedCalls: FailedCalls
+  /** They are notified of the end of calls and attempts. */
+  readonly callObservers: CallObservers
+  /** Undefined on a server that sends no traces. */
+  readonly callTracer: CallTracer | undefined
+  readonly recordings: Recordings
 }

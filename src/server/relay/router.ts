@@ -6,14 +6,15 @@ import { fail } from '../lib/failure.ts'
 import { requireFewHeaders } from '../lib/header-limits.ts'
 import { newRequestId } from '../lib/ids.ts'
 import { MemoryWatch } from '../lib/memory-watch.ts'
+import { TurnoverMap } from '../lib/turnover-map.ts'
+import type { CallKind } from '../usage/ended-calls.ts'
 import { handleBilling } from './billing.ts'
-import { noteFailedCall } from './charge/failed-call.ts'
+import { asAppError, noteEndOfCall } from './charge/end-of-call.ts'
 import { handleCount } from './count/count.ts'
-import { type Endpoint, findEndpoint, isRelayPath, refuseRoute } from './endpoints.ts'
+import { type Endpoint, findEndpoint, isRelayPath, refuseRoute, type TaskCall } from './endpoints.ts'
 import { handleRelay } from './handle-request.ts'
-import { asAppError, ClientExchange } from './http/client-exchange.ts'
+import { ClientExchange } from './http/client-exchange.ts'
 import { probeHalfClosed } from './http/half-closed.ts'
-import type { TaskCall } from './http/paths.ts'
 import { claimKey, type KeyedCall, readIdempotencyKey } from './idempotency/claim-key.ts'
 import { listModels, showModel } from './models/list-models.ts'
 import type { RelayParts } from './relay-parts.ts'
@@ -25,12 +26,13 @@ import { handleResponse } from './stored-responses/answer-call.ts'
  */
 export function relayRouter(app: RelayParts, readClient: ClientReader, handleTask: TaskHandler) {
   const memory = new MemoryWatch()
-  const running = new Set<ClientExchange>()
+  /** By request id. */
+  const running = new TurnoverMap<string, ClientExchange>()
   let isCut = false
   const onIdle: (() => void)[] = []
 
   const finished = (call: ClientExchange) => {
-    running.delete(call)
+    running.delete(call.id)
     app.metrics.relayOpen.dec()
     if (running.size === 0) for (const resolve of onIdle.splice(0)) resolve()
   }
@@ -43,13 +45,15 @@ export function relayRouter(app: RelayParts, readClient: ClientReader, handleTas
         answerPreflight(response)
         return true
       }
-      const isFull = memory.isShort && isServing(running, servedWhenShort)
+      const isFull = memory.isShort && isServing(running.values(), servedWhenShort)
       const found = findEndpoint(request.method ?? 'GET', url, request.headers)
       const call = callOf(found, { request, response }, readClient(request), app)
+      if (app.callTracer)
+        call.trace = app.callTracer.begin({ headers: request.headers, format: formatOf(found), startedMs: call.startedMs })
       call.onHalfClosed(() => probeHalfClosed(call, app.deadlines))
-      running.add(call)
+      running.set(call.id, call)
       app.metrics.relayOpen.inc()
-      void serve(app, call, { found, isCut, isFull, handleTask }).finally(() => finished(call))
+      void serve(app, call, { found, isCut, isFull, handleTask, finished })
       return true
     },
     async drain(): Promise<void> {
@@ -59,7 +63,7 @@ export function relayRouter(app: RelayParts, readClient: ClientReader, handleTas
     /** Aborts all running requests, background responses included. Callers get an error and are charged for what they have received. */
     cut(): void {
       isCut = true
-      for (const call of running) call.abort()
+      for (const call of running.values()) call.abort()
       app.backgroundRuns.stopAll()
     },
   }
@@ -89,6 +93,7 @@ interface ReceivedRequest {
   readonly isCut: boolean
   readonly isFull: boolean
   readonly handleTask: TaskHandler
+  readonly finished: (call: ClientExchange) => void
 }
 
 /** `retry-after` of a request that is refused while memory is short. */
@@ -100,7 +105,7 @@ function callOf(
   client: Client,
   { now, steady }: Clocks,
 ): ClientExchange {
-  // Only a user of the console reads errors in a language of their own.
+  // Only users of the console get errors in their language.
   const isPerson = 'from' in found && found.from === 'session'
   return new ClientExchange(exchange, {
     id: newRequestId(now()),
@@ -115,10 +120,10 @@ function callOf(
 async function serve(
   app: RelayParts,
   call: ClientExchange,
-  { found, isCut, isFull, handleTask }: ReceivedRequest,
+  { found, isCut, isFull, handleTask, finished }: ReceivedRequest,
 ): Promise<void> {
   const { response } = call
-  const format = 'format' in found ? found.format : 'other'
+  const format = formatOf(found)
   let keyed: KeyedCall | undefined
   try {
     requireFewHeaders(call.request)
@@ -133,15 +138,28 @@ async function serve(
     if (key !== undefined) keyed = await claimKey(app, { call, key, from: 'from' in found ? found.from : 'token' })
     if (key === undefined || keyed)
       await (found.kind === 'task' ? handleTask(app, found.taskCall, call) : answer(app, found, call))
-    app.metrics.relayRequests.inc({ format, outcome: String(response.statusCode) })
+    app.metrics.relayRequests.count(format, String(response.statusCode))
   } catch (error) {
     const appError = asAppError(app, call, error)
     call.sendError(appError)
-    app.metrics.relayRequests.inc({ format, outcome: appError.code })
+    app.metrics.relayRequests.count(format, appError.code)
   }
-  noteFailedCall(app, call, format)
-  if (keyed) await keyed.finish()
-  app.metrics.relaySeconds.observe({ format }, Math.max(0, app.steady() - call.startedMs) / 1000)
+  try {
+    noteEndOfCall(app, call, { kind: kindOf(found), format })
+    if (keyed) await keyed.finish()
+    app.metrics.relayDurations.observe(format, Math.max(0, app.steady() - call.startedMs))
+  } finally {
+    finished(call)
+  }
+}
+
+function formatOf(found: Found): string {
+  return 'format' in found ? found.format : 'other'
+}
+
+/** An unknown path is refused before authentication. */
+function kindOf(found: Found): CallKind {
+  return 'wrongMethod' in found || found.kind === 'unknown' || found.kind === 'not-offered' ? 'other' : found.kind
 }
 
 /** Whether an `Idempotency-Key` applies: to every POST with an API key or a session, but not to task notifications of upstreams. */

@@ -9,20 +9,20 @@ import { requireFewHeaders } from '../lib/header-limits.ts'
 import { newRequestId } from '../lib/ids.ts'
 import { lingeringClose } from '../lib/lingering-close.ts'
 import { socketLimits } from '../lib/upstream-socket.ts'
-import { noteFailedCall } from './charge/failed-call.ts'
+import { asAppError, noteEndOfCall } from './charge/end-of-call.ts'
 import { findEndpoint, findSocketEndpoint, type RelayEndpoint, refuseRoute } from './endpoints.ts'
 import { handleRelay } from './handle-request.ts'
-import { asAppError, ClientExchange } from './http/client-exchange.ts'
+import { ClientExchange } from './http/client-exchange.ts'
 import { type Handshake, handleRealtime, type Stoppable } from './realtime/handshake.ts'
 import { handleResponsesSocket } from './realtime/responses-socket.ts'
 import type { RelayParts } from './relay-parts.ts'
 
 /**
- * The router of WebSockets: it takes every request for one, and answers 404 where there is none. `drain` tells the sessions that the
- * server stops and resolves when the last has ended; `cut` tells them to end now, and `destroy` takes their connections away.
+ * The router of WebSockets: it handles every upgrade request, and answers 404 for unknown paths. `drain` announces to the sessions
+ * that the server stops and resolves when the last has ended; `cut` ends them now, and `destroy` destroys their connections.
  */
 export function socketRouter(app: RelayParts, readClient: ClientReader) {
-  // Of several subprotocols that a browser offers one is taken, and never that which holds its key.
+  // One of the subprotocols that a browser offers is accepted, but never the one with the key.
   const server = new WebSocketServer({ ...socketLimits, noServer: true, clientTracking: false, handleProtocols: chooseProtocol })
   const sessions = new Set<Stoppable>()
   /** The HTTP server no longer knows connections that asked for a WebSocket, yet it waits for them when it closes. */
@@ -37,6 +37,8 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
     const { call, detach } = callOver(app, readClient, request, socket)
     const url = request.url ?? '/'
     const endpoint = findSocketEndpoint(url)
+    const format = endpoint ?? 'other'
+    if (app.callTracer) call.trace = app.callTracer.begin({ headers: request.headers, format, startedMs: call.startedMs })
     const mine = new Set<Stoppable>()
     const handshake: Handshake = {
       call,
@@ -44,6 +46,7 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
       offered: protocolsOf(request),
       accept: () => {
         detach()
+        call.notes.isUpgraded = true
         return accepted(server, request, socket, head)
       },
       runs(session) {
@@ -52,7 +55,6 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
         if (isStopping) session.stop()
       },
     }
-    const format = endpoint ?? 'other'
     let outcome = '101'
     try {
       requireFewHeaders(request)
@@ -68,9 +70,9 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
       if (call.response.socket) call.sendError(appError)
       else socket.destroy()
     }
-    noteFailedCall(app, call, format)
+    noteEndOfCall(app, call, { kind: endpoint === 'openai.realtime' ? 'relay' : 'socket', format })
     for (const session of mine) sessions.delete(session)
-    app.metrics.relayRequests.inc({ format, outcome })
+    app.metrics.relayRequests.count(format, outcome)
   }
 
   return {
@@ -99,11 +101,11 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
   }
 }
 
-/** Until it is accepted, the caller is answered over HTTP as everywhere. */
+/** Until the handshake is accepted, errors are ordinary HTTP responses. */
 function callOver(app: Pick<RelayParts, 'now' | 'steady'>, readClient: ClientReader, request: IncomingMessage, socket: Duplex) {
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
-  // An upgraded connection of an HTTP server is a socket.
+  // The connection of an upgrade request is always a `Socket`.
   if (socket instanceof Socket) response.assignSocket(socket)
   const ignore = () => {}
   socket.on('error', ignore)
@@ -132,7 +134,7 @@ function accepted(server: WebSocketServer, request: IncomingMessage, socket: Dup
   })
 }
 
-/** What `ws` would refuse by closing the socket. */
+/** Refuses handshakes that `ws` would answer by closing the socket. */
 function requireHandshake({ headers }: IncomingMessage): void {
   const version = headers['sec-websocket-version']
   const isWhole = /^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '') && (version === '13' || version === '8')

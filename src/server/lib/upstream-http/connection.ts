@@ -29,7 +29,7 @@ const oneWriteBelow = 16 * 1024
 export interface ConnectionOwner {
   /** The reply is complete; the connection can carry another request. */
   idle(connection: UpstreamConnection): void
-  /** The connection is closed. Its request, if it had one, was told. */
+  /** The connection is closed. Its request, if it had one, has failed. */
   closed(connection: UpstreamConnection): void
 }
 
@@ -91,7 +91,7 @@ export class UpstreamConnection implements ReplyListener {
     socket.once('close', () => this.#closed())
   }
 
-  /** Whether the upstream keeps the idle connection open for long enough to read a request, as far as it has said. */
+  /** Whether the upstream keeps the idle connection open for long enough to read a request, by its `keep-alive` header. */
   get isFresh(): boolean {
     return !this.#socket.destroyed && performance.now() - this.#idleSinceMs < this.#idleMs
   }
@@ -135,7 +135,7 @@ export class UpstreamConnection implements ReplyListener {
   }
 
   head(status: number, headers: ReplyHeaders): void {
-    // Node types some headers as lists and others as texts; nobody relies on which.
+    // Node types some headers as lists and others as texts; no code relies on which.
     if (this.#running) this.#running.handler.onResponseStart?.(this.#running, status, headers as IncomingHttpHeaders)
   }
 

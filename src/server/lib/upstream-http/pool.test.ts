@@ -134,7 +134,7 @@ describe('a pool of connections', () => {
     expect(pool.running).toBe(0)
   })
 
-  it('lets requests beyond its connections wait in their order', async () => {
+  it('queues requests beyond its connections in their order', async () => {
     const { origin, sockets, requests } = await upstream((socket) => setTimeout(() => socket.write(ok), 2))
     const pool = poolTo(origin, 2)
     await Promise.all(Array.from({ length: 8 }, (_, index) => send(pool, { path: `/${index}` })))

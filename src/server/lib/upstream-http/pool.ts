@@ -17,7 +17,7 @@ export interface UpstreamDispatcher {
   destroy(): Promise<void>
 }
 
-/** A request that waits for a connection. */
+/** A request that is not sent yet. */
 interface Waiting {
   readonly options: Dispatcher.DispatchOptions
   readonly handler: Dispatcher.DispatchHandler
@@ -32,6 +32,9 @@ const sweepMs = 5_000
 /**
  * HTTP/1.1 connections to one origin. A request takes the connection that was used last, or opens another, up to `connectionsMax`; then
  * requests wait in their order. Deadlines are the caller's: the pool knows only that of `connect`.
+ *
+ * All requests of one iteration of the event loop are sent at its end, one behind the other: to wake an upstream for each of them costs
+ * more than to write it, and under load there are many.
  */
 export class UpstreamPool implements UpstreamDispatcher {
   readonly connect: Connector
@@ -42,6 +45,7 @@ export class UpstreamPool implements UpstreamDispatcher {
   readonly #waiting: Waiting[] = []
   #connecting = 0
   #isClosing = false
+  #isSendingSoon = false
   #sweeper: NodeJS.Timeout | undefined
 
   constructor(origin: string, { connect, connectionsMax }: { readonly connect: Connector; readonly connectionsMax: number }) {
@@ -57,11 +61,10 @@ export class UpstreamPool implements UpstreamDispatcher {
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     if (this.#isClosing) throw new Error('The connections to this upstream are closed')
     if (requests.hasSubscribers) requests.publish({ request: options })
-    const connection = this.#takeIdle()
-    if (connection) this.#send(connection, { options, handler })
-    else {
-      this.#waiting.push({ options, handler })
-      this.#connectForWaiting()
+    this.#waiting.push({ options, handler })
+    if (!this.#isSendingSoon) {
+      this.#isSendingSoon = true
+      setImmediate(this.#sendAll)
     }
     return true
   }
@@ -85,15 +88,27 @@ export class UpstreamPool implements UpstreamDispatcher {
   }
 
   close(): void {
+    this.#sendAll()
     this.#isClosing = true
     clearInterval(this.#sweeper)
     for (const connection of this.#idle.splice(0)) connection.destroy()
   }
 
   async destroy(): Promise<void> {
-    this.close()
     for (const { handler } of this.#waiting.splice(0)) fail(handler, new ConnectionClosed(false))
+    this.close()
     for (const connection of [...this.#open]) connection.destroy()
+  }
+
+  readonly #sendAll = (): void => {
+    this.#isSendingSoon = false
+    while (this.#waiting.length > 0) {
+      const connection = this.#takeIdle()
+      const next = connection && this.#waiting.shift()
+      if (!next) break
+      this.#send(connection, next)
+    }
+    this.#connectForWaiting()
   }
 
   #takeIdle(): UpstreamConnection | undefined {

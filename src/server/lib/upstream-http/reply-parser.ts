@@ -161,7 +161,7 @@ export class ReplyParser {
     if (coding !== undefined && length !== undefined) throw new MalformedReply('The reply has a length and a transfer coding')
 
     if (status === 204 || status === 304) {
-      // It has no body, whatever it announces; what comes behind it must not be taken for the next reply.
+      // It has no body, whatever it announces; the bytes behind it must not be read as the next reply.
       if (coding !== undefined || (length !== undefined && length !== '0')) this.#keepsAlive = false
       this.#state = 'done'
     } else if (coding !== undefined) this.#frameCoded(coding, isNew)
@@ -208,7 +208,7 @@ export class ReplyParser {
   /** Joins the chunks in `bytes` over their framing. */
   #readChunks(bytes: Buffer, from: number): number {
     let at = from
-    /** What was joined so far lies between these two. */
+    /** The part that has been joined so far is between these two offsets. */
     let start = 0
     let end = 0
     try {
@@ -229,7 +229,7 @@ export class ReplyParser {
         else this.#readFraming(Number(bytes[at++]))
       }
     } finally {
-      // Also what came before a malformed chunk: it may have to be paid.
+      // Includes the bytes before a malformed chunk: the upstream may bill them.
       if (end > start) this.#listener.data(bytes.subarray(start, end))
     }
     return at
@@ -309,7 +309,7 @@ function readHeaders(text: string, from: number): ReplyHeaders {
   return headers
 }
 
-/** What decides where the body ends must stand in front of it. */
+/** Headers that decide where the body ends are not allowed in trailers. */
 function requireTrailers(trailers: ReplyHeaders): void {
   if ('content-length' in trailers || 'transfer-encoding' in trailers) malformedHeader()
 }

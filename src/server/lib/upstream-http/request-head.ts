@@ -18,25 +18,44 @@ const ownHeaders: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
+interface Fields {
+  readonly host: string | undefined
+  /** Each with its line break. */
+  readonly lines: string
+}
+
+/** Of headers that many requests share, which are frozen: they are checked and written once. */
+const fieldsOf = new WeakMap<object, Fields>()
+
 /**
  * The head of a request to an origin as Latin-1 text. Throws a `TypeError` for a path, a name or a value that could not be sent as it is: a line break
  * in a header would begin another request.
  */
 export function writeRequestHead(origin: URL, { path, method, headers }: RequestOptions, bodyBytes: number): string {
   if (!target.test(path)) throw new TypeError('The path of the request has characters that must be escaped')
-  let fields = ''
-  let host = origin.host
-  const given = (headers ?? {}) as Readonly<Record<string, string | undefined>>
-  for (const name in given) {
-    const value = given[name]
+  const { host = origin.host, lines } = readFields((headers ?? none) as Readonly<Record<string, string | undefined>>)
+  const length = method === 'GET' ? '' : `content-length: ${bodyBytes}\r\n`
+  return `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${lines}${length}\r\n`
+}
+
+const none = Object.freeze({})
+
+function readFields(headers: Readonly<Record<string, string | undefined>>): Fields {
+  const known = fieldsOf.get(headers)
+  if (known) return known
+  let lines = ''
+  let host: string | undefined
+  for (const name in headers) {
+    const value = headers[name]
     if (value === undefined) continue
     if (!token.test(name)) throw new TypeError('A header of the request has an invalid name')
     if (!fieldValue.test(value)) throw new TypeError(`The header ${name} of the request has an invalid value`)
     const lower = name.toLowerCase()
     if (lower === 'host') host = value
     else if (ownHeaders.has(lower)) throw new TypeError(`The header ${name} of the request cannot be set`)
-    else fields += `${name}: ${value}\r\n`
+    else lines += `${name}: ${value}\r\n`
   }
-  const length = method === 'GET' ? '' : `content-length: ${bodyBytes}\r\n`
-  return `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${fields}${length}\r\n`
+  const fields = { host, lines }
+  if (Object.isFrozen(headers)) fieldsOf.set(headers, fields)
+  return fields
 }

@@ -23,7 +23,10 @@ export interface CallerParts extends Core {
   readonly authenticator: Authenticator
 }
 
-/** Finds who calls: by an `sk-` key wherever the dialects put one, or for the playground by the session of the console. */
+/**
+ * Authenticates the caller: by an `sk-` key in any place that a dialect has for it, or for the playground by the session of the
+ * console.
+ */
 export function authenticateCall(
   app: CallerParts,
   endpoint: { from: 'token' | 'session' },
@@ -44,7 +47,7 @@ export function keysIn(headers: IncomingHttpHeaders, dialect: Dialect, url = '')
     anthropic: [apiKey, bearer, googleKey, azureKey],
     drawing: [bearer, textOf(headers['mj-api-secret']), apiKey],
     music: [bearer, apiKey],
-    // Only here the address may hold one, which is read and then forgotten: addresses end in logs.
+    // URLs end in logs, so that a key in one is accepted in this dialect only, and not passed on.
     gemini: [googleKey, keyInQuery(url), bearer, apiKey, azureKey],
   }[dialect]
   return ordered.filter((key) => key !== undefined && key !== '').map(String)
@@ -138,14 +141,15 @@ interface UnreadRequest {
   readonly lease: RateLimitLease | undefined
   /** The call costs nothing. */
   readonly isFree: boolean
-  /** The body names the group. */
+  /** The group is in the body. */
   readonly groupInBody?: boolean
 }
 
 /**
- * Refuses what can be refused before a body is read and parsed: a caller without balance, one who is at a limit by count, and a body that is
- * declared too large; at once, unless the balance or the limits have to be asked for. Exact judgement stays with the hold and with `enterLimits`. Throws `quota_insufficient`, `rate_limit_requests`,
- * `rate_limit_successes`, `rate_limit_concurrency`, `body_too_large` or `database_unavailable`.
+ * Refuses a request before its body is read and parsed: for an empty balance, a limit by count that is reached, or a declared
+ * length that is too large. Synchronous unless balance or limits must be read. The exact checks are the hold and `enterLimits`.
+ * Throws `quota_insufficient`, `rate_limit_requests`, `rate_limit_successes`, `rate_limit_concurrency`, `body_too_large` or
+ * `database_unavailable`.
  */
 export function checkBeforeBody(app: UnreadParts, call: ClientExchange, asked: UnreadRequest): Promise<void> | undefined {
   const { caller, lease, isFree, groupInBody = false } = asked
@@ -185,7 +189,7 @@ function declaredBytes({ headers }: IncomingMessage): number {
   return headers['content-length'] === undefined ? Number.POSITIVE_INFINITY : Number(headers['content-length'])
 }
 
-/** Reads the balance anew: it may have been filled up by another node or in the database. */
+/** Reads the balance again: another node or a change in the database may have raised it. */
 async function requireBalance(app: UnreadParts, caller: RelayCaller, groupInBody: boolean): Promise<void> {
   const found = app.db.selectFrom('users').select('quota').where('id', '=', caller.userId).executeTakeFirst()
   const row = await withDatabaseTimeout(found).catch((cause: unknown) => fail('database_unavailable', {}, { cause }))
@@ -193,12 +197,12 @@ async function requireBalance(app: UnreadParts, caller: RelayCaller, groupInBody
     app.emptyBalances.clear(caller.userId)
     return
   }
-  // Nothing suffices for what costs nothing; a debt does not.
+  // A balance of zero suffices for a free call; a negative one does not.
   if (row.quota === 0 && mayUseFree(app, groupInBody ? { ...caller, tokenGroup: 'auto' } : caller)) return
   fail('quota_insufficient', { have: row.quota, need: 1 })
 }
 
-/** Whether something that the caller may use could cost nothing. */
+/** Whether a model that the caller may use could be free. */
 function mayUseFree({ channels, options }: UnreadParts, caller: RelayCaller): boolean {
   const { GroupRatio, ModelPrice, ModelRatio } = options.current
   const names = new Set([...Object.keys(ModelPrice), ...Object.keys(ModelRatio)])
@@ -214,18 +218,18 @@ const usersMax = 10_000
 export class EmptyBalances {
   readonly #users = new LRUCache<number, true>(upTo(usersMax))
 
-  /** Remembers the user when a hold was refused because nothing was left. */
+  /** Remembers the user when a hold was refused for an empty balance. */
   noteRefusal(userId: number, error: unknown): void {
     if (error instanceof AppError && error.code === 'quota_insufficient' && Number(error.params.have) <= 0)
       this.#users.set(userId, true)
   }
 
-  /** Whether the balance of this caller may be empty and has to be read. */
+  /** Whether the balance of this caller may be empty and must be read. */
   mayBeEmpty({ userId, hadBalance }: Pick<RelayCaller, 'userId' | 'hadBalance'>): boolean {
     return !hadBalance || this.#users.has(userId)
   }
 
-  /** Forgets a user who has a balance again. */
+  /** Removes a user whose balance is no longer empty. */
   clear(userId: number): void {
     this.#users.delete(userId)
   }

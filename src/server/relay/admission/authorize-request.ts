@@ -57,7 +57,10 @@ function canAnswer(channel: RunningChannel, { model, format }: { model: string; 
   return upstreamFormat(channel, { format, model: resolveModel(channel, model) }) !== undefined
 }
 
-/** Throws `sensitive_words` when a prompt has a listed word; the caller is not told which. At once, unless the prompt is long. */
+/**
+ * Throws `sensitive_words` when a prompt has a listed word, without naming the word to the caller. Synchronous unless the prompt is
+ * long.
+ */
 export function checkPrompt(
   app: Pick<RelayParts, 'callerLog' | 'moderation'>,
   call: ClientExchange,

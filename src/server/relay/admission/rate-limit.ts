@@ -1,3 +1,4 @@
+import type { StoppedBy } from '../../../contract/entities/log.ts'
 import type { ErrorCode } from '../../../contract/errors.ts'
 import type { Text } from '../../../contract/text.ts'
 import { AppError } from '../../lib/failure.ts'
@@ -31,14 +32,14 @@ export async function withinLimits(
 }
 
 /**
- * Counts a request under its limits and tells the caller how far they are used. Throws `rate_limit_requests`, `rate_limit_successes`,
- * `rate_limit_tokens`, `rate_limit_prompt` or `rate_limit_concurrency`.
+ * Counts a request under its limits and sets the rate-limit headers of its reply. Throws `rate_limit_requests`,
+ * `rate_limit_successes`, `rate_limit_tokens`, `rate_limit_prompt` or `rate_limit_concurrency`.
  */
 export async function enterLimits(app: Clock, call: ClientExchange, lease: RateLimitLease, need: LeaseRequest): Promise<void> {
   applyLimits(app, call, lease, await lease.acquire(need))
 }
 
-/** Throws as `enterLimits` for what refuses a request by count, before its body is read. Counts nothing. */
+/** Throws the errors of `enterLimits` for limits by count, before the body is read. Does not count the request. */
 export async function requireWithinCount(
   app: Clock,
   call: ClientExchange,
@@ -72,8 +73,13 @@ const whoseTexts: Readonly<Record<Rule['scope'], Text>> = {
 /** The error for a caller that exceeded a limit. */
 export function limitError({ rule, measure, retryMs }: Refusal): AppError {
   const params = { whose: whoseTexts[rule.scope], count: rule[measure], window: durationText(rule.windowMs) }
-  if (retryMs === 'never') return new AppError('rate_limit_prompt', params)
-  return new AppError(codes[measure], { ...params, retryAfter: Math.ceil(retryMs / 1000) })
+  const detail = stoppedBy({ rule, measure, retryMs })
+  if (retryMs === 'never') return new AppError('rate_limit_prompt', params, { detail })
+  return new AppError(codes[measure], { ...params, retryAfter: Math.ceil(retryMs / 1000) }, { detail })
+}
+
+function stoppedBy({ rule: { scope, windowMs }, measure }: Refusal): StoppedBy {
+  return { limit: { kind: measure, scope, ...(measure === 'concurrency' ? {} : { seconds: windowMs / 1000 }) } }
 }
 
 function durationText(ms: number): Text {

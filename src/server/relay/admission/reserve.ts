@@ -16,19 +16,21 @@ import type { CallerFormat } from '../../protocols/format.ts'
 import { textsBesideMedia } from '../../protocols/media-parts.ts'
 import { type RequestBound, readRequestBound } from '../../protocols/request-bound.ts'
 import type { RequestFacts } from '../../protocols/wire-format.ts'
+import type { BudgetWindow } from '../../wallet/budget-window.ts'
 import { type Hold, isQuotaRefusal, type QuotaRefusal } from '../../wallet/ledger.ts'
 import type { StoringChannel } from '../admitted-request.ts'
 import type { Body } from '../http/read-body.ts'
 import type { RelayParts } from '../relay-parts.ts'
 
 /**
- * Holds the greatest cost of a call, so that no balance goes below zero however many calls run at once. A call without an output limit gets
- * one that the balance affords where the balance does not cover the greatest answer. A prompt of which only the upstream knows the length
- * holds the cost of the model's whole context, or the whole free balance. See docs/decisions/0023-holds-cover-the-cost.md.
+ * Holds the greatest cost of a call, so that no balance goes below zero however many calls run at once. When the balance does not
+ * cover the longest answer, a call without an output limit gets one that the balance affords. A prompt whose length only the
+ * upstream knows holds the cost of the model's whole context, or the whole free balance. See
+ * docs/decisions/0023-holds-cover-the-cost.md.
  */
 
 /** The hold of a call and the bounds of its usage. */
-interface Reserved {
+export interface Reserved {
   readonly hold: Hold
   /** The upper bound of its usage; undefined where the price does not depend on tokens. */
   readonly bound: UsageBound | undefined
@@ -46,38 +48,58 @@ interface HoldRequest {
   readonly price: Price
   /** For a request that continues a conversation stored by an upstream. */
   readonly storingChannel: StoringChannel | undefined
+  /** The budget windows that count the call. */
+  readonly budgets: readonly BudgetWindow[] | undefined
 }
 
 /**
- * Reserves the greatest cost of a call. Throws `quota_insufficient`, `token_quota_insufficient` or `output_unaffordable` when the balance
- * does not cover it, and `database_unavailable`; then nothing is held.
+ * Reserves the greatest cost of a call. Throws `quota_insufficient`, `token_quota_insufficient`, `budget_exceeded` or
+ * `output_unaffordable` when balance or budgets do not cover it, and `database_unavailable`; then nothing is held.
  */
-export async function reserve(app: Pick<RelayParts, 'channels' | 'ledger' | 'options'>, asked: HoldRequest): Promise<Reserved> {
-  const { requestId, caller, facts, price } = asked
-  const hold = (plan: Plan): Reserved | Promise<Reserved> => {
-    const { bound, outputLimit, ...wanted } = plan
-    const held = { requestId, userId: caller.userId, tokenId: caller.tokenId, ...wanted }
-    const reserved = { hold: held, bound, outputLimit }
-    const holding = app.ledger.hold(held)
-    return holding ? holding.then(() => reserved) : reserved
-  }
+export function reserve(app: ReserveParts, asked: HoldRequest): Promise<Reserved> | Reserved {
+  const { facts, price } = asked
   const { callsMax: calls = 1, requestedTier: tier, hostedTools = [] } = facts
   const pieces = piecesOf(price, { calls, hostedTools, ...(tier ? { tier } : {}) })
-  if (facts.most) return hold(knownPlan(price, { ...facts.most, ...pieces }))
-  if (price.fixedUsd >= 0) return hold({ amount: costOf(price, { ...noUsage, ...pieces }) })
+  if (facts.most) return hold(app, asked, knownPlan(price, { ...facts.most, ...pieces }))
+  if (price.fixedUsd >= 0) return hold(app, asked, { amount: costOf(price, { ...noUsage, ...pieces }) })
+  return isHeavy(asked.body.bytes.length)
+    ? yieldWithPriority().then(() => holdBound(app, asked, pieces))
+    : holdBound(app, asked, pieces)
+}
 
-  if (isHeavy(asked.body.bytes.length)) await yieldWithPriority()
+type ReserveParts = Pick<RelayParts, 'channels' | 'ledger' | 'options'>
+
+function hold(app: ReserveParts, { requestId, caller, budgets }: HoldRequest, plan: Plan): Promise<Reserved> | Reserved {
+  const { bound, outputLimit, ...wanted } = plan
+  const held = { requestId, userId: caller.userId, tokenId: caller.tokenId, ...wanted, budgets }
+  const reserved = { hold: held, bound, outputLimit }
+  const holding = app.ledger.hold(held)
+  return holding ? holding.then(() => reserved) : reserved
+}
+
+/** Holds for a call whose price depends on its tokens. Synchronous unless the ledger is remote or the balance is low. */
+function holdBound(app: ReserveParts, asked: HoldRequest, pieces: Partial<Usage>): Promise<Reserved> | Reserved {
   const call = new BoundedCall(app, asked, pieces)
-  let plan = call.plan()
+  try {
+    const holding = hold(app, asked, call.plan())
+    return holding instanceof Promise ? holding.catch((error) => holdWithin(app, asked, call, error)) : holding
+  } catch (error) {
+    return holdWithin(app, asked, call, error)
+  }
+}
+
+/** Holds the amount that the balance affords, after a larger hold was refused. */
+async function holdWithin(app: ReserveParts, asked: HoldRequest, call: BoundedCall, refused: unknown): Promise<Reserved> {
+  let error = refused
   for (let refusals = 1; ; refusals++) {
+    // Each plan is based on the balance of a moment ago, which other calls may have reduced since.
+    if (!isQuotaRefusal(error)) throw error
+    if (refusals === refusalsMax) throw error.params.have < error.params.need ? error : new AppError('server_busy')
+    const plan = await call.planWithin(error)
     try {
-      const held = hold(plan)
-      return held instanceof Promise ? await held : held
-    } catch (error) {
-      // Each plan is based on the balance of a moment ago, which other calls may have reduced since.
-      if (!isQuotaRefusal(error)) throw error
-      if (refusals === refusalsMax) throw error.params.have < error.params.need ? error : new AppError('server_busy')
-      plan = await call.planWithin(error)
+      return await hold(app, asked, plan)
+    } catch (next) {
+      error = next
     }
   }
 }
@@ -144,7 +166,7 @@ class BoundedCall {
     const whole = this.#cost(textTokens, this.#outputTokens)
     if (have >= whole && !this.#isUnbounded) return { amount: whole, bound: this.#usageBound(this.#outputTokens) }
     if (this.#asked.facts.outputTokensMax !== undefined || this.#limits.ignoresLimits) {
-      if (have < whole) throw new AppError(refusal.code, { need: whole, have })
+      if (have < whole) throw refusalFor(refusal, whole)
       return { ...this.#allOf(have), bound: this.#usageBound(this.#outputTokens) }
     }
 
@@ -166,7 +188,9 @@ class BoundedCall {
     const { have } = refusal.params
     const completions = this.#completions
     const affords = affordableOutput(price, this.#kinds, { textTokens, completions, units: have })
-    if (affords < 0) throw new AppError(refusal.code, { need: this.#cost(textTokens, this.#leastLimit * completions), have })
+    const least = () => refusalFor(refusal, this.#cost(textTokens, this.#leastLimit * completions))
+    if (affords < 0) throw least()
+    if (affords < this.#leastLimit && refusal.code === 'budget_exceeded') throw least()
     if (affords < this.#leastLimit) fail('output_unaffordable', { tokens: affords, least: this.#leastLimit })
     const wanted = Math.max(Math.floor(affords / 4), usualLimit, this.#leastLimit)
     return Math.min(wanted, affords, Math.ceil(this.#outputTokens / completions))
@@ -224,6 +248,11 @@ class BoundedCall {
   }
 }
 
+/** The same refusal for a call that needs `need` units. */
+function refusalFor({ code, params }: QuotaRefusal, need: number): AppError {
+  return new AppError(code, { ...params, need })
+}
+
 /** Counting a text of fewer tokens saves nothing. */
 const countedFrom = 2_000
 /** The least useful output limit. */
@@ -254,7 +283,8 @@ interface Candidates {
 function channelLimits(index: ChannelIndex, candidates: Candidates): ChannelLimits {
   const { model, group, channelId } = candidates
   const ofIndex = known.get(index) ?? new Map<string, ChannelLimits>()
-  const key = JSON.stringify([group, channelId ?? 0, model])
+  // The length keeps keys distinct when groups or models have spaces in their names.
+  const key = `${channelId ?? 0} ${group.length} ${group} ${model}`
   const kept = ofIndex.get(key)
   if (kept) return kept
   const limits = limitsOver(channelsOf(index, candidates), model)

@@ -7,14 +7,14 @@ import { countTokens, estimateInput } from '../../protocols/count-tokens.ts'
 import type { JsonObject, RequestFacts, WireFormat } from '../../protocols/wire-format.ts'
 import type { Body } from '../http/read-body.ts'
 
-/** A quick estimate, for limits and the hold. Where a call is not counted by its text, the number is exact. */
+/** A fast estimate for limits and the hold. For calls that are not measured by their text, the number is exact. */
 export function estimatePrompt(
   { calibration }: { readonly calibration: Calibration },
   asked: {
     readonly facts: RequestFacts
     readonly body: JsonObject
     readonly prompt: readonly string[]
-    /** Of a conversation that the upstream keeps. */
+    /** Tokens of a conversation that the upstream stores. */
     readonly keptTokens: number
   },
 ): Estimate {
@@ -32,7 +32,7 @@ export function estimatePrompt(
   }
 }
 
-/** What is known of a prompt that is to be counted. */
+/** The prompt to count. */
 interface Counted {
   readonly format: WireFormat
   readonly facts: RequestFacts
@@ -40,7 +40,7 @@ interface Counted {
   readonly estimate?: Estimate
 }
 
-/** The number for a charge: what was learnt of the model where it is enough, else a count of everything in the prompt. */
+/** The number for a charge: the calibrated estimate when the model has enough samples, else an exact count of the prompt. */
 export async function countPrompt({ format, facts, body, estimate }: Counted): Promise<number> {
   if (estimate?.isLearnt) return estimate.tokens
   if (isHeavy(body.bytes.length)) await yieldWithPriority()
@@ -49,13 +49,13 @@ export async function countPrompt({ format, facts, body, estimate }: Counted): P
 }
 
 /**
- * How far the estimates of this node are from what upstreams report, by model: a running ratio that makes the next estimates better. Kept
- * in memory; a node that starts knows nothing yet. Source: protocols notes 5.2.
+ * The running ratio between tokens that upstreams report and the estimates of this node, by model. It corrects later estimates. It
+ * is kept in memory and is empty after a start. Source: protocols notes 5.2.
  */
 export class Calibration {
   readonly #ratios = new LRUCache<string, Learnt>({ max: modelsMax })
 
-  /** Takes the upstream's own number for a prompt whose estimate was `estimated`. Short prompts say nothing. */
+  /** Adds a sample: `reported` tokens for a prompt whose estimate was `estimated`. Short prompts are ignored. */
   learn(model: string, { estimated, reported }: { estimated: number; reported: number }): void {
     if (estimated < estimatedMin || reported <= 0) return
     const sample = Math.min(ratioMax, Math.max(ratioMin, reported / estimated))
@@ -63,7 +63,7 @@ export class Calibration {
     this.#ratios.set(model, { ratio: ratio + (sample - ratio) * share, samples: samples + 1 })
   }
 
-  /** Upstream's tokens for one estimated token; undefined while too little is known. */
+  /** Reported tokens for each estimated token; undefined until there are enough samples. */
   ratioOf(model: string): number | undefined {
     const learnt = this.#ratios.get(model)
     return learnt && learnt.samples >= samplesMin ? learnt.ratio : undefined

@@ -8,10 +8,9 @@ import { textAt } from '../../protocols/wire-format.ts'
 import { authorizeModel } from '../admission/authorize-request.ts'
 import { type AdmissionParts, type AuthenticatedRequest, admitRequest } from '../admit-request.ts'
 import type { AdmittedRequest } from '../admitted-request.ts'
-import { noteFailedCall } from '../charge/failed-call.ts'
+import { asAppError, type EndParts, noteEndOfCall } from '../charge/end-of-call.ts'
 import type { RelayEndpoint } from '../endpoints.ts'
 import { type AnswerParts, answerRequest, release } from '../failover/answer-request.ts'
-import { asAppError } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { writeContextOf } from '../response/translated.ts'
 import { refuseKeeping, servesNatively, turnBytesMax } from '../stored-responses/history.ts'
@@ -21,14 +20,14 @@ import { localResponseOf } from '../stored-responses/store-answer.ts'
 import { BackgroundRun } from './background-run.ts'
 
 /** The parts that a response in the background uses. */
-export type BackgroundParts = AdmissionParts & AnswerParts & Pick<RelayParts, 'backgroundRuns' | 'failedCalls'>
+export type BackgroundParts = AdmissionParts & AnswerParts & EndParts & Pick<RelayParts, 'backgroundRuns'>
 
 /** Limit for one user on one node: such runs need no connection that would limit them. */
 const runsMax = 100
 
 /**
  * Whether a background request runs in this server, because no channel that may answer it supports the background natively. Throws
- * `untranslatable` where nothing is stored, `body_too_large` or `too_many_requests`.
+ * `untranslatable` when storing is disabled, `body_too_large` or `too_many_requests`.
  */
 export function runsHere(
   app: Pick<RelayParts, 'backgroundRuns' | 'catalog' | 'channels' | 'localResponses' | 'options'>,
@@ -42,7 +41,7 @@ export function runsHere(
   if (servesNatively(app, caller, [group], { model, format })) return false
   if (!app.localResponses.isOn) refuseKeeping('background')
   if (!toStore && body.bytes.length > turnBytesMax) fail('body_too_large', { limit: turnBytesMax })
-  // The request continues a response that is not stored here, which the next steps refuse by name.
+  // The request continues a response that is not stored here; a later step refuses it.
   if (!toStore) return false
   if (app.backgroundRuns.countOf(caller.userId) >= runsMax) fail('too_many_requests')
   return true
@@ -68,6 +67,7 @@ export async function answerInBackground(
     await release(app, opened)
     throw error
   })
+  call.notes.isContinued = true
   const made = make(app, begun).finally(() => app.backgroundRuns.remove(own))
   if (isStreamed) await streamLocal(app, call, own, -1)
   else call.answer('application/json', Buffer.from(JSON.stringify(own.response)))
@@ -104,15 +104,12 @@ async function openRun(
   return { request: Object.freeze({ ...opened, call: run.call }), dialogue, own, run }
 }
 
-async function make(
-  app: AnswerParts & Pick<RelayParts, 'failedCalls'>,
-  { request, dialogue, run }: Omit<Run, 'own'>,
-): Promise<void> {
+async function make(app: AnswerParts & EndParts, { request, dialogue, run }: Omit<Run, 'own'>): Promise<void> {
   try {
     await answerRequest(app, request, dialogue)
   } catch (error) {
     run.call.sendError(asAppError(app, run.call, error))
   }
   await run.end()
-  noteFailedCall(app, run.call, request.format.format)
+  noteEndOfCall(app, run.call, { kind: 'background', format: request.format.format })
 }

@@ -56,6 +56,8 @@ export class BackgroundRun {
     this.call.caller = call.caller
     this.call.asked = call.asked
     this.call.group = call.group
+    this.call.notes.holdMs = call.notes.holdMs
+    this.call.trace = call.trace
     this.#beat = app.deadlines.after(beatMs, () => this.#writeDown())
   }
 

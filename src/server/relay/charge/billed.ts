@@ -8,7 +8,7 @@ import { isWebSearch } from '../../protocols/hosted-tools.ts'
 import type { RequestFacts, WireFormat } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 
-/** What a charge and its log row are made of, beside the usage. It can be kept as JSON for a charge that comes later. */
+/** The facts for a charge and its log row, besides the usage. It can be stored as JSON for a later charge. */
 export interface Billed {
   readonly call: {
     readonly id: string
@@ -22,11 +22,11 @@ export interface Billed {
   readonly format?: Pick<WireFormat, 'format'> | undefined
   readonly group: string
   readonly price: Price
-  /** The prices of the models that may help, fixed like `price`. */
+  /** The prices of other models that may work for the call, fixed like `price`. */
   readonly otherPrices?: readonly Price[] | undefined
   /** Members that were taken out of the request because they have no price. */
   readonly leftOut?: readonly string[] | undefined
-  /** The same with what the channel's own format could not carry. */
+  /** `leftOut`, and the members that the channel's format cannot carry. */
   readonly dropped?: readonly string[] | undefined
   readonly attempts: readonly Attempt[]
   /** Why the channel was chosen. */
@@ -35,7 +35,7 @@ export interface Billed {
   readonly hold?: { readonly amount: number }
   /** Output limit of each completion that the balance put on the request. */
   readonly outputLimit?: number | undefined
-  /** Nothing has reached the caller: the channel is among the attempts that failed. */
+  /** The caller received nothing: the channel is listed among the failed attempts. */
   readonly isLost?: true
 }
 
@@ -48,7 +48,7 @@ export function droppedOf({
   return translation?.dropped ?? dropped ?? leftOut ?? []
 }
 
-/** The tier that the channel was asked for: without what it was not sent. */
+/** The tier that was requested from the channel, without members that were not sent. */
 export function tierSent(bill: Pick<Billed, 'facts' | 'translation' | 'dropped' | 'leftOut'>): Tier | undefined {
   const { requestedTier } = bill.facts
   const dropped = requestedTier && droppedOf(bill)
@@ -61,7 +61,7 @@ function inSnakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** One try on one channel, for the log row. `status` is 0 when there was no answer. */
+/** One attempt on one channel, for the log row. `status` is 0 without an answer. */
 export interface Attempt {
   readonly channel: number
   readonly key: number
@@ -71,37 +71,40 @@ export interface Attempt {
   readonly choice: Choice
 }
 
-/** What the translation of an attempt did, for the log row. */
+/** The translation of an attempt, for the log row. */
 export interface Translation {
   /** The format of the upstream. */
   readonly format: Format
   /** Fields of the request that it cannot carry. */
   readonly dropped: readonly string[]
-  /** What the reply holds and the caller's format cannot, gathered while it comes; absent in bills of older versions. */
+  /** Content of the reply that the caller's format cannot carry, collected while it arrives; absent in bills of older versions. */
   readonly replyDropped?: string[]
   /** Billed tools of the request that it does carry. */
   readonly hostedTools: readonly string[]
 }
 
-/** What is charged of a reply, apart from the price of its model. */
+/** The charged usage of a reply. */
 export interface BilledUsage {
-  /** `tier` is the tier that is charged, `toolCalls` bear the names that have a price. */
+  /** `tier` is the charged tier; `toolCalls` have the names that have a price. */
   readonly usage: Usage
-  /** What other models did, each at its own price. */
+  /** The usage of other models, each at its own price. */
   readonly others: readonly PricedUsage[]
 }
 
 type Asking = Pick<Billed, 'facts' | 'format' | 'price' | 'translation' | 'dropped' | 'leftOut' | 'otherPrices'>
 
 /**
- * What is charged of the usage that a reply reports: the tier as it was served, but none dearer than was asked for; the calls of tools under
- * the names that have a price, and once a request where the upstream's format does not count them; and the work of other models. Pure.
+ * The charged usage for a reported one: the served tier, but none more expensive than the requested one; tool calls under the names
+ * that have a price, counted once for each request when the upstream's format does not count them; and the usage of other models.
+ * Pure.
  */
 export function billedUsage(bill: Asking, reported: Usage): BilledUsage {
   const requestedTier = tierSent(bill)
-  const { tier: served, toolCalls: reportedCalls, byOthers, ...rest } = reported
+  const hasTools = reported.toolCalls !== undefined || hostedToolsOf(bill).length > 0
+  if (!requestedTier && !reported.tier && !reported.byOthers && !hasTools) return { usage: reported, others: none }
+  const { tier: served, toolCalls: _, byOthers, ...rest } = reported
   const tier = requestedTier || served ? chargedTier(bill.price, requestedTier, served) : undefined
-  const tools = reportedCalls || hostedToolsOf(bill).length > 0 ? billedTools(bill, reported) : undefined
+  const tools = hasTools ? billedTools(bill, reported) : undefined
   return {
     usage: { ...rest, ...tools, ...(tier ? { tier } : {}) },
     others: (byOthers ?? []).map((other) => {
@@ -112,6 +115,8 @@ export function billedUsage(bill: Asking, reported: Usage): BilledUsage {
     }),
   }
 }
+
+const none: readonly PricedUsage[] = []
 
 /** The price that was fixed for a model when the request was admitted; a dated name has that of its plain one. */
 function priceOfOther({ otherPrices = [], price }: Asking, model: string): Price {
@@ -130,7 +135,7 @@ function billedTools(bill: Asking, reported: Usage): Pick<Usage, 'searches'> & P
   for (const name of asked) if (!isCounted(bill, name)) calls.set(name, 1)
 
   const { web_search: searches = 0, ...others } = Object.fromEntries(calls)
-  // A picture that is paid by the piece is not paid by its tokens as well.
+  // A picture with a price of its own is not charged by its tokens too.
   const paysPictures = Object.keys(others).some((name) => isPicture(name) && (numberIn(toolUsd, name) ?? 0) > 0)
   return {
     searches,
@@ -140,8 +145,8 @@ function billedTools(bill: Asking, reported: Usage): Pick<Usage, 'searches'> & P
 }
 
 /**
- * The name under which calls are billed that the reply counts under another: the reply does not tell which search was asked for, nor how
- * large a container. Of several the dearest counts.
+ * The priced name for tool calls that the reply counts under a general name: it does not distinguish the kinds of search, or the
+ * sizes of containers. Of several requested tools, the most expensive one is charged.
  */
 function pricedName(bill: Asking, name: string): string {
   const { toolUsd, searchUsd } = bill.price
@@ -154,7 +159,7 @@ function pricedName(bill: Asking, name: string): string {
   return isPicture(name) && numberIn(toolUsd, name) === undefined ? 'image_generation' : name
 }
 
-/** A translated request orders the tools that it still carries. */
+/** A translated request has only the tools that its format can carry. */
 function hostedToolsOf({ facts, translation }: Asking): readonly string[] {
   return (translation ? translation.hostedTools : facts.hostedTools) ?? []
 }
@@ -163,7 +168,7 @@ function isPicture(name: string): boolean {
   return name.startsWith('image_generation')
 }
 
-/** Whether replies of the upstream say how often a tool was called. */
+/** Whether replies in the upstream's format count the calls of a tool. */
 function isCounted({ format, translation }: Asking, name: string): boolean {
   const upstream = translation?.format ?? format?.format
   return (upstream === undefined || counting.has(upstream)) && (countedTool.test(name) || isWebSearch(name))

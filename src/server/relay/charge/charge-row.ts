@@ -1,6 +1,6 @@
 import { numberIn } from '../../../contract/by-model.ts'
 import { type LogOther, logType } from '../../../contract/entities/log.ts'
-import type { Text } from '../../../contract/text.ts'
+import { inBothLanguages, type Text } from '../../../contract/text.ts'
 import {
   cachedTokens,
   cacheWriteBuckets,
@@ -26,7 +26,7 @@ type Answering = Pick<RunningChannel, 'id' | 'keyId'>
 export interface Ending {
   readonly usage: Usage
   readonly isEstimated: boolean
-  /** What was reported, where that is more than the request can have; `usage` is then what it can have. */
+  /** The reported usage when it exceeds the bound of the request; `usage` is then the bound. */
   readonly reported?: Usage | undefined
   readonly interrupted?: 'client' | 'upstream' | 'node' | 'moderation' | undefined
 }
@@ -68,7 +68,7 @@ export function chargeFor(
           user_id: caller.userId,
           created_at: at,
           type: logType.consume,
-          content: describePrice(charged),
+          content: priceTexts(charged).content,
           username: caller.username,
           token_id: caller.tokenId,
           token_name: caller.tokenName,
@@ -81,30 +81,24 @@ export function chargeFor(
           channel_id: channel.id,
           group: bill.group,
           request_id: call.id,
-          other: JSON.stringify(factors(bill, channel, upstreamModel, { ...ending, siteCost, billed }, nowMs)),
+          other:
+            priceTexts(charged).factors +
+            JSON.stringify(detailsOf(bill, channel, upstreamModel, { ...ending, siteCost, billed }, nowMs)).slice(1),
         }
       : null,
   }
 }
 
-function beyond(price: Price, reported: BilledUsage, charged: number): SiteCost {
-  return { amount: costBeyond(price, reported, charged), reason: 'usage_implausible' }
+/** The parts of a log row that are the same for every call at one price. */
+function priceTexts(price: Price): PriceTexts {
+  const known = textsOfPrices.get(price)
+  if (known) return known
+  const texts = { content: describePrice(price), factors: `${JSON.stringify(factorsOf(price)).slice(0, -1)},` }
+  textsOfPrices.set(price, texts)
+  return texts
 }
 
-function factors(
-  bill: Billed,
-  channel: Answering,
-  upstreamModel: string,
-  ending: Ending & { readonly siteCost: SiteCost | undefined; readonly billed: BilledUsage },
-  nowMs: number,
-): LogOther {
-  const { call, facts } = bill
-  const { reported, siteCost, billed } = ending
-  const { usage } = billed
-  const price = priceAt(bill.price, promptTokens(usage))
-  const dropped = droppedOf(bill)
-  const effort =
-    dropped.some((name) => effortMembers.has(name)) || facts.reasoningEffort === 'default' ? undefined : facts.reasoningEffort
+function factorsOf(price: Price) {
   return {
     model_ratio: price.modelRatio,
     completion_ratio: price.completionRatio,
@@ -113,37 +107,96 @@ function factors(
     cache_ratio: price.cacheRatio,
     create_cache_ratio: price.createCacheRatio,
     quota_per_unit: price.quotaPerUnit,
+  } satisfies Partial<LogOther>
+}
+
+interface PriceTexts {
+  readonly content: string
+  /** The beginning of the JSON object `other`. */
+  readonly factors: string
+}
+
+const textsOfPrices = new WeakMap<Price, PriceTexts>()
+
+function beyond(price: Price, reported: BilledUsage, charged: number): SiteCost {
+  return { amount: costBeyond(price, reported, charged), reason: 'usage_implausible' }
+}
+
+/**
+ * What `other` has beside the factors of the price. A member that is undefined is not written: one object costs a fraction of what
+ * spreading one for each condition does.
+ */
+function detailsOf(
+  bill: Billed,
+  channel: Answering,
+  upstreamModel: string,
+  ending: Ending & { readonly siteCost: SiteCost | undefined; readonly billed: BilledUsage },
+  nowMs: number,
+): Written<Details> & { readonly admin_info: Written<AdminInfo> } {
+  const { call, facts } = bill
+  const { reported, billed } = ending
+  const { usage } = billed
+  const tokensIn = promptTokens(usage)
+  const price = priceAt(bill.price, tokensIn)
+  const { source, steps } = bill.price
+  const dropped = droppedOf(bill)
+  const hasEffort = facts.reasoningEffort !== 'default' && !dropped.some((name) => effortMembers.has(name))
+  const isMapped = upstreamModel !== price.model
+  return {
     input_tokens: usage.input,
     cache_tokens: usage.cacheRead,
-    ...cacheWriteFields(price, usage),
+    cache_creation_tokens: usage.cacheWrite,
+    ...longCacheWrites(price, usage),
     output_tokens: usage.output,
-    ...(usage.reasoning > 0 ? { reasoning_tokens: usage.reasoning } : {}),
+    reasoning_tokens: usage.reasoning || undefined,
     ...apart(price, usage),
     ...extraFactors(bill, ending.usage.tier, billed),
-    frt: call.firstByteMs === 0 ? Math.max(0, nowMs - call.startedMs) : Math.max(0, call.firstByteMs - call.startedMs),
+    frt: Math.max(0, (call.firstByteMs || nowMs) - call.startedMs),
     use_time_ms: Math.max(0, nowMs - call.startedMs),
-    ...(ending.isEstimated ? { estimated: true as const } : {}),
-    ...(ending.interrupted ? { interrupted: ending.interrupted } : {}),
-    ...(reported ? { usage_implausible: true as const } : {}),
-    ...(price.unpriced ? { unpriced: true as const } : {}),
-    ...sourceOf(bill.price, promptTokens(usage)),
-    ...(upstreamModel === price.model ? {} : { is_model_mapped: true as const, upstream_model_name: upstreamModel }),
-    ...(effort ? { reasoning_effort: effort } : {}),
-    ...(bill.hold ? { held: bill.hold.amount } : {}),
-    ...(bill.outputLimit === undefined ? {} : { output_limit: bill.outputLimit }),
-    ...(bill.translation ? { upstream_format: bill.translation.format } : {}),
-    ...(dropped.length > 0 ? { dropped } : {}),
-    ...(bill.translation?.replyDropped?.length ? { reply_dropped: bill.translation.replyDropped } : {}),
-    admin_info: {
-      use_channel: [...bill.attempts.map((attempt) => attempt.channel), ...(bill.isLost ? [] : [channel.id])].map(String),
-      ...(bill.attempts.length > 0 ? { attempts: [...bill.attempts] } : {}),
-      ...(bill.choice && bill.choice !== 'only' ? { choice: bill.choice, key: channel.keyId } : {}),
-      address: call.client.address,
-      ...(reported ? { reported: reportedTokens(reported) } : {}),
-      ...(siteCost ? { site_cost: siteCost } : {}),
-    },
+    estimated: ending.isEstimated || undefined,
+    interrupted: ending.interrupted,
+    usage_implausible: reported && true,
+    unpriced: price.unpriced || undefined,
+    price_source: typeof source === 'object' ? 'public' : source,
+    price_vendor: typeof source === 'object' ? source.vendor : undefined,
+    price_date: typeof source === 'object' ? source.date : undefined,
+    price_above: steps?.findLast((step) => tokensIn > step.above)?.above,
+    is_model_mapped: isMapped || undefined,
+    upstream_model_name: isMapped ? upstreamModel : undefined,
+    reasoning_effort: (hasEffort && facts.reasoningEffort) || undefined,
+    held: bill.hold?.amount,
+    output_limit: bill.outputLimit,
+    upstream_format: bill.translation?.format,
+    dropped: dropped.length > 0 ? dropped : undefined,
+    reply_dropped: bill.translation?.replyDropped?.length ? bill.translation.replyDropped : undefined,
+    admin_info: adminInfo(bill, channel, ending),
   }
 }
+
+function adminInfo(
+  { attempts, isLost, choice, call }: Billed,
+  { id, keyId }: Answering,
+  { reported, siteCost }: Pick<Ending, 'reported'> & { readonly siteCost: SiteCost | undefined },
+): Written<AdminInfo> {
+  const isChosen = choice !== undefined && choice !== 'only'
+  const used = attempts.map(({ channel }) => String(channel))
+  if (!isLost) used.push(String(id))
+  return {
+    use_channel: used,
+    attempts: attempts.length > 0 ? [...attempts] : undefined,
+    choice: isChosen ? choice : undefined,
+    key: isChosen ? keyId : undefined,
+    address: call.client.address,
+    reported: reported && reportedTokens(reported),
+    site_cost: siteCost,
+  }
+}
+
+type AdminInfo = NonNullable<LogOther['admin_info']>
+type Details = Omit<LogOther, keyof ReturnType<typeof factorsOf> | 'admin_info'>
+
+/** As it is before it is written as JSON, which leaves out what is undefined. */
+type Written<Row> = { [Name in keyof Row]: Row[Name] | undefined }
 
 /** By which callers name their effort in a receipt. */
 const effortMembers: ReadonlySet<string> = new Set([
@@ -153,16 +206,6 @@ const effortMembers: ReadonlySet<string> = new Set([
   'output_config',
   'thinkingConfig',
 ])
-
-/** Where the price comes from, and the step of it that a prompt of so many tokens has reached. */
-function sourceOf({ source, steps }: Price, tokensIn: number): Partial<LogOther> {
-  const above = steps?.findLast((step) => tokensIn > step.above)?.above
-  return {
-    ...(typeof source === 'string' ? { price_source: source } : {}),
-    ...(typeof source === 'object' ? { price_source: 'public', price_vendor: source.vendor, price_date: source.date } : {}),
-    ...(above === undefined ? {} : { price_above: above }),
-  }
-}
 
 function reportedTokens(reported: Usage) {
   const { cacheExcess = 0 } = reported
@@ -176,6 +219,8 @@ function reportedTokens(reported: Usage) {
 /** What is not plain text in and out, with its factors, as far as there is any. */
 function apart(price: Price, usage: Usage): Partial<LogOther> {
   const { audioInput, audioOutput, cachedAudio, imageInput, imageOutput, cachedImage, videoOutput, calls, searches } = usage
+  const media = audioInput + audioOutput + cachedAudio + imageInput + imageOutput + cachedImage + videoOutput
+  if (media === 0 && calls === 1 && searches === 0) return nothing
   return {
     ...(audioInput > 0 || audioOutput > 0 ? { audio_ratio: price.audioRatio, audio_input: audioInput } : {}),
     ...(audioOutput > 0 ? { audio_completion_ratio: price.audioCompletionRatio, audio_output: audioOutput } : {}),
@@ -201,13 +246,14 @@ export function describePrice({ fixedUsd, modelRatio, completionRatio, groupRati
     { zh: `分组倍率 ${groupRatio}`, en: `group ratio ${groupRatio}` },
     ...more,
   ]
-  return `${parts.map(({ zh }) => zh).join('，')} / ${parts.map(({ en }) => en).join(', ')}`
+  return inBothLanguages({ zh: parts.map(({ zh }) => zh).join('，'), en: parts.map(({ en }) => en).join(', ') })
 }
 
 /** The factors of tiers, tools and other models in a log row, as far as there are any. */
 function extraFactors(bill: Billed, served: Tier | undefined, { usage, others }: BilledUsage): Partial<LogOther> {
   const { price } = bill
   const asked = tierSent(bill)
+  if (!asked && !usage.tier && !usage.toolCalls && others.length === 0) return nothing
   const factor = tierFactor(price, usage.tier)
   return {
     ...(asked ? { tier_asked: textOf(asked) } : {}),
@@ -218,23 +264,24 @@ function extraFactors(bill: Billed, served: Tier | undefined, { usage, others }:
   }
 }
 
-/** Tokens that were written to the cache by how long they are kept, with the factors of those beyond five minutes. */
-function cacheWriteFields(price: Price, usage: Usage): Pick<LogOther, 'cache_creation_tokens'> & Partial<LogOther> {
+/** Tokens that were written to the cache for longer than five minutes, by how long, with their factors. */
+function longCacheWrites(price: Price, usage: Usage): Partial<LogOther> {
+  if (!longCacheLifetimes.some((lifetime) => usage[cacheWriteBuckets[lifetime]] > 0)) return nothing
   const used = longCacheLifetimes.filter((lifetime) => usage[cacheWriteBuckets[lifetime]] > 0)
-  if (used.length === 0) return { cache_creation_tokens: usage.cacheWrite }
   return {
-    cache_creation_tokens: usage.cacheWrite,
     ...Object.fromEntries(used.map((lifetime) => [`cache_creation_${lifetime}_tokens`, usage[cacheWriteBuckets[lifetime]]])),
     cache_creation_factors: Object.fromEntries(used.map((lifetime) => [lifetime, price.cacheWriteFactors[lifetime]])),
   }
 }
+
+const nothing: Partial<LogOther> = Object.freeze({})
 
 function textOf(tier: Tier): string {
   return Object.values(tier).join(' ').slice(0, 100)
 }
 
 function toolFactors({ toolUsd }: Price, { toolCalls }: Usage): Partial<LogOther> {
-  if (!toolCalls) return {}
+  if (!toolCalls) return nothing
   const prices = Object.keys(toolCalls).map((name) => [name, numberIn(toolUsd, name) ?? 0] as const)
   return { tool_calls: toolCalls, tool_prices: Object.fromEntries(prices) }
 }
@@ -251,7 +298,8 @@ function iterationOf({ price: base, usage }: PricedUsage): NonNullable<LogOther[
     create_cache_ratio: price.createCacheRatio,
     input_tokens: usage.input,
     cache_tokens: usage.cacheRead,
-    ...cacheWriteFields(price, usage),
+    cache_creation_tokens: usage.cacheWrite,
+    ...longCacheWrites(price, usage),
     output_tokens: usage.output,
     ...(usage.calls === 1 ? {} : { calls: usage.calls }),
     ...(factor === 1 ? {} : { tier_factor: factor }),

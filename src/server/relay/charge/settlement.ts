@@ -10,19 +10,20 @@ import { withUnkept } from '../response/sse-interceptor.ts'
 import type { Ending } from './charge-row.ts'
 
 /**
- * What a reply is charged for: the upstream's numbers when it gave them, else a count of what was read and produced. Of a reply that was
- * interrupted the upstream may not have told all of its output yet, so that the larger of both numbers counts.
+ * The usage that a reply is charged for: the one that the upstream reported, else a count of prompt and output. An interrupted
+ * reply may have more output than the last report, so that the larger number counts.
  */
-export async function endingOf(
+export function endingOf(
   request: AdmittedRequest,
   partial: PartialReply,
   interrupted: Ending['interrupted'] = partial.stopped,
-): Promise<Ending> {
+): Promise<Ending> | Ending {
   const { usage } = partial
   const mark = interrupted ? { interrupted } : {}
   if (usage && (!interrupted || (partial.isComplete() && promptTokens(usage) > 0))) return { usage, isEstimated: false, ...mark }
-  const counted = await countUsage(request, partial)
-  return { usage: withCalls(larger(usage, counted), partial), isEstimated: true, ...mark }
+  return countUsage(request, partial).then((counted) => {
+    return { usage: withCalls(larger(usage, counted), partial), isEstimated: true, ...mark }
+  })
 }
 
 /** The checkpoint of a running stream: a fast estimate of what is charged if this process dies. */
@@ -49,7 +50,7 @@ function outputOf(partial: PartialReply): { kept: string; unkept: number } {
   return { kept, unkept: partial.unkept ?? 0 }
 }
 
-/** With the calls of paid tools that came before a usage could tell them. */
+/** Adds calls of paid tools that happened before a usage report could include them. */
 function withCalls(usage: Usage, partial: PartialReply): Usage {
   const { searches, toolCalls } = countCalls(partial.paidCalls?.() ?? [])
   return {
@@ -74,7 +75,10 @@ export function plausibleEnding(ending: Ending, bound: UsageBound | undefined): 
   return reported === ending.usage ? ending : { ...ending, usage }
 }
 
-/** Compares the estimate of a prompt with what the upstream itself has reported. Media are left out: their formulas are the vendors'. */
+/**
+ * Calibrates the estimate of a prompt with the reported number. Requests with media are left out: vendors count media by formulas
+ * of their own.
+ */
 export function learnFrom(
   { calibration }: { readonly calibration: Calibration },
   { facts, estimate, storingChannel }: AdmittedRequest,

@@ -23,8 +23,9 @@ import type { Body } from '../http/read-body.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { settingsOf } from '../response/translate.ts'
 import { expandHistory, findStoringChannel, namesHistory } from '../stored-responses/history.ts'
+import { callUpstream, type UpstreamCallParts } from '../upstream/call-upstream.ts'
 import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
-import { callerHeaders, callUpstream, type UpstreamCallParts } from '../upstream/request-target.ts'
+import { callerHeaders } from '../upstream/request-target.ts'
 
 type CountEndpoint = Extract<Endpoint, { kind: 'count' }>
 
@@ -133,7 +134,7 @@ async function askForCount(
 const triesMax = 2
 const timeoutMs = 15_000
 
-/** How a channel is asked for a count. */
+/** How tokens are counted at a channel. */
 interface Way {
   readonly model: string
   readonly count: UpstreamCount
@@ -162,7 +163,7 @@ function nextChannel(
   return pinned && !tried.has(pinned.id) ? pinned : undefined
 }
 
-/** Undefined for a channel that does not count what it would be asked, or that has lately refused to. */
+/** Undefined for a channel that cannot count tokens for this request, or has recently refused to. */
 function wayOf(app: Pick<RelayParts, 'steady'>, channel: RunningChannel, { facts, body, count }: Counted): Way | undefined {
   if ((silent.get(channel)?.get(facts.model) ?? 0) > app.steady()) return undefined
   const model = resolveModel(channel, facts.model)

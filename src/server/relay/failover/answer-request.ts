@@ -8,18 +8,21 @@ import type { Dialogue } from '../../protocols/dialogue.ts'
 import { type CallerError, ownError } from '../../protocols/error-body.ts'
 import { inDialect } from '../../protocols/error-dialect.ts'
 import { failedStream } from '../../protocols/openai-responses/failed-stream.ts'
+import type { AttemptTrace } from '../../usage/call-traces.ts'
+import { enterChannelBudgets } from '../admission/channel-budgets.ts'
 import type { AdmittedRequest, AttemptState, SharedByAttempts } from '../admitted-request.ts'
+import { noteEndOfAttempt } from '../charge/end-of-call.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { noteFailure, type UpstreamFailure } from '../upstream/failure.ts'
 import { type Attempted, type AttemptParts, attemptChannel } from './attempt.ts'
 import { settleLost } from './settle-attempt.ts'
 
 /** The parts that answering a request uses. */
-export type AnswerParts = AttemptParts & Pick<RelayParts, 'channels'>
+export type AnswerParts = AttemptParts & Pick<RelayParts, 'budgets' | 'channels'>
 
 /**
- * Answers a request that holds its quota. `dialogue` is its neutral form where that is known already. Throws what nobody expected, and then
- * nothing is held any more.
+ * Answers a request that holds its quota. `dialogue` is its neutral form, if that exists already. Rethrows an unexpected error
+ * after the hold is released.
  */
 export async function answerRequest(app: AnswerParts, request: AdmittedRequest, dialogue?: Dialogue): Promise<void> {
   const shared: SharedByAttempts = { failed: [], ...(dialogue ? { dialogue } : {}) }
@@ -40,7 +43,6 @@ export async function answerRequest(app: AnswerParts, request: AdmittedRequest, 
 async function attemptUntilAnswered(app: AnswerParts, request: AdmittedRequest, shared: SharedByAttempts): Promise<void> {
   const { call } = request
   const { failed } = shared
-  call.attempts = failed
   const isBound = request.caller.pinnedChannel !== 0 || request.storingChannel !== undefined
   const triesMax = isBound ? 1 : app.options.current.RetryTimes + 1
   const attempts = new ChannelAttempts(app, request, shared)
@@ -56,16 +58,19 @@ async function attemptUntilAnswered(app: AnswerParts, request: AdmittedRequest, 
     }
     const { channel, choice } = next
     const startedMs = app.steady()
-    const attempted = await attempts.attempt(channel, choice)
+    const trace = call.trace?.attempt(channel, startedMs)
+    const attempted = await attempts.attempt(channel, choice, trace)
     const { outcome } = attempted
     if (outcome === 'full') continue
     const broken = outcome === 'answered' ? (attempted.state.brokeOff ?? (call.isAborted ? leftByCaller : undefined)) : outcome
+    const { upstreamModel } = attempted.state
+    noteEndOfAttempt(app, call, { channel, choice, model: request.facts.model, upstreamModel, startedMs, failure: broken, trace })
     if (broken) {
       const { status, reason } = broken
       failed.push({ channel: channel.id, key: channel.keyId, status, reason, ms: app.steady() - startedMs, choice })
     }
     if (outcome === 'answered') {
-      app.metrics.upstreamAttempts.inc({ outcome: 'answered' })
+      app.metrics.upstreamAttempts.count('answered')
       return
     }
     last = outcome
@@ -77,6 +82,7 @@ async function attemptUntilAnswered(app: AnswerParts, request: AdmittedRequest, 
   if (lost?.lost) await settleLost(app, lost, lost.lost)
   else await release(app, request)
   if (!last) {
+    if (attempts.refusal) throw attempts.refusal
     if (waitMs === 0) fail('no_channel', { model: request.facts.model, group: request.group })
     call.sendError(ownError(new AppError('upstream_saturated'), { retryAfter: Math.min(Math.ceil(waitMs / 1000), 3600) }))
     return
@@ -87,7 +93,7 @@ async function attemptUntilAnswered(app: AnswerParts, request: AdmittedRequest, 
   call.sendError(failed.length > 1 ? { ...callerError, final: true } : callerError, request.format.stream?.errorEvent)
 }
 
-/** The channel was answering when its caller left. */
+/** The caller disconnected while the channel answered. */
 const leftByCaller = { status: 0, reason: 'client_closed' }
 
 /** Responses clients compact a conversation that is too long only when a stream event reports it, not when the status does. */
@@ -121,20 +127,28 @@ export async function release(app: Pick<RelayParts, 'ledger' | 'logger'>, { hold
   }
 }
 
+const none: ReadonlySet<number> = new Set()
+
 /** The channel attempts of one request: chooses the next channel from the results of the earlier ones. */
 class ChannelAttempts {
   readonly #app: AnswerParts
   readonly #request: AdmittedRequest
   readonly #shared: SharedByAttempts
-  readonly #tried = new Set<number>()
-  readonly #triedKeys = new Set<number>()
+  #tried: ReadonlySet<number> = none
+  #triedKeys: ReadonlySet<number> = none
   #full: Map<number, number> | undefined
+  #refusal: AppError | undefined
   #session: { readonly read: Session | undefined } | undefined
 
   constructor(app: AnswerParts, request: AdmittedRequest, shared: SharedByAttempts) {
     this.#app = app
     this.#request = request
     this.#shared = shared
+  }
+
+  /** Of the last channel whose budgets had no room for the request. */
+  get refusal(): AppError | undefined {
+    return this.#refusal
   }
 
   /** The channel and key for the next attempt. */
@@ -150,25 +164,36 @@ class ChannelAttempts {
       format: format.format,
       inputTokens,
       strategy: options.current.GroupRouting[group],
+      tried: this.#tried,
+      triedKeys: this.#triedKeys,
+      full: this.#full,
+      session: () => this.#readSession(),
     }
-    const tried = { tried: this.#tried, triedKeys: this.#triedKeys, full: this.#full }
-    return selectChannel(channels.current, { ...wanted, ...tried, session: () => this.#readSession() }, traffic)
+    return selectChannel(channels.current, wanted, traffic)
   }
 
   /** Runs an attempt and reports its result to the channel's health. `full`: the channel's limits are reached and it was not called. */
-  async attempt(channel: RunningChannel, choice: Choice): Promise<Attempted | { readonly outcome: 'full' }> {
+  async attempt(
+    channel: RunningChannel,
+    choice: Choice,
+    trace: AttemptTrace | undefined,
+  ): Promise<Attempted | { readonly outcome: 'full' }> {
     const [app, request, shared] = [this.#app, this.#request, this.#shared]
     const { call, facts, inputTokens } = request
+    const windows = app.budgets.windowsOfChannel(channel.id)
+    const refusal = windows ? await enterChannelBudgets(app, request.hold, windows) : undefined
+    if (refusal) {
+      this.#refusal = refusal.error
+      // The call is bound to this channel, full or not.
+      if (choice === 'pinned') throw refusal.error
+      return this.#leaveOut(channel, refusal.waitMs)
+    }
     const run = app.traffic.begin(channel, { id: call.id, model: facts.model, inputTokens, isPinned: choice === 'pinned' })
     try {
-      const saturatedMs = run.waitMs ? await run.waitMs : 0
-      if (saturatedMs > 0) {
-        this.#full ??= new Map()
-        this.#full.set(channel.id, saturatedMs)
-        return { outcome: 'full' }
-      }
+      const saturatedMs = run.waitMs ? await this.#queued(run.waitMs) : 0
+      if (saturatedMs > 0) return this.#leaveOut(channel, saturatedMs)
       const startedMs = app.steady()
-      const attempted = await attemptChannel(app, { request, shared, channel, choice })
+      const attempted = await attemptChannel(app, { request, shared, channel, choice, trace })
       const { outcome, state } = attempted
       if (outcome !== 'answered') this.#noteFailed(channel, outcome)
       else if (this.#session?.read) app.traffic.remember(this.#session.read.key, channel)
@@ -182,10 +207,23 @@ class ChannelAttempts {
     }
   }
 
+  #leaveOut({ id }: RunningChannel, waitMs: number): { readonly outcome: 'full' } {
+    this.#full ??= new Map()
+    this.#full.set(id, waitMs)
+    return { outcome: 'full' }
+  }
+
+  async #queued(waitMs: Promise<number>): Promise<number> {
+    const startedMs = this.#app.steady()
+    const saturatedMs = await waitMs
+    this.#request.call.notes.queueMs += Math.max(0, this.#app.steady() - startedMs)
+    return saturatedMs
+  }
+
   /** After a failure of a key the channel's other keys stay eligible; after any other failure the channel is excluded. */
   #noteFailed(channel: RunningChannel, failure: UpstreamFailure): void {
-    if (failure.isFaultOfKey) this.#triedKeys.add(channel.keyId)
-    else this.#tried.add(channel.id)
+    if (failure.isFaultOfKey) this.#triedKeys = new Set([...this.#triedKeys, channel.keyId])
+    else this.#tried = new Set([...this.#tried, channel.id])
   }
 
   #readSession(): Session | undefined {

@@ -2,8 +2,10 @@ import { noUsage, type Usage } from '../../../contract/usage.ts'
 import { mayBeMissing, withoutEndpoint } from '../../channels/missing-endpoints.ts'
 import { background } from '../../lib/logger.ts'
 import type { Core } from '../../options/core.ts'
+import type { AttemptTrace } from '../../usage/call-traces.ts'
 import type { AttemptState } from '../admitted-request.ts'
 import { billOf, chargeFor } from '../charge/charge-row.ts'
+import { noteEndOfAttempt } from '../charge/end-of-call.ts'
 import { endingOf, owedSoFar, plausibleEnding } from '../charge/settlement.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { isReading } from '../http/half-closed.ts'
@@ -12,12 +14,13 @@ import type { PartialReply, ResponseAdapter, Whole } from '../response/adapter.t
 import { moderatedAdapter } from '../response/moderated.ts'
 import { repliesIn } from '../response/pass-through.ts'
 import { type StreamOutcome, StreamReply } from '../response/stream.ts'
+import { tracedAdapter } from '../response/traced.ts'
 import { BytesReply, WholeReply } from '../response/whole.ts'
 import { notingAdapter, runsOn, storeAnswer, withdrawResponse } from '../stored-responses/store-answer.ts'
+import type { UpstreamCallParts } from '../upstream/call-upstream.ts'
 import { serverStopping, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
 import { HttpExchange, type Receiver, type Running, type Target } from '../upstream/http-exchange.ts'
 import { MultiExchange, type MultiTarget } from '../upstream/multi-exchange.ts'
-import type { UpstreamCallParts } from '../upstream/request-target.ts'
 import { WebSocketExchange } from '../upstream/websocket-exchange.ts'
 import { isWorthRetry, missingEndpoint, type Prepared, type PrepareParts, prepare } from './prepare-attempt.ts'
 import { type SettleParts, settle, settleGone, settleReply } from './settle-attempt.ts'
@@ -28,13 +31,13 @@ type AnyTarget = Target | MultiTarget
 /** The parts that sending a prepared request and settling its reply use. */
 type ExchangeParts = UpstreamCallParts &
   SettleParts &
-  Pick<RelayParts, 'callerLog' | 'localResponses' | 'metrics' | 'moderation' | 'undelivered'>
+  Pick<RelayParts, 'budgets' | 'callObservers' | 'callerLog' | 'localResponses' | 'metrics' | 'moderation' | 'undelivered'>
 
 /** The parts that an attempt uses. */
 export type AttemptParts = Core & PrepareParts & ExchangeParts & Pick<RelayParts, 'endpointMisses'>
 
 /** The input of an attempt. */
-type Begun = Pick<AttemptState, 'request' | 'shared' | 'channel' | 'choice'>
+type Begun = Pick<AttemptState, 'request' | 'shared' | 'channel' | 'choice' | 'trace'>
 
 /** The outcome of an attempt on a channel, and its state. */
 export interface Attempted {
@@ -43,55 +46,71 @@ export interface Attempted {
 }
 
 /**
- * Asks one channel. `answered`: the caller has their answer and the charge is durable, or the caller left and what was used is charged. A
- * failure: nothing was produced and nothing is charged, so another channel may be asked while nothing was sent.
+ * Sends the request to one channel. `answered`: the caller has the answer and its charge is durable, or the caller disconnected and
+ * the usage is charged. A failure: there is no output and no charge, so that another channel may be tried unless the answer is
+ * committed.
  */
 export async function attemptChannel(app: AttemptParts, begun: Begun): Promise<Attempted> {
-  const attempted = await attemptOnce(app, begun)
-  const { outcome, state } = attempted
+  const state = stateOf(begun)
+  const outcome = await attemptOnce(app, state)
   const missing = missingEndpoint(app, state, outcome)
-  if (missing) return attemptOnce(app, { ...begun, channel: withoutEndpoint(begun.channel, missing) })
-  if (outcome === 'answered' || !isWorthRetry(app, state, outcome)) return attempted
-  return attemptOnce(app, begun)
+  if (!missing && (outcome === 'answered' || !isWorthRetry(app, state, outcome))) return { outcome, state }
+  const again = stateOf(missing ? { ...begun, channel: withoutEndpoint(begun.channel, missing) } : begun)
+  return { outcome: await attemptOnce(app, again), state: again }
 }
 
-async function attemptOnce(app: PrepareParts & ExchangeParts, { request, shared, channel, choice }: Begun): Promise<Attempted> {
-  const state: AttemptState = { request, shared, channel, choice, upstreamModel: '' }
-  const prepared = await prepare(app, state)
-  if (prepared instanceof UpstreamFailure) return { outcome: withCleanFacts(prepared, channel), state }
-  return { outcome: await run(app, state, prepared), state }
+function stateOf({ request, shared, channel, choice, trace }: Begun): AttemptState {
+  return { request, shared, channel, choice, trace, upstreamModel: '' }
+}
+
+function attemptOnce(app: PrepareParts & ExchangeParts, state: AttemptState): Promise<Result> | Result {
+  const preparing = prepare(app, state)
+  if (preparing instanceof Promise) return preparing.then((prepared) => attemptPrepared(app, state, prepared))
+  return attemptPrepared(app, state, preparing)
+}
+
+function attemptPrepared(
+  app: ExchangeParts,
+  state: AttemptState,
+  prepared: Prepared | UpstreamFailure,
+): Promise<Result> | Result {
+  return prepared instanceof UpstreamFailure ? withCleanFacts(prepared, state.channel) : run(app, state, prepared)
 }
 
 function run(app: ExchangeParts, attempt: AttemptState, prepared: Prepared): Promise<Result> {
   const { request } = attempt
-  const target = notingRepeats(app, attempt, prepared.target)
-  const noting = request.format.continues ? notingAdapter(app, attempt, prepared.adapter) : prepared.adapter
+  const target = notingRepeats(app, attempt, attempt.trace ? traced(prepared.target, attempt.trace) : prepared.target)
+  const own = attempt.trace ? tracedAdapter(prepared.adapter, attempt.trace) : prepared.adapter
+  const noting = request.format.continues ? notingAdapter(app, attempt, own) : own
   const { completionRule } = app.moderation
   const adapter = completionRule ? moderatedAdapter(app, completionRule, request, noting) : noting
   if (request.facts.stream && request.format.stream) return attemptStream(app, attempt, target, adapter)
   return repliesIn(request) === 'bytes' ? attemptBytes(app, attempt, target) : attemptWhole(app, attempt, target, adapter)
 }
 
-/** Records a request that is repeated on another connection of its channel as an attempt in the log row. */
+/** Records a request that is repeated on another connection of its channel as a failed attempt in the log row. */
 function notingRepeats(
-  app: Pick<RelayParts, 'metrics' | 'steady'>,
-  { shared, channel, choice }: AttemptState,
+  app: Pick<RelayParts, 'callObservers' | 'metrics' | 'steady'>,
+  { request, shared, channel, choice, upstreamModel }: AttemptState,
   target: AnyTarget,
 ): AnyTarget {
+  const recorder = request.call.callRecorder?.attempt(channel)
   const startedMs = app.steady()
   const repeats = () => {
-    app.metrics.upstreamAttempts.inc({ outcome: 'unreachable' })
-    shared.failed.push({
-      channel: channel.id,
-      key: channel.keyId,
-      status: 0,
-      reason: 'kept_connection_closed',
-      ms: app.steady() - startedMs,
-      choice,
-    })
+    const failure = { status: 0, reason: 'kept_connection_closed' }
+    app.metrics.upstreamAttempts.count('unreachable')
+    const trace = request.call.trace?.attempt(channel, startedMs)
+    noteEndOfAttempt(app, request.call, { channel, choice, model: request.facts.model, upstreamModel, startedMs, failure, trace })
+    shared.failed.push({ channel: channel.id, key: channel.keyId, ...failure, ms: app.steady() - startedMs, choice })
   }
-  if ('calls' in target) return { ...target, calls: target.calls.map((call) => ({ ...call, repeats })) }
-  return { ...target, repeats }
+  if ('calls' in target) return { ...target, calls: target.calls.map((call) => ({ ...call, repeats, recorder })) }
+  return { ...target, repeats, recorder }
+}
+
+/** With the headers by which the upstream continues the trace. */
+function traced(target: AnyTarget, trace: AttemptTrace): AnyTarget {
+  const withTrace = (call: Target): Target => ({ ...call, headers: { ...call.headers, ...trace.headersTo(call.url) } })
+  return 'calls' in target ? { ...target, calls: target.calls.map(withTrace) } : withTrace(target)
 }
 
 /** Relays a binary reply. Its cost is known from the request, so every piece but the last passes at once. */
@@ -159,19 +178,22 @@ async function attemptWhole(
     return cleanFailure(attempt, outcome)
   }
 
-  if (await runsOn(attempt).catch((error: unknown) => disown(app, attempt, error))) {
+  const running = runsOn(attempt)
+  if (running && (await running.catch((error: unknown) => disown(app, attempt, error)))) {
     request.lease?.noteTokens(request.inputTokens)
     call.answer(outcome.contentType, outcome.write(noUsage))
     return 'answered'
   }
   const partial = whole({ ...outcome, usage: outcome.usage ?? exchange?.usage })
-  const ending = await endingOf(request, partial)
+  const counting = endingOf(request, partial)
+  const ending = counting instanceof Promise ? await counting : counting
   const body = outcome.write(ending.usage)
-  const isThere = isReading(call, app.deadlines, () => call.answerEarly(outcome.contentType, body))
-  if (!(await isThere)) return settleGone(app, attempt, exchange, partial)
+  const reading = isReading(call, app.deadlines, () => call.answerEarly(outcome.contentType, body))
+  if (!(reading instanceof Promise ? await reading : reading)) return settleGone(app, attempt, exchange, partial)
   const { contentType } = outcome
   if (!(await settleReply(app, attempt, ending, { contentType, body }))) return 'answered'
-  await storeAnswer(app, attempt, { whole: body })
+  const storing = storeAnswer(app, attempt, { whole: body })
+  if (storing) await storing
   call.answer(contentType, body)
   return 'answered'
 }
@@ -201,13 +223,16 @@ async function attemptStream(
   const first = firstMs > 0 ? app.deadlines.after(firstMs, () => reply.giveUp()) : undefined
   call.heartbeat = adapter.heartbeat
   const beats = keepAlive(app, attempt, { exchange, reply, heartbeat: adapter.heartbeat })
-  const outcome = await ended
-    .catch((error: unknown) => disown(app, attempt, error))
-    .finally(() => {
-      if (first) app.deadlines.cancel(first)
-      app.deadlines.cancel(beats.deadline)
-      call.onAborted(undefined)
-    })
+  let outcome: StreamOutcome | 'gone'
+  try {
+    outcome = await ended
+  } catch (error) {
+    disown(app, attempt, error)
+  } finally {
+    if (first) app.deadlines.cancel(first)
+    app.deadlines.cancel(beats.deadline)
+    call.onAborted(undefined)
+  }
 
   if (outcome === 'gone')
     return (await isLeftOpen(app, attempt)) ? 'answered' : settleGone(app, attempt, exchange, reply.interceptor)
@@ -236,15 +261,19 @@ async function completeStream(
   write = (billed: Usage) => reply.interceptor.ending(billed),
 ): Promise<Result> {
   const { request } = attempt
-  // Nobody reads on what was stopped. An upstream that leaves its socket open behind the terminal event keeps nobody waiting.
+  // The rest of a stopped reply is not read. An upstream that leaves its connection open after the terminal event is cut off.
   if (partial.stopped) exchange.abort()
   else if (!exchange.isOver) app.deadlines.after(1000, () => exchange.abort())
-  const ending = await endingOf(request, partial)
+  const counting = endingOf(request, partial)
+  const ending = counting instanceof Promise ? await counting : counting
   const last = write(ending.usage)
-  if (!(await isReading(request.call, app.deadlines, () => request.call.probe())))
-    return settleGone(app, attempt, exchange, partial)
+  const reading = isReading(request.call, app.deadlines, () => request.call.probe())
+  if (!(reading instanceof Promise ? await reading : reading)) return settleGone(app, attempt, exchange, partial)
+  const chargedMs = app.steady()
   await settle(app, attempt, ending)
-  await storeAnswer(app, attempt, { last })
+  request.call.notes.commitMs = Math.max(0, app.steady() - chargedMs)
+  const storing = storeAnswer(app, attempt, { last })
+  if (storing) await storing
   reply.close(last)
   return 'answered'
 }
@@ -256,7 +285,10 @@ function cleanFailure({ request, channel, upstreamModel }: AttemptState, failure
   return withCleanFacts(failure, channel, { upstream: upstreamModel, asked: request.facts.model, endpoint })
 }
 
-/** Starts an exchange, unless the call is over; when it is, the exchange is broken off, and `over` is told what that means for the attempt. */
+/**
+ * Starts an exchange unless the call is aborted. When the call is aborted, aborts the exchange and calls `over` with the outcome of
+ * the attempt.
+ */
 function startFor(call: ClientExchange, exchange: Running, over: (outcome: 'gone' | UpstreamFailure) => void): void {
   call.onAborted(() => {
     exchange.abort()
@@ -276,7 +308,7 @@ function exchangeOf({ deadlines }: Pick<RelayParts, 'deadlines'>, target: AnyTar
     : new HttpExchange(deadlines, target, receiver)
 }
 
-/** A response that could not be written down is nobody's: its name was not told, and it is to end. */
+/** A response whose row could not be stored has no owner: its id was not sent, and it is cancelled at the upstream. */
 function disown(
   app: UpstreamCallParts & Pick<RelayParts, 'logger' | 'pendingResponses'>,
   attempt: AttemptState,
@@ -286,7 +318,7 @@ function disown(
   throw error
 }
 
-/** A response in the background goes on without its stream, and is charged when it ends; what cannot be left is charged now. */
+/** A background response continues without its stream and is charged when it ends. When that is not possible, it is charged now. */
 async function isLeftOpen(app: Pick<RelayParts, 'logger'>, attempt: AttemptState): Promise<boolean> {
   try {
     return await runsOn(attempt)
@@ -310,8 +342,8 @@ interface Flowing {
 }
 
 /**
- * Every five seconds: a heartbeat after ten silent ones, a note of what the stream owes so far should this process die, and a look at
- * the caller. Who has taken nothing for minutes has left, whatever their connection says.
+ * Every five seconds: a heartbeat after ten seconds without output, a checkpoint of the cost so far in case this process dies, and
+ * a check of the caller. A caller that has read nothing for minutes is disconnected.
  */
 function keepAlive(
   app: Pick<RelayParts, 'deadlines' | 'ledger' | 'logger' | 'now' | 'options' | 'steady'>,
@@ -322,14 +354,14 @@ function keepAlive(
   const { call } = request
   const { first_byte_timeout_ms: firstMs = 0 } = channel.setting
   const isAwaited = request.toStore?.isBackground !== true
-  // A heartbeat opens the answer: while another channel may still take over for one that is late, there is none.
+  // A heartbeat commits the answer: there is none while another channel may still take over from a slow one.
   const silenceMaxMs = () => (reply.interceptor.hasOutput ? heartbeatAfterMs : Math.max(heartbeatAfterMs, firstMs))
   const beat = () => {
     if (call.isDisconnected) return
     const silentMs = app.steady() - call.lastWriteMs
     if (call.isBlocked && silentMs >= blockedMaxMs) return call.drop()
     if (!call.isBlocked && isAwaited && silentMs >= silenceMaxMs()) reply.heartbeat(heartbeat)
-    // What runs on is charged by its row when this process dies.
+    // A response that continues at the upstream has a row that charges it when this process dies.
     if (exchange.wasSent && !attempt.response?.written) checkpoint()
     app.deadlines.refresh(beats.deadline, checkpointEveryMs)
   }

@@ -1,9 +1,7 @@
 import type { OptionalEndpoint } from '../../../contract/entities/channel.ts'
-import type { OptionValues } from '../../../contract/options/index.ts'
 import { bodyOverrides, hasBodyOverrides } from '../../channels/body-overrides.ts'
 import { optionalEndpointOf, recordMissingEndpoint, withoutEndpoint } from '../../channels/missing-endpoints.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
-import { withHeaderOverrides } from '../../channels/override.ts'
 import { resolveModel } from '../../channels/select.ts'
 import { conversionOf, isRewritten, upstreamFormat } from '../../channels/upstream-format.ts'
 import { AppError } from '../../lib/failure.ts'
@@ -25,15 +23,15 @@ import { removedMembers, setDroppedHeader, strictError, unpricedOf } from '../re
 import { passThrough, repliesIn } from '../response/pass-through.ts'
 import { translate } from '../response/translate.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
-import type { Limits, Target } from '../upstream/http-exchange.ts'
+import type { Target } from '../upstream/http-exchange.ts'
 import type { MultiTarget } from '../upstream/multi-exchange.ts'
 import {
   callerHeaders,
-  keyedHeaders,
   limitedMembers,
   noteStreamOptionsRefused,
-  outgoingTo,
   refusesStreamOptions,
+  targetOf,
+  type WrittenRequest,
 } from '../upstream/request-target.ts'
 
 /** The parts that preparing a request uses. */
@@ -49,12 +47,20 @@ export interface Prepared {
 }
 
 /**
- * Makes the request that goes to a channel. In the caller's own format it is their bytes with only those top-level members changed that
- * must be; else it is written anew from the neutral form. A failure means that this channel cannot be asked.
+ * Makes the request for a channel. In the caller's format it has the caller's bytes, except for top-level members that must change;
+ * otherwise it is written from the neutral form. A failure means that this channel cannot be called.
  */
-export async function prepare(app: PrepareParts, attempt: AttemptState): Promise<Prepared | UpstreamFailure> {
+export function prepare(
+  app: PrepareParts,
+  attempt: AttemptState,
+): Promise<Prepared | UpstreamFailure> | Prepared | UpstreamFailure {
+  if (isHeavy(attempt.request.body.bytes.length)) return yieldWithPriority().then(() => write(app, attempt))
+  return write(app, attempt)
+}
+
+/** Synchronous when the request passes unchanged and needs no token or signature. */
+function write(app: PrepareParts, attempt: AttemptState): Promise<Prepared | UpstreamFailure> | Prepared | UpstreamFailure {
   const { request, channel } = attempt
-  if (isHeavy(request.body.bytes.length)) await yieldWithPriority()
   const mapped = resolveModel(channel, request.facts.model)
   const own = request.format.format
   const format = upstreamFormat(channel, { format: own, model: mapped, body: request.body.json })
@@ -67,25 +73,49 @@ export async function prepare(app: PrepareParts, attempt: AttemptState): Promise
   if (refused) return refused
   request.call.setHeader(turnStateHeader, '')
   setDroppedHeader(request, request.leftOut ?? [])
-  const written = passes
-    ? passBody(attempt, mapped)
-    : conversion
-      ? await convert(app, attempt, { conversion, model: mapped })
-      : await translate(app, attempt, { format, model: mapped })
+  if (conversion)
+    return convert(app, attempt, { conversion, model: mapped }).then((written) => address(app, attempt, format, written))
+  if (!passes) return translate(app, attempt, { format, model: mapped }).then((written) => address(app, attempt, format, written))
+  const written = passBody(attempt, mapped)
+  const { accessToken, sign } = channel.provider
+  if (accessToken || sign || written instanceof UpstreamFailure) return address(app, attempt, format, written)
+  try {
+    const target = targetOf(app, request, { channel, keyed: channel, format, written, replies: repliesIn(request) })
+    attempt.upstreamModel = written.upstreamModel
+    return { target, adapter: written.adapter }
+  } catch (error) {
+    return failureOf(error)
+  }
+}
+
+/** Makes the targets of a written request, with the access token or signature that a vendor requires. */
+async function address(
+  app: PrepareParts,
+  attempt: AttemptState,
+  format: Format,
+  written: Written | Converted | UpstreamFailure,
+): Promise<Prepared | UpstreamFailure> {
   if (written instanceof UpstreamFailure) return written
+  const { request, channel } = attempt
   try {
     const key = channel.provider.accessToken ? await app.accessTokens.get(channel) : channel.key
     if (key instanceof UpstreamFailure) return key
-    const keyed = { channel, key, format }
-    const target =
-      'requests' in written ? await targetsOf(app, request, keyed, written) : targetOf(app, request, { ...keyed, written })
+    const keyed = key === channel.key ? channel : { ...channel, key }
+    const replies = format === request.format.format ? repliesIn(request) : 'json'
+    const target = await ('requests' in written
+      ? targetsOf(app, request, { channel, keyed, format, replies }, written)
+      : signed(app, keyed, targetOf(app, request, { channel, keyed, format, written, replies })))
     attempt.upstreamModel = written.upstreamModel
-    return { target: target instanceof Promise ? await target : target, adapter: written.adapter }
+    return { target, adapter: written.adapter }
   } catch (error) {
-    // A key that does not have the form of its vendor: the operator's mistake, and no reason not to ask another channel.
-    if (error instanceof AppError) return new UpstreamFailure('unreachable', { own: error })
-    throw error
+    return failureOf(error)
   }
+}
+
+/** A key without the format of its vendor is a mistake of the operator; another channel may be tried. */
+function failureOf(error: unknown): UpstreamFailure {
+  if (error instanceof AppError) return new UpstreamFailure('unreachable', { own: error })
+  throw error
 }
 
 function passBody(attempt: AttemptState, mapped: string): Written | UpstreamFailure {
@@ -97,7 +127,8 @@ function passBody(attempt: AttemptState, mapped: string): Written | UpstreamFail
   const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
   const asksUsage = facts.stream && takesOptions && !facts.wantsUsage && reportsUsageOnRequest.has(format.format)
   const limited = limitedMembers(request, provider, { format: format.format, model: mapped, body: body.json })
-  const adjusted = provider.adjustBody?.({ ...body.json, ...limited }, format.format, mapped, callerHeaders(request)) ?? {}
+  const limitedBody = request.outputLimit === undefined ? body.json : { ...body.json, ...limited }
+  const adjusted = provider.adjustBody?.(limitedBody, format.format, mapped, callerHeaders(request)) ?? {}
   const refused = noteDropped(attempt, removedMembers(body.json, adjusted))
   if (refused) return refused
   const upstreamModel = typeof adjusted.model === 'string' ? adjusted.model : mapped
@@ -117,24 +148,26 @@ function passBody(attempt: AttemptState, mapped: string): Written | UpstreamFail
     upstreamModel,
     stream: facts.stream,
     ...changedBody(body, changes),
-    adapter: {
-      ...passThrough(request, { hideUsage: asksUsage, renameTo: upstreamModel === facts.model ? undefined : facts.model }),
-      ...passingBack(request, channel),
-    },
+    adapter: passThrough(
+      request,
+      { hideUsage: asksUsage, renameTo: upstreamModel === facts.model ? undefined : facts.model },
+      passingBack(request, channel),
+    ),
   }
 }
 
 /** Passes on the turn state header, which Codex sends back with its next request. */
-function passingBack({ call, format }: AdmittedRequest, channel: RunningChannel): Pick<ResponseAdapter, 'readHeaders'> {
-  if (format.format !== 'openai.responses' || !passesHeader('openai', channel, turnStateHeader)) return {}
-  return {
-    readHeaders({ [turnStateHeader]: state }) {
-      if (typeof state === 'string' && isVisible.test(state)) call.setHeader(turnStateHeader, state)
-    },
+function passingBack({ call, format }: AdmittedRequest, channel: RunningChannel): ResponseAdapter['readHeaders'] {
+  if (format.format !== 'openai.responses' || !passesHeader('openai', channel, turnStateHeader)) return undefined
+  return ({ [turnStateHeader]: state }) => {
+    if (typeof state === 'string' && isVisible.test(state)) call.setHeader(turnStateHeader, state)
   }
 }
 
-/** The body without thoughts of earlier turns that the vendor cannot read. What else that costs is named; a strict token refuses it. */
+/**
+ * The body without thoughts of earlier turns that the vendor cannot read. Other members that are dropped with them are listed; a
+ * strict token refuses the request.
+ */
 function readableBody(attempt: AttemptState, model: string): Body | UpstreamFailure {
   const { body, format } = attempt.request
   const { leavesReasoning = false } = attempt.shared
@@ -145,7 +178,7 @@ function readableBody(attempt: AttemptState, model: string): Body | UpstreamFail
   return noteDropped(attempt, dropped) ?? readable
 }
 
-/** Names what a channel of the caller's own format does not get; the refusal for a token that allows nothing to be lost. */
+/** Records members that a channel of the caller's format is not sent; returns the refusal for a strict token. */
 function noteDropped(attempt: AttemptState, names: readonly string[]): UpstreamFailure | undefined {
   if (names.length === 0) return undefined
   const { request } = attempt
@@ -155,7 +188,7 @@ function noteDropped(attempt: AttemptState, names: readonly string[]): UpstreamF
   return undefined
 }
 
-/** The caller's bytes, with these members set or (undefined) taken out. Another try starts from the caller's bytes again. */
+/** The caller's bytes, with these members set or (undefined) removed. Each attempt starts from the caller's bytes again. */
 function changedBody({ bytes, form }: Body, changes: Readonly<Record<string, unknown>>): Pick<Written, 'body' | 'contentType'> {
   const contentType = form?.contentType ?? 'application/json'
   if (Object.keys(changes).length === 0) return { body: bytes, contentType }
@@ -175,13 +208,13 @@ function writeMembers(changes: Readonly<Record<string, unknown>>): Record<string
 async function targetsOf(
   app: Pick<RelayParts, 'now' | 'options' | 'secrets' | 'upstream'>,
   request: AdmittedRequest,
-  keyed: { channel: RunningChannel; key: string; format: Format },
+  sent: Omit<WrittenRequest, 'written'>,
   { requests, steps }: Converted,
 ): Promise<MultiTarget> {
-  const { channel } = keyed
+  const { channel, keyed } = sent
   return {
     ...steps,
-    calls: await Promise.all(requests.map((written) => targetOf(app, request, { ...keyed, written }))),
+    calls: await Promise.all(requests.map((written) => signed(app, keyed, targetOf(app, request, { ...sent, written })))),
     taskTarget({ headers, ...call }, taskId) {
       const { 'content-type': _, ...others } = headers
       const url = new URL(channel.provider.taskUrl?.(channel, taskId) ?? call.url)
@@ -190,101 +223,19 @@ async function targetsOf(
   }
 }
 
-function targetOf(
-  app: Pick<RelayParts, 'now' | 'options' | 'secrets' | 'upstream'>,
-  request: AdmittedRequest,
-  sent: { channel: RunningChannel; key: string; format: Format; written: Written },
-): Target | Promise<Target> {
-  const { channel, key, format, written } = sent
-  const { provider } = channel
-  const { body, stream, upstreamModel } = written
-  const { current } = app.options
-  const url = urlFor(channel, format, {
-    model: upstreamModel,
-    stream,
-    version: channel.other === '' ? versionOf(current, provider, upstreamModel) : '',
-  })
-  const keyed = key === channel.key ? channel : { ...channel, key }
-  const headers = withHeaderOverrides(
-    keyed,
-    {
-      ...provider.headers(keyed, format, keyedHeaders(app, request, written)),
-      ...(format === 'anthropic.messages' ? claudeHeaders(current, upstreamModel) : {}),
-      'content-type': written.contentType,
-      accept: stream ? 'text/event-stream' : acceptOf[format === request.format.format ? repliesIn(request) : 'json'],
-      'accept-encoding': 'identity',
-      'user-agent': 'sluice',
-    },
-    callerHeaders(request),
-  )
-  const target: Target = {
-    dispatcher: app.upstream.for(outgoingTo(channel, url)),
-    url,
-    headers,
-    body,
-    framing: provider.framing?.(format, stream) ?? 'sse',
-    limits: limitsOf(channel),
-    statusCodeMapping: channel.statusCodeMapping,
-  }
-  return provider.sign ? signed(app, keyed, target) : target
-}
-
-/** The target with the vendor's signature. */
+/** The target with the vendor's signature, if it requires one. */
 async function signed({ now }: Pick<RelayParts, 'now'>, channel: RunningChannel, target: Target): Promise<Target> {
+  if (!channel.provider.sign) return target
   const { url, headers, body } = target
   if (isHeavy(body.length)) await yieldWithPriority()
-  const signature = await channel.provider.sign?.(channel, { method: 'POST', url, headers, body }, now())
-  return { ...target, url: signature?.url ?? url, headers: { ...headers, ...signature?.headers } }
+  const signature = await channel.provider.sign(channel, { method: 'POST', url, headers, body }, now())
+  return { ...target, url: signature.url ?? url, headers: { ...headers, ...signature.headers } }
 }
-const acceptOf = { json: 'application/json', text: 'text/plain, application/json', bytes: '*/*' } as const
-
-/** The API version that the operator has set for a model; '' where the channel has its own, or the provider none. */
-function versionOf(options: OptionValues, { versionsIn }: Provider, model: string): string {
-  if (versionsIn === null) return ''
-  const versions: Readonly<Record<string, string>> = options[versionsIn]
-  return versions[model] ?? versions.default ?? ''
-}
-
-/** Headers that the operator has set for a Claude model; they come before those of the provider. */
-function claudeHeaders(options: OptionValues, model: string): Record<string, string> {
-  const ofModel = options['claude.model_headers_settings'][model] ?? {}
-  return Object.fromEntries(Object.entries(ofModel).map(([name, values]) => [name.toLowerCase(), values.join(',')]))
-}
-
-/** URLs are the same for every request of a channel, format and model; a changed channel is a new object. */
-const urls = new WeakMap<RunningChannel, Map<string, URL>>()
-/** A channel whose list has an asterisk serves any number of names. */
-const urlsMax = 1000
-
-function urlFor(
-  channel: RunningChannel,
-  format: Format,
-  { model, stream, version }: { model: string; stream: boolean; version: string },
-): URL {
-  const ofChannel = urls.get(channel) ?? new Map<string, URL>()
-  const key = `${format} ${stream} ${version} ${model}`
-  const known = ofChannel.get(key)
-  if (known) return known
-  const url = new URL(channel.provider.url(version === '' ? channel : { ...channel, other: version }, format, model, stream))
-  if (ofChannel.size >= urlsMax) ofChannel.clear()
-  urls.set(channel, ofChannel.set(key, url))
-  return url
-}
-
-function limitsOf({ setting }: RunningChannel): Limits {
-  return {
-    headersMs: setting.headers_timeout_ms ?? defaults.headersMs,
-    idleMs: setting.idle_timeout_ms ?? defaults.idleMs,
-    totalMs: setting.total_timeout_ms ?? defaults.totalMs,
-  }
-}
-
-/** Whole answers of reasoning models take minutes before their first header; the official SDKs wait ten. */
-const defaults = { headersMs: 600_000, idleMs: 300_000, totalMs: 3_600_000 } as const
 
 /**
- * A Messages caller may leave the conversation with the vendor and send only what is new. An upstream that does not keep it would answer
- * without its beginning. The caller is told so in the words by which its SDK goes on without a thread. Undefined when all is well.
+ * A caller of Messages may let the vendor store the conversation and send only the new part. An upstream that does not store it
+ * would answer without the beginning. The error has the form that makes the SDK continue without a thread. Undefined when the
+ * channel can answer.
  */
 function refusedThread({ format, body }: AdmittedRequest, { keepsThreads }: Provider): UpstreamFailure | undefined {
   if (keepsThreads || format.format !== 'anthropic.messages' || !isObject(body.json.thread)) return undefined
@@ -293,9 +244,9 @@ function refusedThread({ format, body }: AdmittedRequest, { keepsThreads }: Prov
 }
 
 /**
- * Refusals that another wording of the same request avoids: an access token that was withdrawn before its time, `stream_options` where
- * an upstream does not know them, and sealed reasoning that no longer fits. Answers whether the channel is to be asked once more; what was
- * learnt is kept, so that this happens once.
+ * Refusals that a changed request avoids: an access token that was revoked early, `stream_options` that an upstream does not know,
+ * and sealed reasoning that is no longer valid. Returns whether to repeat the request to the channel; the finding is remembered, so
+ * that this happens once.
  */
 export function isWorthRetry(app: Pick<PrepareParts, 'accessTokens'>, attempt: AttemptState, failure: UpstreamFailure): boolean {
   const { request, shared, channel } = attempt
@@ -344,10 +295,10 @@ export function missingEndpoint(
   return isTranslatable && !storingChannel && !call.isCommitted && !call.isAborted ? endpoint : undefined
 }
 
-/** Of the requests that pass as they are, only those in Messages name the reasoning that they bring back. */
+/** Among requests that pass unchanged, only Messages marks the reasoning of earlier turns. */
 function mayLeaveReasoning({ translation, request: { format, body } }: AttemptState): boolean {
   return translation !== undefined || (format.format === 'anthropic.messages' && hasThoughts(body.json))
 }
 
-/** What vendors say of reasoning that was changed, or that another model or key has sealed. Source: protocols notes 3.7. */
+/** Error messages of vendors about reasoning that was changed, or sealed for another model or key. Source: protocols notes 3.7. */
 const staleReasoning = /signature|thinking.{0,80}(cannot be modified|must|expected)|encrypted.?content|thought_?signature/i

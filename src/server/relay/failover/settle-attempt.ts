@@ -1,7 +1,9 @@
+import { promptTokens } from '../../../contract/usage.ts'
 import { AppError } from '../../lib/failure.ts'
 import type { Charge } from '../../wallet/ledger.ts'
 import type { AttemptState } from '../admitted-request.ts'
 import { billOf, chargeFor, type Ending } from '../charge/charge-row.ts'
+import { noteCharge } from '../charge/end-of-call.ts'
 import { endingOf, learnFrom, plausibleEnding } from '../charge/settlement.ts'
 import { slotOf } from '../idempotency/undelivered-replies.ts'
 import type { RelayParts } from '../relay-parts.ts'
@@ -64,6 +66,7 @@ function beginSettling(
   request.lease?.noteTokens(charge.rollup.tokens)
   learnFrom(app, request, ending)
   app.traffic.used(channel, charge.rollup.tokens - request.inputTokens)
+  noteCharge(request.call.notes, charge, promptTokens(ending.usage))
   const settled = app.ledger.settle(request.hold, charge)
   if (!attempt.response) return { charge, settled }
   return { charge, settled: noteSettled(app, attempt, charge.rollup.tokens, settled) }
@@ -74,16 +77,18 @@ function beginSettling(
  * is kept for a repeat of the request on this node. Throws every error other than `database_unavailable`.
  */
 async function isSettled(
-  app: Pick<RelayParts, 'undelivered'>,
+  app: Pick<RelayParts, 'steady' | 'undelivered'>,
   attempt: AttemptState,
   { settled, charge, reply }: Undeliverable,
 ): Promise<boolean> {
+  const { call, caller, hold } = attempt.request
+  const chargedMs = app.steady()
   try {
     await settled
+    call.notes.commitMs = Math.max(0, app.steady() - chargedMs)
     return true
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'database_unavailable') throw error
-    const { call, caller, hold } = attempt.request
     const content = {
       ...reply,
       own: answerToStore(attempt, { whole: reply.body }),

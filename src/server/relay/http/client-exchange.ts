@@ -1,21 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { LogAttempt } from '../../../contract/entities/log.ts'
 import type { Language } from '../../../contract/text.ts'
-import { isDatabaseFailure } from '../../db/open.ts'
-import type { CallerLog } from '../../lib/caller-log.ts'
 import { chunkOf, lastChunk } from '../../lib/chunked.ts'
 import type { Client } from '../../lib/client-address.ts'
 import { AppError } from '../../lib/failure.ts'
 import { lingeringCloseAfterReply } from '../../lib/lingering-close.ts'
 import { takeOverChunking } from '../../lib/node-internals.ts'
 import { toByteText } from '../../lib/sse.ts'
-import type { Core } from '../../options/core.ts'
 import { type CallerError, errorBody, errorEvent, errorHeaders, ownError, statusFor } from '../../protocols/error-body.ts'
 import { inDialect } from '../../protocols/error-dialect.ts'
 import type { Dialect } from '../../protocols/format.ts'
 import type { Reframing, RequestFacts, UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
-import { quotaText } from '../../wallet/quota-text.ts'
+import type { CallTrace } from '../../usage/call-traces.ts'
+import { CallNotes } from '../../usage/ended-calls.ts'
+import type { CallRecorder } from './call-recorder.ts'
 import { type Body, readBody } from './read-body.ts'
 import type { RecordedReply, ReplyRecorder } from './reply-recorder.ts'
 
@@ -39,11 +37,15 @@ export class ClientExchange {
   heartbeat = ''
   /** Bytes of the body of the answer so far. */
   bytesOut = 0
-  /** Who called, for what, and which attempts have failed, as far as it is known: read for the log row of a call that fails. */
+  /** The caller, the request and the notes of its steps, as far as they are known; read at the end of the call. */
   caller: RelayCaller | undefined
   asked: Asked | undefined
   group = ''
-  attempts: readonly LogAttempt[] = noAttempts
+  readonly notes = new CallNotes()
+  /** Set when the call is recorded, or may be. */
+  callRecorder: CallRecorder | undefined
+  /** Set on a server that sends traces. */
+  trace: CallTrace | undefined
   #error: CallerError | undefined
   #isDisconnected = false
   #isHalfClosed = false
@@ -90,7 +92,6 @@ export class ClientExchange {
       if (this.outlivesCaller) this.#isDetached = true
       else this.#disconnect()
     }
-    this.response.once('close', onClose)
     this.#watchConnection(onClose)
     // A write after the client has disconnected emits a socket error; the `close` event is handled above.
     this.response.on('error', ignore)
@@ -103,13 +104,15 @@ export class ClientExchange {
       this.response.shouldKeepAlive = false
       this.#onHalfClosed?.()
     }
-    socket.once('end', halfClosed)
+    // Each of these events comes once; `once` would make a wrapper for it.
+    socket.on('end', halfClosed)
     // A pipelined response has no socket yet and gets no `close` event when the connection closes.
     const waits = this.response.socket === null
-    if (waits) socket.once('close', onClose)
-    this.response.once('close', () => {
+    if (waits) socket.on('close', onClose)
+    this.response.on('close', () => {
       socket.off('end', halfClosed)
       if (waits) socket.off('close', onClose)
+      onClose()
     })
   }
 
@@ -130,8 +133,9 @@ export class ClientExchange {
   }
 
   /**
-   * Writes what every client must ignore: an interim reply, or a heartbeat of a stream. A caller who has left answers the first such
-   * write with a reset, and the next one fails: then the caller is gone. Does nothing where the answer allows neither.
+   * Writes bytes that every client must ignore: an interim response, or a heartbeat of a stream. The connection of a client that
+   * has disconnected answers the first such write with a reset, and the next write fails. Does nothing when the answer allows
+   * neither.
    */
   probe(): void {
     if (this.#isDisconnected || this.#heldEnd || this.response.writableEnded || this.response.socket === null || this.isBlocked)
@@ -174,12 +178,15 @@ export class ClientExchange {
     this.#onAborted?.()
   }
 
-  /** How the call failed; undefined for one that has its answer. `error` is absent when its caller left before the answer was complete. */
+  /**
+   * How the call failed; undefined for an answered one. `error` is absent when the client disconnected before the answer was
+   * complete.
+   */
   get failure(): { readonly error: CallerError | undefined } | undefined {
     return this.#error || this.#isAborted ? { error: this.#error } : undefined
   }
 
-  /** Notes the error that the caller is told otherwise than by `sendError`. */
+  /** Records an error that the caller receives by other means than `sendError`. */
   noteError(error: CallerError | AppError): void {
     this.#error = error instanceof AppError ? ownError(error) : inDialect(this.dialect, error)
   }
@@ -191,8 +198,8 @@ export class ClientExchange {
   }
 
   /**
-   * Records the reply from here on, and holds its end back until `release`. A caller who leaves before the reply has begun does not end the
-   * call: a retry gets what was recorded.
+   * Records the reply from here on, and holds its end back until `release`. A client that disconnects before the reply has begun
+   * does not abort the call: a retry gets the recorded reply.
    */
   record(recorder: ReplyRecorder): void {
     this.#recorder = recorder
@@ -211,18 +218,21 @@ export class ClientExchange {
 
   /** Sends the recorded reply to an earlier request. */
   replay({ requestId, status, headers, body }: RecordedReply): void {
-    this.response.writeHead(status, {
+    this.bytesOut = body.length
+    this.#writeHead(status, {
       ...headers,
       ...this.idHeaders(),
       'content-length': String(body.length),
       'idempotent-replayed': 'true',
       'x-sluice-original-request-id': requestId,
     })
+    this.callRecorder?.addToReply(body)
     this.response.end(body)
   }
 
   #writeHead(status: number, headers: Readonly<Record<string, string>>): void {
     this.#recorder?.begin(status, headers)
+    this.callRecorder?.beginReply(status, headers)
     this.response.writeHead(status, headers)
   }
 
@@ -246,17 +256,18 @@ export class ClientExchange {
     this.#framesChunks = takeOverChunking(this.response)
   }
 
-  /** Writes a piece of the answer, as byte text. False means that the caller does not take it as fast: see `whenDrained`. */
+  /** Writes a piece of the answer, as byte text. Returns false when the client reads more slowly: see `whenDrained`. */
   write(byteText: string, nowMs: number): boolean {
     if (this.firstByteMs === 0) this.firstByteMs = nowMs
     this.lastWriteMs = nowMs
     const out = this.#reframing ? this.#reframing.push(byteText) : byteText
     this.bytesOut += out.length
+    this.callRecorder?.addToReply(out)
     if (this.#recorder) this.#recordPiece(this.#recorder, Buffer.from(out, 'latin1'))
     return this.#isDetached || this.response.write(this.#framesChunks ? chunkOf(out) : out, 'latin1')
   }
 
-  /** Calls `listener` once, when the caller has taken what was written. One waits at a time; a second is not called. */
+  /** Calls `listener` once, when the client has read what was written. Only one listener waits at a time; a second one is ignored. */
   whenDrained(listener: () => void): void {
     if (this.#waitsForDrain) return
     this.#waitsForDrain = true
@@ -266,12 +277,12 @@ export class ClientExchange {
     })
   }
 
-  /** The caller has not yet taken what was written. */
+  /** The client has not yet read what was written. */
   get isBlocked(): boolean {
     return this.response.writableNeedDrain
   }
 
-  /** Breaks the connection; the caller counts as gone. */
+  /** Closes the connection; the client counts as disconnected. */
   drop(): void {
     this.response.destroy()
   }
@@ -284,6 +295,8 @@ export class ClientExchange {
 
   #endStream(byteText: string): void {
     const out = this.#reframing ? this.#reframing.push(byteText) + this.#reframing.end() : byteText
+    this.bytesOut += out.length
+    this.callRecorder?.addToReply(out)
     this.#finish(this.#recorder && Buffer.from(out, 'latin1'), () =>
       this.response.end(this.#framesChunks ? chunkOf(out) + lastChunk : out, 'latin1'),
     )
@@ -298,6 +311,7 @@ export class ClientExchange {
 
   /** Sends a whole answer. */
   answer(contentType: string, body: Buffer): void {
+    this.bytesOut = body.length
     if (this.#isWhole) {
       this.response.end(body.subarray(this.#sentEarly))
       return
@@ -314,18 +328,19 @@ export class ClientExchange {
   #beginWhole(contentType: string, body: Buffer): void {
     this.#isWhole = true
     this.#writeHead(200, { 'content-type': contentType, 'content-length': String(body.length), ...this.idHeaders() })
+    this.callRecorder?.addToReply(body)
   }
 
   /**
-   * Sends an error in the caller's dialect: as the answer, or as the last event of a stream that has begun. `write` makes that event
-   * where it depends on what was sent before.
+   * Sends an error in the caller's dialect: as the answer, or as the last event of a stream that has begun. `write` makes that
+   * event for formats where it depends on earlier events.
    */
   sendError(error: CallerError | AppError, write?: (errorFacts: UpstreamErrorFacts) => string | undefined): void {
     const errorFacts = error instanceof AppError ? ownError(error) : inDialect(this.dialect, error)
     const errorOptions = { requestId: this.id, language: this.language }
     if (this.#isDisconnected || this.response.writableEnded || this.#heldEnd) return
     this.#error = errorFacts
-    // A whole answer that has begun cannot become an error: its caller sees that it is cut short.
+    // A whole answer that has begun cannot become an error: the client sees that it is incomplete.
     if (this.#isWhole) {
       this.drop()
       return
@@ -345,14 +360,16 @@ export class ClientExchange {
       'content-length': String(this.bytesOut),
       ...(isWhole ? {} : { connection: 'close' }),
     })
+    this.callRecorder?.addToReply(Buffer.from(body))
     this.#recorder?.complete()
     this.#finish(this.#recorder && Buffer.from(body), () => this.response.end(body))
   }
 
   /** Sets an additional response header; an empty value removes it. */
   setHeader(name: string, value: string): void {
-    if (value === '') delete this.#headers[name]
-    else this.#headers[name] = value
+    if (value !== '') this.#headers[name] = value
+    // `delete` alone would make every later use of the object slow.
+    else if (name in this.#headers) delete this.#headers[name]
   }
 
   idHeaders(): Record<string, string> {
@@ -365,33 +382,9 @@ export class ClientExchange {
   }
 }
 
-/** What a call asks for, as far as it was read. */
+/** The model and stream flag of a request, as far as they were read. */
 type Asked = Partial<Record<keyof Pick<RequestFacts, 'model' | 'stream'>, unknown>>
 
-const noAttempts: readonly LogAttempt[] = []
 const oneWriteBelow = 16 * 1024
 
 function ignore(): void {}
-
-interface ErrorParts extends Pick<Core, 'options'> {
-  readonly callerLog: CallerLog
-}
-
-/** The error to send to the caller. An unexpected error is logged and becomes `internal` with the request id. */
-export function asAppError(app: ErrorParts, call: ClientExchange, error: unknown): AppError {
-  if (error instanceof AppError) return withAmounts(app, error)
-  if (isDatabaseFailure(error)) return new AppError('database_unavailable', {}, { cause: error })
-  app.callerLog.of(call.client).error({ error, request: call.id }, 'relay request failed')
-  return new AppError('internal', { request: call.id }, { cause: error })
-}
-
-/** Replaces quota units in the parameters by amounts as the site displays them. */
-function withAmounts(app: Pick<Core, 'options'>, error: AppError): AppError {
-  const { have, need } = error.params
-  if (typeof have !== 'number' || typeof need !== 'number') return error
-  return new AppError(
-    error.code,
-    { ...error.params, have: quotaText(app, have, 'down'), need: quotaText(app, need, 'up') },
-    error,
-  )
-}

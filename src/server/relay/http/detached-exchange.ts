@@ -4,22 +4,22 @@ import { newDetachedRequest } from '../../lib/node-internals.ts'
 import { EventBlocks, eventsIn } from '../../lib/sse.ts'
 import type { SocketPeer } from './socket-peer.ts'
 
-/** What becomes of the events and the errors of an answer. */
+/** Turns the events and errors of an answer into messages. */
 interface FrameSink {
-  /** What is sent before the first event, by the headers of the answer; undefined for nothing. */
+  /** The message before the first event, made of the headers of the answer; undefined for none. */
   opening?(headers: Readonly<Record<string, unknown>>): string | undefined
   event(data: string): string
   error(status: number, body: string): string
 }
 
 /**
- * The answer to one request that came as a message, or that nobody waits for: to the relay it is an HTTP answer, to who takes it each of its
- * events is a message. It holds back when they do not take them.
+ * The answer to a request that arrived as a message or runs in the background. The relay writes it like an HTTP response; each
+ * event of it becomes one message to the peer, with back-pressure.
  */
 export class FrameResponse extends Writable {
   statusCode = 200
   headersSent = false
-  /** Another connection than that of HTTP. */
+  /** There is no HTTP connection. */
   readonly socket = null
   readonly chunkedEncoding = false
   readonly #peer: Pick<SocketPeer, 'send'>
@@ -35,9 +35,9 @@ export class FrameResponse extends Writable {
     this.#sink = sink
   }
 
-  /** As the relay's `Call` takes it: of an answer of HTTP it uses what stands here, and nothing else. */
+  /** This object as a `ServerResponse`: it implements the members that `ClientExchange` uses. */
   asResponse(): ServerResponse {
-    // See above: the members of this class are those that `Call` touches.
+    // `ClientExchange` uses only members that this class implements.
     return this as unknown as ServerResponse
   }
 
@@ -82,7 +82,10 @@ export class FrameResponse extends Writable {
 
 const eventBytesMax = 16 * 1024 * 1024
 
-/** A request with a body and `more` headers of its own and the headers of another, on no connection: what it answers goes elsewhere. */
+/**
+ * A request without a connection: with the headers of another request, `more` headers and a body. Its answer goes to a
+ * `FrameResponse`.
+ */
 export function detachedRequest(
   from: IncomingMessage,
   path: string,

@@ -2,9 +2,9 @@ import type { Deadlines } from '../../lib/timer-wheel.ts'
 import type { ClientExchange } from './client-exchange.ts'
 
 /**
- * Clients that close their writing side (FIN) before the response. They may still read, as `nc -N` does, or have closed the connection:
- * TCP shows the difference only by the reset that answers the next write. Such a client is probed twice, then periodically, and once
- * more before it is charged for a complete answer.
+ * Clients that close their writing side (FIN) before the response. They may still read, as `nc -N` does, or may have closed the
+ * connection: TCP shows the difference only by the reset that answers the next write. Such a client is probed twice, then
+ * periodically, and once more before it is charged for a complete answer.
  */
 
 /** Most short answers are complete before the first probe. */

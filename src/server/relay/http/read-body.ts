@@ -10,11 +10,11 @@ import { withoutRepeatedKeys } from '../../lib/splice-json.ts'
 import { isHeavy, yieldToEventLoop, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import { isObject, type JsonObject, type UploadedFile } from '../../protocols/wire-format.ts'
 
-/** The request's body: its bytes, kept as they came, and the object that they say. */
+/** The body of a request: its unchanged bytes, and the object that they encode. */
 export interface Body {
   readonly bytes: Buffer
   readonly json: JsonObject
-  /** Of a form, which goes on as a form; absent for JSON. */
+  /** The fields of a form, which is forwarded as a form; absent for JSON. */
   readonly form?: SentForm
 }
 
@@ -39,7 +39,7 @@ function zstandard(): [string, Inflate][] {
 /** Far beyond every real request; a text of another shape would take a parser seconds. */
 const shapeMax = { depth: 100, parts: 250_000, entries: 2_000_000 } as const
 
-/** Why a body is no JSON that is taken. */
+/** Why a JSON body is refused. */
 const reasons = {
   depth: { zh: `嵌套超过 ${shapeMax.depth} 层`, en: `nested deeper than ${shapeMax.depth} levels` },
   parts: { zh: '内容过多', en: 'it has too many parts' },
@@ -49,28 +49,51 @@ const reasons = {
 } as const
 
 /**
- * Reads a JSON body, inflated when the caller compressed it, without a byte order mark and with each key once: what is authorised and
- * priced is what goes upstream. Throws `body_too_large` before buffering more than the limit, `encoding_unsupported`, `bad_json`, or
- * `bad_request` when the caller leaves.
+ * Reads a JSON body, inflated when the caller compressed it, without a byte order mark and with each key once: what is authorised
+ * and priced is what goes upstream. Throws `body_too_large` before buffering more than the limit, `encoding_unsupported`,
+ * `bad_json`, or `bad_request` when the client disconnects.
  */
-export async function readBody(request: IncomingMessage, limitBytes = bodyLimitBytes): Promise<Body> {
+export function readBody(request: IncomingMessage, limitBytes = bodyLimitBytes): Promise<Body> {
+  const encoding = request.headers['content-encoding']
+  const contentType = request.headers['content-type']
+  return readBytes(request, limitBytes, (raw) => {
+    const isUsual = encoding === undefined && contentType === 'application/json' && !isHeavy(raw.length)
+    return isUsual ? readJson(raw) : readUnusual(raw, request, limitBytes)
+  })
+}
+
+/** A body that is compressed, large, or not JSON. */
+async function readUnusual(raw: Buffer, request: IncomingMessage, limitBytes: number): Promise<Body> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
-  const raw = await readBytes(request, limitBytes)
   const inflated = encoding === 'identity' || encoding === '' ? raw : await inflateBytes(raw, encoding, limitBytes)
   const contentType = request.headers['content-type'] ?? ''
   if (isHeavy(inflated.length)) await yieldToEventLoop()
   if (isForm(contentType)) return { bytes: inflated, ...readForm(inflated, contentType) }
 
+  if (!isHeavy(inflated.length)) return readJson(inflated)
   const bytes = withoutMark(inflated)
-  const shape = shapeOf(bytes, shapeMax)
-  if (typeof shape === 'string') fail('bad_json', { reason: shape === 'depth' ? reasons.depth : reasons.parts })
-  const json = parseObject(isHeavy(bytes.length) ? await decodeInTurns(bytes) : bytes.toString('utf8'))
-  if (shape.topMembers === Object.keys(json).length) return { json, bytes }
-  if (isHeavy(bytes.length)) await yieldWithPriority()
+  const members = topMembersOf(bytes)
+  const json = parseObject(await decodeInTurns(bytes))
+  if (members === Object.keys(json).length) return { json, bytes }
+  await yieldWithPriority()
   return { json, bytes: withoutRepeatedKeys(bytes) }
 }
 
-/** Ends in a turn in which nothing was decoded. UTF-8 beyond ASCII takes longer to decode than to parse. */
+function readJson(sent: Buffer): Body {
+  const bytes = withoutMark(sent)
+  const members = topMembersOf(bytes)
+  const json = parseObject(bytes.toString('utf8'))
+  return { json, bytes: members === Object.keys(json).length ? bytes : withoutRepeatedKeys(bytes) }
+}
+
+/** The number of members of the object, repeated ones included. Throws `bad_json` for a text that a parser would need too long for. */
+function topMembersOf(bytes: Buffer): number {
+  const shape = shapeOf(bytes, shapeMax)
+  if (typeof shape === 'string') fail('bad_json', { reason: shape === 'depth' ? reasons.depth : reasons.parts })
+  return shape.topMembers
+}
+
+/** Resolves in an iteration of the event loop of its own: UTF-8 beyond ASCII takes longer to decode than to parse. */
 async function decodeInTurns(bytes: Buffer): Promise<string> {
   const decoder = new StringDecoder('utf8')
   let text = ''
@@ -99,14 +122,15 @@ function withoutMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
 }
 
-function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  const declared = Number(request.headers['content-length'] ?? 0)
-  if (declared > limitBytes) fail('body_too_large', { limit: limitBytes })
-  // Who left while they were authenticated sends no more events.
-  if (request.destroyed) fail('bad_request', { reason: 'the request was cut off' })
-
+/** Resolves with the result of `read` for the bytes. */
+function readBytes(request: IncomingMessage, limitBytes: number, read: (raw: Buffer) => Body | Promise<Body>): Promise<Body> {
   return new Promise((resolve, reject) => {
+    const declared = Number(request.headers['content-length'] ?? 0)
+    if (declared > limitBytes) fail('body_too_large', { limit: limitBytes })
+    // A client that disconnected during authentication emits no further events.
+    if (request.destroyed) fail('bad_request', { reason: 'the request was cut off' })
     const collected = new ByteCollector(declared)
+    // Each of the events below comes once; `once` would make a wrapper for it.
     request.on('data', (chunk: Buffer) => {
       if (collected.size + chunk.length <= limitBytes) {
         collected.push(chunk)
@@ -116,10 +140,16 @@ function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer
       request.removeAllListeners('data')
       reject(failure(() => fail('body_too_large', { limit: limitBytes })))
     })
-    request.once('end', () => resolve(collected.bytes()))
-    request.once('error', (cause) => reject(failure(() => fail('bad_request', { reason: 'the request was cut off' }, { cause }))))
-    request.once('close', () => {
-      // Every request closes in the end: only one without its end was cut off, and only then is an error worth its making.
+    request.on('end', () => {
+      try {
+        resolve(read(collected.bytes()))
+      } catch (error) {
+        reject(error)
+      }
+    })
+    request.on('error', (cause) => reject(failure(() => fail('bad_request', { reason: 'the request was cut off' }, { cause }))))
+    request.on('close', () => {
+      // Every request emits `close`; only an incomplete one was cut off, and only then an error is created.
       if (!request.readableEnded) reject(failure(() => fail('bad_request', { reason: 'the request was cut off' })))
     })
   })
@@ -144,13 +174,13 @@ function failure(throwing: () => never): unknown {
   }
 }
 
-/** A multipart form. Its texts are the members of `json`; a name that comes twice is a list. Files are views of the body's bytes. */
+/** A multipart form. Its texts are the members of `json`; a repeated name is a list. Files are views of the body's bytes. */
 interface SentForm extends Form {
   readonly contentType: string
   readonly files: readonly UploadedFile[]
 }
 
-/** Far beyond every real form; taking one of very many parts apart holds everybody up. */
+/** Far beyond every real form; parsing very many parts blocks other requests. */
 const formPartsMax = 1000
 
 function isForm(contentType: string): boolean {
@@ -171,13 +201,13 @@ function readForm(bytes: Buffer, contentType: string): { json: JsonObject; form:
     else texts.set(name, [...(texts.get(name) ?? []), body.toString('utf8')])
   }
   const json = Object.fromEntries(Array.from(texts, ([field, values]) => [field, values.length === 1 ? values[0] : values]))
-  // Written anew, so that the boundary that took the form apart here is the one that does upstream.
+  // The header is rewritten, so that the upstream parses the form with the same boundary.
   const type = new MIMEType('multipart/form-data')
   type.params.set('boundary', form.boundary)
   return { json, form: { ...form, contentType: String(type), files } }
 }
 
-/** The form with these fields set or (undefined) taken out; everything else stays where it was. Throws `bad_request`. */
+/** The form with these fields set or (undefined) removed; all others are unchanged. Throws `bad_request`. */
 export function changedForm(bytes: Buffer, form: SentForm, changes: Readonly<Record<string, unknown>>): Buffer {
   const texts = Object.entries(changes).map(([name, value]) => [name, value === undefined ? undefined : String(value)])
   try {

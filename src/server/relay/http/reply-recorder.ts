@@ -1,4 +1,4 @@
-/** A complete reply, as it can be sent again. */
+/** A complete reply that can be sent again. */
 export interface RecordedReply {
   /** The request that it was made for. */
   readonly requestId: string
@@ -7,7 +7,7 @@ export interface RecordedReply {
   readonly body: Buffer
 }
 
-/** Records the reply of one call while it is written, up to a size. What exceeds it is not kept in memory. */
+/** Records the reply of one call while it is written, up to a size. A larger reply is not kept in memory. */
 export class ReplyRecorder {
   readonly #requestId: string
   readonly #bytesMax: number
@@ -33,7 +33,7 @@ export class ReplyRecorder {
     else this.#pieces.push(piece)
   }
 
-  /** The reply is complete. One that ends otherwise, as with an error event in a stream, stays incomplete. */
+  /** Marks the reply as complete. A reply that ends otherwise, as with an error event in a stream, stays incomplete. */
   complete(): void {
     this.#isComplete = true
   }

@@ -3,17 +3,17 @@ import { AppError } from '../../lib/failure.ts'
 import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
 
 export interface PeerListener {
-  /** One message at a time: the next is not taken, and hardly read, before this one is done. */
+  /** Handles one message at a time: the next one waits until this one is done. */
   message(text: string): Promise<void> | void
-  /** Once, when everything before it was taken. */
+  /** Called once, after all messages before it were handled. */
   closed(code: number, reason: string): void
-  /** `message` threw, or the peer sent what is no text. */
+  /** `message` threw, or the peer sent a message that is not text. */
   failed(error: unknown): void
 }
 
 /**
- * One end of a relayed WebSocket. Its messages are taken one after the other, and while one is being worked on no more are read; what is
- * sent waits until the other end takes it. So neither end can pile up more than it sends at once. An end that answers no ping is gone.
+ * One side of a relayed WebSocket, with back-pressure. Its messages are handled one after the other, and reading pauses meanwhile;
+ * sending waits until the peer has read. So neither side can fill the memory. A peer that answers no ping is disconnected.
  */
 export class SocketPeer {
   readonly #socket: WebSocket
@@ -34,7 +34,7 @@ export class SocketPeer {
     socket.on('pong', () => {
       this.#isAlive = true
     })
-    // A close follows, which tells all that matters.
+    // A close event follows and is handled.
     socket.on('error', () => {})
     socket.once('close', (code, reason) => {
       deadlines.cancel(this.#ping)
@@ -47,7 +47,7 @@ export class SocketPeer {
     return this.#socket.readyState === this.#socket.OPEN
   }
 
-  /** Sends a message. A promise when the other end is behind: wait for it before more is sent. */
+  /** Sends a message. Returns a promise when the peer reads more slowly: await it before the next message. */
   send(text: string): Promise<void> | void {
     if (!this.isOpen) return
     if (this.#socket.bufferedAmount + text.length < bufferedMax) {
@@ -57,11 +57,11 @@ export class SocketPeer {
     return new Promise((resolve) => this.#socket.send(text, () => resolve()))
   }
 
-  /** Ends it in good order, with the code and the reason of the other end where those may be sent. */
+  /** Closes the connection, with the code and the reason of the other side when a close frame may have them. */
   close(code: number, reason = ''): void {
     if (isSendable(code)) this.#socket.close(code, cut(reason))
     else this.#socket.close()
-    // A paused end would never hear the answer.
+    // A paused socket would never receive the close frame of the peer.
     this.#socket.resume()
   }
 
@@ -69,7 +69,7 @@ export class SocketPeer {
     this.#socket.terminate()
   }
 
-  /** Resolves when nothing that has come is left to be worked on. */
+  /** Resolves when all received messages are processed. */
   whenIdle(): Promise<void> {
     if (!this.#isBusy && this.#queue.length === 0) return Promise.resolve()
     return new Promise((resolve) => this.#idle.push(resolve))
@@ -121,10 +121,10 @@ interface Closing {
 
 const pingMs = 25_000
 const bufferedMax = 1024 * 1024
-/** What a close frame holds besides its code. */
+/** The most bytes of a reason in a close frame. */
 const reasonBytesMax = 123
 
-/** Codes that may stand in a close frame. RFC 6455, 7.4. */
+/** Codes that a close frame may have. RFC 6455, 7.4. */
 export function isSendable(code: number): boolean {
   return (code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 && code !== 1006) || (code >= 3000 && code <= 4999)
 }

@@ -19,7 +19,7 @@ export interface KeyedCall {
   finish(): Promise<void>
 }
 
-/** The official SDKs wait as long for a reply. */
+/** The official SDKs wait for a reply as long. */
 const waitMaxMs = 600_000
 const pollMinMs = 50
 const pollMaxMs = 1000

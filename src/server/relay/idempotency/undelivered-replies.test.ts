@@ -71,7 +71,7 @@ eachDatabase('undelivered replies', (fresh) => {
   it('are not delivered when another node has ended their request', async () => {
     const { node, replies, keep } = await staged()
     const { hold } = await keep('a', 10)
-    const other = await ledgerOf(node.database, 'other')
+    const other = await ledgerOf(node.database, { node: 'other' })
     await other.ledger.settle(hold, aCharge(hold, 0))
     await other.close()
     expect(await charge(replies, 'a')).toBeUndefined()

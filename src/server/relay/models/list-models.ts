@@ -7,7 +7,7 @@ import { authenticateCall, type CallerParts } from '../admission/authenticate.ts
 import { hasChannel } from '../admission/authorize-request.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
-import { modelKind } from './probe-request.ts'
+import { modelKind } from './probe.ts'
 
 /** The parts that listing models uses. */
 type ListParts = CallerParts & Pick<RelayParts, 'channels' | 'priceBook'>
@@ -37,7 +37,7 @@ export async function listModels(app: ListParts, call: ClientExchange): Promise<
   sendJson(call, { success: true, object: 'list', data: names.map((id) => openAiModel(app, id)) })
 }
 
-/** As many sorted names as are asked for, behind one or right before one; all of them where nobody asks for fewer. */
+/** One page of the sorted names, after or before a given one; all names without a limit. */
 function partOf(names: readonly string[], { limit, after, before }: { limit: string; after: string; before: string }) {
   const open = names.filter((name) => (after === '' || name > after) && (before === '' || name < before))
   const count = /^[1-9]\d{0,3}$/.test(limit) ? Number(limit) : open.length

@@ -1,11 +1,17 @@
 import { ServerResponse } from 'node:http'
 import { enableAfterTest, reportTest } from '../../channels/health.ts'
+import { isPattern } from '../../channels/match-name.ts'
 import { openChannel, type RunningChannel } from '../../channels/model-index.ts'
+import { resolveModel } from '../../channels/select.ts'
+import { upstreamFormat } from '../../channels/upstream-format.ts'
 import { AppError, fail } from '../../lib/failure.ts'
 import { newRequestId } from '../../lib/ids.ts'
 import { newDetachedRequest } from '../../lib/node-internals.ts'
 import { freePrice } from '../../pricing/quote.ts'
+import type { CallerFormat } from '../../protocols/format.ts'
 import { wireFormats } from '../../protocols/index.ts'
+import { outputLimitMember } from '../../protocols/openai-chat/models.ts'
+import type { JsonObject } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { Ledger } from '../../wallet/ledger.ts'
 import { noToken } from '../admission/authenticate.ts'
@@ -13,21 +19,20 @@ import type { AdmittedRequest } from '../admitted-request.ts'
 import { type AttemptParts, attemptChannel } from '../failover/attempt.ts'
 import { ClientExchange } from '../http/client-exchange.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
-import { type ProbeRequest, probeRequest } from './probe-request.ts'
 
-/** The parts that testing a channel uses. The ledger is not among them: a test is charged to nobody. */
+/** The parts that testing a channel uses. The ledger is not among them: a test is not charged. */
 type ProbeParts = Omit<AttemptParts, 'ledger'>
 
-/** What a test of one key has shown. `cannot`: there is nothing small to ask it, which is no fault of the channel. */
+/** The result of testing one key. `cannot`: no small request exists for it, which is no fault of the channel. */
 export type Probe =
   | { readonly outcome: 'passed'; readonly ms: number }
   | { readonly outcome: 'failed'; readonly ms: number; readonly failure: UpstreamFailure }
   | { readonly outcome: 'cannot' }
 
 /**
- * Tests a channel with one small request and answers how long it took. It costs the operator what the upstream takes for a few
- * tokens, and no user anything. The channel may be disabled; one that was disabled automatically may come back by it. A test that
- * failed took its time as well: its `failure` is `channel_test_failed`. Throws `not_found` or `channel_not_testable`.
+ * Tests a channel with one small request and answers how long it took. The upstream bills the operator for a few tokens; users are
+ * not charged. The channel may be disabled; a successful test may enable one that was disabled automatically. The `failure` of a
+ * failed test is `channel_test_failed`. Throws `not_found` or `channel_not_testable`.
  */
 export async function probeChannel(
   app: ProbeParts,
@@ -70,7 +75,7 @@ async function tryAttempt(app: AttemptParts, request: ProbeRequest, channel: Run
     const { outcome } = await attemptChannel(app, { ...begun, choice: 'only' })
     return outcome !== 'answered' && outcome.kind === 'untranslatable' ? 'cannot' : outcome
   } catch (error) {
-    // The gateway itself refuses to send this: it says nothing about the upstream.
+    // The gateway itself refuses the request, which is no result about the upstream.
     if (error instanceof AppError) return 'cannot'
     throw error
   }
@@ -78,7 +83,7 @@ async function tryAttempt(app: AttemptParts, request: ProbeRequest, channel: Run
 
 const timeoutMs = 60_000
 
-/** Nobody waits longer for a test, whatever the channel allows its callers. */
+/** Limits the time of a test, whatever the channel allows for calls. */
 function hurried(channel: RunningChannel): RunningChannel {
   const { headers_timeout_ms = timeoutMs, total_timeout_ms = timeoutMs } = channel.setting
   const limits = {
@@ -88,7 +93,7 @@ function hurried(channel: RunningChannel): RunningChannel {
   return { ...channel, setting: { ...channel.setting, ...limits } }
 }
 
-/** The request of a test, which nobody pays for. */
+/** The request of a test, which is free. */
 function admitted({ format: name, model, body }: ProbeRequest, nowMs: number): AdmittedRequest {
   const format = wireFormats[name]
   const id = newRequestId(nowMs)
@@ -120,9 +125,10 @@ const nobody: RelayCaller = {
   ...noToken,
 }
 
-/** A test is on the house: nothing is held, charged or logged. */
+/** A test is free: nothing is held, charged or logged. */
 const noLedger: Ledger = {
   hold() {},
+  extend() {},
   settle: async () => {},
   release() {},
   checkpoint() {},
@@ -133,4 +139,98 @@ const noLedger: Ledger = {
   expire: async () => ({ settled: 0, released: 0 }),
   openHolds: 0,
   close: async () => {},
+}
+
+/** The smallest request that shows whether a model answers. */
+export interface ProbeRequest {
+  readonly format: CallerFormat
+  readonly model: string
+  readonly body: JsonObject
+}
+
+/**
+ * What a channel is tested with: the given model, else its test model, else the first of its models that can be tested. Undefined when
+ * there is none: its provider has no interface that is spoken here, or its models make pictures, sounds and films, of which the smallest
+ * costs money or needs a file. Pure.
+ */
+export function probeRequest(channel: RunningChannel, wanted: string): ProbeRequest | undefined {
+  const named = wanted || channel.testModel
+  const models = named === '' ? [...channel.models].filter((model) => !isPattern(model)) : [named]
+  for (const model of models) {
+    const request = requestFor(channel, model)
+    if (request) return request
+  }
+  return undefined
+}
+
+function requestFor(channel: RunningChannel, model: string): ProbeRequest | undefined {
+  if (untestable.test(model)) return undefined
+  const kind = kinds.find(({ name }) => name.test(model)) ?? conversation
+  const format = kind.formats.find(
+    (each) => upstreamFormat(channel, { format: each, model: resolveModel(channel, model) }) !== undefined,
+  )
+  return format && { format, model, body: bodyOf(format, model) }
+}
+
+/** The use of a model, guessed from its name. `other` produces or reads something other than text, or is used by tasks. */
+export type ModelKind = 'conversation' | 'embeddings' | 'moderation' | 'rerank' | 'other'
+
+export function modelKind(model: string): ModelKind {
+  if (untestable.test(model)) return 'other'
+  return kinds.find(({ name }) => name.test(model))?.kind ?? 'conversation'
+}
+
+/** Names of models for images, audio and video, for drawing and music tasks, and for realtime sessions. */
+const untestable =
+  /dall-e|image|imagen|stable-diffusion|\bsd3|flux|cogview|cogvideo|wanx|kolors|seedream|recraft|ideogram|midjourney|^mj_|^swap_face|suno|lyrics|whisper|transcri|paraformer|sensevoice|\basr\b|tts|speech|cosyvoice|voice|realtime|sora|veo-|kling|video|music/i
+
+interface Kind {
+  readonly kind: ModelKind
+  readonly name: RegExp
+  /** The first that the channel can be asked in. */
+  readonly formats: readonly CallerFormat[]
+}
+
+const kinds: readonly Kind[] = [
+  { kind: 'rerank', name: /rerank/i, formats: ['rerank'] },
+  { kind: 'moderation', name: /moderation/i, formats: ['openai.moderations'] },
+  { kind: 'embeddings', name: /embed|bge-|^m3e|^gte-/i, formats: ['openai.embeddings'] },
+]
+
+/** Hosts of embeddings alone name their models as they like. */
+const conversation: Kind = {
+  kind: 'conversation',
+  name: /./,
+  formats: [
+    'openai.chat',
+    'anthropic.messages',
+    'gemini.generate',
+    'openai.responses',
+    'openai.completions',
+    'openai.embeddings',
+  ],
+}
+
+const outputTokensMax = 16
+const messages = [{ role: 'user', content: 'hi' }]
+
+function bodyOf(format: CallerFormat, model: string): JsonObject {
+  switch (format) {
+    case 'rerank':
+      return { model, query: 'hello', documents: ['hello world', 'goodbye'] }
+    case 'openai.moderations':
+      return { model, input: 'hello world' }
+    case 'openai.embeddings':
+      return { model, input: ['hello world'] }
+    case 'openai.responses':
+      return { model, input: 'hi', max_output_tokens: outputTokensMax }
+    case 'openai.completions':
+      return { model, prompt: 'hi', max_tokens: outputTokensMax }
+    case 'gemini.generate':
+      return { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], generationConfig: { maxOutputTokens: outputTokensMax } }
+    case 'anthropic.messages':
+      return { model, messages, max_tokens: outputTokensMax }
+    default:
+      return { model, messages, [outputLimitMember(model, {})]: outputTokensMax }
+  }
 }

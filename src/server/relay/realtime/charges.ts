@@ -4,19 +4,24 @@ import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import type { Refusal } from '../../limits/rule.ts'
 import { costOf, type Price } from '../../pricing/quote.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
+import type { CallNotes } from '../../usage/ended-calls.ts'
 import { type Hold, isQuotaRefusal } from '../../wallet/ledger.ts'
+import { type ChannelRefusal, enterChannelBudgets } from '../admission/channel-budgets.ts'
 import type { Attempt } from '../charge/billed.ts'
 import { chargeFor, type Ending } from '../charge/charge-row.ts'
+import { noteCharge } from '../charge/end-of-call.ts'
 import { plausibleEnding } from '../charge/settlement.ts'
 import type { RelayParts } from '../relay-parts.ts'
 
 /** The parts that charging a session uses. */
-export type BillParts = Pick<RelayParts, 'catalog' | 'ledger' | 'limits' | 'now' | 'options' | 'steady' | 'traffic'>
+export type BillParts = Pick<RelayParts, 'budgets' | 'catalog' | 'ledger' | 'limits' | 'now' | 'options' | 'steady' | 'traffic'>
 
 /** The part of a bill that all charges of a session share. */
 export interface SessionBill {
   readonly id: string
   readonly address: string
+  /** The notes for the record of the session. */
+  readonly notes: CallNotes
   readonly caller: RelayCaller
   readonly model: string
   readonly group: string
@@ -55,6 +60,12 @@ export class RealtimeBill {
     this.#place = place
   }
 
+  /** Counts the hold of the first answer in the budgets of a channel, before it is asked; answers the refusal of one without room. */
+  enterChannel(channelId: number): Promise<ChannelRefusal | undefined> {
+    const windows = this.#app.budgets.windowsOfChannel(channelId)
+    return this.#alone(async () => (this.#hold && windows ? enterChannelBudgets(this.#app, this.#hold, windows) : undefined))
+  }
+
   /**
    * Holds the greatest cost of the next answer, or the whole free balance where that covers the prompt and a short answer: a voice session
    * cannot get another output limit between two answers. A sufficient hold is kept. Throws as `hold` of the ledger does; then nothing is
@@ -66,7 +77,7 @@ export class RealtimeBill {
     const amount = costOf(price, bounded(most))
     const least = costOf(price, bounded(shortAnswer(most)))
     const take = async (units: number) => {
-      const hold = { requestId: this.#nextId(), userId, tokenId, amount: units }
+      const hold = { requestId: this.#nextId(), userId, tokenId, amount: units, budgets: this.#budgets() }
       await this.#app.ledger.hold(hold)
       this.#hold = hold
     }
@@ -76,13 +87,13 @@ export class RealtimeBill {
       try {
         await take(amount)
       } catch (error) {
-        if (!isQuotaRefusal(error) || error.params.have < least) throw error
+        if (!isQuotaRefusal(error) || error.params.have < least) throw this.#app.budgets.explain(error)
         await take(error.params.have)
       }
     })
   }
 
-  /** Takes a rate-limit lease for the next answer, unless it has one. Returns the refusal. */
+  /** Acquires a rate-limit lease for the next answer, unless it has one. Returns the refusal. */
   enter(most: Usage): Promise<Refusal | undefined> {
     return this.#alone(async () => {
       const lease = this.#lease ? undefined : this.#app.limits.leaseOf(this.#bill.caller, this.#nextId(), { isPart: true })
@@ -105,6 +116,7 @@ export class RealtimeBill {
       this.#lease?.release(true)
       this.#lease = undefined
       this.#app.traffic.used(this.#placed().channel, charge.rollup.tokens)
+      noteCharge(this.#bill.notes, charge, promptTokens(ending.usage))
       await this.#app.ledger.settle(hold, charge)
     })
   }
@@ -114,7 +126,9 @@ export class RealtimeBill {
     return this.#alone(async () => {
       if (this.#wasCharged(id)) return
       const hold = this.#nothingHeld()
-      await this.#app.ledger.settle(hold, this.#chargeOf(hold, this.#priceOf(model), startedMs, ending))
+      const charge = this.#chargeOf(hold, this.#priceOf(model), startedMs, ending)
+      noteCharge(this.#bill.notes, charge, promptTokens(ending.usage))
+      await this.#app.ledger.settle(hold, charge)
     })
   }
 
@@ -174,7 +188,14 @@ export class RealtimeBill {
 
   #nothingHeld(): Hold {
     const { userId, tokenId } = this.#bill.caller
-    return { requestId: this.#nextId(), userId, tokenId, amount: 0 }
+    return { requestId: this.#nextId(), userId, tokenId, amount: 0, budgets: this.#budgets() }
+  }
+
+  #budgets() {
+    const { caller, group, model } = this.#bill
+    const ofCaller = this.#app.budgets.windowsOf(caller, group, model)
+    const ofChannel = this.#place && this.#app.budgets.windowsOfChannel(this.#place.channel.id)
+    return ofCaller && ofChannel ? [...ofCaller, ...ofChannel] : (ofCaller ?? ofChannel)
   }
 
   #nextId(): string {

@@ -10,11 +10,15 @@ import type { Core } from '../../options/core.ts'
 import { type CallerError, ownError } from '../../protocols/error-body.ts'
 import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
+import type { AttemptTrace } from '../../usage/call-traces.ts'
+import type { ChannelRefusal } from '../admission/channel-budgets.ts'
 import type { Attempt } from '../charge/billed.ts'
+import { noteEndOfAttempt } from '../charge/end-of-call.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
+import { addressOf } from '../upstream/call-upstream.ts'
 import { noteFailure, readRetryAfter, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
-import { addressOf, callerHeaders } from '../upstream/request-target.ts'
+import { callerHeaders } from '../upstream/request-target.ts'
 
 /** A request for a realtime session. */
 export interface Wanted {
@@ -22,8 +26,10 @@ export interface Wanted {
   readonly caller: RelayCaller
   readonly model: string
   readonly group: string
-  /** Other parameters of the address. */
+  /** Other query parameters of the URL. */
   readonly query: URLSearchParams
+  /** Counts the session in the budgets of a channel. */
+  readonly enterChannel: (channelId: number) => Promise<ChannelRefusal | undefined>
   /** The caller uses the beta of the interface. */
   readonly isBeta: boolean
 }
@@ -41,7 +47,8 @@ export interface Connected {
 }
 
 /** The parts that connecting a session to a channel uses. */
-export type ConnectParts = Core & Pick<RelayParts, 'accessTokens' | 'callerLog' | 'channels' | 'traffic' | 'upstream'>
+export type ConnectParts = Core &
+  Pick<RelayParts, 'accessTokens' | 'callObservers' | 'callerLog' | 'channels' | 'traffic' | 'upstream'>
 
 /** Tries channels until one accepts the session. Returns the error for the caller when none does. Throws `no_channel`. */
 export async function connectRealtime(app: ConnectParts, wanted: Wanted): Promise<Connected | CallerError> {
@@ -51,8 +58,8 @@ export async function connectRealtime(app: ConnectParts, wanted: Wanted): Promis
   const triedKeys = new Set<number>()
   const full = new Map<number, number>()
   const attempts: Attempt[] = []
-  call.attempts = attempts
   let last: UpstreamFailure | undefined
+  let refusal: AppError | undefined
   let waitMs = 0
 
   while (attempts.length < triesMax && !call.isAborted) {
@@ -62,6 +69,13 @@ export async function connectRealtime(app: ConnectParts, wanted: Wanted): Promis
       break
     }
     const { channel, choice } = next
+    const refused = await wanted.enterChannel(channel.id)
+    if (refused) {
+      refusal = refused.error
+      if (choice === 'pinned') throw refusal
+      full.set(channel.id, refused.waitMs)
+      continue
+    }
     const run = app.traffic.begin(channel, { id: call.id, model, inputTokens: 0, isPinned: choice === 'pinned' })
     const saturatedMs = run.waitMs ? await run.waitMs : 0
     if (saturatedMs > 0) {
@@ -70,13 +84,16 @@ export async function connectRealtime(app: ConnectParts, wanted: Wanted): Promis
     }
     const startedMs = app.steady()
     const upstreamModel = resolveModel(channel, model)
-    const socket = await connectTo(app, wanted, channel, upstreamModel).catch((error: unknown) => {
+    const trace = call.trace?.attempt(channel, startedMs)
+    const socket = await connectTo(app, wanted, { channel, model: upstreamModel, trace }).catch((error: unknown) => {
       run.abandoned()
       throw error
     })
     const ms = Math.max(0, app.steady() - startedMs)
+    const failure = socket instanceof UpstreamFailure ? socket : undefined
+    noteEndOfAttempt(app, call, { channel, choice, model, upstreamModel, startedMs, failure, trace })
     if (!(socket instanceof UpstreamFailure)) {
-      app.metrics.upstreamAttempts.inc({ outcome: 'answered' })
+      app.metrics.upstreamAttempts.count('answered')
       return { channel, upstreamModel, socket, choice, attempts, run, handshakeMs: ms }
     }
     last = socket
@@ -88,6 +105,7 @@ export async function connectRealtime(app: ConnectParts, wanted: Wanted): Promis
     if (!socket.isRetryable) break
   }
   if (last) return attempts.length > 1 ? { ...last.forCaller(), final: true } : last.forCaller()
+  if (refusal) throw refusal
   if (waitMs === 0) fail('no_channel', { model, group })
   return ownError(new AppError('upstream_saturated'), { retryAfter: Math.min(Math.ceil(waitMs / 1000), 3600) })
 }
@@ -106,8 +124,11 @@ function select(
 async function connectTo(
   app: Pick<RelayParts, 'accessTokens' | 'upstream'>,
   { call, query, isBeta }: Wanted,
-  channel: RunningChannel,
-  model: string,
+  {
+    channel,
+    model,
+    trace,
+  }: { readonly channel: RunningChannel; readonly model: string; readonly trace: AttemptTrace | undefined },
 ): Promise<WebSocket | UpstreamFailure> {
   const address = await addressOf(app, channel, { format: 'openai.realtime', model, query })
   if (address instanceof UpstreamFailure) return withCleanFacts(address, channel)
@@ -121,16 +142,19 @@ async function connectTo(
   })
   const socket = openSocket(connect, {
     url,
-    headers: withHeaderOverrides(
-      keyed,
-      {
-        ...channel.provider.headers(keyed, 'openai.realtime', caller),
-        // The key is sent in a header, so that no subprotocol is offered; so is the beta version.
-        ...(isBeta ? { 'openai-beta': 'realtime=v1' } : {}),
-        'user-agent': 'sluice',
-      },
-      caller,
-    ),
+    headers: {
+      ...withHeaderOverrides(
+        keyed,
+        {
+          ...channel.provider.headers(keyed, 'openai.realtime', caller),
+          // The key is sent in a header, so that no subprotocol is offered; so is the beta version.
+          ...(isBeta ? { 'openai-beta': 'realtime=v1' } : {}),
+          'user-agent': 'sluice',
+        },
+        caller,
+      ),
+      ...trace?.headersTo(url),
+    },
     handshakeMs: Math.min(setting.headers_timeout_ms ?? handshakeMs, handshakeMs),
   })
   const failure = await opened(socket, channel)

@@ -65,7 +65,9 @@ async function serve(
   const group = authorizeModel(app, caller, { model, format: 'openai.realtime' })
   if (lease) await enterLimits(app, call, lease, { group, inputTokens: 0, outputTokens: 0 })
   const price = app.catalog.priceOf({ model, group, acceptsUnpriced: caller.acceptsUnpriced })
-  const bill = new RealtimeBill(app, { id: call.id, address: call.client.address, caller, model, group, price })
+  call.group = group
+  const { id, client, notes } = call
+  const bill = new RealtimeBill(app, { id, address: client.address, notes, caller, model, group, price })
   await bill.hold({ ...noUsage, input: firstInput, audioOutput: longestAnswer(model, app.options.current.PreConsumedQuota) })
 
   let run: { answered(ms: number): void } | undefined
@@ -74,7 +76,8 @@ async function serve(
     const isBeta =
       offered.includes('openai-beta.realtime-v1') || /realtime=v1/.test(String(call.request.headers['openai-beta'] ?? ''))
     const passed = new URLSearchParams([...query].filter(([name]) => name === 'intent'))
-    const connected = await connectRealtime(app, { call, caller, model, group, query: passed, isBeta })
+    const enterChannel = (channelId: number) => bill.enterChannel(channelId)
+    const connected = await connectRealtime(app, { call, caller, model, group, query: passed, enterChannel, isBeta })
     if (!('socket' in connected)) return call.sendError(connected)
     run = connected.run
     handshakeMs = connected.handshakeMs

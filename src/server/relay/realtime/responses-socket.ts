@@ -13,16 +13,16 @@ import { arrayAt, type JsonObject, objectAt, textAt } from '../../protocols/wire
 import { isVisible, turnStateHeader } from '../../providers/passed-headers.ts'
 import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import { authorizeModel } from '../admission/authorize-request.ts'
-import { noteFailedCall } from '../charge/failed-call.ts'
+import { asAppError, type EndParts, noteEndOfCall } from '../charge/end-of-call.ts'
 import type { RelayEndpoint } from '../endpoints.ts'
-import { asAppError, ClientExchange } from '../http/client-exchange.ts'
+import { ClientExchange } from '../http/client-exchange.ts'
 import { detachedRequest, FrameResponse } from '../http/detached-exchange.ts'
 import { SocketPeer } from '../http/socket-peer.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import type { Handshake, Stoppable } from './handshake.ts'
 
 /** The parts that a connection uses. */
-type SocketParts = CallerParts & Pick<RelayParts, 'callerLog' | 'catalog' | 'channels' | 'deadlines' | 'failedCalls'>
+type SocketParts = CallerParts & EndParts & Pick<RelayParts, 'callTracer' | 'callerLog' | 'catalog' | 'channels' | 'deadlines'>
 
 /**
  * Responses over a WebSocket: each `response.create` is a request like one over HTTP, native or translated, with its own id, limits, hold
@@ -134,6 +134,9 @@ class ResponsesSession implements Stoppable {
         nowMs: this.#app.steady(),
       },
     )
+    const { format } = endpoint
+    if (this.#app.callTracer)
+      call.trace = this.#app.callTracer.begin({ headers: call.request.headers, format, startedMs: call.startedMs })
     this.#running.add(call)
     let outcome = '200'
     try {
@@ -146,8 +149,8 @@ class ResponsesSession implements Stoppable {
     }
     await finished(response).catch(() => {})
     this.#running.delete(call)
-    noteFailedCall(this.#app, call, endpoint.format)
-    this.#app.metrics.relayRequests.inc({ format: endpoint.format, outcome })
+    noteEndOfCall(this.#app, call, endpoint)
+    this.#app.metrics.relayRequests.count(format, outcome)
   }
 
   #responseTo(body: JsonObject, streamId: string): FrameResponse {
@@ -281,7 +284,7 @@ export class RememberedTurns {
 export class AnswerNote {
   readonly #done: unknown[] = []
 
-  /** The finished response and its output, once its last event was seen. Events that cannot matter are not parsed. */
+  /** The finished response and its output, once its last event was seen. Irrelevant events are not parsed. */
   take(data: string): { response: JsonObject; output: readonly unknown[] } | undefined {
     if (!/"response\.(output_item\.done|completed|incomplete)"/.test(data)) return undefined
     const event = readEvent(data)

@@ -3,23 +3,23 @@ import type { PaidCall } from '../../protocols/paid-calls.ts'
 import type { UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 
 /**
- * How what an upstream answers becomes what the caller gets, for one attempt: as it comes (`response/pass-through.ts`), or through the neutral
- * form (`response/translate.ts`).
+ * Converts the reply of an upstream to the reply for the caller, for one attempt: unchanged (`response/pass-through.ts`), or
+ * through the neutral form (`response/translate.ts`).
  */
 export interface ResponseAdapter {
-  /** Sees the headers of the answer before anything of it goes on. */
-  readonly readHeaders?: (headers: ReplyHeaders) => void
-  /** Reads a whole answer, and makes the caller's of it. Throws an UpstreamFailure when it is none. */
+  /** Gets the headers of the answer before any of it is passed on. */
+  readonly readHeaders?: ((headers: ReplyHeaders) => void) | undefined
+  /** Converts a whole answer. Throws an UpstreamFailure for an invalid one. */
   readWhole(body: Buffer, contentType: string): Whole
-  /** Reads what has come of a whole answer that broke off, as far as it is charged for; absent where no part of an answer is. */
+  /** Reads the received part of a whole answer that was cut off, for its charge; absent when partial answers are not charged. */
   readPart?(begun: Buffer): Pick<Whole, 'usage' | 'text'>
-  /** For a caller who asked for a stream. */
+  /** For a request that asks for a stream. */
   openInterceptor(): SseInterceptor
-  /** Present where somebody else has to see the stream as it comes from the upstream. */
+  /** Set when an observer reads the stream as the upstream sends it. */
   openObserver?(): StreamObserver
-  /** One whole answer as the stream that was asked for. Throws an UpstreamFailure when it is none. */
+  /** Converts a whole answer to the requested stream. Throws an UpstreamFailure for an invalid one. */
   readReplay(body: Buffer): Replay
-  /** Keeps a caller's connection alive while nothing comes. */
+  /** Keeps a caller's connection alive while the upstream is silent. */
   readonly heartbeat: string
 }
 
@@ -28,9 +28,9 @@ type ReplyHeaders = Readonly<Record<string, string | string[] | undefined>>
 export interface Whole {
   readonly contentType: string
   readonly usage: Usage | undefined
-  /** The text of the answer; '' when there is a usage and nobody needs it. */
+  /** The text of the answer; '' when a reported usage makes it unnecessary. */
   readonly text: string
-  /** The body, with the usage that is charged where the upstream told none. */
+  /** The body, with the charged usage when the upstream reported none. */
   write(billed: Usage): Buffer
 }
 
@@ -42,52 +42,52 @@ export interface Replay {
   write(billed: Usage): string
 }
 
-/** What came of a reply, as far as its charge is concerned. */
+/** The received part of a reply, for its charge. */
 export interface PartialReply {
-  /** The upstream's own numbers so far. */
+  /** The usage that the upstream has reported so far. */
   readonly usage: Usage | undefined
-  /** Whether the upstream said that the reply is complete. */
+  /** Whether the upstream reported that the reply is complete. */
   isComplete(): boolean
-  /** What it said so far, or the beginning of that. */
+  /** The output text so far, or its beginning. */
   text(): string
-  /** How many characters it said beyond `text`. */
+  /** The number of output characters beyond `text`. */
   readonly unkept?: number | undefined
-  /** The calls of paid tools that came so far, where the format tells them before its usage. */
+  /** The calls of paid tools so far, for formats that report them before the usage. */
   paidCalls?(): readonly PaidCall[]
-  /** It was stopped here for what it says. */
+  /** This server stopped the reply because of its content. */
   readonly stopped?: 'moderation' | undefined
 }
 
 /**
- * Sees whole events before they are taken. A promise is waited for: nothing of them goes on to the caller before, and nothing at all when it
- * rejects.
+ * Gets whole events before they are processed. A returned promise is awaited before any of them is passed on; when it rejects, none
+ * is.
  */
 export type StreamObserver = (block: string) => Promise<void> | undefined
 
-/** Looks at the byte text of a stream on its way, and gives what may go on now. */
+/** Processes the byte text of a stream, and returns the part that may be sent now. */
 export interface SseInterceptor extends PartialReply {
-  /** An error that the upstream told inside of the stream. Nothing goes on behind it. */
+  /** An error that the upstream sent inside the stream. Nothing is passed on after it. */
   readonly error: UpstreamErrorFacts | undefined
-  /** Something for the caller has come; before that another channel may take over. */
+  /** Output for the caller has arrived; before that another channel may take over. */
   readonly hasOutput: boolean
-  /** The end has come. What it says is kept back in `ending` until the charge is durable. */
+  /** The terminal event has arrived. `ending` withholds it until the charge is durable. */
   readonly isEnded: boolean
-  /** Takes whole events. */
+  /** Processes whole events. */
   take(block: string): string
-  /** The upstream has ended, with this behind its last whole event. */
+  /** The upstream's stream has ended; the argument is the rest after its last whole event. */
   finish(rest: string): string
-  /** What closes the stream for the caller, with the usage that is charged where the upstream told none. */
+  /** The events that end the stream for the caller, with the charged usage when the upstream reported none. */
   ending(billed: Usage): string
-  /** An error as an event of the stream, where the format tells it with what came before; else the dialect's own is sent. */
+  /** Writes an error as an event, for formats whose error event depends on earlier events; else the event of the dialect is sent. */
   writeError?(error: UpstreamErrorFacts): string | undefined
 }
 
-/** The request as the upstream gets it, and the way back of its answer. */
+/** The request for the upstream, and the adapter of its reply. */
 export interface Written {
   readonly body: Buffer
   readonly contentType: string
   readonly upstreamModel: string
-  /** Whether the upstream is asked for a stream. */
+  /** Whether the request to the upstream is for a stream. */
   readonly stream: boolean
   readonly adapter: ResponseAdapter
 }

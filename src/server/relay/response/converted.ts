@@ -16,7 +16,7 @@ import type { ResponseAdapter, Written } from './adapter.ts'
 import { DroppedFields } from './losses.ts'
 import { passThrough, repliesIn } from './pass-through.ts'
 
-/** A call in another vendor's form: the requests that make it, and what becomes of their replies. */
+/** A call in another vendor's format: its requests, and the function that combines their replies. */
 export interface Converted {
   readonly requests: readonly Written[]
   readonly upstreamModel: string
@@ -25,8 +25,8 @@ export interface Converted {
 }
 
 /**
- * Makes a call that is no conversation in the form of a vendor that has its own. What that cannot say is a failure of this channel only.
- * Notes in the attempt what was lost on the way. Throws what is wrong with the request itself.
+ * Converts a call other than a conversation to the vendor's own format. A request that this format cannot carry is a failure of
+ * this channel only. Records dropped fields in the attempt. Throws for an invalid request.
  */
 export async function convert(
   app: Pick<RelayParts, 'mediaMemory' | 'now' | 'upstream'>,
@@ -101,7 +101,7 @@ function writtenOf(
   }
 }
 
-/** The answer comes in the caller's own form already; only the usage that is charged may be missing in it. */
+/** The answer already has the caller's format; only the usage may be missing. */
 function adapterFor(admitted: AdmittedRequest, { writeUsage }: DirectPlan): ResponseAdapter {
   const passes = passThrough(admitted, { hideUsage: false, renameTo: undefined })
   if (!writeUsage || repliesIn(admitted) !== 'json') return passes

@@ -19,7 +19,7 @@ export class DroppedFields {
     this.#names.add(plainName(field))
   }
 
-  /** Throws `untranslatable` when something was lost and the token allows nothing to be lost. */
+  /** Throws `untranslatable` when fields were dropped and the token is strict. */
   requireAllowed({ caller }: AdmittedRequest): void {
     if (caller.isStrict && this.#names.size > 0) throw strictError([...this.#names])
   }
@@ -32,8 +32,9 @@ export class DroppedFields {
 }
 
 /**
- * What the changes of a provider take out of a request that passes in its own format, JSON or a form, by name: what the host or the model
- * refuses. Members that only move, to the address, to a header or to another name, are none; nor is what says what holds anyway.
+ * The names of members that a provider removes from a request in its own format, JSON or a form, because the host or the model
+ * refuses them. Members that only move (to the URL, to a header, to another name) do not count, nor do members that repeat a
+ * default.
  */
 export function removedMembers(body: JsonObject, changes: Readonly<Record<string, unknown>>): string[] {
   const names = Object.keys(changes).flatMap((name) => {
@@ -64,14 +65,14 @@ function isMoved(name: string, body: JsonObject, changes: Readonly<Record<string
   return moved.has(name) || (name === 'size' && isRatio(textAt(body, name), changes.aspect_ratio))
 }
 
-/** Whether a ratio says what a size of an image says of its form. */
+/** Whether an aspect ratio is equivalent to that of an image size. */
 function isRatio(size: string, ratio: unknown): boolean {
   const [, width, height] = /^(\d{2,5})x(\d{2,5})$/.exec(size) ?? []
   if (!width || !height || typeof ratio !== 'string') return false
   return nearestRatio({ width: Number(width), height: Number(height) }, [ratio]).isExact
 }
 
-/** Members that fewer of the messages bear than before, as reasoning that a host does not want back. */
+/** Members that fewer messages have than before, as reasoning that a host refuses. */
 function removedFromMessages(before: readonly unknown[], after: readonly unknown[]): string[] {
   const counts = memberCounts(before)
   const remaining = memberCounts(after)
@@ -91,9 +92,9 @@ function memberCounts(messages: readonly unknown[]): Map<string, number> {
 
 function isNeutral(name: string, value: unknown): boolean {
   if (!asksForSomething(value) || value === '') return true
-  // Where no tool is offered there is no choice.
+  // Without tools there is no tool choice.
   if (name === 'tool_choice') return value === 'auto' || value === 'none'
-  // Models that are not asked how they give a picture give its bytes.
+  // Image models return bytes by default.
   if (name === 'response_format') return value === 'b64_json'
   if (name === 'quality' && value === 'standard') return true
   return value === 0 ? /penalty$/.test(name) : value === 'auto' || value === 'default'

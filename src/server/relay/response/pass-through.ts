@@ -11,15 +11,20 @@ import { readPart, readWhole, requireNoError } from './whole.ts'
 type FormattedRequest = Pick<AdmittedRequest, 'body' | 'facts' | 'format'>
 
 /** Adapter for a reply in the caller's format: bytes pass unchanged except for the model name and a usage that was not requested. */
-export function passThrough(work: FormattedRequest, edit: { hideUsage: boolean; renameTo: string | undefined }): ResponseAdapter {
+export function passThrough(
+  work: FormattedRequest,
+  edit: { hideUsage: boolean; renameTo: string | undefined },
+  readHeaders?: ResponseAdapter['readHeaders'],
+): ResponseAdapter {
   const { format, facts } = work
   const { stream } = format
   const { hideUsage, renameTo } = edit
-  const whole = repliesIn(work) === 'json' ? wholeOnly(work, renameTo) : unchanged
-  if (!stream) return { ...whole, openInterceptor: notStreamed, readReplay: notStreamed, heartbeat: '' }
+  const readReply = repliesIn(work) === 'json' ? wholeReader(work, renameTo) : unchanged
+  if (!stream) return { readHeaders, readWhole: readReply, openInterceptor: notStreamed, readReplay: notStreamed, heartbeat: '' }
 
   return {
-    ...whole,
+    readHeaders,
+    readWhole: readReply,
     readPart: (begun) => readPart(format, facts, gathered(format, begun)),
     openInterceptor: () => new StreamInterceptor(stream, edit),
     readReplay(body) {
@@ -32,13 +37,11 @@ export function passThrough(work: FormattedRequest, edit: { hideUsage: boolean; 
   }
 }
 
-function wholeOnly(work: FormattedRequest, renameTo: string | undefined): Pick<ResponseAdapter, 'readWhole'> {
+function wholeReader(work: FormattedRequest, renameTo: string | undefined): ResponseAdapter['readWhole'] {
   const { format, facts } = work
-  return {
-    readWhole(body, contentType) {
-      const whole = readWhole(format, facts, repaired(work, gathered(format, body)), contentType)
-      return { ...whole, write: () => (renameTo === undefined ? whole.body : renamed(whole.body, modelIn(format), renameTo)) }
-    },
+  return (body, contentType) => {
+    const whole = readWhole(format, facts, repaired(work, gathered(format, body)), contentType)
+    return { ...whole, write: () => (renameTo === undefined ? whole.body : renamed(whole.body, modelIn(format), renameTo)) }
   }
 }
 
@@ -53,11 +56,9 @@ function repaired({ format, body: { json } }: FormattedRequest, reply: Buffer): 
 }
 
 /** A reply that is not JSON, such as subtitles, passes unchanged. A JSON error under a 2xx status is still detected. */
-const unchanged: Pick<ResponseAdapter, 'readWhole'> = {
-  readWhole(body, contentType) {
-    if (contentType.includes('json')) requireNoError(body)
-    return { contentType: contentType || 'text/plain; charset=utf-8', usage: undefined, text: '', write: () => body }
-  },
+const unchanged: ResponseAdapter['readWhole'] = (body, contentType) => {
+  if (contentType.includes('json')) requireNoError(body)
+  return { contentType: contentType || 'text/plain; charset=utf-8', usage: undefined, text: '', write: () => body }
 }
 
 function renamed(body: Buffer, member: string, model: string): Buffer {
@@ -79,7 +80,7 @@ function notStreamed(): never {
  */
 export type Form = 'json' | 'events' | 'other'
 
-/** What an answer looks like by its first byte that is not white space; undefined while there is none. */
+/** The kind of an answer by its first byte that is not white space; undefined before that byte. */
 export function replyShapeOf(bytes: Buffer): Form | undefined {
   const first = /[^\s\xef\xbb\xbf]/.exec(bytes.toString('latin1', 0, 1024))?.[0]
   if (first === undefined) return undefined
@@ -87,7 +88,10 @@ export function replyShapeOf(bytes: Buffer): Form | undefined {
   return /[deir:]/.test(first) ? 'events' : 'other'
 }
 
-/** A body that is a stream of events as the whole reply that they make; any other as it is. Throws an UpstreamFailure for a broken stream. */
+/**
+ * Converts a body of stream events to a whole reply; returns any other body unchanged. Throws an UpstreamFailure for a broken
+ * stream.
+ */
 function gathered({ stream }: WireFormat, body: Buffer): Buffer {
   if (!stream || replyShapeOf(body) !== 'events') return body
   const text = withLineFeeds(body.toString('latin1'))

@@ -11,7 +11,7 @@ interface CallState {
   readonly opaque?: Opaque
 }
 
-/** Whose conversation it is: a token's, or in the playground a user's. State never crosses between them. */
+/** The owner of the conversation: a token, or in the playground a user. State is never shared between owners. */
 interface StateOwner {
   readonly tokenId: number
   readonly userId: number
@@ -22,8 +22,8 @@ const sizeMax = 64 * 1024
 const askedMax = 64
 
 /**
- * Reasoning signatures and the like that a model wants back in the next turn, but that the caller's dialect cannot carry: kept for six
- * hours with the call that they belong to, sealed, readable by every node.
+ * Reasoning signatures and similar state that a model requires in the next turn and the caller's dialect cannot carry. It is stored
+ * for six hours with its tool call, encrypted, for all nodes.
  */
 export class SealedStates {
   readonly #core: Core
@@ -57,7 +57,7 @@ export class SealedStates {
       .execute()
   }
 
-  /** Puts back what the caller could not send: reasoning in front of the calls of a turn, and what is sealed in each call. */
+  /** Restores what the caller could not send: the reasoning before the calls of a turn, and the sealed state of each call. */
   async restore(dialogue: Dialogue, owner: StateOwner): Promise<Dialogue> {
     const bare = dialogue.turns.filter(lacksState).flatMap(callsOf)
     if (bare.length === 0) return dialogue
@@ -93,7 +93,7 @@ export class SealedStates {
       .where('call_id', 'in', callIds)
       .where('expires_at', '>', now)
       .execute()
-    // A call that nobody kept anything of stays so: its state would have been written before the caller knew its id.
+    // A call without stored state never gets any: state is stored before the caller receives the id of the call.
     for (const id of callIds) this.#known.set(keyOf(owner, id), { state: undefined, until: now + livesSeconds })
     for (const row of rows) {
       // Written by `keep` alone, and sealed since.
@@ -123,7 +123,7 @@ function callsOf(turn: Turn): ToolCallPart[] {
   return turn.parts.filter((part) => part.kind === 'tool-call')
 }
 
-/** A turn with calls in which nothing sealed stands. */
+/** A turn with calls and without sealed state. */
 function lacksState({ role, parts }: Turn): boolean {
   if (role !== 'assistant' || !parts.some((part) => part.kind === 'tool-call')) return false
   return !parts.some((part) => (part.kind === 'reasoning' || part.kind === 'tool-call') && part.opaque !== undefined)
@@ -131,7 +131,7 @@ function lacksState({ role, parts }: Turn): boolean {
 
 function restored(turn: Turn, states: ReadonlyMap<string, CallState>): Turn {
   const reasoning = callsOf(turn).flatMap((call) => states.get(call.callId)?.reasoning ?? [])
-  // The text of the reasoning that the caller did send back is in what is put in its place.
+  // The restored reasoning includes the text that the caller did send back.
   const kept = reasoning.length > 0 ? turn.parts.filter((part) => part.kind !== 'reasoning') : turn.parts
   const sealed = kept.map((part): Part => {
     const opaque = part.kind === 'tool-call' ? states.get(part.callId)?.opaque : undefined
@@ -140,7 +140,10 @@ function restored(turn: Turn, states: ReadonlyMap<string, CallState>): Turn {
   return { ...turn, parts: [...reasoning, ...sealed] }
 }
 
-/** What a model wants back with the calls of a reply: its reasoning before the first call, and what is sealed in each call. */
+/**
+ * The state that a model requires with the calls of a reply: its reasoning before the first call, and the sealed state of each
+ * call.
+ */
 export interface SealedState {
   /** The first call of the reply, which the reasoning belongs to. */
   readonly callId: string

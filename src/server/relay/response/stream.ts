@@ -6,9 +6,9 @@ import type { Replay, ResponseAdapter, SseInterceptor, StreamObserver } from './
 import { type Form, replyShapeOf } from './pass-through.ts'
 
 /**
- * Passes an event stream from the upstream to the caller: chunks that arrive in one tick leave in one write, back-pressure goes both
- * ways, the status line waits for the first real output (until then another channel may take over), the terminal event waits for
- * the charge. One completion instead of a stream is told as a stream. While an observer has something written down, the stream waits.
+ * Passes an event stream from the upstream to the caller: chunks that arrive in one tick leave in one write, back-pressure goes
+ * both ways, the status line waits for the first real output (until then another channel may take over), the terminal event waits
+ * for the charge. A whole completion is converted to a stream. While an observer stores a record, the stream waits.
  */
 export class StreamReply implements Receiver {
   readonly interceptor: SseInterceptor
@@ -74,13 +74,16 @@ export class StreamReply implements Receiver {
     this.#whenWritten(() => this.#finish(this.interceptor.isComplete() ? 'complete' : failure))
   }
 
-  /** No output has come in time: another channel may take over, unless the answer was opened already. */
+  /** No output has arrived in time: another channel may take over, unless the answer was committed. */
   giveUp(): void {
     if (this.#isDone || this.interceptor.hasOutput || this.#call.isCommitted) return
     this.#refuse(new UpstreamFailure('timeout', { facts: { message: 'it gave no output in time' } }))
   }
 
-  /** Opens the answer before the first output, so that proxies between see life. Afterwards no other channel can take over. */
+  /**
+   * Commits the answer before the first output, so that proxies in between do not time out. Afterwards no other channel can take
+   * over.
+   */
   heartbeat(text: string): void {
     if (this.#isDone) return
     this.#commit()
@@ -93,7 +96,7 @@ export class StreamReply implements Receiver {
     this.#call.end(last)
   }
 
-  /** Stops the stream: nothing more is written. */
+  /** Stops the stream: no further output is written. */
   abandon(): void {
     this.#isDone = true
   }
@@ -113,7 +116,7 @@ export class StreamReply implements Receiver {
     })
   }
 
-  /** Whatever goes wrong ends the exchange: an answer that nobody ends would keep its hold for ever. */
+  /** Every error ends the exchange: an answer without an end would keep its hold for ever. */
   #guarded(step: () => void): void {
     try {
       step()
@@ -122,7 +125,7 @@ export class StreamReply implements Receiver {
     }
   }
 
-  /** Goes on at once, or when the observer has written down what it must. */
+  /** Continues at once, or when the observer has stored its record. */
   #whenWritten(step: () => void): void {
     if (this.#isWaiting) this.#onward = step
     else this.#guarded(step)
@@ -204,11 +207,14 @@ export interface StreamFacts {
   readonly adapter: ResponseAdapter
   now(): number
   done(outcome: StreamOutcome): void
-  /** What must be known of the stream before the caller may have it could not be written down. */
+  /** The record that must be durable before the caller gets the stream could not be stored. */
   unwritten(error: unknown): void
 }
 
-/** `complete`: everything but the terminal event has been passed on. Or all that is to be passed on; or why the stream ended early. */
+/**
+ * `complete`: all but the terminal event has been passed on. Otherwise a whole answer to send, or the reason why the stream ended
+ * early.
+ */
 export type StreamOutcome = 'complete' | Replay | UpstreamFailure
 
 function flushReply(reply: StreamReply): void {

@@ -21,8 +21,8 @@ import { DroppedFields, unpricedOf } from './losses.ts'
 import { translated } from './translated.ts'
 
 /**
- * Writes the caller's request anew in a format of the upstream. What that cannot say is a failure of this channel only: another one may
- * speak the caller's own format. Notes in the attempt what was lost on the way. Throws what is wrong with the request itself.
+ * Translates the caller's request to a format of the upstream. A request that this format cannot carry is a failure of this channel
+ * only: another one may have the caller's format. Records dropped fields in the attempt. Throws for an invalid request.
  */
 export async function translate(
   app: Pick<RelayParts, 'logger' | 'mediaMemory' | 'now' | 'options' | 'sealedStates' | 'upstream'>,
@@ -53,7 +53,7 @@ export async function translate(
     if (complete.from !== to.format) leaveOutVendorTools(complete, context)
     loseUnread(complete, context, to.format)
     written = codec.writeRequest(complete, context)
-    // A budget for thinking is to be made for the limit that the balance affords.
+    // The thinking budget must fit the output limit that the balance affords.
     if (request.outputLimit !== undefined && (readOutputLimit(to.format, written.body, context) ?? 0) > request.outputLimit)
       written = codec.writeRequest({ ...complete, outputTokensMax: request.outputLimit }, context)
     dropped.requireAllowed(request)
@@ -83,7 +83,7 @@ export async function translate(
   }
 }
 
-/** Answers repeat what the model was offered. */
+/** Replies repeat the tools of the request. */
 function withoutLostSearch(dialogue: Dialogue, hostedTools: readonly string[]): Dialogue {
   return dialogue.search && !hostedTools.some(isWebSearch) ? { ...dialogue, search: undefined } : dialogue
 }
@@ -96,7 +96,7 @@ function pairOf(request: AdmittedRequest, format: Format): { codec: Codec; inbou
   return { codec, inbound }
 }
 
-/** The request in its neutral form, with what the caller could not send back put in its place again. */
+/** The request in its neutral form, with the sealed state that the caller could not send back restored. */
 async function dialogueFor(
   app: Pick<RelayParts, 'mediaMemory' | 'sealedStates' | 'upstream'>,
   { request, shared }: AttemptState,
@@ -116,7 +116,7 @@ function withoutReasoning(dialogue: Dialogue): Dialogue {
   return { ...dialogue, turns: turns.filter((turn) => turn.parts.length > 0) }
 }
 
-/** What the site, the channel and the token of the caller have set for translated requests. */
+/** The settings of site, channel and token for translated requests. */
 export function settingsOf(
   { options }: Pick<RelayParts, 'options'>,
   caller: RelayCaller,

@@ -7,7 +7,7 @@ import { badReply, parseObject, tryReading, UpstreamFailure } from '../upstream/
 import type { Receiver, Running } from '../upstream/http-exchange.ts'
 import type { PartialReply, ResponseAdapter, Whole } from './adapter.ts'
 
-/** Collects a whole JSON answer, checks that it is one, and reads its usage. Nothing goes to the caller before the charge. */
+/** Collects a whole JSON answer, validates it, and reads its usage. Nothing is sent to the caller before the charge. */
 export class WholeReply implements Receiver {
   readonly #adapter: ResponseAdapter
   readonly #done: (outcome: Whole | UpstreamFailure) => void
@@ -57,7 +57,7 @@ export class WholeReply implements Receiver {
   }
 }
 
-/** Only replies with images are longer. */
+/** Larger replies occur only with images. */
 const partBytesMax = 4 * 1024 * 1024
 
 const parseWholeBelow = 64 * 1024
@@ -83,14 +83,14 @@ export function readWhole(
   }
 }
 
-/** What has come of an answer of the format. Throws an UpstreamFailure when it is an error. */
+/** The received part of an answer of the format. Throws an UpstreamFailure when it is an error. */
 export function readPart(format: WireFormat, facts: RequestFacts, begun: Buffer): Pick<Whole, 'usage' | 'text'> {
   const reply = parseObject(begun)
   refuseError(reply)
   return { usage: format.readUsage(reply, facts), text: format.replyText(reply) }
 }
 
-/** Throws the UpstreamFailure that a body of JSON tells under a status of success. */
+/** Throws an UpstreamFailure for an error in a JSON body with a 2xx status. */
 export function requireNoError(body: Buffer): void {
   refuseError(parseObject(body))
 }
@@ -106,8 +106,8 @@ function isAnswer({ answerIn, answersWithout, answersWith }: WireFormat, reply: 
 }
 
 /**
- * Of a large answer, as of many embeddings, only the members that matter are parsed; of its list, whether it is one, and for those that
- * bill them which entries it has.
+ * Only the needed members of a large answer, such as many embeddings, are parsed. Its list is checked to be one; for formats that
+ * bill its entries, they are counted.
  */
 function readNeeded(body: Buffer, { answerIn: list, billsEntries }: WireFormat): JsonObject {
   const members = membersOf(body)
@@ -122,7 +122,7 @@ function readNeeded(body: Buffer, { answerIn: list, billsEntries }: WireFormat):
   return { ...Object.fromEntries(parsed), [list]: entries.map((entry) => readEntry(body, entry)) }
 }
 
-/** What says in few words that it is none is read; of an image, only that it is one. */
+/** A short entry is parsed, since it may be an error; a long one is taken for an image. */
 function readEntry(body: Buffer, { start, end }: { readonly start: number; readonly end: number }): unknown {
   return end - start < wordsBelow ? JSON.parse(body.toString('utf8', start, end)) : {}
 }
@@ -131,7 +131,7 @@ const wordsBelow = 4096
 
 const openBracket = 0x5b
 
-/** Passes an answer of bytes (speech) on as it comes. Its last piece waits for the charge. JSON in place of it is an error. */
+/** Passes an answer of bytes (speech) on as it arrives. Its last piece waits for the charge. JSON instead is an error. */
 export class BytesReply implements Receiver {
   readonly #call: ClientExchange
   readonly #now: () => number
@@ -192,7 +192,7 @@ export class BytesReply implements Receiver {
     this.#write(last.subarray(0, half))
   }
 
-  /** All of it, while nothing was sent. */
+  /** The whole answer, before any of it is sent. */
   get unsent(): { contentType: string; body: Buffer } {
     return { contentType: this.#contentType, body: this.#last ?? Buffer.alloc(0) }
   }

@@ -83,10 +83,10 @@ export function namesHistory(continues: NonNullable<WireFormat['continues']>, bo
 }
 
 /**
- * Finds the channel and key that store the conversation which a request continues or references; undefined for a thread that no channel of
- * the model stores, which each channel refuses by name. An id of another user is unknown to the caller, whatever the upstream would answer.
- * Throws `previous_response_unknown`, `item_unknown` or `thread_unknown`, `field_invalid` for a conversation object, which cannot be
- * created through this server, `untranslatable` where nothing is stored, or `no_channel`.
+ * Finds the channel and key that store the conversation which a request continues or references; undefined for a thread that no
+ * channel of the model stores, which each channel refuses. An id of another user is unknown to the caller, whatever the upstream
+ * would answer. Throws `previous_response_unknown`, `item_unknown` or `thread_unknown`, `field_invalid` for a conversation object,
+ * which cannot be created through this server, `untranslatable` where nothing is stored, or `no_channel`.
  */
 export async function findStoringChannel(
   app: Pick<RelayParts, 'channels' | 'localResponses' | 'options' | 'upstreamResponses'>,

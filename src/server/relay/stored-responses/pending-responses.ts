@@ -11,12 +11,13 @@ import { countTokens } from '../../protocols/count-tokens.ts'
 import { wireFormats } from '../../protocols/index.ts'
 import { readEnd } from '../../protocols/openai-responses/states.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
+import { readWindows, windowsText } from '../../wallet/budget-window.ts'
 import type { Hold, Ledger } from '../../wallet/ledger.ts'
 import type { Billed } from '../charge/billed.ts'
 import { chargeFor, type Ending } from '../charge/charge-row.ts'
 import { plausibleEnding } from '../charge/settlement.ts'
+import type { UpstreamCallParts } from '../upstream/call-upstream.ts'
 import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
-import type { UpstreamCallParts } from '../upstream/request-target.ts'
 import { askAbout, itemIdsIn, type UpstreamResponses } from './upstream-responses.ts'
 
 /** A response that an upstream is still making after its request was answered or its caller disconnected. It is charged when it ends. */
@@ -70,7 +71,7 @@ export class PendingResponses {
         channel_id: channelId,
         key_id: keyId,
         held: hold.amount,
-        bill: JSON.stringify(bill),
+        bill: JSON.stringify({ ...bill, budgets: windowsText(hold.budgets) } satisfies KeptBill),
         node: this.#core.node,
         lease_until: now + leaseSeconds,
         ask_at: now + 2,
@@ -149,7 +150,7 @@ export class PendingResponses {
     await this.#letGo(mine.filter((requestId) => !open.has(requestId)))
   }
 
-  /** A balance that does not suffice is no obstacle: a running response is owed. */
+  /** The hold is taken even from an insufficient balance: a running response must be paid. */
   async #hold(hold: Hold): Promise<void> {
     if (this.#holds.has(hold.requestId)) return
     try {
@@ -191,15 +192,21 @@ function completePrice(kept: Price): Price {
   }
 }
 
+/** Rows of older versions lack the budgets. */
+type KeptBill = Bill & { readonly budgets?: string }
+
 function readRow(row: Row): PendingResponse {
   // Written by `open` only.
-  const written = JSON.parse(row.bill) as Bill
+  const { budgets = '', ...written } = JSON.parse(row.bill) as KeptBill
   const bill = { ...written, price: completePrice(written.price), otherPrices: (written.otherPrices ?? []).map(completePrice) }
   return {
     id: row.response_id,
     channelId: row.channel_id,
     keyId: row.key_id,
-    hold: { requestId: row.request_id, userId: row.user_id, tokenId: bill.caller.tokenId, amount: row.held },
+    hold: {
+      ...{ requestId: row.request_id, userId: row.user_id, tokenId: bill.caller.tokenId, amount: row.held },
+      budgets: readWindows(budgets),
+    },
     bill,
     createdAt: row.created_at,
     asked: row.asked,
@@ -218,7 +225,7 @@ interface PollParts extends PendingChargeParts, UpstreamCallParts, Core {
   readonly channels: Snapshot<ChannelIndex>
 }
 
-/** A response that runs longer is abandoned: its prompt is charged, and the operator bears the cost of its output. */
+/** A response that runs longer is abandoned: its prompt is charged, and the site pays for its output. */
 const agesSecondsMax = 24 * 60 * 60
 
 /**

@@ -12,25 +12,33 @@ import type { RelayParts } from '../relay-parts.ts'
 import type { ResponseAdapter, StreamObserver } from '../response/adapter.ts'
 import { replyShapeOf } from '../response/pass-through.ts'
 import { parse } from '../response/sse-interceptor.ts'
-import { callerHeaders, type UpstreamCallParts } from '../upstream/request-target.ts'
+import type { UpstreamCallParts } from '../upstream/call-upstream.ts'
+import { callerHeaders } from '../upstream/request-target.ts'
 import type { LocalResponse } from './local-responses.ts'
 import { cancelResponse, itemIdsIn, keptMessage, type UpstreamResponse } from './upstream-responses.ts'
 
 /**
- * Stores the answer of a translated turn in the caller's format: a whole one, or the last events of a stream. It was charged before. An
- * answer that cannot be stored is sent all the same.
+ * Stores the answer of a translated turn in the caller's format: a whole one, or the last events of a stream. It is already
+ * charged. An answer that cannot be stored is sent nevertheless.
  */
-export async function storeAnswer(
+export function storeAnswer(
   app: Pick<RelayParts, 'localResponses' | 'logger'>,
   attempt: AttemptState,
   reply: { whole: Buffer } | { last: string },
-): Promise<void> {
+): Promise<void> | undefined {
   const own = answerToStore(attempt, reply)
-  if (!own) return
+  return own && keep(app, attempt, own)
+}
+
+async function keep(
+  app: Pick<RelayParts, 'localResponses' | 'logger'>,
+  { request }: AttemptState,
+  own: NonNullable<ReturnType<typeof answerToStore>>,
+): Promise<void> {
   try {
     await app.localResponses.keep(own)
   } catch (error) {
-    app.logger.error({ error, request: attempt.request.call.id }, 'a response could not be kept')
+    app.logger.error({ error, request: request.call.id }, 'a response could not be kept')
   }
 }
 
@@ -72,7 +80,7 @@ function lastResponse(events: string): JsonObject | undefined {
  * the caller disconnects or this process dies.
  */
 export function notingAdapter(
-  app: Pick<RelayParts, 'pendingResponses' | 'upstreamResponses'>,
+  app: Pick<RelayParts, 'budgets' | 'pendingResponses' | 'upstreamResponses'>,
   attempt: AttemptState,
   adapter: ResponseAdapter,
 ): ResponseAdapter {
@@ -99,10 +107,8 @@ function isKept({ format, body }: AdmittedRequest): boolean {
 }
 
 /** Whether the upstream continues the response after this attempt; then it is charged later. Throws when its row could not be written. */
-export async function runsOn({ response }: AttemptState): Promise<boolean> {
-  if (!response?.written) return false
-  await response.written
-  return true
+export function runsOn({ response }: AttemptState): Promise<true> | false {
+  return response?.written ? response.written.then(() => true) : false
 }
 
 /**
@@ -150,7 +156,7 @@ export async function noteSettled(
   background(app.logger, 'close a charged response', app.pendingResponses.close(hold.requestId))
 }
 
-/** An attempt, as far as its stored response is concerned. */
+/** The parts of an attempt that its stored response needs. */
 interface Keeper {
   readonly request: {
     readonly caller: Pick<AdmittedRequest['caller'], 'userId' | 'tokenId'>
@@ -170,7 +176,7 @@ export function keptOf({ response, request, channel }: Keeper, tokens: number): 
 }
 
 function note(
-  app: Pick<RelayParts, 'pendingResponses' | 'upstreamResponses'>,
+  app: Pick<RelayParts, 'budgets' | 'pendingResponses' | 'upstreamResponses'>,
   attempt: AttemptState,
   answer: JsonObject | undefined,
 ): void {
@@ -185,6 +191,8 @@ function note(
   }
   const { call, caller, facts, group, price, hold, inputTokens } = request
   const { userId, tokenId, username, tokenName } = caller
+  const ofChannel = app.budgets.windowsOfChannel(channel.id)
+  const counted = ofChannel ? { ...hold, budgets: [...(hold.budgets ?? []), ...ofChannel] } : hold
   const place = { id, channelId: channel.id, keyId: channel.keyId }
   const bill = {
     call: { id: call.id, startedMs: call.startedMs, firstByteMs: call.firstByteMs, client: { address: call.client.address } },
@@ -195,7 +203,7 @@ function note(
     bound: request.bound,
   }
   const halves = [
-    app.pendingResponses.open({ ...place, hold, bill }),
+    app.pendingResponses.open({ ...place, hold: counted, bill }),
     app.upstreamResponses.keep({ ...place, userId, tokenId, model: facts.model, tokens: inputTokens }),
   ]
   // A failed write waits for the other one, so that a withdrawal is never followed by a write.
@@ -236,7 +244,7 @@ function itemsDone(block: string): readonly unknown[] {
   return eventsIn(block).flatMap(({ data }) => (data.includes(itemDone) ? [parse(data)?.item] : []))
 }
 
-/** The same; for a host that sends no event per item, the items of the event that ends the stream. */
+/** The items of an event; for hosts without an event for each item, those of the terminal event. */
 function itemsIn(block: string): readonly unknown[] {
   const done = itemsDone(block)
   if (done.length > 0 || !block.includes(ended)) return done

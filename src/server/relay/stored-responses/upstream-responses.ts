@@ -6,8 +6,8 @@ import { seconds } from '../../lib/clock.ts'
 import type { Core } from '../../options/core.ts'
 import { isObject, textAt } from '../../protocols/wire-format.ts'
 import type { CallerHeaders } from '../../providers/provider.ts'
+import { callUpstream, type UpstreamAnswer, type UpstreamCall, type UpstreamCallParts } from '../upstream/call-upstream.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
-import { callUpstream, type UpstreamAnswer, type UpstreamCall, type UpstreamCallParts } from '../upstream/request-target.ts'
 
 /** A response that an upstream stores, and its channel and key. */
 export interface UpstreamResponse {

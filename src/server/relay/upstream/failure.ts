@@ -21,13 +21,13 @@ export class UpstreamFailure extends Error {
   readonly kind: 'unreachable' | 'timeout' | 'status' | 'bad-reply' | 'cut' | 'untranslatable' | 'stopped'
   readonly facts: UpstreamErrorFacts
   readonly retryAfter: number
-  /** What the caller is told instead, when it is not the upstream that failed. */
+  /** The error for the caller when this server failed, not the upstream. */
   readonly own: AppError | undefined
-  /** The model as the upstream names it and as the caller does, where they were known. */
+  /** The upstream's and the caller's name of the model, if known. */
   readonly names: ModelNames | undefined
-  /** What the upstream said of a path that it seems not to have. */
+  /** The upstream's message about a path that it seems to lack. */
   readonly noRoute: string | undefined
-  /** What the error is, where every vendor has it in words of its own. */
+  /** The kind of an error that every vendor words differently. */
   readonly known: KnownError | undefined
 
   constructor(
@@ -56,19 +56,19 @@ export class UpstreamFailure extends Error {
     this.known = kind === 'status' && !this.isMapped ? recognise(this.facts, this.status) : undefined
   }
 
-  /** The channel leads back to this site: its address is wrong, and nothing else of it can be judged. */
+  /** The channel's base URL leads back to this site, which says nothing about the rest of the channel. */
   get isLoop(): boolean {
     return this.kind === 'status' && this.status === 508 && !this.isMapped
   }
 
-  /** The caller's own mistake: no other channel would answer it differently, and the channel is not to blame. */
+  /** A mistake of the caller: every channel would refuse it, and this one is not at fault. */
   get isCallersMistake(): boolean {
     if (this.kind === 'untranslatable' || this.isOfLostState) return true
     if (this.known) return isAboutRequest(this.known)
     return this.kind === 'status' && callersMistakes.has(this.status) && !this.isBadChannelKey
   }
 
-  /** Another channel may do better: transport failures, 401, 402, 403, 404, 408, 409, 425, 429 and every 5xx. */
+  /** Another channel may succeed: transport failures, 401, 402, 403, 404, 408, 409, 425, 429 and every 5xx. */
   get isRetryable(): boolean {
     if (this.kind === 'stopped') return false
     if (this.kind !== 'status' || this.status < 400) return true
@@ -77,7 +77,7 @@ export class UpstreamFailure extends Error {
     return this.isBadChannelKey || this.status >= 500 || retryable.has(this.status)
   }
 
-  /** Gemini says 400 for a key that it does not know. */
+  /** Gemini answers 400 for an unknown key. */
   get isBadChannelKey(): boolean {
     if (this.known && isAboutRequest(this.known)) return false
     return (
@@ -89,7 +89,7 @@ export class UpstreamFailure extends Error {
     )
   }
 
-  /** The upstream keeps nothing under an id that the caller has named, where it once did. */
+  /** The upstream no longer stores anything under an id in the request. */
   get isOfLostState(): boolean {
     if (this.kind !== 'status' || this.status !== 404) return false
     const { code, extra, message } = this.facts
@@ -98,37 +98,37 @@ export class UpstreamFailure extends Error {
     return code === 'previous_response_not_found' || isLostThread || lostItem.test(message)
   }
 
-  /** The upstream does not have the endpoint that was asked. What names the model is about that. */
+  /** The upstream does not have the endpoint. A message that names the model is about the model instead. */
   get isOfMissingEndpoint(): boolean {
     if (this.noRoute === undefined || this.known || this.isOfLostState) return false
     const model = this.names?.upstream ?? ''
     return !/\bmodels?\b/i.test(this.noRoute) && (model === '' || !this.noRoute.includes(model))
   }
 
-  /** The account behind the channel's key has nothing left. */
+  /** The account of the channel's key has no balance. */
   get isOutOfCredit(): boolean {
     return this.known?.kind === 'quota-exhausted'
   }
 
-  /** The key, or the account behind it: another key of the same channel may do better. */
+  /** A fault of the key or its account: another key of the same channel may succeed. */
   get isFaultOfKey(): boolean {
     return this.kind === 'status' && (this.isBadChannelKey || this.isOutOfCredit || this.status === 402 || this.status === 429)
   }
 
-  /** The same key will not be taken the next time either. */
+  /** The same key will be refused again. */
   get isRefusal(): boolean {
     return this.isFaultOfKey && (this.isOutOfCredit || (this.status !== 403 && this.status !== 429))
   }
 
-  /** The upstream itself: it could not be reached, broke off, or failed. */
+  /** A fault of the upstream: it was unreachable, closed the connection, or failed. */
   get isFaultOfUpstream(): boolean {
     if (this.kind === 'untranslatable' || this.kind === 'stopped' || this.isLoop || this.known) return false
     return this.kind !== 'status' || this.status >= 500 || this.status === 408
   }
 
   /**
-   * What the caller is told when no channel is left. The channel's own troubles never look like the caller's. `promptTokens` is what
-   * the prompt was counted as here, 0 where it was not.
+   * The error for the caller when no channel is left. Faults of the channel are never shown as mistakes of the caller.
+   * `promptTokens` is the count of the prompt by this server, 0 without one.
    */
   forCaller(promptTokens = 0): CallerError {
     if (this.own) return ownError(this.own)
@@ -158,7 +158,7 @@ export class UpstreamFailure extends Error {
     return { ...ownError(new AppError('upstream_failed', { reason })), extra: facts.extra }
   }
 
-  /** The model of the channel stays hidden behind the name that the caller has used. */
+  /** The caller's model name replaces the upstream's. */
   #factsForCaller(): UpstreamErrorFacts {
     const { facts, names } = this
     if (!names || names.asked === names.upstream || names.upstream.length < nameLeast) return facts
@@ -186,14 +186,14 @@ export class UpstreamFailure extends Error {
 interface ModelNames {
   readonly upstream: string
   readonly asked: string
-  /** The endpoint of the call, where an upstream may lack that. */
+  /** The endpoint of the call, if upstreams may lack it. */
   readonly endpoint?: string | undefined
 }
 
-/** A shorter name may be any word. */
+/** A shorter name may be an ordinary word. */
 const nameLeast = 2
 
-/** Puts the caller's name in place of the upstream's, where that stands as a word of its own. */
+/** Replaces the upstream's name of the model by the caller's, as a whole word only. */
 function withAskedName(text: string, { upstream, asked }: ModelNames): string {
   return text.split(upstream).reduce((before, behind) => {
     const isWord = !/[\w-]$/.test(before.slice(-1)) && !/^[\w-]/.test(behind)
@@ -201,14 +201,14 @@ function withAskedName(text: string, { upstream, asked }: ModelNames): string {
   })
 }
 
-/** It is about this request, which no other key or channel would answer differently. */
+/** The error is about this request: every key and channel would refuse it. */
 function isAboutRequest({ kind }: KnownError): boolean {
   return kind === 'context-too-long' || kind === 'content-filtered'
 }
 
 /**
- * The numbers of a conversation that is too long. Where the upstream does not say them, they are what is known here of the model and of the
- * prompt; of a prompt that was counted as less than the limit it is only known that it has more.
+ * The lengths in the error of a conversation that is too long. When the upstream reports none, they are the model's known limit and
+ * this server's count of the prompt, raised above the limit when it is lower.
  */
 function withNumbers(
   known: KnownError,
@@ -229,12 +229,12 @@ export function serverStopping(): UpstreamFailure {
   return new UpstreamFailure('stopped', { own: new AppError('server_stopping') })
 }
 
-/** As OpenAI says it of an item or of a response. */
+/** OpenAI's message for an item or a response. */
 const lostItem = /^(Item|Items|Previous response|Response) with id .{1,200} not found/i
 const retryable = new Set([401, 402, 403, 404, 408, 409, 425, 429])
 const callersMistakes = new Set([400, 405, 406, 411, 413, 414, 415, 416, 422, 431])
 
-/** The same failure with nothing in it of the channel's secrets. */
+/** The same failure without the channel's secrets. */
 export function withCleanFacts(failure: UpstreamFailure, channel: Upstream, names?: ModelNames): UpstreamFailure {
   const { kind, status, isMapped, facts, retryAfter, own, noRoute, cause } = failure
   const clean = (text: string) => (text === '' ? '' : withoutSecrets(text, channel))
@@ -264,7 +264,7 @@ export function withoutSecrets(text: string, channel: Upstream, lengthMax = 2000
   return redact(secrets.reduce((safe, secret) => safe.replaceAll(secret, '…'), text)).slice(0, lengthMax)
 }
 
-/** What a model wrote in vain comes back whole. */
+/** A rejected output of a model is returned unchanged. */
 const extraTextMax = 32_000
 
 function hostsOf(url: string): string[] {
@@ -272,7 +272,7 @@ function hostsOf(url: string): string[] {
   return parsed ? [parsed.host, parsed.hostname] : []
 }
 
-/** What `read` answers, or the failure that a broken answer is. */
+/** The result of `read`, or the failure for an invalid answer. */
 export function tryReading<Read>(read: () => Read): Read | UpstreamFailure {
   try {
     return read()
@@ -299,10 +299,10 @@ export function noteFailure(
   channel: RunningChannel,
   failure: UpstreamFailure,
 ): void {
-  app.metrics.upstreamAttempts.inc({ outcome: failure.kind })
+  app.metrics.upstreamAttempts.count(failure.kind)
   if (failure.isCallersMistake || failure.kind === 'stopped') return
   app.callerLog.of(call.client).warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a channel failed')
-  // What an upstream says of a wrong address says nothing of the key.
+  // An error caused by a wrong base URL says nothing about the key.
   if (failure.isLoop) return
   const { message, code, type } = failure.facts
   background(app.logger, 'report a failed channel', reportFailure(app, channel, { status: failure.status, code, type, message }))
@@ -315,9 +315,9 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
 const secondsMax = 3600
 
 /**
- * Seconds until the upstream wants to be asked again, at most an hour; 0 when it does not say. `Retry-After` in seconds or as a date
- * (RFC 9110) and Azure's `retry-after-ms` come first; else the latest reset of a limit that is used up: `RateLimit` (the IETF draft in its
- * older and newer forms), `x-ratelimit-…` of OpenAI and those who follow it, `anthropic-ratelimit-…`. Pure.
+ * Seconds after which the upstream asks for a retry, at most an hour; 0 when it gives none. `Retry-After` in seconds or as a date
+ * (RFC 9110) and Azure's `retry-after-ms` come first; else the latest reset of a limit that is used up: `RateLimit` (the IETF draft
+ * in its older and newer forms), `x-ratelimit-…` of OpenAI and compatible hosts, `anthropic-ratelimit-…`. Pure.
  */
 export function readRetryAfter(headers: Headers, nowMs: number): number {
   const explicitMs = msIn(textOf(headers['retry-after']), nowMs) || numberIn(textOf(headers['retry-after-ms']))
@@ -325,7 +325,7 @@ export function readRetryAfter(headers: Headers, nowMs: number): number {
   return Math.min(Math.max(Math.ceil(ms / 1000), 0), secondsMax)
 }
 
-/** When the limits that are used up start anew, as the headers say it. */
+/** The reset times of exhausted limits, from the headers. */
 function resetsOf(headers: Headers): string[] {
   return Object.entries(headers).flatMap(([name, value]) => {
     const text = textOf(value)
@@ -348,7 +348,7 @@ function draftResets(text: string): string[] {
   return older === undefined ? newer : [older]
 }
 
-/** Seconds, a moment as unix seconds or milliseconds, a duration as `6m0.5s` or `120ms`, or a date. */
+/** Seconds, a unix time in seconds or milliseconds, a duration such as `6m0.5s` or `120ms`, or a date. */
 function msIn(text: string, nowMs: number): number {
   const number = numberIn(text)
   if (number > 1e11) return number - nowMs

@@ -30,7 +30,7 @@ const fileBytesMax = 20 * mb
 /** Limit for all files of one request. */
 const totalMs = 30_000
 const fetchesAtOnce = 3
-/** `retry-after` in seconds for a caller whose files found no room. */
+/** `retry-after` in seconds when there was no memory for the files. */
 const busySeconds = 2
 
 /** Fetches a file by its address and counts it in a share of the memory for media. Throws `CallFailure` or `BudgetExceeded`. */

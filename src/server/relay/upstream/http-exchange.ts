@@ -9,6 +9,7 @@ import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
 import type { UpstreamDispatcher } from '../../lib/upstream-http/pool.ts'
 import { readGoogleDetails } from '../../protocols/gemini-generate/errors.ts'
 import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
+import type { AttemptRecorder, ExchangeTape } from '../http/call-recorder.ts'
 import { readRetryAfter, UpstreamFailure } from './failure.ts'
 
 /** The receiver of a successful answer. Exactly one of `end` and `fail` is called, once. */
@@ -25,7 +26,7 @@ export interface Running {
   /** Whether the request reached the upstream's socket, so that the upstream may bill it. */
   readonly wasSent: boolean
   readonly isOver: boolean
-  /** What was used, where the answer has no place to say it; known when the receiver was told the end. */
+  /** The usage, for answers whose format cannot carry it; set before `end` of the receiver. */
   readonly usage?: Usage | undefined
   start(): void
   /** Aborts the exchange: destroys the upstream's socket at once. The receiver is not called any more. */
@@ -51,8 +52,10 @@ export interface Target {
   readonly framing: Framing
   readonly limits: Limits
   readonly statusCodeMapping: ReadonlyMap<number, number>
-  /** Told when the request is sent a second time, because a kept connection was closed before the upstream had read it. */
+  /** Called when the request is sent a second time, because a kept-alive connection was closed before the upstream had read it. */
   readonly repeats?: (() => void) | undefined
+  /** Set when the exchange is recorded. */
+  readonly recorder?: AttemptRecorder | undefined
 }
 
 /**
@@ -65,26 +68,28 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
   readonly #deadlines: Deadlines
   readonly #silence: Deadline
   readonly #total: Deadline
+  readonly #tape: ExchangeTape | undefined
   #controller: Dispatcher.DispatchController | undefined
   #isOver = false
   #isPaused = false
   #wasSent = false
   #hasAnswer = false
   #hasRepeated = false
-  /** As they came, and unpacked. */
+  /** Bytes received, and bytes after decompression. */
   #packedBytes = 0
   #bytes = 0
   #errorStatus = 0
   #errorHeaders: Readonly<Record<string, string | string[] | undefined>> = {}
   #errorBody: Buffer[] = []
   #decoder: Transform | undefined
-  /** Makes events of an answer that is framed otherwise; undefined for one that needs nothing. */
+  /** Converts an answer with other framing to events; undefined for server-sent events. */
   #unframe: Unframe | undefined
 
   constructor(deadlines: Deadlines, target: Target, receiver: Receiver) {
     this.#deadlines = deadlines
     this.#target = target
     this.#receiver = receiver
+    this.#tape = target.recorder?.open(target)
     this.#silence = deadlines.after(target.limits.headersMs, () => this.#finish(this.#silent()))
     this.#total = deadlines.after(target.limits.totalMs, () => this.#finish(new UpstreamFailure('timeout')))
   }
@@ -110,6 +115,7 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
   abort(): void {
     if (this.#isOver) return
     this.#close()
+    this.#tape?.end('broken off')
     this.#controller?.abort(new Error('The exchange was broken off'))
   }
 
@@ -130,7 +136,12 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     if (this.#isOver) controller.abort(new Error('The exchange was broken off'))
-    else this.#wasSent = true
+    else this.#noteSent()
+  }
+
+  #noteSent(): void {
+    this.#wasSent = true
+    this.#tape?.sent()
   }
 
   onResponseStart(
@@ -140,6 +151,7 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
   ): void {
     if (status < 200 || this.#isOver) return
     this.#hasAnswer = true
+    this.#tape?.begin(status, headers)
     if (hasTooManyHeaders(headers)) {
       this.#finish(new UpstreamFailure('bad-reply', { facts: { message: `it has more than ${replyHeadersMax} headers` } }))
       return
@@ -187,6 +199,7 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
   #accept(chunk: Buffer): void {
     if (this.#isOver) return
     this.#bytes += chunk.length
+    this.#tape?.add(chunk)
     if (this.#bytes > answerBytesMax || this.#bytes > unpackedFreeBytes + this.#packedBytes * unpackingMax) {
       this.#finish(new UpstreamFailure('bad-reply', { facts: { message: 'the answer is too large' } }))
       return
@@ -208,7 +221,7 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
     if (events !== '') this.#receiver.data(Buffer.from(events, 'latin1'))
   }
 
-  /** The upstream was asked for plain bytes; one that compresses all the same is decoded here. */
+  /** Plain bytes were requested; a compressed answer is decoded here nevertheless. */
   #openDecoder(encoding: string | string[] | undefined): void {
     const open = typeof encoding === 'string' ? decoders.get(encoding.trim().toLowerCase()) : undefined
     if (!open) return
@@ -225,6 +238,7 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
     this.#close()
     // An error status is reported even when its body is cut off or invalid.
     const reported = this.#errorStatus > 0 ? this.#statusFailure() : failure
+    this.#tape?.end(reported?.reason)
     if (reported) {
       this.#controller?.abort(reported)
       this.#receiver.fail(reported)
@@ -233,7 +247,7 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
     this.#receiver.end()
   }
 
-  /** One that falls silent in its answer has not come late: the answer is broken. */
+  /** Silence within an answer is no timeout: the answer is cut off. */
   #silent(): UpstreamFailure {
     if (!this.#hasAnswer) return new UpstreamFailure('timeout')
     return new UpstreamFailure('cut', { facts: { message: 'it fell silent in its answer' } })
@@ -274,9 +288,9 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
 }
 
 const errorBytesMax = 64 * 1024
-/** Unpacked, whole or streamed: answers with many pictures have up to 60 MB. */
+/** Limit after decompression: answers with many images have up to 60 MB. */
 const answerBytesMax = 60_000_000
-/** Texts and pictures in JSON are never packed as densely as this; what unpacks to more is made to fill memory. */
+/** Texts and images in JSON never compress this well; a higher ratio is an attack on memory. */
 const unpackingMax = 20
 const unpackedFreeBytes = 8_000_000
 
@@ -287,14 +301,14 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map([
   ['br', () => createBrotliDecompress()],
 ])
 
-/** Whether an upstream says that there is nothing at the path: it has no words of its own for it, or names the path. */
+/** Whether an error means that the upstream lacks the path: it has a default message of a framework, or names the path. */
 function isOfNoRoute(status: number, text: string, path: string): boolean {
   if (status !== 404 && status !== 405 && status !== 501) return false
   const message = text.trim()
   return message === '' || isHtml(message) || message.includes(path) || wordsOfFrameworks.test(message)
 }
 
-/** What HTTP frameworks answer where no program does. */
+/** The default messages of HTTP frameworks for an unknown route. */
 const wordsOfFrameworks = /^(?:\{"detail": ?")?(?:404 page not found|not found|method not allowed|not implemented)(?:"\})?$/i
 
 function parse(text: string): unknown {

@@ -2,12 +2,14 @@ import type { WebSocket } from 'ws'
 import { toByteText } from '../../lib/sse.ts'
 import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
 import { openSocket } from '../../lib/upstream-socket.ts'
+import type { ExchangeTape } from '../http/call-recorder.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { Receiver, Running, Target } from './http-exchange.ts'
 
 /**
- * One exchange with an upstream that speaks over a WebSocket: the request is its first message, each message that comes back is an event.
- * To the receiver it looks like a stream of events over HTTP. What cannot be paused is bounded.
+ * One exchange with an upstream that speaks over a WebSocket: the request is its first message, each message that comes back is an
+ * event. To the receiver it looks like a stream of events over HTTP. A WebSocket cannot be paused, so that the queue of events is
+ * bounded.
  */
 export class WebSocketExchange implements Running {
   readonly #target: Target
@@ -15,6 +17,7 @@ export class WebSocketExchange implements Running {
   readonly #deadlines: Deadlines
   readonly #silence: Deadline
   readonly #total: Deadline
+  readonly #tape: ExchangeTape | undefined
   #socket: WebSocket | undefined
   #waiting: Buffer[] = []
   #waitingBytes = 0
@@ -28,6 +31,7 @@ export class WebSocketExchange implements Running {
     this.#target = target
     this.#receiver = receiver
     this.#deadlines = deadlines
+    this.#tape = target.recorder?.open(target)
     this.#silence = deadlines.after(target.limits.headersMs, () => this.#finish(new UpstreamFailure('timeout')))
     this.#total = deadlines.after(target.limits.totalMs, () => this.#finish(new UpstreamFailure('timeout')))
   }
@@ -48,6 +52,8 @@ export class WebSocketExchange implements Running {
     socket.onopen = () => {
       if (this.#isOver) return
       this.#wasSent = true
+      this.#tape?.sent()
+      this.#tape?.begin(101, {})
       this.#guarded(() => this.#receiver.begin({ 'content-type': 'text/event-stream' }))
       socket.send(body.toString('utf8'))
     }
@@ -63,6 +69,7 @@ export class WebSocketExchange implements Running {
   abort(): void {
     if (this.#isOver) return
     this.#close()
+    this.#tape?.end('broken off')
   }
 
   pause(): void {
@@ -87,6 +94,7 @@ export class WebSocketExchange implements Running {
     const text = typeof data === 'string' ? data.replaceAll(/\r?\n/g, ' ') : ''
     const event = Buffer.from(`data: ${toByteText(text)}\n\n`, 'latin1')
     this.#bytes += event.length
+    this.#tape?.add(event)
     if (text === '' || this.#bytes > answerBytesMax) {
       this.#finish(new UpstreamFailure('bad-reply'))
       return
@@ -116,6 +124,7 @@ export class WebSocketExchange implements Running {
   #finish(failure?: UpstreamFailure): void {
     if (this.#isOver) return
     this.#close()
+    this.#tape?.end(failure?.reason)
     if (failure) this.#receiver.fail(failure)
     else this.#receiver.end()
   }

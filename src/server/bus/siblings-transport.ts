@@ -1,8 +1,8 @@
 import type { Siblings } from './siblings.ts'
 import type { Receiver, Transport } from './transport.ts'
 
-/** News between the processes of one start. */
-export function openSiblingNews(siblings: Siblings, receiver: Receiver): Transport {
+/** Notifications between the processes of one start. */
+export function openSiblingsTransport(siblings: Siblings, receiver: Receiver): Transport {
   siblings.onAnnounced<string>('news', (message) => receiver.receive(message))
   return {
     name: 'siblings',

@@ -1,0 +1,159 @@
+import { clientClosedStatus } from '../../../contract/entities/log.ts'
+import type { RecordedTiming } from '../../../contract/entities/recording.ts'
+import type { Text } from '../../../contract/text.ts'
+import type { RunningChannel } from '../../channels/model-index.ts'
+import { isDatabaseFailure } from '../../db/open.ts'
+import { AppError } from '../../lib/failure.ts'
+import { statusFor } from '../../protocols/error-body.ts'
+import type { CallKind, CallNotes, EndedAttempt, EndedCall } from '../../usage/ended-calls.ts'
+import type { Charge } from '../../wallet/ledger.ts'
+import { quotaText } from '../../wallet/quota-text.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
+import type { RelayParts } from '../relay-parts.ts'
+
+/** The parts that reporting the end of a call uses. */
+export type EndParts = Pick<RelayParts, 'callObservers' | 'failedCalls' | 'steady'>
+
+/** The endpoint of a call, as the router found it. */
+interface CallPlace {
+  readonly kind: CallKind
+  /** The caller's wire format; 'other' for calls that have none. */
+  readonly format: string
+}
+
+/** The error to send to the caller. An unexpected error is logged and becomes `internal` with the request id. */
+export function asAppError(app: Pick<RelayParts, 'callerLog' | 'options'>, call: ClientExchange, error: unknown): AppError {
+  if (error instanceof AppError) return withAmounts(app, error)
+  if (isDatabaseFailure(error)) return new AppError('database_unavailable', {}, { cause: error })
+  app.callerLog.of(call.client).error({ error, request: call.id }, 'relay request failed')
+  return new AppError('internal', { request: call.id }, { cause: error })
+}
+
+/** Replaces quota units in the parameters by amounts as the site displays them. */
+function withAmounts(app: Pick<RelayParts, 'options'>, error: AppError): AppError {
+  const { have, need } = error.params
+  if (typeof have !== 'number' || typeof need !== 'number') return error
+  return new AppError(
+    error.code,
+    { ...error.params, have: quotaText(app, have, 'down'), need: quotaText(app, need, 'up') },
+    error,
+  )
+}
+
+/** Reports the end of a call to the observers; a call without a known key is only counted. Call it once, as the last step of a call. */
+export function noteEndOfCall(app: EndParts, call: ClientExchange, place: CallPlace): void {
+  const { failure, caller, notes } = call
+  call.callRecorder?.finish(timingOf(app, call))
+  if (!caller) {
+    if (failure?.error?.status === 401) app.failedCalls.noteUnknownKey(call.client.address)
+    return
+  }
+  // A response in the background reports its own end.
+  if (notes.isContinued && !failure) return
+  if (app.callObservers.wantsCall(failure !== undefined)) app.callObservers.callEnded(recordOf(app, call, caller, place))
+}
+
+/** Adds an ended attempt to the record of its call, and reports it to the observers. */
+export function noteEndOfAttempt(
+  app: Pick<RelayParts, 'callObservers' | 'steady'>,
+  call: ClientExchange,
+  attempt: Pick<EndedAttempt, 'choice' | 'model' | 'upstreamModel' | 'startedMs' | 'trace'> & {
+    readonly channel: RunningChannel
+    /** Undefined for an attempt that answered. */
+    readonly failure: (Pick<EndedAttempt, 'status' | 'reason' | 'kind'> & { readonly isRetryable?: boolean }) | undefined
+  },
+): void {
+  const { channel, choice, model, upstreamModel, startedMs, failure, trace } = attempt
+  const ended: EndedAttempt = {
+    channel,
+    choice,
+    model,
+    upstreamModel,
+    status: failure ? failure.status : 200,
+    reason: failure ? failure.reason : '',
+    kind: failure?.kind,
+    isFault: failure?.isRetryable === true,
+    startedMs,
+    ms: Math.max(0, app.steady() - startedMs),
+    firstByteMs: call.firstByteMs > 0 ? Math.max(0, call.firstByteMs - startedMs) : undefined,
+    trace,
+  }
+  call.notes.attempts.push(ended)
+  app.callObservers.attemptEnded(ended, call)
+}
+
+/** Adds a charge to the notes of a call; `tokensIn` are the prompt tokens among its tokens. */
+export function noteCharge(notes: CallNotes, { amount, rollup }: Charge, tokensIn: number): void {
+  notes.tokensIn += tokensIn
+  notes.tokensOut += rollup.tokens - tokensIn
+  notes.quota += amount
+}
+
+function recordOf(
+  app: Pick<RelayParts, 'steady'>,
+  call: ClientExchange,
+  caller: EndedCall['caller'],
+  { kind, format }: CallPlace,
+): EndedCall {
+  const { request, asked, failure, firstByteMs, startedMs, notes } = call
+  return {
+    id: call.id,
+    caller,
+    group: call.group,
+    kind,
+    dialect: call.dialect,
+    format,
+    method: request.method ?? '',
+    url: request.url ?? '',
+    address: call.client.address,
+    userAgent: request.headers['user-agent'] ?? '',
+    model: typeof asked?.model === 'string' ? asked.model : '',
+    stream: asked?.stream === true,
+    status: statusOf(call),
+    failure: failure && failureOf(call, failure),
+    attempts: notes.attempts,
+    startedMs,
+    durationMs: Math.max(0, app.steady() - startedMs),
+    firstByteMs: firstByteMs > 0 ? Math.max(0, firstByteMs - startedMs) : undefined,
+    queueMs: notes.queueMs,
+    holdMs: notes.holdMs,
+    commitMs: notes.commitMs,
+    tokensIn: notes.tokensIn,
+    tokensOut: notes.tokensOut,
+    quota: notes.quota,
+    bytesIn: Number(request.headers['content-length'] ?? 0) || 0,
+    bytesOut: call.bytesOut,
+    trace: call.trace,
+  }
+}
+
+function timingOf({ steady }: Pick<RelayParts, 'steady'>, { notes, startedMs, firstByteMs }: ClientExchange): RecordedTiming {
+  return {
+    queue_ms: Math.round(notes.queueMs),
+    hold_ms: Math.round(notes.holdMs),
+    commit_ms: Math.round(notes.commitMs),
+    first_byte_ms: firstByteMs > 0 ? Math.max(0, Math.round(firstByteMs - startedMs)) : -1,
+    duration_ms: Math.max(0, Math.round(steady() - startedMs)),
+  }
+}
+
+type Failure = NonNullable<ClientExchange['failure']>
+
+function statusOf({ dialect, failure, notes, response }: ClientExchange): number {
+  if (failure) return failure.error ? statusFor(dialect, failure.error) : clientClosedStatus
+  return notes.isUpgraded ? 101 : response.statusCode
+}
+
+function failureOf(call: ClientExchange, { error }: Failure): NonNullable<EndedCall['failure']> {
+  return {
+    code: error ? (error.code ?? error.type) : 'client_closed',
+    message: error?.message ?? clientClosed,
+    inStream: call.isCommitted && (call.firstByteMs > 0 || !error),
+    stoppedBy: error?.stoppedBy,
+  }
+}
+
+const clientClosed: Text = {
+  zh: '调用方在回答完成前断开了连接',
+  en: 'The caller closed the connection before the answer was complete',
+}

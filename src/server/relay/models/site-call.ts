@@ -1,0 +1,112 @@
+import { ServerResponse } from 'node:http'
+import { AppError } from '../../lib/failure.ts'
+import { newRequestId } from '../../lib/ids.ts'
+import { newDetachedRequest } from '../../lib/node-internals.ts'
+import type { CallerFormat } from '../../protocols/format.ts'
+import { wireFormats } from '../../protocols/index.ts'
+import type { JsonObject } from '../../protocols/wire-format.ts'
+import type { RelayCaller } from '../../tokens/authenticate.ts'
+import { type SiteAllowance, siteCallLedger } from '../../wallet/site-calls.ts'
+import { noToken } from '../admission/authenticate.ts'
+import { type AdmissionParts, admitRequest } from '../admit-request.ts'
+import { asAppError } from '../charge/end-of-call.ts'
+import { type AnswerParts, answerRequest } from '../failover/answer-request.ts'
+import { ClientExchange } from '../http/client-exchange.ts'
+import { ReplyRecorder } from '../http/reply-recorder.ts'
+
+/** The parts that a call of the site uses. */
+export type SiteCallParts = AdmissionParts & AnswerParts
+
+/** A call that the site makes itself, on a schedule. */
+export interface SiteCall {
+  readonly group: string
+  readonly model: string
+  /** The only channel that may answer; absent for the selection, with failover, that callers of the group get. */
+  readonly channelId?: number
+  readonly format: CallerFormat
+  /** Of a request without a stream. */
+  readonly body: JsonObject
+  /** What its cost is booked as, and how much of that a day may have. */
+  readonly allowance: SiteAllowance
+}
+
+/** How a call of the site has ended. `units` is its cost, which the site bears. */
+export type SiteAnswer =
+  | { readonly outcome: 'answered'; readonly ms: number; readonly units: number; readonly body: Buffer }
+  | {
+      readonly outcome: 'failed'
+      readonly ms: number
+      readonly units: number
+      readonly status: number
+      readonly code: string
+      /** Without secrets. It may be the vendor's own words. */
+      readonly message: string
+      /** The site, its channels or their upstreams are at fault, and not the request. */
+      readonly isFault: boolean
+    }
+  /** The allowance of the day does not cover it: nothing was sent. */
+  | { readonly outcome: 'unaffordable' }
+
+/**
+ * Makes a call as the relay would for a caller in a group: model and price, selection of a channel, failover, statistics of channels and
+ * their health. It is in no user's log, count or limits. Its cost is a site cost (`wallet/site-calls.ts`).
+ */
+export async function callForSite(app: SiteCallParts, asked: SiteCall, signal: AbortSignal): Promise<SiteAnswer> {
+  const { group, model, format, body, allowance } = asked
+  const ledger = siteCallLedger(app, model, allowance)
+  const parts = { ...app, ledger }
+  const call = newCall(asked, app.steady())
+  const recorder = new ReplyRecorder(call.id, replyBytesMax)
+  call.record(recorder)
+  const abort = () => call.abort()
+  signal.addEventListener('abort', abort)
+  try {
+    const caller: RelayCaller = { ...site, userGroup: group, pinnedChannel: asked.channelId ?? 0 }
+    const read = { json: body, bytes: Buffer.from(JSON.stringify(body)) }
+    const endpoint = { kind: 'relay', path: '', format, dialect: call.dialect, from: 'token', fromPath: { model } } as const
+    await answerRequest(parts, await admitRequest(parts, endpoint, { call, caller, body: read, lease: undefined }))
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'quota_insufficient') return { outcome: 'unaffordable' }
+    call.sendError(asAppError(app, call, error))
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+  signal.throwIfAborted()
+  const ms = Math.max(1, app.steady() - call.startedMs)
+  const { reply } = recorder
+  if (!call.failure && reply) return { outcome: 'answered', ms, units: ledger.spent, body: reply.body }
+  return { outcome: 'failed', ms, units: ledger.spent, ...failureOf(call) }
+}
+
+const replyBytesMax = 1024 * 1024
+
+/** It is no user, and no price may be missing for it that callers need. */
+const site: RelayCaller = { userId: 0, username: '', role: 0, userGroup: '', acceptsUnpriced: false, ...noToken }
+
+function newCall({ format, model }: SiteCall, nowMs: number): ClientExchange {
+  const request = newDetachedRequest()
+  // Nothing of it is left to be read.
+  request.complete = true
+  const call = new ClientExchange(
+    { request, response: new ServerResponse(request) },
+    {
+      id: newRequestId(nowMs),
+      dialect: wireFormats[format].dialect,
+      language: 'en',
+      client: { address: '', local: true },
+      nowMs,
+    },
+  )
+  call.asked = { model, stream: false }
+  return call
+}
+
+function failureOf({ failure, notes }: ClientExchange) {
+  const { status = 502, code = '', type = '', message } = failure?.error ?? {}
+  return {
+    status,
+    code: code || type,
+    message: message?.en ?? '',
+    isFault: status >= 500 || notes.attempts.at(-1)?.isFault === true,
+  }
+}
