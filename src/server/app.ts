@@ -4,10 +4,11 @@ import { OidcKeys } from './accounts/external-identity/oidc-keys.ts'
 import { HumanCheck } from './accounts/human-check.ts'
 import { Passwords } from './accounts/passwords.ts'
 import { Sessions } from './accounts/sessions.ts'
+import { addChannelMetrics } from './channels/channel-metrics.ts'
 import { EndpointMisses } from './channels/missing-endpoints.ts'
 import { openChannels } from './channels/model-index.ts'
 import { Spending } from './channels/spending.ts'
-import { Traffic, type TrafficNews, usdPerCall } from './channels/traffic.ts'
+import { Traffic, type TrafficUpdate, usdPerCall } from './channels/traffic.ts'
 import { migrate } from './db/migrate.ts'
 import { openReader } from './db/reader.ts'
 import type { Env } from './env.ts'
@@ -20,6 +21,7 @@ import { UpstreamAgents, type UpstreamSettings } from './lib/http-client.ts'
 import { type Logger, newLogger } from './lib/logger.ts'
 import { Deadlines } from './lib/timer-wheel.ts'
 import { version } from './lib/version.ts'
+import { Budgets } from './limits/budgets.ts'
 import { openCounters } from './limits/counters.ts'
 import type { RedisTiming } from './limits/redis-windows.ts'
 import { RequestLimits } from './limits/request-limits.ts'
@@ -27,6 +29,7 @@ import { SearchQueue } from './limits/search-queue.ts'
 import { Moderation } from './moderation/moderation.ts'
 import { Mailer } from './notify/mailer.ts'
 import { openCore } from './open-core.ts'
+import type { Core } from './options/core.ts'
 import type { App } from './parts.ts'
 import { openCatalog } from './pricing/catalog.ts'
 import { openPriceBook } from './pricing/price-book.ts'
@@ -40,10 +43,17 @@ import { SealedStates } from './relay/response/sealed-states.ts'
 import { LocalResponses } from './relay/stored-responses/local-responses.ts'
 import { PendingResponses } from './relay/stored-responses/pending-responses.ts'
 import { UpstreamResponses } from './relay/stored-responses/upstream-responses.ts'
+import { AccessTokens } from './relay/upstream/call-upstream.ts'
 import { mediaLimits } from './relay/upstream/fetch-media.ts'
-import { AccessTokens } from './relay/upstream/request-target.ts'
+import { StatusSnapshots } from './status-page/snapshot.ts'
 import { openAuthenticator } from './tokens/authenticate.ts'
+import { AccessLog } from './usage/access-log.ts'
+import { CallMetrics } from './usage/call-metrics.ts'
+import { CallStatistics } from './usage/call-statistics.ts'
+import { type CallObserver, CallObservers } from './usage/ended-calls.ts'
 import { FailedCalls } from './usage/failed-calls.ts'
+import { Recordings } from './usage/recordings.ts'
+import type { Telemetry } from './usage/telemetry/open-telemetry.ts'
 import { openLedger } from './wallet/open-ledger.ts'
 import { StripeCalls } from './wallet/stripe-calls.ts'
 
@@ -61,10 +71,14 @@ export interface Replaceable {
   readonly humanVerifier?: string
   /** The endpoints of the identity providers. */
   readonly identityProviders?: EndpointSettings
+  /** How long a reply waits for its commit at most. */
+  readonly commitWaitMs?: number
   /** Timeouts of Redis. */
   readonly redisTiming?: RedisTiming
   /** The address of Stripe. */
   readonly stripeAddress?: string
+  /** Observers of calls beside those of a real server. */
+  readonly callObservers?: readonly CallObserver[]
   /** Name resolution of channels, trusted certificates, and the addresses that count as the public internet. */
   readonly upstream?: Pick<UpstreamSettings, 'resolve' | 'certificates' | 'untrusted'>
 }
@@ -94,7 +108,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     ...replaced.upstream,
   })
   const { siblings } = core
-  const ledger = await openLedger(core)
+  const ledger = await openLedger(core, replaced.commitWaitMs)
   await ledger.expire()
   const mailer = new Mailer(core, { certificates: replaced.mailCertificates })
   const passwords = replaced.passwords ?? new Passwords()
@@ -107,16 +121,17 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const catalog = openCatalog(core, { data: () => priceBook.current, vendors: () => channels.current })
   const counters = await openCounters(core, replaced.redisTiming)
   const limits = new RequestLimits(core, counters)
+  const budgets = await Budgets.open(core)
   const moderation = new Moderation(core)
   const spending = new Spending(core)
   const traffic = new Traffic({
     now: steady,
     shared: counters.shared,
-    announce: siblings && ((news) => siblings.announce('traffic', news)),
+    announce: siblings && ((update) => siblings.announce('traffic', update)),
     priceOf: (model) => usdPerCall(catalog.modelPriceOf(model)),
     spentToday: (id) => spending.today(id),
   })
-  siblings?.onAnnounced<TrafficNews>('traffic', (news) => traffic.hear(news))
+  siblings?.onAnnounced<TrafficUpdate>('traffic', (update) => traffic.receive(update))
   const channels = await openChannels(core, {
     forget(id) {
       upstream.forget(id)
@@ -124,10 +139,20 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     },
   })
   await spending.refresh(channels.current)
+  addChannelMetrics(core.metrics, channels, traffic)
   const deadlines = new Deadlines()
   await removeOldReplies(core)
   const undelivered = new UndeliveredReplies(core, ledger)
   const reader = await openReader(core.database)
+  const failedCalls = new FailedCalls(core)
+  const recordings = new Recordings(core)
+  await recordings.rules.refresh()
+  const accessLog = env.ACCESS_LOG === '' ? undefined : new AccessLog(core, env.ACCESS_LOG)
+  const callStatistics = new CallStatistics(core)
+  const observers: CallObserver[] = [failedCalls, new CallMetrics(core), callStatistics, ...(replaced.callObservers ?? [])]
+  if (accessLog) observers.push(accessLog)
+  const telemetry = await telemetryOf(core)
+  if (telemetry?.spans) observers.push(telemetry.spans)
 
   const app: App = {
     ...core,
@@ -146,6 +171,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     priceBook,
     counters,
     limits,
+    budgets,
     moderation,
     channels,
     spending,
@@ -163,7 +189,12 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     idempotentRequests: new IdempotentRequests(core, (requestId) => undelivered.has(requestId)),
     keyedCalls: new Map(),
     undelivered,
-    failedCalls: new FailedCalls(core),
+    failedCalls,
+    callObservers: new CallObservers(observers, logger),
+    callTracer: telemetry?.spans,
+    recordings,
+    callStatistics,
+    statusSnapshots: new StatusSnapshots({ ...core, channels, catalog }),
     version,
     reader,
     searches: new SearchQueue(reader),
@@ -190,10 +221,22 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
       await undelivered.close()
       await ledger.close()
       await app.failedCalls.close()
+      await recordings.close()
+      await accessLog?.close()
+      await callStatistics.close()
+      await telemetry?.close()
       channels.close()
       priceBook.close()
       await reader.close()
       await closeCore()
     },
   }
+}
+
+/** Its packages are loaded only where a collector is named. */
+async function telemetryOf(core: Core): Promise<Telemetry | undefined> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SDK_DISABLED: isDisabled } = core.env
+  if (endpoint === '' || isDisabled) return undefined
+  const { openTelemetry } = await import('./usage/telemetry/open-telemetry.ts')
+  return openTelemetry(core)
 }

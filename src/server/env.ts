@@ -63,6 +63,32 @@ export const envSchema = z.object({
     z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
     'How much is logged.',
   ),
+  ACCESS_LOG: setting(
+    z.string().default(''),
+    'One line of JSON for each relay call of a known key: stdout, or the path of a file to append to. Empty: none.',
+  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting(
+    z
+      .string()
+      .regex(/^$|^https?:\/\//, 'must be empty or begin with http:// or https://')
+      .default(''),
+    'Address of an OpenTelemetry collector, such as http://localhost:4318: traces and metrics are sent to it. Empty: none. The SDK reads its other OTEL_ variables, too.',
+  ),
+  OTEL_EXPORTER_OTLP_PROTOCOL: setting(z.string().default(''), 'Only http/protobuf, the default, is spoken.'),
+  OTEL_EXPORTER_OTLP_HEADERS: setting(
+    z.string().default(''),
+    'Headers for the collector, such as its key: name=value pairs with commas between them.',
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: setting(z.string().default(''), 'The same for traces alone, before the former.'),
+  OTEL_EXPORTER_OTLP_METRICS_HEADERS: setting(z.string().default(''), 'The same for metrics alone, before the former.'),
+  OTEL_TRACES_EXPORTER: setting(z.string().default('otlp'), 'none: no traces are sent.'),
+  OTEL_METRICS_EXPORTER: setting(z.string().default('otlp'), 'none: no metrics are sent.'),
+  OTEL_METRIC_EXPORT_INTERVAL: setting(
+    z.coerce.number().int().min(100).default(60_000),
+    'Milliseconds from one sending of metrics to the next.',
+  ),
+  OTEL_METRIC_EXPORT_TIMEOUT: setting(z.coerce.number().int().min(1).default(30_000), 'Milliseconds that one sending may take.'),
+  OTEL_SDK_DISABLED: setting(flag, 'true: nothing is sent, whatever the other variables say.'),
 })
 
 /** Settings that must not stay in the environment of the process after they were read. */
@@ -72,6 +98,9 @@ export const secretSettings = [
   'MASTER_KEY',
   'MASTER_KEY_PREVIOUS',
   'ROOT_PASSWORD',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+  'OTEL_EXPORTER_OTLP_METRICS_HEADERS',
 ] as const satisfies readonly (keyof Env)[]
 
 export type Env = z.output<typeof envSchema>

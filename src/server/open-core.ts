@@ -48,7 +48,7 @@ async function openOver(database: Database, env: Env, { now, steady, logger, pre
   const secrets = await openSecrets(database, key, now(), previous)
   const bus = new Bus(logger)
   const base = { env, now, steady, logger, metrics: newMetrics(), database, db: database.db, secrets, bus, node, siblings }
-  const news = await connectBus(base)
+  const connection = await connectBus(base)
   const options = await openOptions(base)
 
   return {
@@ -56,7 +56,7 @@ async function openOver(database: Database, env: Env, { now, steady, logger, pre
     createdKey: created,
     async close() {
       options.close()
-      await news.close()
+      await connection.close()
       await bus.close()
       await siblings?.close()
       await database.close()

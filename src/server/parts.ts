@@ -6,6 +6,8 @@ import type { Counters } from './limits/counters.ts'
 import type { SearchQueue } from './limits/search-queue.ts'
 import type { Mailer } from './notify/mailer.ts'
 import type { RelayParts } from './relay/relay-parts.ts'
+import type { StatusSnapshots } from './status-page/snapshot.ts'
+import type { CallStatistics } from './usage/call-statistics.ts'
 import type { StripeCalls } from './wallet/stripe-calls.ts'
 
 /** All parts of a running server, built by hand in `app.ts` in the order of the import list. */
@@ -20,6 +22,8 @@ export interface App extends RelayParts {
   /** Long reads, apart from the connections that requests use. */
   readonly reader: Reader
   readonly searches: SearchQueue
+  readonly callStatistics: CallStatistics
+  readonly statusSnapshots: StatusSnapshots
   /** Unix seconds of the start of this process. */
   readonly startedAt: number
   /** Starts a job out of turn. Answers false when it runs already, on this node or another. */

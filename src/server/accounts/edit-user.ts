@@ -48,7 +48,7 @@ export async function createByAdmin(accounts: Accounts, caller: Caller, given: N
  */
 export async function editByAdmin(accounts: Accounts, caller: Caller, edit: UserEdit): Promise<User> {
   const { id, password = '' } = edit
-  // The own one needs the current one.
+  // To change one's own password, the current one is required.
   if (password !== '' && id === caller.id) fail('own_password')
   const password_hash = password === '' ? undefined : await hashFor(accounts, edit, password)
 

@@ -15,7 +15,7 @@ export interface UserSearch {
   readonly group?: string
   /** 0 for any. */
   readonly role?: number
-  /** 0 for any status, which includes deleted users, who have none. */
+  /** 0 for any status, deleted users included. */
   readonly status?: number
   /** Deleted users alone. */
   readonly deleted?: boolean

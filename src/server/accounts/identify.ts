@@ -73,7 +73,7 @@ export function requireOwnPage(core: Core, headers: IncomingHttpHeaders): void {
   if (says.every((header) => header === undefined) && isBrowser(headers)) fail('origin_refused')
 }
 
-/** While the password is the well-known default, the super admin can do nothing except from this machine. */
+/** While the password is the well-known default, the super admin can act only from this machine. */
 export function requireChangedPassword({ account }: Identity, client: Client): void {
   if (account.must_change_password === 1 && isRoot(account.role) && !client.local) fail('must_change_password')
 }

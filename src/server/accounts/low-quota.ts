@@ -2,12 +2,15 @@ import { userStatus } from '../../contract/entities/user.ts'
 import { warningPauseSeconds } from '../../contract/entities/user-setting.ts'
 import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
+import { isSubscribed, recordEvent } from '../usage/record-event.ts'
 import type { Ledger } from '../wallet/ledger.ts'
 import { quotaText } from '../wallet/quota-text.ts'
 import { isReachable, type NotifierParts, notifyUser } from './notices.ts'
 import { readSetting } from './setting.ts'
 
 const kind = 'low-quota'
+/** The event for webhooks of admins: as often, whether or not the user can be notified. */
+const eventKind = 'low-quota-event'
 const readAtOnce = 500
 
 /** Until a warning that could not be sent is tried again. */
@@ -21,10 +24,11 @@ const retrySeconds = 5 * 60
  */
 export async function warnLowQuota(parts: NotifierParts & { readonly ledger: Ledger }, signal: AbortSignal): Promise<number> {
   const candidates = [...new Set([...parts.ledger.takeSpenders(), ...(await readUnsent(parts))])]
+  const hasSubscribers = candidates.length > 0 && (await isSubscribed(parts.db, 'user.low_quota'))
   let sent = 0
   for (let start = 0; start < candidates.length; start += readAtOnce) {
     const users = await readUsers(parts, candidates.slice(start, start + readAtOnce))
-    const outcomes = await Promise.all(users.map((user) => warn(parts, user, signal)))
+    const outcomes = await Promise.all(users.map((user) => warn(parts, user, { hasSubscribers, signal })))
     sent += outcomes.filter((isSent) => isSent).length
   }
   return sent
@@ -57,9 +61,15 @@ function readUsers({ db }: Core, ids: readonly number[]) {
     .execute()
 }
 
-async function warn(parts: NotifierParts, user: Spender, signal: AbortSignal): Promise<boolean> {
+async function warn(
+  parts: NotifierParts,
+  user: Spender,
+  { hasSubscribers, signal }: { hasSubscribers: boolean; signal: AbortSignal },
+): Promise<boolean> {
   const threshold = readSetting(user.setting).quota_warning_threshold ?? parts.options.current.QuotaRemindThreshold
-  if (user.quota >= threshold || !isReachable(user) || !(await claim(parts, user.id))) return false
+  if (user.quota >= threshold) return false
+  if (hasSubscribers && (await claim(parts, user.id, eventKind))) await announce(parts, user, threshold)
+  if (!isReachable(user) || !(await claim(parts, user.id, kind))) return false
 
   const params = { left: quotaText(parts, user.quota, 'down'), threshold: quotaText(parts, threshold, 'up') }
   const notice = { kind: 'lowQuota', type: 'quota_exceed', params, values: [user.quota, threshold], path: '/topup' } as const
@@ -69,12 +79,17 @@ async function warn(parts: NotifierParts, user: Spender, signal: AbortSignal): P
     parts.logger.warn({ error, user: user.id }, 'a user could not be warned of a low quota')
     return false
   }
-  await noteSent(parts, user.id)
+  await noteSent(parts, user.id, kind)
   return true
 }
 
+async function announce(parts: NotifierParts, { id, username, quota }: Spender, threshold: number): Promise<void> {
+  await recordEvent(parts, parts.db, 'user.low_quota', { user_id: id, username, quota, threshold })
+  await noteSent(parts, id, eventKind)
+}
+
 /** Claims the warning for this node, so that no other node sends it. The claim lasts five minutes. */
-async function claim(core: Core, userId: number): Promise<boolean> {
+async function claim(core: Core, userId: number, kind: string): Promise<boolean> {
   const now = seconds(core.now())
   const pauseEnded = now - warningPauseSeconds
   const retryAt = now + retrySeconds
@@ -108,7 +123,7 @@ async function claim(core: Core, userId: number): Promise<boolean> {
   return claimed !== undefined
 }
 
-async function noteSent(core: Core, userId: number): Promise<void> {
+async function noteSent(core: Core, userId: number, kind: string): Promise<void> {
   await core.db
     .updateTable('user_notices')
     .set({ sent_at: seconds(core.now()), retry_at: 0 })

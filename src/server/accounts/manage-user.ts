@@ -1,7 +1,7 @@
 import { logType } from '../../contract/entities/log.ts'
 import { type ManageAction, type UserBatch, type UserBatchResult, userStatus } from '../../contract/entities/user.ts'
 import { isAdmin, isRoot, role } from '../../contract/roles.ts'
-import type { Language, Text } from '../../contract/text.ts'
+import { inBothLanguages, type Language, type Text } from '../../contract/text.ts'
 import type { Within } from '../db/open.ts'
 import type { Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
@@ -114,8 +114,7 @@ export async function manageUser(
     act.requires(user, caller)
     await act.run(core, within, user)
 
-    const { zh, en } = act.words
-    const record = { at: seconds(core.now()), userId: id, username: user.username, content: `${zh} / ${en}` }
+    const record = { at: seconds(core.now()), userId: id, username: user.username, content: inBothLanguages(act.words) }
     await recordLog(within, { type: logType.manage, ...record })
     const changed = await within.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
     await recordAudit(core, within, {

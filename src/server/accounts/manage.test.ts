@@ -230,7 +230,7 @@ eachDatabase('user management', (fresh, kind) => {
     expect(await rowOf(ada)).toMatchObject({ ...old, quota: 7 })
   })
 
-  it('sets a password that has to be changed, signs the user out, and is no way around the own one', async () => {
+  it('sets a password that has to be changed, signs the user out, and does not replace the check of the current password', async () => {
     expect(await edit(admin, { id: ada.id, password: 'new horse 12' })).toBe('ok')
     expect(await node.sessions.find(ada.token)).toBeUndefined()
     expect([await enter('ada'), await enter('ada', 'new horse 12')]).toEqual(['credentials_wrong', 'ok'])

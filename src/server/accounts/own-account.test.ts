@@ -208,7 +208,7 @@ eachDatabase('the own account', (fresh, kind) => {
     expect(tally(outcomes)).toEqual({ password_wrong: 5, login_throttled: 25 })
   })
 
-  it('[T029] ends at the wish of its owner: no session, no token, no login, no second owner of name and address', async () => {
+  it('[T029] is deleted by its owner: no session, no token, no login, no second owner of name and address', async () => {
     const access = await makeAccessToken(node, { userId: ada.id })
     await askReset()
     const token = await mailedToken()

@@ -70,7 +70,7 @@ export async function addPasskey(
     created_at: seconds(core.now()),
   }
   return core.db.transaction().execute(async (within) => {
-    // Several may have been begun while there was room.
+    // Several registrations may have started below the limit.
     await lockUser(core, within, caller.id)
     requireRoom((await listPasskeys(within, caller.id)).length)
     const added = await within
@@ -198,7 +198,7 @@ async function requirePlainAttestation({ response }: RegistrationResponseJSON): 
   if (attestation.get('fmt') !== 'none' && !isSelf) throw new Error(`Attestation ${attestation.get('fmt')} was not asked for`)
 }
 
-/** Answers the new count of uses. */
+/** Returns the new signature counter. */
 async function readUse(answer: Answer, { site, challenge, key }: Expected & { key: Row<'passkeys'> }): Promise<number> {
   const { verifyAuthenticationResponse } = await library()
   try {

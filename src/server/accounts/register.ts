@@ -14,7 +14,7 @@ import { createUser, findByEmail } from './users.ts'
 export interface Registration {
   readonly username: string
   readonly password: string
-  /** The password once more, by clients that send it. */
+  /** The repeated password, from clients that send it. */
   readonly password2?: string | undefined
   readonly email: string
   readonly verification_code: string
@@ -25,9 +25,9 @@ export interface Registration {
 }
 
 /**
- * Makes an ordinary user with the gifts that the options promise. The address is asked for, proved and kept only where the options want
- * it proved. Throws `registration_closed`, `human_check_failed`, the failures of names, passwords and addresses, `passwords_differ`,
- * `email_required`, `code_wrong`, `username_taken`, `email_taken`.
+ * Creates an ordinary user with the sign-up bonus of the options. The mail address is required, verified and stored only when the
+ * options require it proved. Throws `registration_closed`, `human_check_failed`, the failures of names, passwords and addresses,
+ * `passwords_differ`, `email_required`, `code_wrong`, `username_taken`, `email_taken`.
  */
 export async function register(accounts: Accounts, given: Registration): Promise<{ userId: number }> {
   requireOpen(accounts)

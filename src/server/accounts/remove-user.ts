@@ -28,7 +28,7 @@ export async function removeUser(core: Pick<Core, 'now'>, within: Within, userId
     await within.deleteFrom(table).where('user_id', '=', userId).execute()
 }
 
-/** Deletes the own account. Its name and address stay taken. Throws `fresh_login_required`, `root_protected`, `not_found`. */
+/** Deletes the caller's own account. Its name and address stay taken. Throws `fresh_login_required`, `root_protected`, `not_found`. */
 export async function deleteAccount(accounts: Accounts, caller: Caller, sessionToken: string | undefined): Promise<void> {
   await requireRecentLogin(accounts, sessionToken)
   if (isRoot(caller.role)) fail('root_protected')

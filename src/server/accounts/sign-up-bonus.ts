@@ -1,5 +1,6 @@
 import { logType } from '../../contract/entities/log.ts'
 import { userStatus } from '../../contract/entities/user.ts'
+import { inBothLanguages } from '../../contract/text.ts'
 import type { Within } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
@@ -35,7 +36,8 @@ export async function grantSignUpBonus(core: Core, within: Within, { userId, use
   const grant = async (amount: number, kind: 'grant' | 'reward', words: { zh: string; en: string }) => {
     if (amount === 0) return
     await credit(within, { userId, kind, amount, reference: `${kind}:welcome:${userId}`, at })
-    const content = `${words.zh} ${quotaText(core, amount)} / ${words.en} ${quotaText(core, amount)}`
+    const text = quotaText(core, amount)
+    const content = inBothLanguages({ zh: `${words.zh} ${text}`, en: `${words.en} ${text}` })
     await recordLog(within, { type: logType.system, at, userId, username, content, quota: amount })
   }
 

@@ -27,6 +27,11 @@ export class Breaker {
     return nowMs >= this.#openUntilMs && nowMs - this.#trialMs >= trialEveryMs ? 'half-open' : 'open'
   }
 
+  /** Failures in a row, and until it lets a request find out; 0 when it keeps none back. */
+  factsAt(nowMs: number): { readonly state: BreakerState; readonly failures: number; readonly retryMs: number } {
+    return { state: this.stateAt(nowMs), failures: this.#inARow, retryMs: Math.max(0, this.#openUntilMs - nowMs) }
+  }
+
   /** Whether answers matter: failures are counted that they weigh against. */
   isWatching(nowMs: number): boolean {
     return this.#trips > 0 || this.#inARow > 0 || (this.#failures > 0 && nowMs - this.#windowFromMs < windowMs)
@@ -44,7 +49,7 @@ export class Breaker {
     this.#trips = 0
   }
 
-  /** `isCertain`: nothing better is to be expected of the next request, so that one failure is enough. */
+  /** `isCertain`: the next request would fail too, so that one failure is enough. */
   failed(nowMs: number, isCertain = false): void {
     this.#count(nowMs)
     this.#failures++

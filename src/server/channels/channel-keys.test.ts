@@ -60,7 +60,7 @@ eachDatabase('the keys of a channel', (fresh) => {
     expect(await findChannel(core, id)).toMatchObject({ keys_total: 3, keys_enabled: 3 })
   })
 
-  it('are one channel each unless it is said otherwise', async () => {
+  it('are one channel each by default', async () => {
     expect(await addAll({ multi_key: false })).toHaveLength(3)
   })
 
@@ -189,7 +189,7 @@ eachDatabase('the keys of a channel', (fresh) => {
   })
 
   describe('a channel without a key in use', () => {
-    it('is disabled, and enabled again with the next one', async () => {
+    it('is disabled, and enabled again with the next key', async () => {
       const id = await add({ key: secrets[0] })
       const keys = await idsOf(id)
       await setKeyStatus(core, { caller, channelId: id, ids: keys, status: 2 })

@@ -10,6 +10,7 @@ import { requireProvider } from './fields.ts'
 import { findRow } from './find-channels.ts'
 import { openKey, readKeys, sealKey, tailOf } from './keys.ts'
 import { lockChannel } from './locks.ts'
+import { recordStatusEvents } from './status-events.ts'
 
 /**
  * The keys of a channel: this file owns the table `channel_keys`, except for the columns that `health.ts` writes when a key fails. A
@@ -66,7 +67,7 @@ export async function removeKey(core: Core, { caller, channelId, keyId }: Act & 
     if (!rows.some(({ id }) => id === keyId)) fail('not_found')
     if (rows.length === 1) fail('channel_key_last')
     await within.deleteFrom('channel_keys').where('id', '=', keyId).execute()
-    // It must not live on in the column of the version before.
+    // It must not remain in the column of the previous version.
     await within.updateTable('channels').set({ key_sealed: '' }).where('id', '=', channelId).execute()
     await audit(core, within, { caller, action: 'channel.key-remove', channelId, keyIds: [keyId] })
   })
@@ -137,8 +138,11 @@ export async function followKeys<Result>(
   const result = await change()
   const hasKey = (await keyRows(within, channelId)).some(isEnabled)
 
-  const follow = (from: number, to: { status: number; other_info: string }) =>
-    within.updateTable('channels').set(to).where('id', '=', channelId).where('status', '=', from).execute()
+  const follow = async (from: number, to: { status: number; other_info: string }) => {
+    const changed = within.updateTable('channels').set(to).where('id', '=', channelId).where('status', '=', from)
+    const rows = await changed.returning('id').execute()
+    if (rows.length > 0) await recordStatusEvents(core, within, [channelId], { status: to.status, by: 'system' })
+  }
   if (!hasKey) await follow(channelStatus.enabled, { status: channelStatus.autoDisabled, other_info: noKeyInfo(core) })
   else if (!hadKey) await follow(channelStatus.autoDisabled, { status: channelStatus.enabled, other_info: '' })
   return result

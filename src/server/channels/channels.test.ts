@@ -109,7 +109,7 @@ eachDatabase('channels', (fresh) => {
       expect(await Promise.all(ids.map(keyOf))).toEqual(['k-1', 'k-2', 'k-3'])
     })
 
-    it('keeps a service account whole', async () => {
+    it('stores a service account unchanged', async () => {
       const account = '{\n  "type": "service_account"\n}'
       const ids = await addAll({ type: 41, key: account, other: 'us-east1' })
       expect(await Promise.all(ids.map(keyOf))).toEqual([account])

@@ -13,6 +13,7 @@ import { openKey, readKeys, readOneKey } from './keys.ts'
 import { type Locked, lockChannel, lockedIds } from './locks.ts'
 import { refuseOwnSite } from './own-site.ts'
 import { readSetting, truncate } from './read-columns.ts'
+import { recordStatusEvents } from './status-events.ts'
 
 /**
  * The channels: configured upstreams with their keys, addresses, models and groups. This folder owns the tables `channels` (but for
@@ -75,6 +76,7 @@ export async function editChannel(core: Core, { caller, patch }: Act & { patch: 
     await within.updateTable('channels').set(changes).where('id', '=', id).execute()
     if (keys) await followKeys(core, within, id, () => replaceKeys(core, within, { id, keys, isForAll: multi_key }))
     if (fields.status === channelStatus.enabled) await reviveKeys(within, [id])
+    if (fields.status !== undefined) await recordStatusEvents(core, within, [id], { status: fields.status, by: caller.username })
     await recordAudit(core, within, {
       caller,
       action: 'channel.edit',
@@ -130,6 +132,7 @@ export async function setChannelStatus(
       .execute()
     const changed = rows.map(({ id }) => id)
     if (status === channelStatus.enabled) await reviveKeys(within, changed)
+    await recordStatusEvents(core, within, changed, { status, by: caller.username })
     if (changed.length > 0)
       await recordAudit(core, within, { caller, action: 'channel.status', target: targetOf(changed), after: shown({ status }) })
     return changed.length

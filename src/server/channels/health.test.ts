@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { newClock } from '../../../test/helpers/clock.ts'
 import { freshCore } from '../../../test/helpers/core.ts'
-import { eachDatabase } from '../../../test/helpers/databases.ts'
+import { anyDatabase } from '../../../test/helpers/databases.ts'
 import { channelInput } from '../../contract/entities/channel.ts'
 import type { OptionValues } from '../../contract/options/index.ts'
 import { verifyAudit } from '../options/audit.ts'
@@ -16,7 +16,7 @@ const nowSeconds = 1_800_000_000
 const clock = newClock(nowSeconds * 1000)
 const refusedKey: ChannelFailure = { status: 401, code: '', type: '', message: 'Incorrect API key provided' }
 
-eachDatabase('the health of channels', (fresh) => {
+anyDatabase('the health of channels', (fresh) => {
   let core: Core
   let published: number[] = []
 
@@ -86,7 +86,7 @@ eachDatabase('the health of channels', (fresh) => {
     expect(await reportFailure(withOptions(), await make(), refused)).toBe(false)
   })
 
-  it('obeys the option, the keywords of the option and the switch of the channel', async () => {
+  it('follows the option, its keywords, and the setting of the channel', async () => {
     const channel = await make()
     expect(await reportFailure(withOptions({ AutomaticDisableChannelEnabled: false }), channel, refusedKey)).toBe(false)
     expect(await reportFailure(withOptions(), await make({ auto_ban: 0 }), refusedKey)).toBe(false)

@@ -7,10 +7,12 @@ import { redact } from '../lib/logger.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
+import { recordEvent } from '../usage/record-event.ts'
 import { reviveKeys } from './channel-keys.ts'
 import { lockChannel, lockedIds } from './locks.ts'
 import type { RunningChannel } from './model-index.ts'
 import { truncate } from './read-columns.ts'
+import { recordStatusEvents } from './status-events.ts'
 
 /** An upstream's response to an attempt, after the channel's status mapping. */
 export interface ChannelFailure {
@@ -50,7 +52,7 @@ export async function reportFailure(core: Core, channel: RunningChannel, failure
  */
 const disabling = new WeakMap<RunningChannel, Promise<boolean>>()
 
-/** As `reportFailure`, for a reason that was found already. */
+/** As `reportFailure`, for a known reason. */
 export async function disableKey(core: Core, channel: RunningChannel, reason: string): Promise<boolean> {
   const running = disabling.get(channel)
   if (running) {
@@ -134,6 +136,8 @@ async function record(core: Core, within: Within, { channel, of, reason, at }: D
       ? `渠道 ${name}（#${id}）已被自动禁用 / Channel ${name} (#${id}) was disabled automatically: ${reason}`
       : `渠道 ${name}（#${id}）的密钥 #${keyId} 已被自动禁用 / Key #${keyId} of channel ${name} (#${id}) was disabled automatically: ${reason}`
   await recordLog(within, { type: logType.system, at, userId: 0, username: '', content })
+  if (of === 'channel') await recordStatusEvents(core, within, [id], { status: channelStatus.autoDisabled, by: 'system', reason })
+  else await recordEvent(core, within, 'channel.key_disabled', { channel_id: id, name, key_id: keyId, reason })
   await recordAudit(core, within, {
     caller: undefined,
     action: of === 'channel' ? 'channel.auto-disable' : 'channel.key-auto-disable',
@@ -163,6 +167,13 @@ export async function enableAfterTest(core: Core, channel: RunningChannel): Prom
       await reviveKeys(within, [channel.id])
     }
     if (!key && !isBack) return false
+    if (isBack) await recordStatusEvents(core, within, [channel.id], { status: enabled, by: 'system' })
+    else
+      await recordEvent(core, within, 'channel.key_enabled', {
+        channel_id: channel.id,
+        name: channel.name,
+        key_id: channel.keyId,
+      })
     await recordAudit(core, within, {
       caller: undefined,
       action: isBack ? 'channel.auto-enable' : 'channel.key-auto-enable',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { mailOptions } from '../../../test/helpers/accounts.ts'
 import { channelNotices } from '../../../test/helpers/channel-notices.ts'
-import { eachDatabase } from '../../../test/helpers/databases.ts'
+import { anyDatabase } from '../../../test/helpers/databases.ts'
 import { editChannel } from './channels.ts'
 import { disableChannel } from './health.ts'
 import { openChannel } from './model-index.ts'
@@ -9,7 +9,7 @@ import { notifyDisabledChannels } from './notify-disabled.ts'
 
 const signal = new AbortController().signal
 
-eachDatabase('notices of disabled channels', (fresh) => {
+anyDatabase('notices of disabled channels', (fresh) => {
   const stage = channelNotices(fresh)
   const { home, add, caller } = stage
 

@@ -2,7 +2,7 @@ import { channelStatus } from '../../contract/entities/channel-status.ts'
 import { warningPauseSeconds } from '../../contract/entities/user-setting.ts'
 import type { NotifierParts } from '../accounts/notices.ts'
 import { seconds } from '../lib/clock.ts'
-import { type ChannelNotice, notifySuperAdmins } from './notify-super-admins.ts'
+import { notifySuperAdmins, type OnceNotice } from './notify-super-admins.ts'
 
 /**
  * Notifies the super admins of channels that were disabled automatically and still are: at most once in two hours per channel and super
@@ -32,9 +32,9 @@ async function readDisabled({ db, now }: NotifierParts): Promise<Disabled[]> {
   return rows.map(({ other_info, ...channel }) => ({ ...channel, ...readReason(other_info) })).filter(({ at }) => at > oldest)
 }
 
-function noticeOf({ id, name, reason, at }: Disabled, pausedSince: number): ChannelNotice {
+function noticeOf({ id, name, reason, at }: Disabled, pausedSince: number): OnceNotice {
   return {
-    channelId: id,
+    subject: `channel:${id}`,
     kind: `channel-disabled:${id}`,
     dueSince: Math.min(at, pausedSince + 1),
     notice: {

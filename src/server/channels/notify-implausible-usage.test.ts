@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { channelNotices } from '../../../test/helpers/channel-notices.ts'
-import { eachDatabase } from '../../../test/helpers/databases.ts'
+import { anyDatabase } from '../../../test/helpers/databases.ts'
 import { notifyImplausibleUsage } from './notify-implausible-usage.ts'
 
 const signal = new AbortController().signal
 
-eachDatabase('notices of implausible usage', (fresh) => {
+anyDatabase('notices of implausible usage', (fresh) => {
   const stage = channelNotices(fresh)
   const { home, add } = stage
   let requests = 0

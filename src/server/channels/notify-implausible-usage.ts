@@ -1,7 +1,7 @@
 import type { SiteCostReason } from '../../contract/entities/site-cost.ts'
 import type { NotifierParts } from '../accounts/notices.ts'
 import { seconds } from '../lib/clock.ts'
-import { type ChannelNotice, notifySuperAdmins } from './notify-super-admins.ts'
+import { notifySuperAdmins, type OnceNotice } from './notify-super-admins.ts'
 
 const daySeconds = 86_400
 const reason: SiteCostReason = 'usage_implausible'
@@ -37,10 +37,10 @@ interface Reported {
   readonly at: number
 }
 
-function noticeOf({ id, name, count, at }: Reported): ChannelNotice {
+function noticeOf({ id, name, count, at }: Reported): OnceNotice {
   const channel = name ?? String(id)
   return {
-    channelId: id,
+    subject: `channel:${id}`,
     kind: `usage-implausible:${id}`,
     dueSince: at - (at % daySeconds),
     notice: {

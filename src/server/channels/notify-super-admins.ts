@@ -3,12 +3,13 @@ import { role } from '../../contract/roles.ts'
 import { isReachable, type NotifierParts, notifyUser, type UserNotice } from '../accounts/notices.ts'
 import { seconds } from '../lib/clock.ts'
 
-/** Something about a channel that super admins should know. */
-export interface ChannelNotice {
-  readonly channelId: number
+/** Something that super admins, or whom it concerns, should know once. */
+export interface OnceNotice {
+  /** For the log: `channel:5`. */
+  readonly subject: string
   /** A notice of one kind is sent once, until it is due again. */
   readonly kind: string
-  /** A super admin whose last notice is older than this is notified again; unix seconds. */
+  /** Somebody whose last notice is older than this is notified again; unix seconds. */
   readonly dueSince: number
   readonly notice: UserNotice
 }
@@ -19,14 +20,14 @@ export interface ChannelNotice {
  */
 export async function notifySuperAdmins(
   parts: NotifierParts,
-  notices: readonly ChannelNotice[],
+  notices: readonly OnceNotice[],
   signal: AbortSignal,
 ): Promise<number> {
   if (notices.length === 0) return 0
   let sent = 0
   for (const person of await readSuperAdmins(parts)) {
     if (!isReachable(person)) continue
-    for (const notice of notices) if (!signal.aborted && (await tell(parts, { person, notice, signal }))) sent++
+    for (const notice of notices) if (!signal.aborted && (await notifyOnce(parts, { person, notice, signal }))) sent++
   }
   return sent
 }
@@ -41,18 +42,19 @@ function readSuperAdmins({ db }: NotifierParts) {
     .execute()
 }
 
-type SuperAdmin = Awaited<ReturnType<typeof readSuperAdmins>>[number]
+type Person = Awaited<ReturnType<typeof readSuperAdmins>>[number]
 
-async function tell(
+/** Sends a notice to a reachable person, unless they got it or another node is sending it. False too when it failed: offer it again. */
+export async function notifyOnce(
   parts: NotifierParts,
-  { person, notice, signal }: { person: SuperAdmin; notice: ChannelNotice; signal: AbortSignal },
+  { person, notice, signal }: { person: Person; notice: OnceNotice; signal: AbortSignal },
 ): Promise<boolean> {
   if (!(await claim(parts, person, notice))) return false
-  const { kind, channelId } = notice
+  const { kind, subject } = notice
   try {
     await notifyUser(parts, person, { ...notice.notice, signal })
   } catch (error) {
-    parts.logger.warn({ error, user: person.id, channel: channelId, kind }, 'a super admin could not be told of a channel')
+    parts.logger.warn({ error, user: person.id, subject, kind }, 'a person could not be notified')
     return false
   }
   await parts.db
@@ -65,7 +67,7 @@ async function tell(
 }
 
 /** Claims a notice for this node, unless another node has claimed it or it was sent. The claim lasts five minutes. */
-async function claim({ db, now: nowMs }: NotifierParts, { id }: SuperAdmin, { kind, dueSince }: ChannelNotice): Promise<boolean> {
+async function claim({ db, now: nowMs }: NotifierParts, { id }: Person, { kind, dueSince }: OnceNotice): Promise<boolean> {
   const now = seconds(nowMs())
   const told = { sent_at: now, retry_at: now + retrySeconds }
   const claimed = await db

@@ -16,7 +16,7 @@ export interface RuleContext {
 
 /**
  * Applies the rules to a body, one after the other. Untouched values stay the same objects; without a change the body itself is
- * returned. A rule whose path leads through something else than an object or a list changes nothing.
+ * returned. A rule whose path goes through a value other than an object or a list changes nothing.
  */
 export function overrideBody(body: JsonObject, rules: readonly BodyRule[] = [], context: RuleContext): JsonObject {
   return rules.reduce((now, rule) => (holds(rule.when, now, context) ? apply(now, rule) : now), body)

@@ -119,11 +119,11 @@ describe('a channel that fails at present', () => {
     expect(look(index, {}, failing(1, 2))).toMatchObject({ channel: { id: 3 }, choice: 'only' })
   })
 
-  it('is asked all the same when everything fails, in the order of priority', () => {
+  it('is called nevertheless when all channels fail, in the order of priority', () => {
     expect(look(index, {}, failing(1, 2, 3))).toMatchObject({ channel: { id: 1 }, choice: 'last-resort' })
   })
 
-  it('is asked now and then to find out', () => {
+  it('is probed now and then', () => {
     expect(look(index, {}, { breaker: () => 'half-open' })).toMatchObject({ channel: { id: 1 }, choice: 'only' })
   })
 

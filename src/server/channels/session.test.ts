@@ -62,7 +62,7 @@ describe('the conversation of a request', () => {
     expect(read({ body: JSON.parse(JSON.stringify(first).replace('hi', 'hey')) })?.key).not.toBe(one?.key)
   })
 
-  it('is none where nothing is said', () => {
+  it('is none without an identifier or a message', () => {
     for (const body of [{}, { input: 'embed me' }, { prompt: 'x' }, { messages: 'x' }, { messages: [null, 3] }])
       expect(read({ body: body as never })).toBeUndefined()
   })

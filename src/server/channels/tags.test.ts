@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { freshCore } from '../../../test/helpers/core.ts'
-import { eachDatabase } from '../../../test/helpers/databases.ts'
+import { anyDatabase } from '../../../test/helpers/databases.ts'
 import { channelInput, tagPatch } from '../../contract/entities/channel.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { addChannels } from './channels.ts'
@@ -9,7 +9,7 @@ import { editTag, setTagStatus, tagChannels } from './tags.ts'
 
 const caller: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '' }
 
-eachDatabase('the channels of a tag', (fresh) => {
+anyDatabase('the channels of a tag', (fresh) => {
   let core: Core
   let published: number[] = []
   let ids: number[] = []

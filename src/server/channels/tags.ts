@@ -7,6 +7,7 @@ import type { Caller, Core } from '../options/core.ts'
 import { reviveKeys } from './channel-keys.ts'
 import { type Fields, readSharedFields } from './fields.ts'
 import { lockedIds } from './locks.ts'
+import { recordStatusEvents } from './status-events.ts'
 
 /** Channels that share a tag are changed together. */
 interface Act {
@@ -51,6 +52,7 @@ export async function setTagStatus(core: Core, { caller, tag, status }: Act & { 
       .execute()
     const changed = rows.map(({ id }) => id)
     if (status === channelStatus.enabled) await reviveKeys(within, changed)
+    await recordStatusEvents(core, within, changed, { status, by: caller.username })
     if (changed.length > 0)
       await audit(core, within, { caller, action: 'channel.tag-status', tag, ids: changed, fields: { status } })
     return changed.length

@@ -16,12 +16,12 @@ import type { Conditions } from './select.ts'
  * too: that shows when a request begins.
  */
 export interface TrafficParts {
-  /** Must not jump. */
+  /** A steady clock, which never jumps. */
   readonly now: Clock
   /** Counts the limits of channels over all nodes; undefined without Redis. */
   readonly shared?: SharedWindows | undefined
-  /** Announces to the other processes of this start what they are to know too; they take it by `hear`. */
-  readonly announce?: ((news: TrafficNews) => void) | undefined
+  /** Sends the other processes of this start what they need to know; they get it by `receive`. */
+  readonly announce?: ((update: TrafficUpdate) => void) | undefined
   /** Answers a number from 0 to below 1. */
   readonly random?: () => number
   /** The model's cost in USD for a call of common size; undefined for one without a price. */
@@ -30,8 +30,8 @@ export interface TrafficParts {
   spentToday(channelId: number): number
 }
 
-/** What one process has seen of a key that decides the choice of the others. */
-export type TrafficNews =
+/** The measurements of a key by one process that affect the selection in the others. */
+export type TrafficUpdate =
   | { readonly kind: 'failed'; readonly keyId: number; readonly model: string; readonly failure: FailureFacts }
   | { readonly kind: 'answered'; readonly keyId: number }
   | { readonly kind: 'session'; readonly keyId: number; readonly session: string }
@@ -52,7 +52,7 @@ export interface ChannelRun {
 
 /** A failure's effect on the channel and the key that it used. */
 export interface FailureFacts {
-  /** Seconds after which the upstream wants to be asked again; 0 when it does not say. */
+  /** Seconds after which the upstream asks for a retry; 0 when it gives none. */
   readonly retryAfter: number
   /** The key, or the account behind it: refused, without balance, or asked too often. */
   readonly isFaultOfKey: boolean
@@ -72,7 +72,7 @@ interface Seen {
 
 const minuteMs = 60_000
 const dayMs = 86_400_000
-/** A key that asks for a longer pause is used again all the same: its header may be wrong. */
+/** A key whose upstream asks for a longer pause is used again nevertheless: the header may be wrong. */
 const restMostMs = 300_000
 /** Of one key, so many models. */
 const restsMax = 1000
@@ -152,10 +152,10 @@ export class Traffic implements Conditions {
   }
 
   /** Takes what another process of this start announces. */
-  hear(news: TrafficNews): void {
-    if (news.kind === 'session') this.#remember(news.session, news.keyId)
-    else if (news.kind === 'failed') this.#countFailure(news.keyId, news.model, news.failure)
-    else this.#breakers.get(news.keyId)?.answered(this.#parts.now())
+  receive(update: TrafficUpdate): void {
+    if (update.kind === 'session') this.#remember(update.session, update.keyId)
+    else if (update.kind === 'failed') this.#countFailure(update.keyId, update.model, update.failure)
+    else this.#breakers.get(update.keyId)?.answered(this.#parts.now())
   }
 
   /** Clears the failures of a channel that was changed. */
@@ -177,6 +177,11 @@ export class Traffic implements Conditions {
 
   breaker({ keyId }: RunningChannel): BreakerState {
     return this.#breakers.get(keyId)?.stateAt(this.#parts.now()) ?? 'closed'
+  }
+
+  /** The breaker of a key for people: its state, failures in a row, and milliseconds until the next try. */
+  breakerFacts({ keyId }: RunningChannel): ReturnType<Breaker['factsAt']> {
+    return this.#breakers.get(keyId)?.factsAt(this.#parts.now()) ?? { state: 'closed', failures: 0, retryMs: 0 }
   }
 
   capMs(channel: RunningChannel, inputTokens: number): number {
@@ -292,7 +297,7 @@ export class Traffic implements Conditions {
   }
 }
 
-/** Of a call of common size, a thousand tokens each way, to compare channels by. */
+/** The price of a typical call, a thousand tokens each way, for the comparison of channels. */
 export function usdPerCall(price: ModelPrice | undefined): number | undefined {
   if (!price) return undefined
   return price.fixedUsd >= 0 ? price.fixedUsd : price.modelRatio * (1 + price.completionRatio) * usdPerThousandAtRatio1

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { testCore } from '../../../test/helpers/core.ts'
-import { eachDatabase } from '../../../test/helpers/databases.ts'
+import { anyDatabase } from '../../../test/helpers/databases.ts'
 import { channelInput } from '../../contract/entities/channel.ts'
 import { UpstreamAgents } from '../lib/http-client.ts'
 import type { Caller, Core } from '../options/core.ts'
@@ -11,7 +11,7 @@ import { listModelsOfChannel, listModelsOfForm } from './upstream-models.ts'
 
 const caller: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '' }
 
-eachDatabase('the models of an upstream', (fresh) => {
+anyDatabase('the models of an upstream', (fresh) => {
   let parts: Core & { upstream: UpstreamAgents }
   let url = ''
   let answer: { status: number; body: string; location?: string } = { status: 200, body: '' }
@@ -48,7 +48,7 @@ eachDatabase('the models of an upstream', (fresh) => {
   const form = (given: object = {}) => listModelsOfForm(parts, { type: 1, base_url: url, key: 'typed-key\nsecond', ...given })
   const code = (expected: string) => expect.objectContaining({ code: expected })
 
-  it('are asked for with the stored key at the stored address', async () => {
+  it('are requested with the stored key at the stored base URL', async () => {
     expect(await listModelsOfChannel(parts, { id: await save({ base_url: `${url}/v1` }) })).toEqual(['b', 'a'])
     expect(heard).toMatchObject([{ path: '/v1/models', headers: { authorization: 'Bearer stored-key' } }])
   })
@@ -62,14 +62,14 @@ eachDatabase('the models of an upstream', (fresh) => {
     expect(heard).toMatchObject([{ path: '/v1beta/models?pageSize=1000', headers: { 'x-goog-api-key': 'stored-key' } }])
   })
 
-  it('are asked for in the dialect of the vendor', async () => {
+  it('are requested in the dialect of the vendor', async () => {
     await listModelsOfChannel(parts, { id: await save({ type: 14 }) })
     expect(heard).toMatchObject([
       { path: '/v1/models', headers: { 'x-api-key': 'stored-key', 'anthropic-version': '2023-06-01' } },
     ])
   })
 
-  it('[T201] of a form are asked for with the first typed key, and a stored one never goes along', async () => {
+  it('[T201] of a form are requested with the first typed key, never with a stored one', async () => {
     await save()
     expect(await form()).toEqual(['b', 'a'])
     await form({ key: '' })

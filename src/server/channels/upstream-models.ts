@@ -39,7 +39,7 @@ type Asked = Upstream & Pick<RunningChannel, 'siteId'>
 
 async function askForModels(upstream: UpstreamAgents, provider: Provider, channel: Asked): Promise<string[]> {
   const url = provider.modelsUrl(channel)
-  // Whichever format it is asked in, a provider is authorised alike for its list.
+  // The list of models needs the same authorization in every format of a provider.
   const [format] = Object.keys(provider.speaks) as Format[]
   if (url === null || format === undefined) return fail('channel_list_unsupported')
 

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { mailOptions } from '../../../test/helpers/accounts.ts'
 import { password, type Signed, startConsole, type TestConsole } from '../../../test/helpers/console.ts'
+import { anyDatabase } from '../../../test/helpers/databases.ts'
 import { type SmtpServer, startSmtpServer } from '../../../test/helpers/smtp-server.ts'
 import type { Caller } from '../options/core.ts'
 import { optionHandlers } from './options.ts'
@@ -9,7 +10,7 @@ const root: Caller = { id: 1, username: 'root', role: 100, group: 'default', add
 const english = { 'accept-language': 'en' }
 const address = 'ada@example.com'
 
-describe.each(['sqlite', 'postgres'] as const)('calls of accounts over %s', (kind) => {
+anyDatabase('calls of accounts', (_fresh, kind) => {
   let console: TestConsole
   let smtp: SmtpServer
 
@@ -164,7 +165,7 @@ describe.each(['sqlite', 'postgres'] as const)('calls of accounts over %s', (kin
     expect(smtp.mails).toHaveLength(20)
   })
 
-  it('deletes the own account and its cookie', async () => {
+  it('deletes the account of the caller and its cookie', async () => {
     const ada = await console.addUser('ada')
     const response = await console.call('DELETE /api/user/self', { as: ada })
     expect([response.json(), String(response.headers['set-cookie']).includes('Max-Age=0')]).toEqual([ok, true])

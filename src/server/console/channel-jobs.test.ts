@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type ServerSettings, serverOfTest, type TestServer } from '../../../test/helpers/app.ts'
-import { eachDatabase } from '../../../test/helpers/databases.ts'
+import { anyDatabase } from '../../../test/helpers/databases.ts'
 import { addChannel } from '../../../test/helpers/seed.ts'
 import { upstreamOfTest } from '../../../test/helpers/upstream.ts'
 import { eventually, httpUpstream, model } from '../../../test/relay/stage.ts'
@@ -21,7 +21,7 @@ async function runJob(server: TestServer, line: string, name: string): Promise<C
   return jobOf(server, name)
 }
 
-eachDatabase('jobs over all channels', (_fresh, kind) => {
+anyDatabase('jobs over all channels', (_fresh, kind) => {
   it('are tested in the background, one run at a time, with progress', async () => {
     const server = await serverOfTest(kind)
     const upstream = await upstreamOfTest()

@@ -14,7 +14,7 @@ const refusal = async (server: TestServer, line: string, body?: unknown) => {
 }
 
 describe('channel calls', () => {
-  it('list bare arrays from page 0, pages when they are asked for, and whole searches', async () => {
+  it('list bare arrays from page 0, pages on request, and whole searches', async () => {
     const server = await serverOfTest('sqlite')
     await add(server, { key: Array.from({ length: 12 }, (_, at) => `key-${at}`).join('\n') })
 
@@ -81,7 +81,7 @@ describe('channel calls', () => {
     )
   })
 
-  it('are in force when they are answered', async () => {
+  it('take effect before the reply', async () => {
     const server = await serverOfTest('sqlite')
     const serves = () => server.app.channels.current.candidates('default', 'gpt-4o-mini').length
     const [id] = await add(server)

@@ -1,5 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { password, type Signed, startConsole, type TestConsole } from '../../../test/helpers/console.ts'
+import { anyDatabase } from '../../../test/helpers/databases.ts'
 import {
   type IdentityProviders,
   startIdentityProviders,
@@ -13,7 +14,7 @@ const botToken = '123456:canary-bot-token'
 const secrets = ['canary-github', 'canary-linuxdo', 'canary-oidc', 'wechat-secret', botToken]
 const oauth = ['github', 'linuxdo', 'oidc'] as const
 
-describe.each(['sqlite', 'postgres'] as const)('external identities over %s', (kind) => {
+anyDatabase('external identities', (_fresh, kind) => {
   let console: TestConsole
   let peers: IdentityProviders
   let clock: () => number = () => 0

@@ -1,4 +1,6 @@
+import type { Log } from '../../contract/entities/log.ts'
 import type { SortBy } from '../../contract/envelope.ts'
+import { isRoot } from '../../contract/roles.ts'
 import type { Handlers } from '../../contract/route.ts'
 import type { logRoutes } from '../../contract/routes/logs.ts'
 import { oneBased } from '../db/page.ts'
@@ -15,13 +17,15 @@ import { readerCore, runSearch } from './run-search.ts'
 export const logHandlers: Handlers<typeof logRoutes, Context> = {
   async 'GET /api/log/'(context, { query: { p, page_size, before, sort, ...filter } }) {
     const asked = { filter: ofUser(filter), page: oneBased(p, page_size), before, order: orderOf(sort) }
-    return { ...(await runSearch(context, filter, (core) => listLogs(core, asked))), page: p, page_size }
+    const listed = await runSearch(context, filter, (core) => listLogs(core, asked))
+    return { ...listed, items: await withRecordings(context, listed.items), page: p, page_size }
   },
 
   async 'GET /api/log/self'(context, { query: { p, page_size, before, sort, ...filter } }) {
     const userId = requireCaller(context).id
     const asked = { userId, filter, page: oneBased(p, page_size), before, order: orderOf(sort) }
-    return { ...(await runSearch(context, filter, (core) => listOwnLogs(core, asked))), page: p, page_size }
+    const listed = await runSearch(context, filter, (core) => listOwnLogs(core, asked))
+    return { ...listed, items: await withRecordings(context, listed.items), page: p, page_size }
   },
 
   'GET /api/log/stat': (context, { query }) => runSearch(context, query, (core) => logStatistics(core, ofUser(query))),
@@ -62,6 +66,14 @@ export const logHandlers: Handlers<typeof logRoutes, Context> = {
 
   'GET /api/log/self/export.jsonl': (context, { query: { time_zone, ...filter } }) =>
     exportLogs(readerCore(context), { filter, format: 'jsonl', timeZone: time_zone, ownerId: requireCaller(context).id }),
+}
+
+/** Marks the rows whose recording the caller may open: all for a super admin, else those of their own calls. */
+async function withRecordings(context: Context, items: readonly Log[]): Promise<Log[]> {
+  const { id, role } = requireCaller(context)
+  const mayOpen = ({ user_id, request_id }: Log) => request_id !== '' && (isRoot(role) || user_id === id)
+  const recorded = await context.app.recordings.recorded(items.filter(mayOpen).map(({ request_id }) => request_id))
+  return items.map((row) => (mayOpen(row) && recorded.has(row.request_id) ? { ...row, recorded: true as const } : row))
 }
 
 async function exportAll(context: Context, { time_zone, ...query }: AllFilters & { time_zone: string }, format: 'csv' | 'jsonl') {

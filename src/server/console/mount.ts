@@ -49,6 +49,7 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
           const context = contextOf(mount.app, { line, request, reply, admitted: admissions.get(request) })
           requireNoDemo(context, { line, route, body: request.body })
           const answer = await handler(context, readInput(route, request))
+          if (route.cacheSeconds && !context.caller) reply.headers(cacheHeaders(route.cacheSeconds))
           if (!route.text) return reply.send(envelopeOf(route, answer))
           // The handler table's type makes handlers of such routes answer with the pieces.
           return sendText(mount.app, { route, text: route.text, request, reply }, answer as AsyncIterable<string>)
@@ -58,6 +59,11 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
     if (route.bodyAs === 'text') server.register(async (scope) => void add(takingText(scope)))
     else add(server)
   }
+}
+
+/** An answer to nobody in particular. Whoever signs in does not get it from a cache. */
+function cacheHeaders(seconds: number): Record<string, string> {
+  return { 'cache-control': `public, max-age=${seconds}`, vary: 'cookie, authorization, new-api-user' }
 }
 
 function bodyMaxOf({ access, bodyAs }: Route): number {

@@ -1,13 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Deviations, newAuthenticator } from '../../../test/helpers/authenticator.ts'
 import { password, type Signed, startConsole, type TestConsole } from '../../../test/helpers/console.ts'
+import { anyDatabase } from '../../../test/helpers/databases.ts'
 import type { Caller } from '../options/core.ts'
 
 const root: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '' }
 const origin = 'https://console.example.com'
 const site = 'console.example.com'
 
-describe.each(['sqlite', 'postgres'] as const)('passkeys over %s', (kind) => {
+anyDatabase('passkeys', (_fresh, kind) => {
   let console: TestConsole
   let count = 0
   beforeAll(async () => {
@@ -57,7 +58,7 @@ describe.each(['sqlite', 'postgres'] as const)('passkeys over %s', (kind) => {
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
       excludeCredentials: [],
     })
-    // Both factors at once: nothing more is asked.
+    // A passkey is both factors: no further step is required.
     await console.app.db.insertInto('two_factor').values({ user_id: ada.id, secret_sealed: 'x', confirmed_at: 1 }).execute()
     const response = await logIn(device)
     expect(response.json().data).toMatchObject({ username: 'ada' })

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { password, type Signed, startConsole, type TestConsole } from '../../../test/helpers/console.ts'
+import { anyDatabase } from '../../../test/helpers/databases.ts'
 import { periodAt, totpCode } from '../lib/totp.ts'
 import { verifyAudit } from '../options/audit.ts'
 
 const english = { 'accept-language': 'en' }
 
-describe.each(['sqlite', 'postgres'] as const)('the second factor over %s', (kind) => {
+anyDatabase('the second factor', (_fresh, kind) => {
   let console: TestConsole
   let count = 0
   beforeAll(async () => {
@@ -175,7 +176,7 @@ describe.each(['sqlite', 'postgres'] as const)('the second factor over %s', (kin
     expect((await verifyAudit(console.app)).brokenAt).toBeUndefined()
   })
 
-  it('leaves nothing behind of logins that were never ended', async () => {
+  it('deletes the state of logins that were never completed', async () => {
     await guarded('left')
     await halfIn('left')
     console.clock.passSeconds(301)

@@ -1,7 +1,8 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { mailOptions } from '../../../test/helpers/accounts.ts'
 import { newAuthenticator } from '../../../test/helpers/authenticator.ts'
 import { type Signed, startConsole, type TestConsole } from '../../../test/helpers/console.ts'
+import { anyDatabase } from '../../../test/helpers/databases.ts'
 import { type SmtpServer, startSmtpServer } from '../../../test/helpers/smtp-server.ts'
 import { unbindIdentity } from '../accounts/external-identity/bindings.ts'
 import { periodAt, totpCode } from '../lib/totp.ts'
@@ -10,7 +11,7 @@ import type { Caller } from '../options/core.ts'
 const root: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '' }
 const site = 'site.test'
 
-describe.each(['sqlite', 'postgres'] as const)('the owner of an account over %s', (kind) => {
+anyDatabase('the owner of an account', (_fresh, kind) => {
   let console: TestConsole
   let smtp: SmtpServer
   let owner: Signed

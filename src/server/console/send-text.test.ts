@@ -34,7 +34,7 @@ async function download({ isReading }: { isReading: boolean }) {
     /** Until the response is ended and the connection closed. */
     ended: Promise.all([isOver, once(connection, 'close')]),
     connection,
-    /** Until it was asked once more whether the admin may have it. */
+    /** Until the permission of the admin has been checked again. */
     async askedAgain() {
       const asked = vi.spyOn(console.app.sessions, 'find')
       await expect.poll(() => asked.mock.calls.length).toBeGreaterThan(0)

@@ -5,7 +5,7 @@ import type { App } from '../parts.ts'
 import { requireCallerOf } from './authorize-route.ts'
 
 const askAgainMs = 1000
-/** The time without a read after which a client counts as stalled. Longer than the longest query, during which there is nothing to read. */
+/** The time without a read after which a client counts as stalled: longer than the longest query, during which no data is sent. */
 const stalledMs = 120_000
 
 /**
@@ -17,7 +17,8 @@ export function sendText(
   { route, text, request, reply }: Asked & { text: NonNullable<Route['text']>; reply: FastifyReply },
   pieces: AsyncIterable<string>,
 ): FastifyReply {
-  const { type, fileName } = text
+  const { type, fileName, isEmbedded } = text
+  if (isEmbedded) reply.header('cross-origin-resource-policy', 'cross-origin')
   if (fileName !== undefined) reply.header('content-disposition', `attachment; filename="${fileName}"`)
   const sent = Readable.from(pieces)
   if (route.access !== 'public') breakOffWithAdmission(app, { route, request }, sent)

@@ -67,5 +67,6 @@ export function readStatus({ version, startedAt, options }: Pick<App, 'version' 
     password_login_enabled: values.PasswordLoginEnabled,
     self_use_mode_enabled: values.SelfUseModeEnabled,
     demo_site_enabled: values.DemoSiteEnabled,
+    status_page_enabled: values.StatusPagePublicEnabled,
   }
 }

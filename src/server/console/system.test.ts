@@ -2,12 +2,13 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../../../test/helpers/app.ts'
+import { anyDatabase } from '../../../test/helpers/databases.ts'
 import type { AuditRow, Release, SystemInfo, SystemJob } from '../../contract/entities/system.ts'
 import { isNewer } from '../notify/latest-release.ts'
 
 type Page<Item> = { items: Item[]; total: number; page: number; page_size: number }
 
-describe.each(['sqlite', 'postgres'] as const)('the installation over %s', (kind) => {
+anyDatabase('the installation', (_fresh, kind) => {
   let server: TestServer
   beforeAll(async () => {
     server = await startServer(kind)

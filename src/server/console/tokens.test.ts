@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { serverOfTest, type TestServer } from '../../../test/helpers/app.ts'
+import { member } from '../../../test/helpers/members.ts'
 import type { Token } from '../../contract/entities/token.ts'
 
 const refusal = async (server: TestServer, line: string, body?: unknown) => {
@@ -10,7 +11,7 @@ const make = (server: TestServer, given: object = {}) =>
   server.call<Token>('POST /api/token/', { name: 'one', remain_quota: 500_000, ...given })
 
 describe('token calls', () => {
-  it('list bare arrays from page 0, and pages when they are asked for', async () => {
+  it('list bare arrays from page 0, and pages on request', async () => {
     const server = await serverOfTest('sqlite')
     for (const name of ['a', 'b', 'c']) await make(server, { name })
     const names = async (line: string) => (await server.call<Token[]>(line)).map(({ name }) => name)
@@ -32,6 +33,32 @@ describe('token calls', () => {
       page: 1,
       page_size: 2,
     })
+  })
+
+  it('show an admin the tokens of users of lower roles, never their keys or addresses', async () => {
+    const server = await serverOfTest('sqlite')
+    const [admin, other, ada] = [
+      await member(server, 'admin', 10),
+      await member(server, 'other', 10),
+      await member(server, 'ada'),
+    ]
+    const made = await ada.call('POST /api/token/', {
+      name: 'laptop',
+      remain_quota: 7,
+      allow_ips: '127.0.0.1',
+      limit_requests: 5,
+    })
+    const { key } = made.json.data as Token
+
+    const line = `GET /api/user/${ada.id}/tokens`
+    const seen = await admin.call(line)
+    expect(seen.json.data).toMatchObject({ total: 1, items: [{ name: 'laptop', status: 1, remain_quota: 7, limit_requests: 5 }] })
+    expect(seen.text).not.toContain(key)
+    expect(seen.text).not.toContain('127.0.0.1')
+    expect((await ada.call(line)).json.code).toBe('permission_denied')
+    expect((await admin.call(`GET /api/user/${other.id}/tokens`)).json.code).toBe('user_protected')
+    expect((await admin.call(`GET /api/user/${admin.id}/tokens`)).json.data).toMatchObject({ total: 0 })
+    expect(await server.call(`GET /api/user/${other.id}/tokens?page_size=1`)).toMatchObject({ total: 0, page_size: 1 })
   })
 
   it('edit the whole token, or only its status', async () => {

@@ -254,7 +254,7 @@ it('[T167] guesses of redemption codes are limited, and all answered alike', asy
 })
 
 // The last: from here on this machine calls too often.
-it('a gateway that calls too often hears no, with the status that says why', async () => {
+it('a gateway that calls too often is refused with 429', async () => {
   const requests = new ConsoleRateLimits(server.app.counters)
   const useUp = async (): Promise<void> => requests.count(['every'], '127.0.0.1').then(useUp, () => {})
   await useUp()

@@ -8,7 +8,7 @@ const password = 'correct horse 7'
 
 interface Member {
   readonly id: number
-  /** Follows a link of the browser in which this user is signed in. */
+  /** Opens a link in a browser in which this user is logged in. */
   fetch(server: TestServer, path: string, headers: Record<string, string>): Promise<Response>
   /** Calls the console as this user, on any node. */
   call(server: TestServer, line: string, body?: unknown): Promise<{ status: number; json: Answer }>

@@ -7,6 +7,7 @@ import { findUserFor, listUsers } from '../accounts/find-users.ts'
 import { manageUser, manageUsers } from '../accounts/manage-user.ts'
 import { presentUser } from '../accounts/users.ts'
 import { oneBased } from '../db/page.ts'
+import { listTokensOf } from '../tokens/tokens.ts'
 import { type Context, requireCaller } from './context.ts'
 
 export const userHandlers: Handlers<typeof userRoutes, Context> = {
@@ -14,6 +15,11 @@ export const userHandlers: Handlers<typeof userRoutes, Context> = {
   'GET /api/user/search': (context, { query }) => list(context, query),
   'GET /api/user/export.csv': (context, { query }) => exportUsers(context.app, { caller: requireCaller(context), search: query }),
   'GET /api/user/:id': (context, { params }) => findUserFor(context.app, requireCaller(context), params.id),
+  async 'GET /api/user/:id/tokens'(context, { params, query: { p, page_size } }) {
+    const asked = { caller: requireCaller(context), userId: params.id, page: oneBased(p, page_size) }
+    return { ...(await listTokensOf(context.app, asked)), page: p, page_size }
+  },
+
   'POST /api/user/': (context, { body }) => createByAdmin(context.app, requireCaller(context), body),
   'PUT /api/user/': (context, { body }) => editByAdmin(context.app, requireCaller(context), body),
 

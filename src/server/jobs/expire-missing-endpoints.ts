@@ -1,7 +1,7 @@
 import { expireMissingEndpoints } from '../channels/missing-endpoints.ts'
 import type { Job } from './runner.ts'
 
-/** Channels whose upstream was found to lack an endpoint are asked for it again after a day. */
+/** An endpoint that the upstream of a channel was found to lack is tried again after a day. */
 export const forgetMissingEndpoints: Job = {
   name: 'forget-lacking-endpoints',
   label: { zh: '重新尝试上游缺少的接口', en: 'Try endpoints again that upstreams lacked' },

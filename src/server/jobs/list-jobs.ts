@@ -33,7 +33,7 @@ export async function listJobs(core: Core, jobs: readonly Job[]): Promise<System
   })
 }
 
-/** Jobs that may not be started by hand hold no lease for a run: they are taken for dead some time after their deadline. */
+/** Jobs that cannot be started manually hold no lease for a run: they count as dead some time after their deadline. */
 function isOld(startedAt: number, nowMs: number, job: Job): boolean {
   return job.onDemand === true || nowMs / 1000 - startedAt > job.deadlineMs / 1000 + nodeGoneAfterSeconds
 }

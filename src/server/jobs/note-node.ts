@@ -1,3 +1,4 @@
+import { noteNodeMeasures } from '../alerts/note-measures.ts'
 import { seconds } from '../lib/clock.ts'
 import type { Job } from './runner.ts'
 
@@ -10,7 +11,8 @@ export const noteNode: Job = {
   on: 'each-node',
   everyMs: () => 20_000,
   deadlineMs: 15_000,
-  async run({ db, node: name, version, startedAt, now }) {
+  async run(app) {
+    const { db, node: name, version, startedAt, now } = app
     const state = { version, started_at: startedAt, seen_at: seconds(now()), memory_mb: memoryMb() }
     await db
       .insertInto('nodes')
@@ -21,6 +23,7 @@ export const noteNode: Job = {
       .deleteFrom('nodes')
       .where('seen_at', '<', state.seen_at - forgottenAfterSeconds)
       .execute()
+    await noteNodeMeasures(app)
     return 'noted'
   },
 }

@@ -1,4 +1,5 @@
 import type { SiteCostSum } from '../../contract/entities/site-cost.ts'
+import { noteMeasures } from '../alerts/measures.ts'
 import { seconds } from '../lib/clock.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { App } from '../parts.ts'
@@ -24,6 +25,8 @@ export const reconcileLedger: Job = {
     for (const discrepancy of discrepancies) app.logger.error(discrepancy, 'A BALANCE DIFFERS FROM ITS LEDGER')
     const gap = await findLedgerGap(app)
     if (gap) await report(app, gap)
+    const differences = discrepancies.length + (gap ? 1 : 0)
+    await noteMeasures(app, 'ledger-difference', [{ subject: 'site', name: '', value: differences }])
     await markLedger(app).catch((error: unknown) => app.logger.warn({ error }, 'how far the ledger goes could not be marked'))
     const borne = sumOf(await sumSiteCosts(app.db, seconds(app.now())))
     return [

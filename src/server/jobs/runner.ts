@@ -25,7 +25,7 @@ export interface Job<Parts extends Core = App> {
   readonly deadlineMs: number
   /** Whether an admin may start it on demand. Then no two of its runs overlap, over all nodes. */
   readonly onDemand?: true
-  /** Returns a short summary, and may report progress. Throws on failure: the next run is scheduled all the same. */
+  /** Returns a short summary, and may report progress. Throws on failure; the next run is scheduled nevertheless. */
   run(parts: Parts, signal: AbortSignal, tell: (detail: string) => void): Promise<string>
 }
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freshCore } from '../../../test/helpers/core.ts'
-import { eachDatabase } from '../../../test/helpers/databases.ts'
+import { anyDatabase } from '../../../test/helpers/databases.ts'
 import type { Core } from '../options/core.ts'
 import { CheckThread } from './check-thread.ts'
 import { Moderation } from './moderation.ts'
 
-eachDatabase('moderation', (fresh) => {
+anyDatabase('moderation', (fresh) => {
   let core: Core
   let moderation: Moderation
   let close: () => Promise<void>
@@ -49,7 +49,7 @@ eachDatabase('moderation', (fresh) => {
     expect(found).toEqual(['omega', 'word number 9', undefined])
   })
 
-  it('checks completions when it is asked to, with a list that is built once', async () => {
+  it('checks completions when it is enabled, with a list that is built once', async () => {
     expect(moderation.completionRule).toBe(undefined)
     await set('CheckSensitiveOnCompletionEnabled', true)
     const before = moderation.completionRule

@@ -45,7 +45,7 @@ export class Moderation {
     try {
       return await this.#thread.find(lines, texts)
     } catch (error) {
-      // Rather late here than not at all.
+      // A slow check in this process is better than none.
       this.#logger.error({ error }, 'the thread that checks prompts failed')
       return findWord(words, texts)
     }

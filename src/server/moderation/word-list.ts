@@ -23,7 +23,7 @@ export class WordList {
   readonly #by: Uint16Array
   readonly #to: Int32Array
   readonly #depths: Int32Array
-  /** The longest shorter end of the same text that is a state too. */
+  /** The longest proper suffix of the same text that is a state too. */
   readonly #shorter: Int32Array
   readonly #listed: (Listed | undefined)[]
   /** By unit of a text that is not folded: whether a word may begin with it. Found out when it is first asked. */
@@ -56,7 +56,7 @@ export class WordList {
     return this.longest === 0
   }
 
-  /** Whether a text surely has none of the words: found out with a plain search where list and text are simple, else false. */
+  /** Whether a text certainly has none of the words: a plain search when list and text are simple, else false. */
   isClear(text: string): boolean {
     if (this.#plain === undefined || !isPlain(text)) return false
     const lower = text.toLowerCase()
@@ -152,7 +152,7 @@ export class WordList {
 
 const no = 1
 const yes = 2
-/** So many plain searches take less than one pass letter by letter. */
+/** Up to this number, plain searches are faster than one pass over the characters. */
 const shortList = 16
 
 /** Folded by lower case alone: printable ASCII and the three breaks that folding keeps. */
@@ -169,7 +169,7 @@ interface Added {
   readonly byDepth: number[][]
 }
 
-/** The first listed word of texts that are read each for itself. */
+/** The first listed word in any of the texts; no word spans two texts. */
 export function findWord(words: WordList, texts: readonly string[]): string | undefined {
   for (const text of texts) {
     if (words.isClear(text)) continue

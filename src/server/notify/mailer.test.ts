@@ -124,10 +124,17 @@ describe('mail', () => {
       left: '$1',
       threshold: '$2',
       channel: '<img>',
+      name: '<img>',
       id: 7,
       count: 5,
       reason: '$3',
       change: '<img>',
+      subject: '<img>',
+      budget: '<img>',
+      share: 80,
+      spent: '$4',
+      amount: '$5',
+      effect: '<img>',
     }
     for (const language of ['zh', 'en'] as const) {
       const mail = writeMail(kind, { to: 'a@b.test', language, params, code: '<c>', link: 'https://x.test/?a=1&b="' })

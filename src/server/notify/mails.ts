@@ -1,4 +1,5 @@
 import { fill, type Language, type Text, type TextParams } from '../../contract/text.ts'
+import type { Message } from '../usage/record-event.ts'
 import type { Mail } from './mailer.ts'
 
 /** The words of every mail that this site sends, and how they look. A mail is some paragraphs, with a code or a button among them. */
@@ -120,6 +121,31 @@ export const mails = {
     ],
     button: { zh: '查看日志', en: 'Look at the log' },
   },
+  budgetReached: {
+    subject: { zh: '{site} 预算已使用 {share}%', en: 'A budget of {site} has reached {share} %' },
+    lines: [
+      {
+        zh: '{subject} 的预算（{budget}）已使用 {share}%：{spent} / {amount}。',
+        en: 'The budget of {subject} ({budget}) has reached {share} %: {spent} of {amount}.',
+      },
+      { zh: '{effect}', en: '{effect}' },
+    ],
+    button: { zh: '查看预算', en: 'Show the budgets' },
+  },
+  destinationDisabled: {
+    subject: { zh: '{site} 通知目标 {name} 已被自动禁用', en: 'The destination {name} of {site} was disabled automatically' },
+    lines: [
+      {
+        zh: '发往 {name} 的消息已连续三天无法送达，该 Webhook 已被自动禁用：{reason}',
+        en: 'No message to {name} has arrived for three days, so the webhook was disabled: {reason}',
+      },
+      {
+        zh: '重新启用后，等待中的消息会继续发送。',
+        en: 'What waits for it is sent once it is enabled again.',
+      },
+    ],
+    button: { zh: '查看通知目标', en: 'Open destinations' },
+  },
   test: {
     subject: { zh: '{site} 测试通知', en: 'A test message of {site}' },
     lines: [{ zh: '如果您收到此消息，说明通知设置有效。', en: 'If you can read this, the settings work.' }],
@@ -154,6 +180,20 @@ export function writeMail(kind: MailKind, { to, language, params, code, link }: 
     ...rest.map(paragraph),
   ]
   return { to, subject: say(subject), text: text.join('\n\n'), html: page(language, params.site, html.join('')) }
+}
+
+/** The mail of an alert: its title, its text and a link to the console. */
+export function writeMessageMail(
+  { type, title, content, path }: Message,
+  { to, language, site, address }: { to: string; language: Language; site: string; address: string },
+): Mail {
+  const subject = `${site}: ${title?.[language] ?? type}`
+  const lines = (content?.[language] ?? type).split('\n')
+  const link = path && address !== '' ? `${address}${path}` : ''
+  const text = [...lines, ...(link ? [link] : []), `— ${site}`].join('\n\n')
+  const open = { zh: '在控制台查看', en: 'Open the console' }
+  const html = [...lines.map(paragraph), ...(link ? [buttonHtml(open[language], link)] : [])].join('')
+  return { to, subject, text, html: page(language, site, html) }
 }
 
 /** The text of a webhook notice: that of the mail, without HTML. */

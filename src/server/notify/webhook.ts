@@ -2,9 +2,10 @@ import { createHmac } from 'node:crypto'
 import type { Text } from '../../contract/text.ts'
 import { seconds } from '../lib/clock.ts'
 import { AppError } from '../lib/failure.ts'
-import { CallFailure, callConfigured, fetchUntrusted, type Reply, type UpstreamAgents } from '../lib/http-client.ts'
+import { CallFailure } from '../lib/http-client.ts'
 import { newSecret } from '../lib/ids.ts'
 import type { Core } from '../options/core.ts'
+import { type PostParts, postJson } from './post.ts'
 
 /** A user's webhook. `secret` is '' when the receiver does not check signatures. */
 export interface Webhook {
@@ -20,10 +21,9 @@ export interface Notice {
   readonly values: readonly (string | number)[]
 }
 
-type Parts = Pick<Core, 'options' | 'now' | 'logger'> & { readonly upstream: UpstreamAgents }
+type Parts = Pick<Core, 'now'> & PostParts
 
 const timeoutMs = 5000
-const answerMaxBytes = 64 * 1024
 const waitsMs = [1000, 4000]
 
 /**
@@ -59,7 +59,7 @@ interface Sent {
 
 async function attempt(parts: Parts, sent: Sent): Promise<{ failure?: Text; isPassing?: boolean }> {
   try {
-    const { status } = await post(parts, sent)
+    const { status } = await postJson(parts, { ...sent, timeoutMs })
     if (status >= 200 && status < 300) return {}
     const failure = { zh: `返回了状态 ${status}`, en: `it answered with status ${status}` }
     return { failure, isPassing: status >= 500 || status === 408 || status === 429 }
@@ -67,17 +67,6 @@ async function attempt(parts: Parts, sent: Sent): Promise<{ failure?: Text; isPa
     if (!(error instanceof CallFailure)) throw error
     return { failure: error.text, isPassing: error.kind === 'unreachable' || error.kind === 'timeout' }
   }
-}
-
-function post({ upstream, options }: Parts, { url, headers, body }: Sent): Promise<Reply> {
-  const { WorkerUrl, WorkerValidKey } = options.current
-  const limits = { method: 'POST', timeoutMs, sizeBytesMax: answerMaxBytes } as const
-  if (WorkerUrl === '') return fetchUntrusted(upstream, { ...limits, url, headers, body })
-
-  if (!url.startsWith('https://')) throw new CallFailure('bad_url')
-  const errand = JSON.stringify({ url, key: WorkerValidKey, method: 'POST', headers, body: JSON.parse(body) })
-  const asJson = { 'content-type': 'application/json' }
-  return callConfigured(upstream, { ...limits, url: `${WorkerUrl}/`, headers: asJson, body: errand })
 }
 
 export function sign(secret: string, body: string): string {

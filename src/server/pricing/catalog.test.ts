@@ -163,7 +163,7 @@ describe('groups', () => {
     UserUsableGroups: { default: 'everybody', vip: 'paying', gone: 'no ratio any more' },
   }
 
-  it('that a user may choose are those offered to all and the own one, with a ratio', () => {
+  it('that a user may choose are the groups offered to all and the one of the user, if they have a ratio', () => {
     expect(usableGroups(options, 'svip')).toEqual({
       default: { ratio: 1, desc: 'everybody' },
       vip: { ratio: 0.8, desc: 'paying' },

@@ -37,7 +37,8 @@ const outputBuckets: readonly OutputBucket[] = ['videoOutput', 'audioOutput', 'i
  * bound, only a report that contradicts itself is implausible.
  */
 export function plausibleUsage(usage: Usage, bound: UsageBound | undefined): { usage: Usage; isImplausible: boolean } {
-  const { cacheExcess = 0, ...reported } = usage
+  const { cacheExcess = 0 } = usage
+  const reported = usage.cacheExcess === undefined ? usage : withoutExcess(usage)
   const own = bound ? within(reported, bound) : reported
   const byOthers = bound && reported.byOthers?.map((other) => ({ ...other, usage: within(other.usage, boundOfOther(other)) }))
   const isOtherCut = byOthers?.some((other, index) => other.usage !== reported.byOthers?.[index]?.usage)
@@ -45,13 +46,17 @@ export function plausibleUsage(usage: Usage, bound: UsageBound | undefined): { u
   return { usage: isOtherCut && byOthers ? { ...own, byOthers } : own, isImplausible: true }
 }
 
+function withoutExcess({ cacheExcess: _, ...usage }: Usage): Usage {
+  return usage
+}
+
 /**
  * Cache writes of unknown lifetime, as the longest that the request can have, so that the charge covers the vendor's. The same object
  * when the lifetime is known.
  */
 export function withCacheLifetime(usage: Usage, bound: UsageBound | undefined): Usage {
-  const { cacheLifetimeUnknown, ...told } = usage
-  if (!cacheLifetimeUnknown || !bound?.cacheLifetime) return usage
+  if (!usage.cacheLifetimeUnknown || !bound?.cacheLifetime) return usage
+  const { cacheLifetimeUnknown: _, ...told } = usage
   const bucket = cacheWriteBuckets[bound.cacheLifetime]
   return { ...told, cacheWrite: 0, [bucket]: told[bucket] + told.cacheWrite }
 }
@@ -64,15 +69,21 @@ function boundOfOther({ model, usage }: OtherUsage): UsageBound {
 
 /** The same object where nothing is cut. */
 function within(usage: Usage, { promptTokens, outputTokens }: UsageBound): Usage {
+  if (sumOf(usage, promptBuckets) <= promptTokens && sumOf(usage, outputBuckets) <= outputTokens) return usage
   const cuts = { ...cut(usage, promptBuckets, promptTokens), ...cut(usage, outputBuckets, outputTokens) }
-  if (Object.keys(cuts).length === 0) return usage
   const bounded = { ...usage, ...cuts }
   return { ...bounded, reasoning: Math.min(bounded.reasoning, bounded.output) }
 }
 
+function sumOf(usage: Usage, of: readonly Bucket[]): number {
+  let sum = 0
+  for (const bucket of of) sum += usage[bucket]
+  return sum
+}
+
 /** The reduced buckets, with their new amounts. */
 function cut(usage: Usage, order: readonly Bucket[], most: number): Partial<Record<Bucket, number>> {
-  let excess = order.reduce((sum, bucket) => sum + usage[bucket], 0) - most
+  let excess = sumOf(usage, order) - most
   const cuts: Partial<Record<Bucket, number>> = {}
   for (const bucket of order) {
     if (excess <= 0) break

@@ -8,7 +8,7 @@ export interface ReadVendors {
   readonly vendors: PriceVendors
 }
 
-/** Data in use, and other data that may come in its place. */
+/** The price data in use, and data that may replace it. */
 export interface ReadPair {
   readonly before: ReadVendors
   readonly after: ReadVendors
@@ -54,7 +54,7 @@ export function keyOf({ vendor, model }: VendorModel): string {
 
 interface Name extends VendorModel {
   readonly isServed: boolean
-  /** Days to come on which its price may change. */
+  /** Future days on which its price may change. */
   readonly days: readonly string[]
 }
 

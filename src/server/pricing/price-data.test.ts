@@ -56,7 +56,7 @@ it('names units that are not counted here, and free models', () => {
   for (const { uncovered } of found) expect(uncovered).toBe('free')
 })
 
-it('is as old as its newest price', () => {
+it('has the age of its newest price', () => {
   expect(data.date).toMatch(/^202\d-\d\d-\d\d$/)
   expect(Date.parse(data.date)).toBeLessThanOrEqual(Date.now())
 })

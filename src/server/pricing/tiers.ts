@@ -5,7 +5,7 @@ import type { Price } from './quote.ts'
 /** The tier in which a call is charged. Its factor is `tierFactor` of `quote.ts`; the ordinary tier needs none. Pure. */
 type Factors = Pick<Price, 'tierFactors'>
 
-/** The members of a requested tier that may cost more than the ordinary one and have no factor: they are not to be asked for. */
+/** The members of a requested tier that may cost more than the standard one and have no factor: they must not be sent. */
 export function unpricedMembers({ tierFactors }: Factors, asked: Tier): TierMember[] {
   return membersOf(asked).filter((member) => {
     const value = asked[member] ?? ''

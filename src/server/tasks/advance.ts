@@ -27,7 +27,7 @@ export async function advanceTask(
     return { isChanged: true, refund: next.status === 'FAILURE' ? await giveBack(app, within, table, task) : undefined }
   })
   if (refund) {
-    app.ledger.refresh({ userId: refund.userId, tokenId: refund.tokenId })
+    app.ledger.refresh({ userId: refund.userId, tokenId: refund.tokenId, budgets: true })
     if (refund.tokenId !== 0) app.bus.publish('token', refund.tokenId)
   }
   return isChanged

@@ -1,9 +1,11 @@
 import type { RunningChannel } from '../channels/model-index.ts'
 import { withHeaderOverrides } from '../channels/override.ts'
 import { CallFailure, callConfigured, type Reply, type UpstreamAgents } from '../lib/http-client.ts'
+import { parseUrl } from '../lib/parse-url.ts'
 import { isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
 import type { CallerHeaders } from '../providers/provider.ts'
 import { UpstreamFailure, withCleanFacts } from '../relay/upstream/failure.ts'
+import type { AttemptTrace } from '../usage/call-traces.ts'
 
 /** One call to an upstream of drawings or music. */
 export interface TaskCall {
@@ -11,8 +13,9 @@ export interface TaskCall {
   /** Behind the channel's address. */
   readonly path: string
   readonly body?: unknown
-  /** Of the request that it is asked for. */
+  /** Headers of the request that causes the call. */
   readonly caller?: CallerHeaders
+  readonly trace?: AttemptTrace | undefined
   readonly timeoutMs: number
   readonly sizeBytesMax: number
 }
@@ -30,22 +33,27 @@ export async function callUpstream(
 async function askOnce(
   agents: UpstreamAgents,
   channel: RunningChannel,
-  { method = 'POST', path, body, caller, timeoutMs, sizeBytesMax }: TaskCall,
+  { method = 'POST', path, body, caller, trace, timeoutMs, sizeBytesMax }: TaskCall,
 ): Promise<JsonObject | UpstreamFailure> {
+  const url = `${channel.baseUrl}${path}`
+  const address = trace && parseUrl(url)
   let reply: Reply
   try {
     reply = await callConfigured(agents, {
-      url: `${channel.baseUrl}${path}`,
+      url,
       method,
-      headers: withHeaderOverrides(
-        channel,
-        {
-          accept: 'application/json',
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...keyOf(channel),
-        },
-        caller,
-      ),
+      headers: {
+        ...withHeaderOverrides(
+          channel,
+          {
+            accept: 'application/json',
+            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+            ...keyOf(channel),
+          },
+          caller,
+        ),
+        ...(address ? trace?.headersTo(address) : {}),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       proxy: channel.setting.proxy ?? '',
       timeoutMs,

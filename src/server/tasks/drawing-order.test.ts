@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findTaskCall } from '../relay/http/paths.ts'
+import { findTaskCall } from '../relay/endpoints.ts'
 import { readDrawingOrder } from './drawing-order.ts'
 
 const options = {

@@ -1,7 +1,7 @@
 import type { OptionValues } from '../../contract/options/index.ts'
 import { fail } from '../lib/failure.ts'
 import { arrayAt, type JsonObject, textAt } from '../protocols/wire-format.ts'
-import type { DrawingAct, DrawingMode } from '../relay/http/paths.ts'
+import type { DrawingAct, DrawingMode } from '../relay/endpoints.ts'
 import { readDrawingVerdict } from './drawing-verdict.ts'
 import type { Order } from './order.ts'
 import { storable } from './text.ts'
@@ -77,7 +77,7 @@ function readAction(act: DrawingAct, sent: JsonObject): { action: string; parent
 const changes = new Set(['UPSCALE', 'VARIATION', 'REROLL'])
 const changeLetters: Readonly<Record<string, string>> = { U: 'UPSCALE', V: 'VARIATION', R: 'REROLL' }
 
-/** `1320098173412546 U2`. */
+/** Example: `1320098173412546 U2`. */
 function simpleChange(content: string): { action: string; parentId: string } {
   const [, parentId = '', letter = ''] = /^\s*(\S{1,128})\s+([UVR])[1-4]?\s*$/i.exec(content) ?? []
   const action = changeLetters[letter.toUpperCase()]

@@ -16,7 +16,7 @@ export interface TaskFilter {
   readonly before?: number | undefined
   readonly channel_id?: number
   readonly username?: string
-  /** As the upstream named it. */
+  /** Its id at the upstream. */
   readonly upstreamId?: string
   readonly platform?: string
   readonly action?: string

@@ -79,7 +79,7 @@ export async function acceptTask(
   return numUpdatedRows > 0n
 }
 
-/** It was not taken, and nothing is charged: it stays to be read when the upstream said why, and else goes. */
+/** The upstream did not accept it, and nothing is charged: the row is kept when there is a reason to show, and deleted otherwise. */
 export async function rejectTask(
   app: Pick<RelayParts, 'db' | 'now'>,
   task: NewTask,

@@ -8,7 +8,6 @@ import type { RelayParts } from '../relay/relay-parts.ts'
 import { advanceTask } from './advance.ts'
 import { readLinkKey } from './links.ts'
 import { sendJson } from './order-reply.ts'
-import { serializeByTask } from './serialize.ts'
 import { readTask, selectTasks } from './task-table.ts'
 import { readTaskUpdate } from './task-update.ts'
 
@@ -36,4 +35,21 @@ async function take(app: Core & Pick<RelayParts, 'channels' | 'ledger'>, id: num
   const update = readTaskUpdate('midjourneys', report, await findUsedKey(app, task))
   if (update.id !== task.upstreamId) fail('task_notice_refused')
   await advanceTask(app, 'midjourneys', { task, seen: update.seen, details: update.details })
+}
+
+const last = new Map<number, Promise<unknown>>()
+
+/**
+ * Serializes the work on one task within this node: concurrent reports on it wait here, and not in transactions that wait for the lock of
+ * its row and occupy connections.
+ */
+async function serializeByTask<Result>(id: number, work: () => Promise<Result>): Promise<Result> {
+  const previous = last.get(id) ?? Promise.resolve()
+  const current = previous.then(work, work)
+  last.set(id, current)
+  try {
+    return await current
+  } finally {
+    if (last.get(id) === current) last.delete(id)
+  }
 }

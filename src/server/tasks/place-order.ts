@@ -9,14 +9,19 @@ import {
   selectKey,
   selectPinned,
 } from '../channels/select.ts'
+import type { AppError } from '../lib/failure.ts'
 import { background } from '../lib/logger.ts'
 import type { Core } from '../options/core.ts'
+import { enterChannelBudgets } from '../relay/admission/channel-budgets.ts'
 import type { Attempt } from '../relay/charge/billed.ts'
+import { noteEndOfAttempt } from '../relay/charge/end-of-call.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { noteFailure, UpstreamFailure } from '../relay/upstream/failure.ts'
 import { callerHeaders } from '../relay/upstream/request-target.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
+import type { AttemptTrace } from '../usage/call-traces.ts'
+import type { Hold } from '../wallet/ledger.ts'
 import type { AuthorizedOrder } from './authorize-order.ts'
 import { callUpstream } from './call-upstream.ts'
 import type { Order, Verdict } from './order.ts'
@@ -26,6 +31,7 @@ export interface Placing {
   readonly caller: RelayCaller
   readonly order: Order
   readonly admitted: AuthorizedOrder
+  readonly hold: Hold
   /** The URL to which the upstream may report; '' for none. */
   readonly hook: string
   /** The name that the price was found under. */
@@ -48,36 +54,57 @@ export interface Placed {
  * accepted: then no other channel is tried.
  */
 export async function placeOrder(
-  app: Core & Pick<RelayParts, 'callerLog' | 'channels' | 'traffic' | 'upstream'>,
+  app: Core & Pick<RelayParts, 'budgets' | 'callObservers' | 'callerLog' | 'channels' | 'ledger' | 'traffic' | 'upstream'>,
   placing: Placing,
 ): Promise<Placed> {
-  const { caller, admitted } = placing
+  const { call, caller, admitted } = placing
   const isBound = caller.pinnedChannel !== 0 || admitted.home !== undefined
   const triesMax = isBound ? 1 : app.options.current.RetryTimes + 1
   const tried = new Set<number>()
   const full = new Map<number, number>()
   const attempts: Attempt[] = []
-  placing.call.attempts = attempts
+  let refusal: AppError | undefined
   let outcome: Placed['outcome']
 
   while (attempts.length < triesMax) {
     const next = select(app, placing, { tried, full })
-    if (!next.channel) return { outcome, attempts, waitMs: outcome ? 0 : next.waitMs }
+    if (!next.channel) {
+      if (refusal && !outcome) throw refusal
+      return { outcome, attempts, waitMs: outcome ? 0 : next.waitMs }
+    }
     const { channel, choice } = next
+    const windows = app.budgets.windowsOfChannel(channel.id)
+    const refused = windows ? await enterChannelBudgets(app, placing.hold, windows) : undefined
+    if (refused) {
+      refusal = refused.error
+      if (isBound) throw refusal
+      full.set(channel.id, refused.waitMs)
+      continue
+    }
     const startedMs = app.steady()
-    const verdict = await tryChannel(app, placing, { channel, choice }, full)
+    const trace = call.trace?.attempt(channel, startedMs)
+    const verdict = await tryChannel(app, placing, { channel, choice, trace }, full)
     if (verdict === 'full') continue
     tried.add(channel.id)
     const isFailure = verdict instanceof UpstreamFailure
     outcome = isFailure ? verdict : { channel, verdict, choice }
-    if (!isFailure && (verdict.isAccepted || !verdict.isChannels)) break
-    const result = isFailure
-      ? { status: verdict.status, reason: verdict.reason }
-      : { status: 200, reason: `code ${verdict.code}` }
-    attempts.push({ channel: channel.id, key: channel.keyId, ...result, ms: app.steady() - startedMs, choice })
+    const result = resultOf(verdict)
+    const upstreamModel = resolveModel(channel, admitted.model)
+    noteEndOfAttempt(app, call, { channel, choice, model: admitted.model, upstreamModel, startedMs, failure: result, trace })
+    if (!result) break
+    const { status, reason } = result
+    attempts.push({ channel: channel.id, key: channel.keyId, status, reason, ms: app.steady() - startedMs, choice })
     if (isFailure && !isUntaken(verdict)) break
   }
   return { outcome, attempts, waitMs: 0 }
+}
+
+/** How it failed; undefined for a verdict that is the answer. */
+function resultOf(verdict: Verdict | UpstreamFailure): Pick<UpstreamFailure, 'status' | 'reason' | 'isRetryable'> | undefined {
+  if (verdict instanceof UpstreamFailure) return verdict
+  return verdict.isAccepted || !verdict.isChannels
+    ? undefined
+    : { status: 200, reason: `code ${verdict.code}`, isRetryable: true }
 }
 
 function isUntaken(failure: UpstreamFailure): boolean {
@@ -105,7 +132,7 @@ function select(
 async function tryChannel(
   app: Core & Pick<RelayParts, 'callerLog' | 'traffic' | 'upstream'>,
   placing: Placing,
-  { channel, choice }: { channel: RunningChannel; choice: Choice },
+  { channel, choice, trace }: { channel: RunningChannel; choice: Choice; trace: AttemptTrace | undefined },
   full: Map<number, number>,
 ): Promise<Verdict | UpstreamFailure | 'full'> {
   const { call, order, admitted, hook, priced } = placing
@@ -121,6 +148,7 @@ async function tryChannel(
     const answer = await callUpstream(app.upstream, channel, {
       ...order.question({ hook, priced, mapped: (model) => resolveModel(channel, model) }),
       caller: callerHeaders({ call }),
+      trace,
     })
     const read = answer instanceof UpstreamFailure ? answer : order.read(answer)
     const verdict = read ?? new UpstreamFailure('bad-reply', { facts: { message: 'the answer names no task' } })

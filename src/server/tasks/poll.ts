@@ -80,7 +80,7 @@ function byKey(tasks: readonly TaskRow[]): Iterable<TaskRow[]> {
   return groups.values()
 }
 
-/** Never throws: one channel must not keep the others from being asked. */
+/** Never throws: a fault of one channel must not stop the polls of the others. */
 async function pollChannel(
   app: Core & Pick<RelayParts, 'channels' | 'ledger' | 'upstream'>,
   table: TaskTable,

@@ -16,7 +16,7 @@ describe('the state of a task', () => {
     expect(nextState(now('MODAL'), seen('SUBMITTED'))?.status).toBe('SUBMITTED')
   })
 
-  it('ends once, as it ended first', () => {
+  it('ends once, with its first result', () => {
     for (const end of ['SUCCESS', 'FAILURE'])
       for (const said of ['SUCCESS', 'FAILURE', 'NOT_START', 'IN_PROGRESS'])
         expect(nextState(now(end), seen(said, 0, 'x'))).toBeUndefined()

@@ -35,7 +35,17 @@ export function isBeingPlaced(requestId: string): boolean {
 type SubmitParts = CallerParts &
   Pick<
     RelayParts,
-    'callerLog' | 'catalog' | 'channels' | 'emptyBalances' | 'ledger' | 'limits' | 'moderation' | 'traffic' | 'upstream'
+    | 'callObservers'
+    | 'budgets'
+    | 'callerLog'
+    | 'catalog'
+    | 'channels'
+    | 'emptyBalances'
+    | 'ledger'
+    | 'limits'
+    | 'moderation'
+    | 'traffic'
+    | 'upstream'
   >
 
 /**
@@ -77,8 +87,14 @@ async function submit(app: SubmitParts, asked: Asked): Promise<void> {
   const checking = checkPrompt(app, call, [order.prompt])
   if (checking) await checking
   const price = priceOfOrder(app, caller, order, admitted.group)
-  const hold = { requestId: call.id, userId: caller.userId, tokenId: caller.tokenId, amount: costOf(price, noUsage) }
-  await app.ledger.hold(hold)
+  const { userId, tokenId } = caller
+  const budgets = app.budgets.windowsOf(caller, admitted.group, admitted.model)
+  const hold = { requestId: call.id, userId, tokenId, amount: costOf(price, noUsage), budgets }
+  try {
+    await app.ledger.hold(hold)
+  } catch (error) {
+    throw app.budgets.explain(error)
+  }
   placing.add(call.id)
   try {
     await fill(app, { ...asked, admitted, price, hold })
@@ -91,7 +107,7 @@ async function submit(app: SubmitParts, asked: Asked): Promise<void> {
 }
 
 async function fill(
-  app: Core & Pick<RelayParts, 'callerLog' | 'channels' | 'ledger' | 'traffic' | 'upstream'>,
+  app: Core & Pick<RelayParts, 'budgets' | 'callObservers' | 'callerLog' | 'channels' | 'ledger' | 'traffic' | 'upstream'>,
   held: Held,
 ): Promise<void> {
   const { call, caller, order, admitted, price } = held
@@ -102,7 +118,7 @@ async function fill(
     charged: { model: price.model, group: admitted.group },
   })
   const hook = order.format === 'drawing' ? noticeUrl(app, task.id) : ''
-  const placed = await placeOrder(app, { call, caller, order, admitted, hook, priced: price.model })
+  const placed = await placeOrder(app, { call, caller, order, admitted, hold: held.hold, hook, priced: price.model })
   const { outcome } = placed
   if (outcome && !(outcome instanceof UpstreamFailure) && outcome.verdict.isAccepted) {
     await take(app, held, task, { ...outcome, verdict: outcome.verdict, attempts: placed.attempts })

@@ -318,7 +318,7 @@ eachDatabase('authenticate', (fresh, kind) => {
     for (const key of keys) expect(await refusal(key)).toBe('token_invalid')
   })
 
-  it('forgets everything on news of no row in particular', async () => {
+  it('clears its cache on a notification without a row', async () => {
     for (const topic of ['token', 'user'] as const) {
       const { key, id } = await aToken()
       expect(await refusal(key)).toBe('accepted')

@@ -136,7 +136,7 @@ function requireUsable(token: Known, now: number): void {
   if (token.userStatus !== userStatus.active) fail('user_banned')
 }
 
-/** The keys worth a look, each once. Throws `token_missing` when nothing was sent and `token_invalid` when nothing looks like a key. */
+/** The candidate keys, each once. Throws `token_missing` when nothing was sent and `token_invalid` when nothing looks like a key. */
 function readKeys(candidates: readonly string[]): Key[] {
   const keys: Key[] = []
   let sent = false

@@ -71,7 +71,7 @@ eachDatabase('tokens', (fresh) => {
     await expect(findToken(core, { userId: ada, id: one.id })).rejects.toThrow()
   })
 
-  it('fills in defaults: never expiring, no quota, every model and address, the own group', async () => {
+  it('fills in defaults: never expiring, no quota, every model and address, the group of the user', async () => {
     const token = await createToken(core, { userId: ada, input: tokenInput.parse({ name: ' plain ' }), mayUse: everyGroup })
     expect(token).toMatchObject({
       name: 'plain',

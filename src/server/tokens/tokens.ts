@@ -1,6 +1,14 @@
 import { type SqlBool, sql, type Updateable } from 'kysely'
-import { neverExpires, type Token, type TokenInput, type TokenSort, tokenStatus } from '../../contract/entities/token.ts'
+import {
+  type ListedToken,
+  neverExpires,
+  type Token,
+  type TokenInput,
+  type TokenSort,
+  tokenStatus,
+} from '../../contract/entities/token.ts'
 import type { SortBy } from '../../contract/envelope.ts'
+import { findUserFor } from '../accounts/find-users.ts'
 import type { Queries } from '../db/open.ts'
 import { containing, endless, inOrder, type PageOf } from '../db/page.ts'
 import type { Row, Tables } from '../db/schema.ts'
@@ -9,14 +17,14 @@ import { type CsvColumn, csvFile } from '../lib/csv.ts'
 import { fail } from '../lib/failure.ts'
 import { newTokenKey } from '../lib/ids.ts'
 import { sha256 } from '../lib/secrets.ts'
-import type { Core } from '../options/core.ts'
+import type { Caller, Core } from '../options/core.ts'
 import { readInput } from './input.ts'
 import { rowsInOrder } from './lock.ts'
 import { isExhausted, isExpired, statusNow } from './state.ts'
 
 /**
- * The access tokens (`sk-` keys) of users: their owners' view and changes. Every function takes the owner's id and works on rows of
- * that owner alone, so that a foreign id and a missing one are the same. Every change is published after its commit. Not here:
+ * The access tokens (`sk-` keys) of users: their owners' view and changes, and what admins see. Every function takes the owner's id and
+ * works on rows of that owner alone, so that a foreign id and a missing one are the same. Every change is published after its commit. Not here:
  * authentication of relay calls (authenticate.ts), and the usage of a token (wallet/ledger.ts).
  */
 type TokenRow = Row<'tokens'>
@@ -45,6 +53,18 @@ export async function listTokens(core: Core, { userId, page, sort }: Sorted & { 
   const rows = await inOrder(owned.selectAll(), 'tokens', sort, ends).offset(page.offset).limit(page.limit).execute()
   const { total } = await owned.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
   return { items: rows.map((row) => presentToken(core, row)), total }
+}
+
+/** A page of another user's tokens, without their keys. Throws `not_found`, and `user_protected` for a user whom the caller may not change. */
+export async function listTokensOf(
+  core: Core,
+  { caller, userId, page }: { caller: Caller; userId: number; page: PageOf },
+): Promise<{ items: ListedToken[]; total: number }> {
+  await findUserFor(core, caller, userId)
+  const owned = ownTokens(core.db, userId)
+  const rows = await owned.selectAll().orderBy('id', 'desc').offset(page.offset).limit(page.limit).execute()
+  const { total } = await owned.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  return { items: rows.map((row) => presentListed(core, row)), total }
 }
 
 export interface TokenSearch {
@@ -203,10 +223,13 @@ export async function changeTokens(
 
 /** The token as its owner sees it, with the key in clear. */
 function presentToken(core: Core, row: TokenRow): Token {
-  const { key_hash: _hash, key_sealed: _sealed, held: _held, deleted_at: _deleted, ...shown } = row
+  return { ...presentListed(core, row), key: openKey(core, row), allow_ips: row.allow_ips }
+}
+
+function presentListed(core: Core, row: TokenRow): ListedToken {
+  const { key_hash: _hash, key_sealed: _sealed, held: _held, deleted_at: _deleted, allow_ips: _addresses, ...shown } = row
   return {
     ...shown,
-    key: openKey(core, row),
     status: statusNow(row, seconds(core.now())),
     unlimited_quota: row.unlimited_quota === 1,
     model_limits_enabled: row.model_limits_enabled === 1,

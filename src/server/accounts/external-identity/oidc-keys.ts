@@ -41,7 +41,7 @@ export class OidcKeys {
     this.#providers = providers
   }
 
-  /** Throws `outside_failed`, also for a provider that names another issuer than the one it was asked as. */
+  /** Throws `outside_failed`, also for a provider whose issuer differs from the configured one. */
   async site(address: string): Promise<OidcDiscovery> {
     const url = address.endsWith(wellKnown) ? address : `${address}${wellKnown}`
     if (this.#site && this.#isFresh(this.#site, url, keptMs)) return this.#site.value
@@ -112,7 +112,7 @@ function readSite(answer: ProviderAnswer, url: string): OidcDiscovery {
   }
 }
 
-/** A provider that is asked over https may not lead to anything less. */
+/** A provider with an https URL must not redirect to plain http. */
 function requireWebAddress(answer: ProviderAnswer, name: string, asked: string): string {
   const address = requireText(answer, name, 2000)
   const isSafe = /^https:\/\//i.test(address) || (asked.startsWith('http://') && /^http:\/\//i.test(address))

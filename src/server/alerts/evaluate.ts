@@ -1,0 +1,177 @@
+import {
+  type Alert,
+  type AlertRuleId,
+  type AlertRuleInput,
+  type AlertSilence,
+  alert,
+  alertParams,
+  alertRuleIds,
+  alertRuleText,
+} from '../../contract/entities/alert.ts'
+import type { Within } from '../db/open.ts'
+import { seconds } from '../lib/clock.ts'
+import { queueMessage } from '../notify/deliveries.ts'
+import type { App } from '../parts.ts'
+import { newMessage } from '../usage/record-event.ts'
+import type { Measured } from './measures.ts'
+import { type AlertNews, alertMessage } from './messages.ts'
+import { ruleSources } from './rules.ts'
+import { listSilences, readRules, settingsOf } from './settings.ts'
+
+const historySeconds = 90 * 86_400
+
+interface Evaluated {
+  readonly rule: AlertRuleId
+  readonly settings: AlertRuleInput
+  readonly threshold: number
+  /** The subjects for which the rule fires. */
+  readonly found: readonly Measured[]
+  readonly silences: readonly AlertSilence[]
+  readonly at: number
+}
+
+/**
+ * Measures every enabled rule, and stores which alerts have begun, continue or have ended, with their messages in the same
+ * transaction. If two nodes do it at once, each message is sent once. Returns the number of firing subjects.
+ */
+export async function evaluateRules(app: App, signal: AbortSignal): Promise<{ firing: number; failed: number }> {
+  const rules = await readRules(app.db)
+  const silences = await listSilences(app)
+  const counts = { firing: 0, failed: 0 }
+  for (const rule of alertRuleIds) {
+    const settings = settingsOf(rules, rule)
+    if (!settings.enabled || signal.aborted) continue
+    try {
+      const { params, scope } = settings
+      const measured = await ruleSources[rule].measure(app, { params, scope, signal })
+      const found = measured.filter((one) => isInScope(one, scope) && isBeyond(rule, params, one.value))
+      counts.firing += found.length
+      const evaluated = { rule, settings, threshold: thresholdOf(rule, params), found, silences, at: seconds(app.now()) }
+      await app.db.transaction().execute((within) => note(app, within, evaluated))
+    } catch (error) {
+      counts.failed++
+      app.logger.error({ error, rule }, 'a rule of alerts could not be evaluated')
+    }
+  }
+  await app.db
+    .deleteFrom('alerts')
+    .where('resolved_at', '>', 0)
+    .where('resolved_at', '<', seconds(app.now()) - historySeconds)
+    .execute()
+  return counts
+}
+
+/** 0 for rules without one. */
+export function thresholdOf(rule: AlertRuleId, params: Readonly<Record<string, number>>): number {
+  return alertParams(rule, params).threshold ?? 0
+}
+
+export function isBeyond(rule: AlertRuleId, params: Readonly<Record<string, number>>, value: number): boolean {
+  const threshold = thresholdOf(rule, params)
+  return alertRuleText(rule).fires === 'above' ? value > threshold : value < threshold
+}
+
+/** A scope names subjects by the id behind the colon, or by their name: of `east (#5): Arithmetic` also `east`, or `east (#5)`. */
+export function isInScope({ subject, name }: Measured, scope: readonly string[]): boolean {
+  const id = subject.slice(subject.indexOf(':') + 1)
+  const isNamed = (named: string) => named === id || named === name || [' (#', ': '].some((end) => name.startsWith(named + end))
+  return scope.length === 0 || scope.some(isNamed)
+}
+
+async function note(app: App, within: Within, evaluated: Evaluated): Promise<void> {
+  const { rule, settings, found, at, threshold } = evaluated
+  for (const { subject, name, value } of found) {
+    await within
+      .insertInto('alerts')
+      .values({ rule, subject, name, value, threshold, fired_at: at })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+  }
+  const rows = await within
+    .selectFrom('alerts')
+    .selectAll()
+    .where('rule', '=', rule)
+    .where('resolved_at', '=', 0)
+    .orderBy('id')
+    .execute()
+  const values = new Map(found.map((one) => [one.subject, one]))
+  const open = rows.map((row) => alert.parse(row))
+  const firing = open.flatMap((row) => {
+    const now = values.get(row.subject)
+    return now ? [{ ...row, name: now.name, value: now.value, threshold }] : []
+  })
+  for (const { id, name, value } of firing)
+    await within.updateTable('alerts').set({ name, value, threshold }).where('id', '=', id).where('value', '<>', value).execute()
+
+  const recovered = await resolve(
+    within,
+    open.filter(({ subject }) => !values.has(subject)),
+    at,
+  )
+  if (settings.destinations.length === 0) return
+  const told = firing.filter((one) => !isSilenced(evaluated, one))
+  await tell(
+    app,
+    within,
+    evaluated,
+    'fired',
+    await claim(
+      within,
+      told.filter(({ notified_at }) => notified_at === 0),
+      at,
+    ),
+  )
+  const { repeat_seconds: repeat } = settings
+  const due = told.filter(({ notified_at }) => notified_at > 0 && repeat > 0 && at - notified_at >= repeat)
+  await tell(app, within, evaluated, 'repeated', await claim(within, due, at))
+  const known = recovered.filter((one) => one.notified_at > 0 && !isSilenced(evaluated, one))
+  if (settings.notify_recovery) await tell(app, within, evaluated, 'recovered', known)
+}
+
+/** The alerts that this transaction has ended; another node may have been first. */
+async function resolve(within: Within, ended: readonly Alert[], at: number): Promise<Alert[]> {
+  const mine: Alert[] = []
+  for (const one of ended) {
+    const row = await within
+      .updateTable('alerts')
+      .set({ resolved_at: at })
+      .where('id', '=', one.id)
+      .where('resolved_at', '=', 0)
+      .returning('id')
+      .executeTakeFirst()
+    if (row) mine.push({ ...one, resolved_at: at })
+  }
+  return mine
+}
+
+/** The alerts whose message this transaction sends. */
+async function claim(within: Within, wanted: readonly Alert[], at: number): Promise<Alert[]> {
+  const mine: Alert[] = []
+  for (const one of wanted) {
+    const row = await within
+      .updateTable('alerts')
+      .set((column) => ({ notified_at: at, messages: column('messages', '+', 1) }))
+      .where('id', '=', one.id)
+      .where('resolved_at', '=', 0)
+      .where('notified_at', '=', one.notified_at)
+      .returning('id')
+      .executeTakeFirst()
+    if (row) mine.push(one)
+  }
+  return mine
+}
+
+async function tell(
+  app: App,
+  within: Within,
+  { rule, settings }: Evaluated,
+  news: AlertNews,
+  alerts: readonly Alert[],
+): Promise<void> {
+  if (alerts.length === 0) return
+  await queueMessage(within, newMessage(app, alertMessage(rule, news, alerts)), settings.destinations)
+}
+
+function isSilenced({ silences }: Evaluated, { rule, subject }: Alert): boolean {
+  return silences.some((one) => (one.rule === '' || one.rule === rule) && (one.subject === '' || one.subject === subject))
+}

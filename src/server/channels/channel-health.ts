@@ -1,0 +1,106 @@
+import type { ChannelHealth } from '../../contract/entities/call-statistics.ts'
+import type { Queries } from '../db/open.ts'
+import { seconds } from '../lib/clock.ts'
+import type { Snapshot } from '../lib/snapshot.ts'
+import type { Core } from '../options/core.ts'
+import {
+  type CallError,
+  type CallSums,
+  noSums,
+  oneDay,
+  oneHour,
+  readErrors,
+  readPoints,
+  readSumsByKey,
+  successShare,
+} from '../usage/call-sums.ts'
+import type { ChannelIndex, RunningChannel } from './model-index.ts'
+import type { Traffic } from './traffic.ts'
+
+/** The health of channels and keys: statistics of their attempts on all nodes, and the circuit breakers of this node. */
+
+const hoursShown = 24
+const errorsKeptSeconds = 7 * oneDay
+
+type Parts = Pick<Core, 'db' | 'now'> & { readonly channels: Snapshot<ChannelIndex>; readonly traffic: Traffic }
+
+export function readChannelHealth(app: Parts, ids: readonly number[]): Promise<ChannelHealth[]> {
+  const { current } = app.channels
+  return readHealth(app, 'channel', new Map(ids.map((id) => [id, current.keysOf(id)])))
+}
+
+/** The health of all keys of a channel; the breaker of a key that is not in use counts as closed. */
+export async function readKeyHealth(app: Parts, channelId: number): Promise<ChannelHealth[]> {
+  const rows = await app.db.selectFrom('channel_keys').select('id').where('channel_id', '=', channelId).orderBy('id').execute()
+  const running = app.channels.current.keysOf(channelId)
+  return readHealth(app, 'key', new Map(rows.map(({ id }) => [id, running.filter(({ keyId }) => keyId === id)])))
+}
+
+async function readHealth(
+  { db, now, traffic }: Parts,
+  side: 'channel' | 'key',
+  keysOf: ReadonlyMap<number, readonly RunningChannel[]>,
+): Promise<ChannelHealth[]> {
+  if (keysOf.size === 0) return []
+  const at = seconds(now())
+  const keys = [...keysOf.keys()].map(String)
+  const firstHour = at - (at % oneHour) - (hoursShown - 1) * oneHour
+  const lastHour = await readSumsByKey(db, { side, keys, from: at - oneHour, to: at + 1 })
+  const hours = await readHours(db, { side, keys, from: firstHour, to: at + 1 })
+  const errors = await lastErrors(db, { side, keys, from: at - errorsKeptSeconds, to: at + 1 })
+  return [...keysOf].map(([id, running]) => {
+    const sums = lastHour.get(String(id)) ?? noSums()
+    const points = hours.get(String(id))
+    return {
+      id,
+      attempts: sums.count,
+      success: successShare(sums) ?? null,
+      p95_ms: sums.durations.percentile(0.95) ?? null,
+      last_error: errors.get(String(id)) ?? null,
+      breaker: breakerOf(traffic, running),
+      hours: Array.from({ length: hoursShown }, (_, index) => {
+        const { answered = 0, failed = 0 } = points?.get(firstHour + index * oneHour) ?? {}
+        return { answered, failed }
+      }),
+    }
+  })
+}
+
+interface Asked {
+  readonly side: 'channel' | 'key'
+  readonly keys: readonly string[]
+  readonly from: number
+  readonly to: number
+}
+
+async function readHours(db: Queries, asked: Asked): Promise<Map<string, Map<number, CallSums>>> {
+  const found = new Map<string, Map<number, CallSums>>()
+  for (const { key, at, sums } of await readPoints(db, { ...asked, seconds: oneHour })) {
+    const ofKey = found.get(key) ?? new Map<number, CallSums>()
+    found.set(key, ofKey.set(at, sums))
+  }
+  return found
+}
+
+/** Days are whole, so that they are read from few rows. */
+async function lastErrors(db: Queries, { from, ...asked }: Asked): Promise<Map<string, CallError>> {
+  const found = new Map<string, CallError>()
+  for (const { key, ...error } of await readErrors(db, { ...asked, from: from - (from % oneDay) })) {
+    const known = found.get(key)
+    if (!known || error.last_at > known.last_at) found.set(key, error)
+  }
+  return found
+}
+
+function breakerOf(traffic: Traffic, running: readonly RunningChannel[]): ChannelHealth['breaker'] {
+  const seen = running.map((key) => traffic.breakerFacts(key))
+  const open = seen.filter(({ state }) => state === 'open')
+  const isAllOpen = seen.length > 0 && open.length === seen.length
+  return {
+    state: isAllOpen ? 'open' : seen.some(({ state }) => state === 'half-open') ? 'half-open' : 'closed',
+    keys: seen.length,
+    keys_open: open.length,
+    failures: Math.max(0, ...seen.map(({ failures }) => failures)),
+    retry_ms: open.length === 0 ? 0 : Math.round(Math.min(...open.map(({ retryMs }) => retryMs))),
+  }
+}

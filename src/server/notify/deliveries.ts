@@ -1,0 +1,90 @@
+import type { Delivery, deliveryStates } from '../../contract/entities/destination.ts'
+import type { Queries } from '../db/open.ts'
+import type { PageOf } from '../db/page.ts'
+import { seconds } from '../lib/clock.ts'
+import { fail } from '../lib/failure.ts'
+import { recordAudit } from '../options/audit.ts'
+import type { Caller, Core } from '../options/core.ts'
+import type { Message } from '../usage/record-event.ts'
+
+/** The messages that were sent, and those that wait; `send-deliveries.ts` sends them. */
+const keptSeconds = 30 * 86_400
+
+/** Queues a message for these destinations, in the transaction of its cause. Unknown destinations are left out. */
+export async function queueMessage(within: Queries, message: Message, destinationIds: readonly number[]): Promise<void> {
+  if (destinationIds.length === 0) return
+  const known = await within.selectFrom('destinations').select('id').where('id', 'in', destinationIds).execute()
+  if (known.length === 0) return
+  const row = {
+    message_id: message.id,
+    type: message.type,
+    message: JSON.stringify(message),
+    state: 'pending',
+    next_at: message.created_at,
+    created_at: message.created_at,
+  }
+  await within
+    .insertInto('deliveries')
+    .values(known.map(({ id }) => ({ ...row, destination_id: id })))
+    .onConflict((conflict) => conflict.columns(['destination_id', 'message_id']).doNothing())
+    .execute()
+}
+
+interface Asked {
+  /** 0 for all. */
+  readonly destination: number
+  readonly state: (typeof deliveryStates)[number] | undefined
+  readonly page: PageOf
+}
+
+/** Newest first. */
+export async function listDeliveries(
+  { db }: Core,
+  { destination, state, page }: Asked,
+): Promise<{ items: Delivery[]; total: number }> {
+  const matching = db
+    .selectFrom('deliveries')
+    .$if(destination > 0, (query) => query.where('destination_id', '=', destination))
+    .$if(state !== undefined, (query) => query.where('state', '=', state ?? ''))
+  const rows = await matching
+    .leftJoin('destinations', 'destinations.id', 'deliveries.destination_id')
+    .selectAll('deliveries')
+    .select('destinations.name as destination_name')
+    .orderBy('deliveries.id', 'desc')
+    .offset(page.offset)
+    .limit(page.limit)
+    .execute()
+  const { total } = await matching.select((row) => row.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const items = rows.map(({ message: _message, lease_until: _lease, destination_name, ...row }) => ({
+    ...row,
+    // Only this folder and `recordEvent` write it.
+    state: row.state as Delivery['state'],
+    next_at: row.state === 'pending' ? row.next_at : 0,
+    destination_name: destination_name ?? '',
+  }))
+  return { items, total: Number(total) }
+}
+
+/** Sends it again from its first try, under the same message id. Throws `not_found`. */
+export async function sendAgain(core: Core, { caller, id }: { caller: Caller; id: number }): Promise<void> {
+  const now = seconds(core.now())
+  await core.db.transaction().execute(async (within) => {
+    const row = await within
+      .updateTable('deliveries')
+      .set({ state: 'pending', attempts: 0, next_at: now, finished_at: 0 })
+      .where('id', '=', id)
+      .returning('message_id')
+      .executeTakeFirst()
+    if (!row) fail('not_found')
+    await recordAudit(core, within, { caller, action: 'delivery.resend', target: `delivery:${id}`, after: row.message_id })
+  })
+}
+
+/** Deletes deliveries that are older than 30 days. Answers how many. */
+export async function purgeDeliveries({ db, now }: Core): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('deliveries')
+    .where('created_at', '<', seconds(now()) - keptSeconds)
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}

@@ -1,0 +1,30 @@
+import { CallFailure, callConfigured, fetchUntrusted, type Reply, type UpstreamAgents } from '../lib/http-client.ts'
+import type { Core } from '../options/core.ts'
+
+export type PostParts = Pick<Core, 'options'> & { readonly upstream: UpstreamAgents }
+
+export interface Post {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON. */
+  readonly body: string
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+const answerMaxBytes = 64 * 1024
+
+/**
+ * Posts JSON to an address that a user or an admin has entered: only https on the public internet, or through the operator's worker. No
+ * redirect is followed. Any status is a result. Throws `CallFailure`.
+ */
+export function postJson({ upstream, options }: PostParts, { url, headers, body, timeoutMs, signal }: Post): Promise<Reply> {
+  const { WorkerUrl, WorkerValidKey } = options.current
+  const limits = { method: 'POST', timeoutMs, sizeBytesMax: answerMaxBytes } as const
+  if (WorkerUrl === '') return fetchUntrusted(upstream, { ...limits, url, headers, body, signal })
+
+  if (!url.startsWith('https://')) throw new CallFailure('bad_url')
+  const errand = JSON.stringify({ url, key: WorkerValidKey, method: 'POST', headers, body: JSON.parse(body) })
+  const asJson = { 'content-type': 'application/json' }
+  return callConfigured(upstream, { ...limits, url: `${WorkerUrl}/`, headers: asJson, body: errand })
+}
