@@ -22,13 +22,13 @@ describe('the table of screens', () => {
     expect(open.map(({ path }) => path)).toEqual(['/chat'])
   })
 
-  it("is in the sidebar in its order: the user's own screens, then those of admins, orders beside the codes", () => {
+  it("is in the sidebar in its order: the overview, the user's own screens, then those of admins, orders beside the codes", () => {
     const shown = Object.keys(navGroups).flatMap((group) => screens.filter(({ nav }) => nav?.group === group))
     expect(shown.map(({ path }) => path)).toEqual([
-      ...['/playground', '/channel', '/chat', '/token', '/connect', '/detail'],
+      ...['/overview', '/playground', '/channel', '/chat', '/token', '/budgets', '/connect', '/detail'],
       ...['/redemption', '/order', '/topup', '/user'],
       ...['/log', '/midjourney', '/task'],
-      '/setting',
+      ...['/alerts', '/quality', '/incident', '/setting'],
     ])
   })
 

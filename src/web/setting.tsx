@@ -5,7 +5,7 @@ import { Settings } from './screens/settings/index.tsx'
 // The tabs of the site do without it.
 const Personal = lazy(async () => ({ default: (await import('./screens/personal/index.tsx')).Personal }))
 
-/** One address for two things that people look for in one place: the own account and the settings of the site. */
+/** One address for two screens that users expect in one place: their account, and the settings of the site. */
 export function Screen() {
   const personal = (
     <Suspense fallback={<Skeleton height={320} radius="lg" />}>

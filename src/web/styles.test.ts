@@ -23,7 +23,7 @@ describe('the styles', () => {
   })
 
   it('draw filled and selected controls with a line of 3:1 on their surfaces', () => {
-    // Read as text: the theme brings the whole library along.
+    // The file is read as text, because an import of the theme loads the whole library.
     const theme = readFileSync(new URL('theme.ts', here), 'utf8')
     const tones = (name: string) =>
       new RegExp(`const ${name}: MantineColorsTuple = \\[([^\\]]+)`).exec(theme)?.[1]?.match(/#\w{6}/g) ?? []

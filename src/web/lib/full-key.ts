@@ -1,2 +1,2 @@
-/** A key of a token as clients use it; lists carry it without its beginning. */
+/** The key of a token as clients use it; lists have it without its prefix. */
 export const fullKey = ({ key }: { readonly key: string }): string => `sk-${key}`

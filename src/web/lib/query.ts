@@ -8,7 +8,7 @@ import { toast } from './toast.ts'
 
 export type ReadLine = Extract<Line, `GET ${string}`>
 
-/** Only a server that could not be reached, or that is out of order for a moment, is asked once more. */
+/** A request is repeated once when the server could not be reached or was unavailable for a moment. */
 function mayRetry(failures: number, cause: Error): boolean {
   return failures < 1 && cause instanceof ApiError && (cause.status === 0 || cause.status >= 502)
 }
@@ -37,7 +37,7 @@ export function invalidate(client: QueryClient, lines: readonly ReadLine[]): Pro
 export interface WriteOptions<L extends Line> {
   /** Lines whose data this write makes stale. */
   readonly invalidates?: readonly ReadLine[]
-  /** Said when it worked. */
+  /** The message after a success. */
   readonly success?: string | ((data: CallReply<L>, sent: Sent<AllRoutes[L]>) => string)
   readonly onSuccess?: (data: CallReply<L>, sent: Sent<AllRoutes[L]>) => void
   /** Shown before the reason of a failure, if it is not evident what failed. */

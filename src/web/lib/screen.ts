@@ -27,6 +27,11 @@ export interface Part {
   readonly path: string
 }
 
+/** Whether the bar at the top shows a screen. */
+export function isOnTop({ top }: Pick<Screen, 'top'>, status: Status): boolean {
+  return typeof top === 'function' ? top(status) : top === true
+}
+
 /** One screen of the console; `screens.ts` holds them all. */
 export interface Screen {
   /** In the words of the router: `$id` is a part that varies. */
@@ -38,7 +43,7 @@ export interface Screen {
   readonly label: Text
   readonly icon: Icon
   readonly nav?: Place
-  /** Shown in the bar at the top. */
-  readonly top?: true
+  /** Shown in the bar at the top; with a function only while the site offers it. */
+  readonly top?: true | ((status: Status) => boolean)
   readonly load: () => Promise<{ readonly Screen: () => ReactNode }>
 }

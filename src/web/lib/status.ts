@@ -50,6 +50,7 @@ const fallback: Status = {
   password_login_enabled: true,
   self_use_mode_enabled: false,
   demo_site_enabled: false,
+  status_page_enabled: false,
 }
 
 const isObject = (value: unknown): value is Status => typeof value === 'object' && value !== null && !Array.isArray(value)

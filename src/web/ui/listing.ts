@@ -15,7 +15,7 @@ export interface Column<Row> {
   /** Null when this row has nothing to show here; a card then leaves the name out too. */
   readonly cell: (row: Row) => ReactNode
   readonly width?: number | string
-  /** As wide as the content, up to this: what is longer is truncated. */
+  /** As wide as the content up to this width; longer content is truncated. */
   readonly maxWidth?: number
   /** Takes the remaining width, and at least its own; longer content is truncated. */
   readonly fill?: true

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import styles from './page-tabs.module.css'
 
 export interface PageTabsProps<Value extends string> {
-  /** `mark` puts a dot beside the name, and says what it means. */
+  /** `mark` shows a dot beside the name, with this label. */
   readonly tabs: readonly { readonly value: Value; readonly label: string; readonly mark?: string | undefined }[]
   readonly value: Value
   readonly onChange: (value: Value) => void
@@ -20,7 +20,7 @@ export function PageTabs<Value extends string>({ tabs, value, onChange, children
   }, [value])
 
   return (
-    // The tabs answer only with values that they were given.
+    // The tabs return only values that they were given.
     <Tabs value={value} onChange={(next) => next !== null && onChange(next as Value)} keepMounted={false}>
       <Tabs.List ref={list} className={styles.list ?? ''}>
         {tabs.map((tab) => (

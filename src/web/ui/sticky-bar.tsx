@@ -10,7 +10,7 @@ export interface StickyBarProps {
   readonly children: ReactNode
 }
 
-/** The buttons of a long form, in view at the lower edge of the window wherever one scrolls. */
+/** The buttons of a long form, always visible at the lower edge of the window. */
 export function StickyBar({ label, text, dirty, children }: StickyBarProps) {
   return (
     <section className={styles.bar} data-dirty={dirty} aria-label={label}>

@@ -8,7 +8,7 @@ import { invalidate } from '../lib/query.ts'
 import { useStatus } from '../lib/status.ts'
 import { toast } from '../lib/toast.ts'
 
-/** Moves what invitations have earned to the balance. */
+/** Moves the earnings of invitations to the balance. */
 export function TransferForm({ available, onDone }: { available: number; onDone?: () => void }) {
   const say = useText(texts)
   const format = useExactQuota()

@@ -15,8 +15,11 @@ import type { Channel, ChannelType } from '../../../contract/entities/channel.ts
 import { channelStatus } from '../../../contract/entities/channel-status.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
+import { useMay } from '../../lib/session.ts'
 import { startOfDay } from '../../lib/times.ts'
 import { toast } from '../../lib/toast.ts'
+import { useBudgetsAction } from '../../ui/budgets/use-budgets-action.tsx'
+import { useRecordAction } from '../../ui/recording/use-record-action.tsx'
 import { actionIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { texts } from './texts.ts'
@@ -41,6 +44,9 @@ export function Actions({ channel, type, onEdit, onTestWith, onKeys, onDeleted }
   const testable = type?.testable !== false
   const test = useChannelTest()
   const balance = useBalance(channel)
+  const isRoot = useMay('root')
+  const record = useRecordAction({ kind: 'channel', id, name })
+  const budgets = useBudgetsAction({ scope: 'channel', subject: String(id), name })
   const toggle = useRowEdit((after) => say(after.status === channelStatus.enabled ? 'enabled' : 'disabled', { name }))
   const copy = useWrite('POST /api/channel/:id/copy', { invalidates: ['GET /api/channel/search'], success: say('copied') })
   const remove = useWrite('DELETE /api/channel/:id', {
@@ -76,6 +82,8 @@ export function Actions({ channel, type, onEdit, onTestWith, onKeys, onDeleted }
       icon: <IconReceipt {...actionIcon} />,
       onClick: () => void navigate({ to: '/log', search: { channel: String(id), from: startOfDay(6) } }),
     },
+    budgets.action,
+    ...(isRoot ? [record.action] : []),
     {
       label: say('balance'),
       icon: <IconWallet {...actionIcon} />,
@@ -102,5 +110,11 @@ export function Actions({ channel, type, onEdit, onTestWith, onKeys, onDeleted }
       onClick: () => remove.mutate({ params: { id } }),
     },
   ]
-  return <RowActions name={name} actions={actions} />
+  return (
+    <>
+      <RowActions name={name} actions={actions} />
+      {budgets.dialog}
+      {record.dialog}
+    </>
+  )
 }

@@ -1,5 +1,6 @@
 import { IconKey } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
+import type { ChannelHealth } from '../../../contract/entities/call-statistics.ts'
 import type { Channel, ChannelType, ModelChanges } from '../../../contract/entities/channel.ts'
 import { channelStatusLabels } from '../../../contract/entities/channel-status.ts'
 import { exactUsd, formatUsd } from '../../../contract/quota.ts'
@@ -9,11 +10,14 @@ import { useLocal, useText } from '../../lib/i18n.ts'
 import { formatTime } from '../../lib/times.ts'
 import type { Column } from '../../ui/listing.ts'
 import { QuotaText } from '../../ui/quota-text.tsx'
+import { RuleTag } from '../../ui/recording/recorded-tag.tsx'
 import { HintTag, StatusTag } from '../../ui/status-tag.tsx'
 import { Tag } from '../../ui/tag.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import styles from './channels.module.css'
 import { readDisabledReason } from './disabled-reason.ts'
+import { HealthCell, LastError } from './health/health-cell.tsx'
+import { texts as healthTexts } from './health/texts.ts'
 import { InlineNumber } from './inline-number.tsx'
 import { texts } from './texts.ts'
 import { useBalance } from './use-balance.ts'
@@ -27,11 +31,14 @@ export interface ColumnsInput {
   /** Upstream model changes that are still open. */
   readonly changes: readonly ModelChanges[]
   readonly onChanges: () => void
+  /** By channel. */
+  readonly health: ReadonlyMap<number, ChannelHealth>
 }
 
 export function useColumns(input: ColumnsInput): Column<Channel>[] {
   const { types } = input
   const say = useText(texts)
+  const sayHealth = useText(healthTexts)
   return [
     { key: 'id', title: say('id'), sortKey: 'id', sortsDown: true, width: 56, cell: ({ id }) => id },
     {
@@ -45,8 +52,20 @@ export function useColumns(input: ColumnsInput): Column<Channel>[] {
     { key: 'type', title: say('type'), hideable: true, cell: (channel) => <Type channel={channel} types={types} /> },
     { key: 'status', inCard: 'state', title: say('status'), cell: (channel) => <Status channel={channel} /> },
     {
-      key: 'response',
+      key: 'health',
       inCard: 'figure',
+      title: sayHealth('title'),
+      hideable: true,
+      cell: ({ id }) => <HealthCell health={input.health.get(id)} />,
+    },
+    {
+      key: 'error',
+      title: sayHealth('errorTitle'),
+      hideable: true,
+      cell: ({ id }) => <LastError health={input.health.get(id)} />,
+    },
+    {
+      key: 'response',
       title: say('responseTime'),
       hideable: true,
       cell: (channel) => <ResponseTime channel={channel} />,
@@ -96,6 +115,7 @@ function Name({ channel, onTag, onKeys, changes, onChanges }: { channel: Channel
       <Link to="/channel/edit/$id" params={{ id: String(id) }} search resetScroll={false} className={styles.link}>
         {name}
       </Link>
+      <RuleTag kind="channel" target={id} />
       {tag && onTag && (
         <button type="button" className={styles.tag} title={say('filterByTag', { tag })} onClick={() => onTag(tag)}>
           <Tag color={colorOf(tag)}>{tag}</Tag>

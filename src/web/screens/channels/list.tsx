@@ -13,6 +13,7 @@ import { useBulkActions } from './bulk-actions.ts'
 import { ChannelDialogs, type Opened } from './channel-dialogs.tsx'
 import { useColumns } from './columns.tsx'
 import { headTexts } from './head-texts.ts'
+import { useChannelHealth } from './health/use-health.ts'
 import { useTagGroups } from './tags/tag-group.tsx'
 import { texts } from './texts.ts'
 import { UpkeepActions } from './upkeep/upkeep-actions.tsx'
@@ -37,6 +38,7 @@ export function ChannelList({ added, onAdd, onEdit, onKeys }: ChannelListProps) 
   const sayHead = useText(headTexts)
   const { data: types = [] } = useChannelTypes()
   const { list, state, byTag, filter } = useChannelList(added)
+  const health = useChannelHealth(rowsOf(list.data).map(({ id }) => id))
   const jobs = useJobs()
   const { data: changes = [] } = useQuery({ ...read('GET /api/channel/model_changes'), enabled: jobs.knowsModels })
   const [opened, setOpened] = useState<Opened>()
@@ -61,6 +63,7 @@ export function ChannelList({ added, onAdd, onEdit, onKeys }: ChannelListProps) 
           onKeys,
           changes,
           onChanges,
+          health,
         })}
         filters={useFilters()}
         tools={

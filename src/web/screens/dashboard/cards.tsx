@@ -10,7 +10,7 @@ import { QuotaText } from '../../ui/quota-text.tsx'
 import styles from './dashboard.module.css'
 import { texts } from './texts.ts'
 
-/** The own account beside the sums of the span: never one mixed with the other. */
+/** The user's account beside the sums of the period; the two are never mixed. */
 export function Cards({ title, total, seconds }: { title: string; total: UsageSums['total'] | undefined; seconds: number }) {
   const say = useText(texts)
   const { data: self } = useQuery(read('GET /api/user/self'))

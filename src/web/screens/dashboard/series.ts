@@ -23,7 +23,7 @@ const colors = ['blue.6', 'teal.6', 'orange.6', 'grape.6', 'lime.7', 'pink.6', '
 const stepsMax = 800
 /** The sum of all keys that have no series of their own. */
 export const othersKey = '*'
-/** What was refunded beyond what was charged in a step. */
+/** The refunds of a step that exceed its charges. */
 export const refundsKey = '-'
 
 /** The eight largest keys, the sum of the others, and refunds where there are some. */

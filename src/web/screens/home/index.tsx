@@ -18,7 +18,7 @@ import { texts } from './texts.ts'
 const NoticeDialog = lazy(async () => ({ default: (await import('./notice-dialog.tsx')).NoticeDialog }))
 const FirstRun = lazy(async () => ({ default: (await import('./first-run.tsx')).FirstRun }))
 
-/** The start page: the operator's own content, or a calm welcome with the address that programs need. */
+/** The start page: the operator's own content, or a welcome text with the base URL for clients. */
 export function Screen() {
   const say = useText(texts)
   const notice = useQuery(read('GET /api/notice'))
@@ -53,7 +53,7 @@ export function Screen() {
 function Welcome() {
   const say = useText(texts)
   const user = useSession()
-  const { system_name: name, logo, server_address: address } = useStatus()
+  const { system_name: name, logo, server_address: address, status_page_enabled: hasStatusPage } = useStatus()
   const base = `${(address || window.location.origin).replace(/\/$/, '')}/v1`
 
   return (
@@ -72,6 +72,11 @@ function Welcome() {
       <Button component={Link} to={user ? '/token' : '/login'} size="md" rightSection={<IconArrowRight size={18} />}>
         {say(user ? 'console' : 'login')}
       </Button>
+      {hasStatusPage && (
+        <Link to="/status" className={styles.status}>
+          {say('serviceStatus')}
+        </Link>
+      )}
     </div>
   )
 }

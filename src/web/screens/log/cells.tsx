@@ -1,8 +1,9 @@
 import { Popover, Tooltip, UnstyledButton } from '@mantine/core'
-import { IconTransform } from '@tabler/icons-react'
+import { IconRadar2, IconTransform } from '@tabler/icons-react'
 import { cachedTokensOf, logType, logTypeLabels } from '../../../contract/entities/log.ts'
 import type { Factors } from '../../../contract/log-factors.ts'
 import { ratioToUsdPerMillion } from '../../../contract/quota.ts'
+import { inOwnLanguage } from '../../../contract/text.ts'
 import { durationColor, firstTokenColor } from '../../lib/colors.ts'
 import { formatCount, formatDuration } from '../../lib/format.ts'
 import { useLanguage, useLocal, useText } from '../../lib/i18n.ts'
@@ -14,7 +15,6 @@ import { HintTag } from '../../ui/status-tag.tsx'
 import { Tag } from '../../ui/tag.tsx'
 import { droppedFields, durationMs, failedAttempts, type LogRow, triedChannels } from './factors.ts'
 import styles from './log.module.css'
-import { inOwnLanguage } from './own-language.ts'
 import { usdText } from './prices.ts'
 import { texts } from './texts.ts'
 
@@ -22,11 +22,13 @@ import { texts } from './texts.ts'
 
 /** The year is left out for the current year. */
 export function TimeCell({ row }: { row: LogRow }) {
+  const say = useText(texts)
   const full = formatTime(row.created_at)
   const thisYear = full.startsWith(String(new Date().getFullYear()))
   return (
     <time className={styles.figure} dateTime={new Date(row.created_at * 1000).toISOString()} title={full}>
       {thisYear ? full.slice(5) : full}
+      {row.recorded && <IconRadar2 size={13} className={styles.recorded} aria-label={say('recorded')} />}
     </time>
   )
 }

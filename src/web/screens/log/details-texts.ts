@@ -122,7 +122,8 @@ export const detailsTexts = defineTexts({
     interruptedmoderation:
       'The response was stopped at a sensitive word. The prompt and the output up to that point are charged as usual.',
     implausibleHint: 'The upstream reported more usage than this request could have. The maximum possible usage is charged.',
-    reported: 'Reported by the upstream: {prompt} input tokens ({cached} cached), {completion} output tokens.',
+    reported:
+      'Reported by the upstream: {prompt} input {prompt|token|tokens} ({cached} cached), {completion} output {completion|token|tokens}.',
     siteCostHint: 'Billed by the upstream but not charged to the user:',
     unpricedHint:
       'This model has no price, so the default ratio was used. After an admin sets a price, it applies to new requests.',

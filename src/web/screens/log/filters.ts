@@ -1,5 +1,5 @@
 import { logType, logTypeLabels } from '../../../contract/entities/log.ts'
-import { siteCostReasonLabels, siteCostReasons } from '../../../contract/entities/site-cost.ts'
+import { requestCostReasons, siteCostReasonLabels } from '../../../contract/entities/site-cost.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { startOfDay } from '../../lib/times.ts'
 import type { Filter } from '../../ui/list-filters.tsx'
@@ -42,7 +42,7 @@ export function useFilterInputs(
 ): readonly Filter[] {
   const say = useText(texts)
   const local = useLocal()
-  const reasons = siteCostReasons.map((value) => ({ value, label: local(siteCostReasonLabels[value]) }))
+  const reasons = requestCostReasons.map((value) => ({ value, label: local(siteCostReasonLabels[value]) }))
   const types = Object.entries(logTypeLabels).map(([value, { label }]) => ({ value, label: local(label) }))
   const failed: Filter[] = [
     { kind: 'text', name: 'status', label: say('status'), width: 92 },

@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Skeleton, Switch, Tooltip } from '@mantine/core'
-import { IconEraser, IconReceipt, IconRefresh } from '@tabler/icons-react'
+import { IconReceipt, IconRefresh } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { logType } from '../../../contract/entities/log.ts'
@@ -19,7 +19,7 @@ import { useLogList } from './use-log-list.ts'
 const RowDetails = lazy(async () => ({ default: (await import('./row-details.tsx')).RowDetails }))
 
 const ExportMenu = lazy(async () => ({ default: (await import('./export-menu.tsx')).ExportMenu }))
-const PurgeDialog = lazy(async () => ({ default: (await import('./purge-dialog.tsx')).PurgeDialog }))
+const AdminTools = lazy(async () => ({ default: (await import('./admin-tools.tsx')).AdminTools }))
 
 const liveEveryMs = 3000
 
@@ -89,28 +89,13 @@ export function Screen() {
           <Suspense fallback={<Skeleton width={36} height={36} />}>
             <ExportMenu isAdmin={isAdmin} filter={filter} />
           </Suspense>
-          {isAdmin && <PurgeButton />}
+          {isAdmin && (
+            <Suspense fallback={<Skeleton width={36} height={36} />}>
+              <AdminTools />
+            </Suspense>
+          )}
         </div>
       }
     />
-  )
-}
-
-function PurgeButton() {
-  const say = useText(texts)
-  const [opened, setOpened] = useState(false)
-  return (
-    <>
-      <Tooltip label={say('purge')}>
-        <ActionIcon variant="default" size={36} aria-label={say('purge')} onClick={() => setOpened(true)}>
-          <IconEraser size={17} stroke={1.6} />
-        </ActionIcon>
-      </Tooltip>
-      {opened && (
-        <Suspense>
-          <PurgeDialog onClose={() => setOpened(false)} />
-        </Suspense>
-      )}
-    </>
   )
 }

@@ -27,7 +27,7 @@ export function PurgeDialog({ onClose }: { onClose: () => void }) {
   })
   const running = purge.data?.finished_at === 0 ? purge.data : undefined
   const invalidates = ['GET /api/log/purge'] as const
-  // Said once, by the dialog that began it or saw it run.
+  // Shown once, by the dialog that started the purge or watched it.
   const [watched, setWatched] = useState<number>()
   const start = useWrite('POST /api/log/purge', {
     invalidates,

@@ -1,5 +1,6 @@
 import { Code } from '@mantine/core'
 import { type LogOther, logType } from '../../../contract/entities/log.ts'
+import { inOwnLanguage } from '../../../contract/text.ts'
 import { formatCount, formatDuration } from '../../lib/format.ts'
 import { useLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import { formatTime, timeZoneName } from '../../lib/times.ts'
@@ -15,7 +16,7 @@ import { detailsTexts } from './details-texts.ts'
 import { droppedFields, droppedOfReply, durationMs, type LogRow, siteCostOf } from './factors.ts'
 import { formatName } from './formats.ts'
 import styles from './log.module.css'
-import { inOwnLanguage } from './own-language.ts'
+import { OpenRecording } from './recording/open-recording.tsx'
 import { texts } from './texts.ts'
 
 type Failure = NonNullable<LogRow['failure']>
@@ -38,6 +39,7 @@ export function RowDetails({ row }: { row: LogRow }) {
             {inOwnLanguage(row.content, language)} {row.failure.in_stream && say('inStream')}
           </Notice>
         )}
+        {row.recorded && <OpenRecording requestId={row.request_id} />}
         <Facts facts={facts} />
         <Remarks row={row} />
         <Attempts row={row} />

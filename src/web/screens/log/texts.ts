@@ -15,6 +15,8 @@ export const texts = defineTexts({
     exportHint: '导出所有符合条件的记录 · {zone}',
     exportCsv: 'CSV（表格软件）',
     exportJsonl: 'JSONL（每行一个对象）',
+    recorded: '有调用记录，展开后可打开',
+    recordings: '调用记录',
     purge: '清理日志',
     purgeTitle: '清理历史日志',
     purgeHint: '删除所选时间之前的消费日志，无法恢复。账目、余额、数据看板以及充值、管理和系统记录不受影响。',
@@ -105,6 +107,8 @@ export const texts = defineTexts({
     exportHint: 'All matching records · {zone}',
     exportCsv: 'CSV (spreadsheets)',
     exportJsonl: 'JSONL (one object per line)',
+    recorded: 'Recorded: expand the row to open the recording',
+    recordings: 'Recordings of calls',
     purge: 'Clean up logs',
     purgeTitle: 'Clean up logs',
     purgeHint:

@@ -12,7 +12,7 @@ import { EntryCard } from './entry-card.tsx'
 import styles from './login.module.css'
 import { texts } from './texts.ts'
 
-/** Has a link mailed that resets the password. Whether the address has an account is not said. */
+/** Sends a mail with a link that resets the password. The reply does not disclose whether the address has an account. */
 export function Screen() {
   const say = useText(texts)
   const human = useHumanCheck('reset')

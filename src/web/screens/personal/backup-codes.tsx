@@ -7,7 +7,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import styles from './security.module.css'
 import { securityTexts } from './security-texts.ts'
 
-/** The one time that backup codes are to be seen. */
+/** Shows new backup codes; they cannot be shown again. */
 export function BackupCodesDialog({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
   const say = useText(securityTexts)
   const text = codes.join('\n')

@@ -9,7 +9,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { texts } from './texts.ts'
 
-/** Deletes the own account after its name was typed. */
+/** Deletes the user's account after its name was typed. */
 export function DeleteDialog({ username, onClose }: { username: string; onClose: () => void }) {
   const say = useText(texts)
   const navigate = useNavigate()

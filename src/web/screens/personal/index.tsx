@@ -21,7 +21,7 @@ const NoticesCard = lazy(async () => ({ default: (await import('./notices-card.t
 const Bindings = lazy(async () => ({ default: (await import('./bindings.tsx')).Bindings }))
 const Security = lazy(async () => ({ default: (await import('./security.tsx')).Security }))
 
-/** Everything about the own account. */
+/** The screen of the user's own account. */
 export function Personal() {
   const self = useQuery(read('GET /api/user/self'))
   if (self.data) return <Cards self={self.data} />

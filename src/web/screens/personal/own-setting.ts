@@ -22,7 +22,7 @@ export type NoticeForm = Pick<ReturnType<typeof useForm<NoticeValues>>, 'values'
 export const thresholdUnits = 500_000
 export const thresholdPresets = [100_000, 500_000, 1_000_000, 5_000_000] as const
 
-/** The settings of the own account as the server sends them: JSON in a text, with members of other programs too. */
+/** The settings of the user's own account as the server sends them: JSON in a text, with members of other programs too. */
 export function readOwnSetting(text: string): NoticeValues & { hasSecret: boolean } {
   const setting = parse(text)
   const textOf = (name: string) => (typeof setting[name] === 'string' ? setting[name] : '')

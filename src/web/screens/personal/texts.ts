@@ -138,7 +138,7 @@ export const texts = defineTexts({
     models: 'Available models',
     modelsHint: 'Click a name to copy it.',
     modelsNone: 'No models available',
-    modelsMore: '{count} more models',
+    modelsMore: '{count} more {count|model|models}',
     modelsLess: 'Show fewer',
 
     copy: 'Copy',

@@ -9,22 +9,24 @@ import type { Settings } from './settings.ts'
 import { useStickToBottom } from './stick-to-bottom.ts'
 import { texts } from './texts.ts'
 import { TurnList } from './turn-list.tsx'
-import { type Answer, requestOf, type Turn } from './turns.ts'
+import { type Answer, type Question, requestOf, type Turn } from './turns.ts'
 import { useDraft } from './use-draft.ts'
 
 export interface ChatProps {
   readonly conversation: Conversation
   readonly settings: Settings
-  /** Reports what is missing before anything can be sent. */
+  /** Names the missing settings before a message can be sent. */
   readonly isReady: () => boolean
   readonly onNew: () => void
+  /** The question that the conversation begins with. */
+  readonly draft?: Question | undefined
 }
 
 /** The conversation and its input. */
-export function Chat({ conversation, settings, isReady, onNew }: ChatProps) {
+export function Chat({ conversation, settings, isReady, onNew, draft: first }: ChatProps) {
   const turns = useSyncExternalStore(conversation.subscribe, conversation.read)
   const stick = useStickToBottom()
-  const { draft, replaces, setText, addPictures, removePicture, edit, clear } = useDraft()
+  const { draft, replaces, setText, addPictures, removePicture, edit, clear } = useDraft(first)
   // An answer written by another tab is shown, and can be stopped there.
   const isOwn = ({ id }: Answer) => conversation.writing().includes(id)
   const running = turns.some(({ answers }) => answers.some(isOwn))

@@ -12,15 +12,18 @@ const saveEveryMs = 2000
 /** The charge of an answer that was stopped is settled a moment later. */
 const costAskedAfterMs = [0, 1000, 4000] as const
 
+/** A conversation that was stored, or that comes from elsewhere and has no head yet. */
+export type Begun = Pick<StoredConversation, 'turns'> & Partial<StoredConversation>
+
 interface ConversationInput {
   readonly id: string
-  readonly kept?: StoredConversation | undefined
+  readonly kept?: Begun | undefined
   /** The answers that other tabs are writing. */
   readonly others: Pick<OtherWriters, 'isWriting'>
   readonly save: () => void
 }
 
-/** One conversation: its turns, and the answers that are being written. `save` is called when there is something worth keeping. */
+/** One conversation: its turns, and the answers that are being written. `save` is called after changes that must be stored. */
 export class Conversation {
   readonly id: string
   readonly #save: () => void
@@ -42,7 +45,7 @@ export class Conversation {
     this.#turns = kept?.turns ?? []
     this.#shown = this.#settled()
     this.#kept = this.#turns
-    this.#version = kept?.head.version
+    this.#version = kept?.head?.version
     this.#save = save
   }
 
@@ -190,7 +193,7 @@ export class Conversation {
     this.#change(answerId, (answers) => answers.map((one) => (one.id === answerId ? answer : one)))
   }
 
-  /** Every other turn stays the same object: so it is seen which were changed here. */
+  /** Every other turn stays the same object, which shows the turns that were changed here. */
   #change(answerId: string, change: (answers: readonly Answer[]) => readonly Answer[]): void {
     this.#set(
       this.#turns.map((turn) =>

@@ -2,6 +2,7 @@ import { ActionIcon, Button, SegmentedControl, Skeleton, Tooltip } from '@mantin
 import { useMediaQuery } from '@mantine/hooks'
 import { IconAdjustmentsHorizontal, IconHistory, IconMessagePlus } from '@tabler/icons-react'
 import { lazy, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from 'react'
+import { type HandedConversation, takeConversation } from '../../lib/handed-conversation.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useUrlState } from '../../lib/search-params.ts'
 import { useSession } from '../../lib/session.ts'
@@ -9,10 +10,12 @@ import { Notice } from '../../ui/notice.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Chat } from './chat.tsx'
 import { Library, type LibraryState } from './library.ts'
+import { statesOf } from './parameters.ts'
 import styles from './playground.module.css'
-import { useSettings } from './settings.ts'
+import { type Choices, useSettings } from './settings.ts'
 import { SettingsPanel } from './settings-panel.tsx'
 import { texts } from './texts.ts'
+import { turnsOf } from './turns.ts'
 
 const PanelDrawer = lazy(async () => ({ default: (await import('./panel-drawer.tsx')).PanelDrawer }))
 const HistoryPanel = lazy(async () => ({ default: (await import('./history-panel.tsx')).HistoryPanel }))
@@ -24,7 +27,8 @@ export function Screen() {
   const narrow = useMediaQuery('(width <= 900px)', undefined, { getInitialValueInEffect: false })
   const { values } = useUrlState({ expired: '' })
   const choices = useSettings()
-  const [library, shelf] = useLibrary()
+  const handed = useHanded(choices)
+  const [library, shelf] = useLibrary(handed)
   const [panel, setPanel] = useState<Panel>('settings')
   const [drawerOpen, setDrawerOpen] = useState(false)
   const [showMissing, setShowMissing] = useState(false)
@@ -116,6 +120,7 @@ export function Screen() {
             settings={choices.settings}
             isReady={isReady}
             onNew={() => library.startNew()}
+            draft={library.begins(shelf.conversation) ? handed?.question : undefined}
           />
         ) : (
           <div className={styles.chat} />
@@ -142,9 +147,20 @@ function IconButton({ label, onClick, children }: { label: string; onClick: () =
   )
 }
 
-function useLibrary(): [Library, LibraryState] {
+/** A conversation from another screen: its model and parameters become those of the settings. */
+function useHanded({ change }: Choices): HandedConversation | undefined {
+  const [handed] = useState(takeConversation)
+  // Once, for the settings of this browser, which are outside of React.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was handed over stays the same
+  useEffect(() => {
+    if (handed) change({ models: [handed.model], system: handed.system, parameters: statesOf(handed.parameters) })
+  }, [handed])
+  return handed
+}
+
+function useLibrary(handed: HandedConversation | undefined): [Library, LibraryState] {
   const userId = useSession()?.id ?? 0
-  const [library] = useState(() => new Library(userId))
+  const [library] = useState(() => new Library(userId, handed && turnsOf(handed)))
   const shelf = useSyncExternalStore(library.subscribe, library.read)
   // Outside of React: other tabs, and answers that are being written.
   useEffect(() => library.attend(), [library])

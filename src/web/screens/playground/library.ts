@@ -1,6 +1,6 @@
-import { type Archive, conversationsMax, type Head, openArchive, type StoredConversation } from './archive.ts'
-import { Conversation, newId } from './conversation.ts'
-import { titleOf } from './turns.ts'
+import { type Archive, conversationsMax, type Head, openArchive } from './archive.ts'
+import { type Begun, Conversation, newId } from './conversation.ts'
+import { type Turn, titleOf } from './turns.ts'
 import { beatMs, OtherWriters, type TabMessage } from './writers.ts'
 
 export interface LibraryState {
@@ -15,6 +15,8 @@ export interface LibraryState {
 /** One user's conversations in this browser: the open one, and the list of all stored ones. Tabs notify each other of changes. */
 export class Library {
   readonly #userId: number
+  readonly #begins: readonly Turn[] | undefined
+  readonly #begunId = newId()
   readonly #archive: Promise<Archive>
   readonly #tab = newId()
   readonly #others = new OtherWriters()
@@ -24,8 +26,10 @@ export class Library {
   #otherTabs: BroadcastChannel | undefined
   #shelf: LibraryState
 
-  constructor(userId: number) {
+  /** `begins`: the turns of a conversation from elsewhere, instead of the last one. */
+  constructor(userId: number, begins?: readonly Turn[]) {
     this.#userId = userId
+    this.#begins = begins
     this.#archive = openArchive(userId)
     this.#shelf = { ready: false, heads: [], conversation: this.#make(newId()) }
     void this.#load()
@@ -72,6 +76,11 @@ export class Library {
     if (news.changed) void this.#follow()
   }
 
+  /** Whether another screen has handed over this conversation. */
+  begins({ id }: Conversation): boolean {
+    return id === this.#begunId
+  }
+
   /** Leaves the stored conversation and begins an empty one. */
   startNew(): void {
     this.stop()
@@ -107,11 +116,15 @@ export class Library {
     const archive = await this.#archive
     const heads = await archive.list()
     const [latest] = heads
-    const conversation = latest ? this.#make(latest.id, await archive.read(latest.id)) : this.#make(newId())
+    const conversation = this.#begins
+      ? this.#make(this.#begunId, { turns: this.#begins })
+      : latest
+        ? this.#make(latest.id, await archive.read(latest.id))
+        : this.#make(newId())
     this.#change({ ready: true, heads, conversation })
   }
 
-  #make(id: string, kept?: StoredConversation): Conversation {
+  #make(id: string, kept?: Begun): Conversation {
     const conversation: Conversation = new Conversation({
       ...{ id, kept, others: this.#others },
       save: () => void this.#keep(conversation),

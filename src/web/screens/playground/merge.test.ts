@@ -14,7 +14,7 @@ it('keeps the questions of two tabs, in the order in which they were asked', () 
   const theirs = [...copy([a, b]), turn('c', answer('4', 'theirs'))]
   const mine = [a, b, turn('d', answer('5', 'mine'))]
   expect(shown(mergedTurns({ base: [a, b], mine, theirs }))).toEqual(['a one two', 'b three', 'c theirs', 'd mine'])
-  // The other tab comes to the same.
+  // The other tab gets the same result.
   expect(shown(mergedTurns({ base: [a, b], mine: theirs, theirs: mine }))).toEqual(['a one two', 'b three', 'c theirs', 'd mine'])
 })
 

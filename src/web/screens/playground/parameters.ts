@@ -58,6 +58,17 @@ export function sentOf(states: ParameterStates): Partial<ChatRequest> {
   return Object.fromEntries(sent.map((name) => [name, states[name].value]))
 }
 
+/** The states of a request that sends these values, and no others. */
+export function statesOf(values: Readonly<Record<string, ParameterValue>>): ParameterStates {
+  const states = parameterNames.map((name) => {
+    const { first } = parameters[name]
+    const value = values[name]
+    return [name, typeof value === typeof first ? { on: true, value } : { on: false, value: first }]
+  })
+  // An entry was made for each name.
+  return Object.fromEntries(states) as ParameterStates
+}
+
 export function areStates(value: unknown): value is ParameterStates {
   if (typeof value !== 'object' || value === null) return false
   const given: Readonly<Record<string, unknown>> = { ...value }

@@ -1,4 +1,7 @@
-/** Makes pictures small enough to be sent and kept: no edge longer than models look at, and nothing of the camera or the place in them. */
+/**
+ * Makes pictures small enough to be sent and kept: no edge longer than models use, and without metadata such as camera and
+ * location.
+ */
 
 export const picturesMax = 4
 const edgeMaxPx = 1568
@@ -7,7 +10,7 @@ const pngCharactersMax = 1_500_000
 
 export const pictureTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const
 
-/** Answers addresses that hold the bytes, and how many files were no pictures that the browser can read. */
+/** Returns data URLs, and the number of files that the browser could not read as images. */
 export async function readPictures(files: readonly File[]): Promise<{ pictures: readonly string[]; refused: number }> {
   const read = await Promise.all(files.map((file) => readPicture(file).catch(() => undefined)))
   const pictures = read.filter((picture) => picture !== undefined)

@@ -54,7 +54,7 @@ describe('the request of a conversation', () => {
     expect(said([...halves, turn('c')])).toEqual(['a', 'half', 'b', 'part', 'c'])
   })
 
-  it('follows one column, and another one only where it has no answer', () => {
+  it('takes the answers of one column, and those of another one only where it has none', () => {
     const both = turn('a', [answer('left'), answer('right', { lane: 1 })])
     const one = turn('b', [answer('only left')])
     expect(said([both, one, turn('c')], 1)).toEqual(['a', 'right', 'b', 'only left', 'c'])

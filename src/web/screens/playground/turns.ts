@@ -1,4 +1,5 @@
 import type { ChatEvent, ChatUsage } from '../../lib/chat-events.ts'
+import type { HandedConversation } from '../../lib/handed-conversation.ts'
 import type { ChatMessage, ChatRequest, ContentPart } from '../../lib/stream-chat.ts'
 import { sentOf } from './parameters.ts'
 import type { Settings } from './settings.ts'
@@ -108,7 +109,7 @@ const turnsMax = 100
 /** Pictures count by the length of their addresses. */
 const charactersMax = 6_000_000
 
-/** The newest turns that a browser keeps without trouble; the last one always. */
+/** The newest turns within the storage limit; always the last one. */
 export function newest(turns: readonly Turn[]): readonly Turn[] {
   let characters = 0
   const first = turns.findLastIndex((turn) => {
@@ -130,6 +131,16 @@ export function settledTurns(turns: readonly Turn[], isWritten: (answer: Answer)
   return turns.some(({ answers }) => answers.some(hangs))
     ? turns.map((turn) => (turn.answers.some(hangs) ? { ...turn, answers: turn.answers.map(settled) } : turn))
     : turns
+}
+
+/** The answered questions of a conversation from elsewhere. */
+export function turnsOf({ model, turns }: HandedConversation): readonly Turn[] {
+  return turns.map(({ text, pictures, answer }, place) => ({
+    id: `handed-${place}`,
+    question: text,
+    pictures,
+    answers: [{ id: `handed-${place}-answer`, lane: 0, model, state: 'complete', content: answer }],
+  }))
 }
 
 const titleLengthMax = 60

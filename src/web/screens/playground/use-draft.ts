@@ -8,8 +8,8 @@ import type { Question, Turn } from './turns.ts'
 const empty: Question = { text: '', pictures: [] }
 
 /** The question being written, and the earlier question that it replaces, if any. */
-export function useDraft() {
-  const [draft, setDraft] = useState<Question>(empty)
+export function useDraft(first: Question = empty) {
+  const [draft, setDraft] = useState<Question>(first)
   const [replaces, setReplaces] = useState('')
 
   async function addPictures(files: readonly File[]): Promise<void> {

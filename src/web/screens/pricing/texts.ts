@@ -84,7 +84,7 @@ export const texts = defineTexts({
     no: 'Not available in the selected group',
     switchTo: 'Switch to group {group}',
     copySelected: 'Copy selected models',
-    copied: '{count} model names copied',
+    copied: '{count} model {count|name|names} copied',
     export: 'Export CSV',
     example: 'Worked example',
     exampleTokens: 'A request to {model} with {input} input tokens and {output} output tokens costs',

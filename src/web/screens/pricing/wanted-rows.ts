@@ -9,7 +9,7 @@ export interface Wanted {
   readonly down: boolean
 }
 
-/** The rows that are asked for. Without a sort those of the group come first, by name. */
+/** The rows to show. Without a sort those of the group come first, by name. */
 export function wantedRows(rows: readonly PriceRow[], { search, type, available, group, sort, down }: Wanted): PriceRow[] {
   const words = search.trim().toLowerCase().split(/\s+/)
   const has = (row: PriceRow) => row.enable_groups.includes(group)

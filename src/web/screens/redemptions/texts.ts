@@ -73,7 +73,7 @@ export const texts = defineTexts({
     cleanUp: 'Delete invalid codes',
     cleanUpTitle: 'Delete all invalid codes?',
     cleanUpBody: 'All used, disabled and expired codes are deleted. This cannot be undone.',
-    cleanedUp: '{count} invalid codes deleted',
+    cleanedUp: '{count} invalid {count|code|codes} deleted',
     search: 'Search name, ID or full code',
     statusFilter: 'Status',
     expiredUnused: 'Expired',
@@ -111,7 +111,7 @@ export const texts = defineTexts({
     bulkCopied: '{count} {count|code|codes} copied',
     bulkChanged: '{count} {count|code|codes} updated',
     bulkDeleted: '{count} {count|code|codes} deleted',
-    bulkDeleteTitle: 'Delete {count} selected codes?',
+    bulkDeleteTitle: 'Delete {count} selected {count|code|codes}?',
 
     addTitle: 'Create redemption codes',
     editTitle: 'Edit redemption code',

@@ -13,7 +13,7 @@ import { texts } from './texts.ts'
 
 const options: Options = Object.assign({}, ...sections.map((section) => section.options))
 
-/** Saves the drafts of all tabs if they are valid, says what came of it, and keeps those that were refused, with the reasons. */
+/** Saves the drafts of all tabs if they are valid, reports the result, and keeps the refused ones with their errors. */
 export async function saveDrafts(drafts: Drafts, client: QueryClient): Promise<void> {
   const { values } = drafts
   const wrong = faultsOf(values)

@@ -77,7 +77,7 @@ export function CostCell({ units }: { units: number }) {
   )
 }
 
-/** A text that is cut off in its cell; pressed, all of it, to be read and copied. */
+/** A text that is truncated in its cell; a click shows all of it, for reading and copying. */
 export function LongText({ title, text }: { title: string; text: string }) {
   return (
     <UnstyledButton className={styles.long} title={text} onClick={() => showText(title, text)}>

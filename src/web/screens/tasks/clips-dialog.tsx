@@ -9,7 +9,7 @@ import type { Clip } from './clips.ts'
 import styles from './tasks.module.css'
 import { texts } from './texts.ts'
 
-/** Songs to be listened to, with their words. Nothing is loaded from the upstream before it is played. */
+/** Plays songs and shows their lyrics. A song is loaded from the upstream only when it is played. */
 export function ClipsDialog({ id, clips, onClose }: { id: string; clips: readonly Clip[]; onClose: () => void }) {
   const say = useText(texts)
   return (

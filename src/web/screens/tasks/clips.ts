@@ -30,7 +30,7 @@ const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? { ...value } : {}
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** Only pages and files of the web: nothing that could act here. */
+/** Only http and https URLs: no scheme that could run scripts here. */
 function addressOf(value: unknown): string {
   const text = textOf(value)
   return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : ''

@@ -20,7 +20,9 @@ import { useServerAddress } from '../../lib/server-address.ts'
 import { useStatus } from '../../lib/status.ts'
 import { startOfDay } from '../../lib/times.ts'
 import { toast } from '../../lib/toast.ts'
+import { useBudgetsAction } from '../../ui/budgets/use-budgets-action.tsx'
 import { copyText } from '../../ui/copy-text.tsx'
+import { useRecordAction } from '../../ui/recording/use-record-action.tsx'
 import { actionIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { curlOf, sdkOf } from './snippets.ts'
@@ -39,6 +41,8 @@ export function Actions({ token, onEdit, onDeleted }: ActionsProps) {
   const { chats } = useStatus()
   const { id, name, status } = token
   const use = { token, address: useServerAddress() }
+  const record = useRecordAction({ kind: 'own-token', id, name })
+  const budgets = useBudgetsAction({ scope: 'token', subject: String(id), name })
   const isEnabled = status === tokenStatus.enabled
   const toggle = useWrite('PUT /api/token/', {
     invalidates: tokenLists,
@@ -83,6 +87,8 @@ export function Actions({ token, onEdit, onDeleted }: ActionsProps) {
       icon: <IconReceipt {...actionIcon} />,
       onClick: () => void navigate({ to: '/log', search: { token_name: name, from: startOfDay(6) } }),
     },
+    budgets.action,
+    record.action,
     ...chats.flatMap(Object.entries<string>).map(([chatName, link]) => ({
       label: say('chat', { name: chatName }),
       icon: <IconMessageCircle {...actionIcon} />,
@@ -102,5 +108,11 @@ export function Actions({ token, onEdit, onDeleted }: ActionsProps) {
       onClick: () => remove.mutate({ params: { id } }),
     },
   ]
-  return <RowActions name={name} actions={actions} />
+  return (
+    <>
+      <RowActions name={name} actions={actions} />
+      {budgets.dialog}
+      {record.dialog}
+    </>
+  )
 }

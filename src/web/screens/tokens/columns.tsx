@@ -4,6 +4,7 @@ import { groupColor } from '../../lib/colors.ts'
 import { useText } from '../../lib/i18n.ts'
 import type { Column } from '../../ui/listing.ts'
 import { QuotaText } from '../../ui/quota-text.tsx'
+import { OwnTokenTag } from '../../ui/recording/recorded-tag.tsx'
 import { HintTag, StatusTag } from '../../ui/status-tag.tsx'
 import { Tag } from '../../ui/tag.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -74,6 +75,7 @@ function Status({ token }: { token: Token }) {
   return (
     <div className={styles.tags}>
       <StatusTag state={tokenStatusLabels[status]} />
+      <OwnTokenTag id={token.id} />
       {limited && (
         <HintTag color="blue" hint={say('limitedTo', { models: models.replaceAll(',', ', ') })}>
           {say('limited')}

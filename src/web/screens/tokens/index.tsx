@@ -1,6 +1,6 @@
 import { IconKey } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { tokenStatus, tokenStatusLabels } from '../../../contract/entities/token.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
@@ -16,6 +16,7 @@ import { OwnUseNotice } from './own-use-notice.tsx'
 import { texts } from './texts.ts'
 import { useTokenList } from './use-token-list.ts'
 
+const OwnRecordingNotice = lazy(async () => ({ default: (await import('./own-recording-notice.tsx')).OwnRecordingNotice }))
 const TokenForm = lazy(async () => ({ default: (await import('./form.tsx')).TokenForm }))
 
 export function Screen() {
@@ -49,6 +50,9 @@ export function Screen() {
         empty={{ title: say('emptyTitle'), hint: say('emptyHint'), icon: <IconKey /> }}
       >
         <OwnUseNotice />
+        <Suspense>
+          <OwnRecordingNotice />
+        </Suspense>
       </ListFrame>
       <SideDrawer subject={drawer} title={({ id }) => say(id === undefined ? 'addTitle' : 'editTitle')} onClose={close}>
         {({ id }) => <TokenForm id={id} onDone={close} />}

@@ -8,7 +8,7 @@ import { showDialog } from '../../ui/dialogs.tsx'
 import { texts } from './texts.ts'
 import styles from './tokens.module.css'
 
-/** Answers whether a client is to be connected with the first of them. */
+/** Returns whether to connect a client with the first of them. */
 export function showNewKeys(tokens: readonly Token[]): Promise<boolean> {
   return showDialog({
     title: textOf(texts, 'createdTitle'),

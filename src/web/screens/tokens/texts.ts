@@ -147,7 +147,7 @@ export const texts = defineTexts({
     deleted: '“{name}” deleted',
     deleteTitle: 'Delete this token?',
     deleteBody: 'Programs that use this token stop working immediately. This cannot be undone.',
-    bulkDeleteTitle: 'Delete {count} selected tokens?',
+    bulkDeleteTitle: 'Delete {count} selected {count|token|tokens}?',
     bulkChanged: '{count} {count|token|tokens} updated',
     bulkDeleted: '{count} {count|token|tokens} deleted',
     bulkCopied: '{count} {count|token|tokens} copied',

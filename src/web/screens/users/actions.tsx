@@ -5,6 +5,7 @@ import {
   IconCircleOff,
   IconCoins,
   IconDoorExit,
+  IconKey,
   IconLockOpen,
   IconPencil,
   IconReceipt,
@@ -14,10 +15,13 @@ import {
 import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { ManageAction, User } from '../../../contract/entities/user.ts'
+import { isRoot } from '../../../contract/roles.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useSession } from '../../lib/session.ts'
 import { startOfDay } from '../../lib/times.ts'
+import { useBudgetsAction } from '../../ui/budgets/use-budgets-action.tsx'
+import { useRecordAction } from '../../ui/recording/use-record-action.tsx'
 import { actionIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { allowedActions, isEnableForbidden, mayChange } from './allowed-actions.ts'
@@ -67,14 +71,17 @@ export interface ActionsProps {
   readonly user: User
   readonly onEdit: () => void
   readonly onQuota: () => void
+  readonly onTokens: () => void
 }
 
 /** The actions of this admin on this user; none on a deleted user. */
-export function Actions({ user, onEdit, onQuota }: ActionsProps) {
+export function Actions({ user, onEdit, onQuota, onTokens }: ActionsProps) {
   const say = useText(texts)
   const me = useSession()
   const navigate = useNavigate()
   const manage = useWrite('POST /api/user/manage', { invalidates: ['GET /api/user/search'], success: say('done') })
+  const record = useRecordAction({ kind: 'user', id: user.id, name: user.username })
+  const budgets = useBudgetsAction({ scope: 'user', subject: String(user.id), name: user.username })
   if (!me || user.DeletedAt !== null) return null
 
   const isOwn = user.id === me.id
@@ -85,6 +92,9 @@ export function Actions({ user, onEdit, onQuota }: ActionsProps) {
       icon: <IconReceipt {...actionIcon} />,
       onClick: () => void navigate({ to: '/log', search: { username: user.username, from: startOfDay(6) } }),
     },
+    { label: say('showTokens'), icon: <IconKey {...actionIcon} />, onClick: onTokens },
+    budgets.action,
+    ...(isRoot(me.role) ? [record.action] : []),
     ...(isOwn ? [] : [{ label: say('quota'), icon: <IconCoins {...actionIcon} />, onClick: onQuota }]),
   ]
   const managing: RowAction[] = allowedActions(me, user).map((action) => {
@@ -100,5 +110,12 @@ export function Actions({ user, onEdit, onQuota }: ActionsProps) {
   const barred: RowAction[] = isEnableForbidden(me, user)
     ? [{ icon: offers.enable.icon, label: say('enable'), disabled: true, onClick: () => undefined }]
     : []
-  return <RowActions name={user.username} actions={isOwn || mayChange(me, user) ? [...changes, ...managing, ...barred] : []} />
+  const actions = isOwn || mayChange(me, user) ? [...changes, ...managing, ...barred] : []
+  return (
+    <>
+      <RowActions name={user.username} actions={actions} />
+      {budgets.dialog}
+      {record.dialog}
+    </>
+  )
 }

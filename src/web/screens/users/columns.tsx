@@ -6,6 +6,7 @@ import { useText } from '../../lib/i18n.ts'
 import { Initial } from '../../ui/initial.tsx'
 import type { Column } from '../../ui/listing.ts'
 import { QuotaText, useQuotaHint } from '../../ui/quota-text.tsx'
+import { RuleTag } from '../../ui/recording/recorded-tag.tsx'
 import { HintTag, StatusTag } from '../../ui/status-tag.tsx'
 import { Tag } from '../../ui/tag.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -96,7 +97,7 @@ function Who({ user: { username, display_name: shown } }: { user: User }) {
   )
 }
 
-function State({ user: { status, DeletedAt } }: { user: User }) {
+function State({ user: { id, status, DeletedAt } }: { user: User }) {
   const say = useText(texts)
   if (DeletedAt !== null)
     return (
@@ -104,7 +105,12 @@ function State({ user: { status, DeletedAt } }: { user: User }) {
         {say('deleted')}
       </Tag>
     )
-  return <StatusTag state={userStatusLabels[status]} />
+  return (
+    <span className={styles.who}>
+      <StatusTag state={userStatusLabels[status]} />
+      <RuleTag kind="user" target={id} />
+    </span>
+  )
 }
 
 function Invited({ user }: { user: User }) {

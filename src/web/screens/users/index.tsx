@@ -19,6 +19,7 @@ import { texts } from './texts.ts'
 const AddForm = lazy(async () => ({ default: (await import('./add-form.tsx')).AddForm }))
 const EditForm = lazy(async () => ({ default: (await import('./edit-form.tsx')).EditForm }))
 const QuotaDialog = lazy(async () => ({ default: (await import('./quota-dialog.tsx')).QuotaDialog }))
+const TokensDialog = lazy(async () => ({ default: (await import('./tokens-dialog.tsx')).TokensDialog }))
 const GroupDialog = lazy(async () => ({ default: (await import('./group-dialog.tsx')).GroupDialog }))
 
 export function Screen() {
@@ -33,6 +34,7 @@ export function Screen() {
   const drawer = useFormRoute('/user')
   const edit = useEdit(drawer.edit)
   const [quotaOf, setQuotaOf] = useState<User>()
+  const [tokensOf, setTokensOf] = useState<User>()
   const [grouping, setGrouping] = useState<{ users: readonly User[]; done: () => void }>()
 
   return (
@@ -46,7 +48,9 @@ export function Screen() {
         columns={useColumns()}
         filters={useFilters()}
         isMuted={({ status, DeletedAt }) => status !== userStatus.active || DeletedAt !== null}
-        rowActions={(user) => <Actions user={user} onEdit={() => edit(user.id)} onQuota={() => setQuotaOf(user)} />}
+        rowActions={(user) => (
+          <Actions user={user} onEdit={() => edit(user.id)} onQuota={() => setQuotaOf(user)} onTokens={() => setTokensOf(user)} />
+        )}
         bulkActions={useBulkActions({ onGroup: (users, done) => setGrouping({ users, done }) })}
         file={{ line: 'GET /api/user/export.csv', name: 'users.csv', query: search }}
         add={{ label: say('add'), onClick: drawer.add }}
@@ -63,6 +67,7 @@ export function Screen() {
       </SideDrawer>
       <Suspense>
         {quotaOf && <QuotaDialog user={quotaOf} onClose={() => setQuotaOf(undefined)} />}
+        {tokensOf && <TokensDialog user={tokensOf} onClose={() => setTokensOf(undefined)} />}
         {grouping && <GroupDialog {...grouping} onClose={() => setGrouping(undefined)} />}
       </Suspense>
     </>

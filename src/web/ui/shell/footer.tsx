@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { useStatus } from '../../lib/status.ts'
@@ -13,9 +14,21 @@ const pollsMax = 5
 /** The saved footer, or the credit line. */
 export function Footer() {
   const say = useText(texts)
-  const { system_name: name, sluice_version: version } = useStatus()
+  const { system_name: name, sluice_version: version, status_page_enabled: isPublic } = useStatus()
   const html = useFooterHtml()
-  return <footer className={styles.footer}>{html ? <SafeHtml html={html} /> : say('credit', { name, version })}</footer>
+  return (
+    <footer className={styles.footer}>
+      {html ? <SafeHtml html={html} /> : say('credit', { name, version })}
+      {isPublic && (
+        <>
+          {html ? null : ' · '}
+          <Link to="/status" className={styles.link}>
+            {say('serviceStatus')}
+          </Link>
+        </>
+      )}
+    </footer>
+  )
 }
 
 /** Other scripts may write the setting without an event: it is polled a few times until it exists. */

@@ -11,7 +11,7 @@ import { texts } from './texts.ts'
 
 interface Found {
   readonly found: SpotlightActionGroupData[]
-  /** More may be found for what is typed. */
+  /** The search may find more rows. */
   readonly isLookingUp: boolean
 }
 

@@ -6,7 +6,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useState } from 'react'
 import { mayAccess } from '../../../contract/roles.ts'
 import { changeLanguage, languages, useLanguage, useLocal, useText } from '../../lib/i18n.ts'
-import type { Screen } from '../../lib/screen.ts'
+import { isOnTop, type Screen } from '../../lib/screen.ts'
 import { useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { useFocusReturn } from '../use-focus-return.ts'
@@ -104,7 +104,8 @@ function usePages(screens: readonly Screen[]) {
   const navigate = useNavigate()
   return screens
     .filter(
-      ({ access, nav, top }) => ((nav && user) || top) && mayAccess(user?.role ?? 0, access) && (nav?.flag?.(status) ?? true),
+      ({ access, nav, top }) =>
+        ((nav && user) || isOnTop({ top }, status)) && mayAccess(user?.role ?? 0, access) && (nav?.flag?.(status) ?? true),
     )
     .map((screen) => ({
       id: screen.path,

@@ -35,6 +35,7 @@ export const texts = defineTexts({
     settings: '设置项',
     switchTo: '切换为 {name}',
     credit: '{name} {version}',
+    serviceStatus: '服务状态',
   },
   en: {
     skip: 'Skip to main content',
@@ -70,5 +71,6 @@ export const texts = defineTexts({
     settings: 'Settings',
     switchTo: 'Switch to {name}',
     credit: '{name} {version}',
+    serviceStatus: 'Service status',
   },
 })

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import type { Screen } from '../../lib/screen.ts'
+import { isOnTop, type Screen } from '../../lib/screen.ts'
+import { useStatus } from '../../lib/status.ts'
 import { isNewYear, NewYear } from './new-year.tsx'
 import { texts } from './texts.ts'
 import styles from './top-links.module.css'
@@ -16,7 +17,8 @@ export interface TopLinksProps {
 export function TopLinks({ screens, stacked = false, onChoose }: TopLinksProps) {
   const say = useText(texts)
   const local = useLocal()
-  const [home, ...others] = screens.filter((screen) => screen.top)
+  const status = useStatus()
+  const [home, ...others] = screens.filter((screen) => isOnTop(screen, status))
 
   return (
     <nav className={styles.links} data-stacked={stacked} aria-label={say('topNav')}>

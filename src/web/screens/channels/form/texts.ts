@@ -113,7 +113,7 @@ export const texts = defineTexts({
   en: {
     notChanged: 'You seem to have changed nothing',
     saveAndTest: 'Save and test',
-    presetsReduced: 'The upstream lists {count} of the {all} proposed models; only these were kept',
+    presetsReduced: 'The upstream lists {count} of the {all} proposed models; the others were left out',
     createdOne: 'Channel created',
     createdMany: '{count} {count|channel|channels} created',
     updated: 'Channel updated',

@@ -17,7 +17,7 @@ export function useListedPresets() {
   /** Undefined where the models were chosen by hand, or the upstream lists none of them: then they stay. */
   async function reduce(values: ChannelValues, type: ChannelType | undefined): Promise<readonly string[] | undefined> {
     if (!type?.lists_models || values.models.join() !== type.newest.join()) return undefined
-    // The test says what is wrong with the upstream.
+    // The channel test shows the error of the upstream.
     const listed = new Set(await list.mutateAsync(values).catch(() => []))
     const models = values.models.filter((model) => listed.has(model))
     if (models.length === 0 || models.length === values.models.length) return undefined

@@ -5,7 +5,7 @@ import { toast } from '../../../lib/toast.ts'
 import { texts as listTexts } from '../texts.ts'
 import { testChannel } from '../use-channel-test.ts'
 
-/** Tests the channels that were saved, one after another, and says what came of each; the form may be closed by then. */
+/** Tests the saved channels one after another, and shows the result of each, even after the form is closed. */
 export function useTestAfter(): (ids: readonly number[], name: string) => Promise<void> {
   const say = useText(listTexts)
   const client = useQueryClient()

@@ -11,6 +11,9 @@ import { Dialog } from '../../../ui/dialog.tsx'
 import type { Column, RowKey } from '../../../ui/listing.ts'
 import { StatusTag } from '../../../ui/status-tag.tsx'
 import { TimeText } from '../../../ui/time-text.tsx'
+import { HealthCell, LastError } from '../health/health-cell.tsx'
+import { texts as healthTexts } from '../health/texts.ts'
+import { useKeyHealth } from '../health/use-health.ts'
 import { AddKeys } from './add-keys.tsx'
 import { KeyActions } from './key-actions.tsx'
 import styles from './keys.module.css'
@@ -25,7 +28,7 @@ export interface KeysDialogProps {
 /** The keys of a channel, of which only the last characters are ever shown; actions here take effect at once. */
 export function KeysDialog({ channel, onClose }: KeysDialogProps) {
   const say = useText(texts)
-  const columns = useColumns()
+  const columns = useColumns(channel.id)
   const size = usePageSize()
   const [page, setPage] = useState(1)
   const [onlyIdle, setOnlyIdle] = useState(false)
@@ -77,8 +80,10 @@ export function KeysDialog({ channel, onClose }: KeysDialogProps) {
   )
 }
 
-function useColumns(): Column<ChannelKey>[] {
+function useColumns(channelId: number): Column<ChannelKey>[] {
   const say = useText(texts)
+  const sayHealth = useText(healthTexts)
+  const health = useKeyHealth(channelId)
   return [
     {
       key: 'key',
@@ -92,6 +97,8 @@ function useColumns(): Column<ChannelKey>[] {
       ),
     },
     { key: 'status', title: say('status'), cell: ({ status }) => <StatusTag state={channelStatusLabels[status]} /> },
+    { key: 'health', title: sayHealth('title'), cell: ({ id }) => <HealthCell health={health.get(id)} /> },
+    { key: 'error', title: sayHealth('errorTitle'), cell: ({ id }) => <LastError health={health.get(id)} /> },
     {
       key: 'reason',
       title: say('reason'),

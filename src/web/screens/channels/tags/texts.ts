@@ -47,7 +47,7 @@ export const texts = defineTexts({
     dissolve: 'Remove tag',
     dissolveTitle: 'Remove this tag?',
     dissolveBody: 'The tag is removed from {count} {count|channel|channels}. Nothing else changes.',
-    batchTitle: 'Set the tag of {count} selected channels',
+    batchTitle: 'Set the tag of {count} selected {count|channel|channels}',
     batchHelp: 'Replaces the current tag.',
     batchApply: 'Set tag',
     tagRequired: 'Enter a tag',

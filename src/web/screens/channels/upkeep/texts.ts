@@ -50,7 +50,7 @@ export const texts = defineTexts({
     count_changed: '{count} changed',
     count_slow: '{count} too slow',
     count_failed: '{count} failed',
-    count_broken: '{count} with errors',
+    count_broken: '{count} with {count|an error|errors}',
     count_cannot: '{count} not supported',
 
     changesTitle: 'Upstream model changes',

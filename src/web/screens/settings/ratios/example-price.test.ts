@@ -40,7 +40,7 @@ it('is empty for incomplete figures', () => {
   ])
 })
 
-it('has the built-in multiples of a model with an input price, whatever is typed over them', () => {
+it('has the built-in multiples of a model with an input price, regardless of changed values', () => {
   expect(builtInFigures('gpt-4o', { ...noPrices, ratio: '1.25', completion: '9' }, options)).toEqual({
     ...noPrices,
     completion: '4',

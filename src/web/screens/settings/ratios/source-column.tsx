@@ -80,7 +80,7 @@ export function TakePrices({
   readonly hasDrafts: boolean
 }) {
   const say = useText(texts)
-  // The bulk action leaves out models that the data prices only in part, or not at all.
+  // The bulk action leaves out models that the data prices only in part or lacks.
   const offered = models.filter((model) => sources.get(model)?.proposal && !sources.get(model)?.uncovered)
   const take = useWrite('POST /api/pricing/proposals', {
     invalidates: ['GET /api/pricing/models', 'GET /api/pricing/proposals', 'GET /api/option/'],

@@ -56,7 +56,7 @@ it('reads public prices as the figures that would be typed', () => {
   expect(figuresOfPrices(prices, 1_000_000).ratio).toBe('2.5')
 })
 
-it('turns ratios into dollars per million tokens and back without dust', () => {
+it('converts ratios to dollars per million tokens and back without rounding errors', () => {
   expect([usdOf('1.25', 500_000), usdOf('0.075', 500_000), usdOf('x', 500_000)]).toEqual(['2.5', '0.15', ''])
   expect([ratioOf('2.5', 500_000), ratioOf('0.15', 500_000), ratioOf('x', 500_000)]).toEqual(['1.25', '0.075', 'x'])
 })

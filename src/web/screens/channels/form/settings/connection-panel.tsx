@@ -1,5 +1,6 @@
 import { TextInput } from '@mantine/core'
 import { optionalEndpoints, passableHeaders } from '../../../../../contract/entities/channel.ts'
+import { units } from '../../../../../contract/units.ts'
 import { useText } from '../../../../lib/i18n.ts'
 import { JsonInput } from '../../../../ui/json-input.tsx'
 import styles from '../form.module.css'
@@ -36,7 +37,7 @@ export function ConnectionPanel({ form, setting }: { form: ChannelFormState; set
             name={name}
             label={say(label)}
             placeholder={say('usual')}
-            unit={say('unitSeconds')}
+            unit={units.seconds}
             times={1000}
             decimals={3}
           />

@@ -1,6 +1,7 @@
 import { NumberInput } from '@mantine/core'
+import { units } from '../../../../../contract/units.ts'
 import { useDollarsOf } from '../../../../lib/format.ts'
-import { useText } from '../../../../lib/i18n.ts'
+import { useLocal, useText } from '../../../../lib/i18n.ts'
 import styles from '../form.module.css'
 import type { ChannelFormState } from '../form-values.ts'
 import type { Setting } from '../setting.ts'
@@ -12,6 +13,7 @@ export function LimitsPanel({ form, setting }: { form: ChannelFormState; setting
   const say = useText(texts)
   const quota = setting.members.max_quota_per_day
   const dollarsOf = useDollarsOf()
+  const local = useLocal()
   return (
     <>
       <div className={styles.pair}>
@@ -20,17 +22,30 @@ export function LimitsPanel({ form, setting }: { form: ChannelFormState; setting
           name="first_byte_timeout_ms"
           label={say('firstByte')}
           description={say('firstByteHelp')}
-          unit={say('unitSeconds')}
+          unit={units.seconds}
           times={1000}
           decimals={3}
         />
         <SettingNumber setting={setting} name="max_concurrency" label={say('concurrency')} description={say('together')} />
-        <SettingNumber setting={setting} name="max_requests_per_minute" label={say('requests')} description={say('together')} />
-        <SettingNumber setting={setting} name="max_tokens_per_minute" label={say('tokens')} description={say('together')} />
+        <SettingNumber
+          setting={setting}
+          name="max_requests_per_minute"
+          label={say('requests')}
+          description={say('together')}
+          unit={units.times}
+        />
+        <SettingNumber
+          setting={setting}
+          name="max_tokens_per_minute"
+          label={say('tokens')}
+          description={say('together')}
+          unit={units.tokens}
+        />
         <SettingNumber
           setting={setting}
           name="max_quota_per_day"
           label={say('dailyQuota')}
+          unit={units.quota}
           description={typeof quota === 'number' ? say('dailyQuotaIs', { amount: dollarsOf(quota) }) : say('dailyQuotaHelp')}
         />
         <SettingNumber setting={setting} name="cost_ratio" label={say('cost')} description={say('costHelp')} decimals={4} />
@@ -40,6 +55,7 @@ export function LimitsPanel({ form, setting }: { form: ChannelFormState; setting
           allowDecimal={false}
           allowNegative={false}
           thousandSeparator=","
+          suffix={` ${local(units.tokens, { count: Number(form.values.max_input_tokens) })}`}
           {...form.getInputProps('max_input_tokens')}
         />
       </div>

@@ -1,5 +1,9 @@
 import { MultiSelect, NumberInput, type NumberInputProps, Switch } from '@mantine/core'
 import { useState } from 'react'
+import type { Unit } from '../../../../../contract/units.ts'
+import { useLocal } from '../../../../lib/i18n.ts'
+import { inLargerUnits } from '../../../../lib/measures.ts'
+import { beside } from '../../../../ui/number-field.tsx'
 import type { Setting, SettingName } from '../setting.ts'
 
 export interface SettingInputProps {
@@ -10,7 +14,8 @@ export interface SettingInputProps {
 }
 
 interface SettingNumberProps extends SettingInputProps {
-  readonly unit?: string | undefined
+  /** Beside the number; numbers of a measure also say what they are in larger units. */
+  readonly unit?: Unit | undefined
   /** The member's value of one unit: 1000 for seconds of a member in milliseconds. */
   readonly times?: number
   readonly decimals?: number
@@ -18,7 +23,16 @@ interface SettingNumberProps extends SettingInputProps {
 }
 
 /** A number among the settings; empty takes it out. */
-export function SettingNumber({ setting, name, unit, times = 1, decimals = 0, placeholder = '', ...rest }: SettingNumberProps) {
+export function SettingNumber({
+  setting,
+  name,
+  unit: measure,
+  times = 1,
+  decimals = 0,
+  placeholder = '',
+  ...rest
+}: SettingNumberProps) {
+  const local = useLocal()
   const saved = setting.members[name]
   const shown = typeof saved === 'number' ? saved / times : typeof saved === 'string' ? saved : ''
   // Input is kept as typed, such as a number that ends with its point.
@@ -30,9 +44,13 @@ export function SettingNumber({ setting, name, unit, times = 1, decimals = 0, pl
     setTyped({ text, saved: number })
     setting.set(name, number)
   }
+  const count = Number(value)
+  const unit = measure && local(measure, { count })
+  const larger = measure && inLargerUnits(count, measure, local)
   return (
     <NumberInput
       {...rest}
+      {...beside(larger && `= ${larger}`)}
       // The unit is shown before a value is entered.
       placeholder={unit ? `${placeholder} ${unit}`.trim() : placeholder}
       value={value}

@@ -3,7 +3,6 @@ import { defineTexts } from '../../../../lib/i18n.ts'
 /** Loaded with the part of the settings that is opened. */
 export const texts = defineTexts({
   zh: {
-    unitSeconds: '秒',
     together: '有 Redis 时各节点合计，否则单独计算；留空不限。',
     firstByte: '首字时限',
     firstByteHelp: '流式请求超过此时间没有输出，就换其他渠道。',
@@ -92,7 +91,6 @@ export const texts = defineTexts({
     settingHelp: '以下字段可用，点击字段名填入示例：',
   },
   en: {
-    unitSeconds: 's',
     together: 'Counted across all nodes with Redis, otherwise per node. Leave blank for no limit.',
     firstByte: 'First byte timeout',
     firstByteHelp: 'If a stream has no output within this time, the request fails over to another channel.',

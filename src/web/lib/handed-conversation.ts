@@ -1,0 +1,29 @@
+/** A conversation that another screen hands to the playground, to be run again there. */
+export interface HandedConversation {
+  readonly model: string
+  readonly system: string
+  /** By the names of Chat Completions. */
+  readonly parameters: Readonly<Record<string, number | string>>
+  readonly turns: readonly (HandedQuestion & { readonly answer: string })[]
+  /** The last question, which has no answer yet. */
+  readonly question: HandedQuestion
+}
+
+export interface HandedQuestion {
+  readonly text: string
+  /** As addresses. */
+  readonly pictures: readonly string[]
+}
+
+let handed: HandedConversation | undefined
+
+export function handConversation(conversation: HandedConversation): void {
+  handed = conversation
+}
+
+/** Takes what was handed over, once. */
+export function takeConversation(): HandedConversation | undefined {
+  const taken = handed
+  handed = undefined
+  return taken
+}

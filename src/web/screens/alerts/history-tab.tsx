@@ -1,0 +1,74 @@
+import { IconBell } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { type Alert, alertRuleIds, alertRuleText } from '../../../contract/entities/alert.ts'
+import { useLocal, useText } from '../../lib/i18n.ts'
+import { read } from '../../lib/query.ts'
+import { DataTable } from '../../ui/data-table.tsx'
+import { ListFilters } from '../../ui/list-filters.tsx'
+import { useListState } from '../../ui/list-state.ts'
+import type { Column } from '../../ui/listing.ts'
+import { Tag } from '../../ui/tag.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+import styles from './alerts.module.css'
+import { texts } from './texts.ts'
+import { alertValue } from './units.ts'
+
+/** The history of alerts, newest first. */
+export function HistoryTab() {
+  const say = useText(texts)
+  const local = useLocal()
+  const state = useListState({ rule: '' })
+  const list = useQuery({
+    ...read('GET /api/alert/history/', { query: { ...state.asked, ...state.paging } }),
+    placeholderData: (last) => last,
+    refetchInterval: 30_000,
+  })
+  const choices = alertRuleIds.map((value) => ({ value, label: local(alertRuleText(value).label) }))
+  return (
+    <DataTable
+      label={say('tabHistory')}
+      dense
+      columns={useColumns()}
+      list={list}
+      rowKey={({ id }) => id}
+      page={state.page}
+      onPage={state.onPage}
+      toolbar={<ListFilters filters={[{ kind: 'select', name: 'rule', label: say('ruleFilter'), choices }]} {...state} />}
+      empty={{ title: say('historyEmpty'), hint: say('historyEmptyHint'), icon: <IconBell /> }}
+    />
+  )
+}
+
+function useColumns(): Column<Alert>[] {
+  const say = useText(texts)
+  const local = useLocal()
+  return [
+    { key: 'rule', title: say('rule'), heads: true, cell: ({ rule }) => local(alertRuleText(rule).label) },
+    {
+      key: 'state',
+      title: say('state'),
+      inCard: 'state',
+      cell: ({ resolved_at: at }) => (
+        <Tag dot color={at === 0 ? 'red' : 'green'}>
+          {say(at === 0 ? 'stillFiring' : 'resolved')}
+        </Tag>
+      ),
+    },
+    { key: 'subject', title: say('subject'), inCard: 'figure', cell: ({ subject, name }) => name || subject },
+    {
+      key: 'value',
+      title: say('value'),
+      inCard: 'figure',
+      align: 'right',
+      cell: ({ rule, value }) => alertValue(value, alertRuleText(rule).unit, local),
+    },
+    { key: 'fired', title: say('fired'), cell: ({ fired_at: at }) => <TimeText seconds={at} /> },
+    { key: 'resolved', title: say('resolved'), cell: ({ resolved_at: at }) => (at === 0 ? null : <TimeText seconds={at} />) },
+    {
+      key: 'messages',
+      title: say('messages'),
+      align: 'right',
+      cell: ({ messages }) => (messages === 0 ? <span className={styles.quiet}>{say('messagesNone')}</span> : messages),
+    },
+  ]
+}

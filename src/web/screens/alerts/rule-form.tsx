@@ -1,0 +1,144 @@
+import { Button, MultiSelect, NumberInput, Select, Switch, TagsInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useQuery } from '@tanstack/react-query'
+import { type AlertParam, type AlertRule, alertRuleText, repeatSecondsDefault } from '../../../contract/entities/alert.ts'
+import type { CallReply } from '../../lib/call.ts'
+import { useLocal, useText } from '../../lib/i18n.ts'
+import { read, useWrite } from '../../lib/query.ts'
+import { formatTime } from '../../lib/times.ts'
+import { DrawerForm } from '../../ui/drawer-form.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import styles from './alerts.module.css'
+import { texts } from './texts.ts'
+import { alertValue, unitLabels } from './units.ts'
+
+const hourSeconds = 3600
+const repeatHours = [1, 4, 12, 24]
+
+interface Values {
+  enabled: boolean
+  /** Text while it is being typed. */
+  params: Record<string, number | string>
+  scope: string[]
+  destinations: string[]
+  repeat: string
+  notify_recovery: boolean
+}
+
+/** The settings of one rule, with a preview of what they would have found. */
+export function RuleForm({ rule: shown, onDone }: { rule: AlertRule; onDone: () => void }) {
+  const say = useText(texts)
+  const local = useLocal()
+  const { rule } = shown
+  const { label, help, params, subject } = alertRuleText(rule)
+  const { data: destinations = [] } = useQuery(read('GET /api/alert/destination/'))
+  const form = useForm<Values>({ initialValues: valuesOf(shown) })
+  const save = useWrite('PUT /api/alert/rule/:rule', {
+    invalidates: ['GET /api/alert/rule/'],
+    success: say('saved', { name: local(label) }),
+    onSuccess: onDone,
+  })
+  const preview = useWrite('POST /api/alert/rule/:rule/preview')
+  const asked = () => ({ params: numbersOf(params, form.values.params), scope: form.values.scope })
+  const repeats = [0, ...new Set([...repeatHours, shown.repeat_seconds / hourSeconds])].filter(
+    (hours, at, all) => all.indexOf(hours) === at,
+  )
+
+  return (
+    <DrawerForm
+      busy={save.isPending}
+      dirty={form.isDirty()}
+      onSubmit={form.onSubmit(({ enabled, destinations: ids, repeat, notify_recovery }) =>
+        save.mutate({
+          params: { rule },
+          body: { ...asked(), enabled, destinations: ids.map(Number), repeat_seconds: Number(repeat), notify_recovery },
+        }),
+      )}
+      second={
+        <Button variant="default" loading={preview.isPending} onClick={() => preview.mutate({ params: { rule }, body: asked() })}>
+          {say('preview')}
+        </Button>
+      }
+    >
+      <Switch label={say('ruleEnabled')} description={local(help)} {...form.getInputProps('enabled', { type: 'checkbox' })} />
+      {params.map((param) => (
+        <NumberInput
+          key={param.name}
+          label={local(param.label)}
+          min={param.min}
+          max={param.max}
+          allowNegative={false}
+          rightSection={local(unitLabels[param.unit])}
+          rightSectionWidth={64}
+          {...form.getInputProps(`params.${param.name}`)}
+        />
+      ))}
+      {subject !== 'site' && (
+        <TagsInput
+          label={say('scope')}
+          description={say('scopeHelp')}
+          splitChars={[',', '，']}
+          acceptValueOnBlur
+          {...form.getInputProps('scope')}
+        />
+      )}
+      <MultiSelect
+        label={say('destinations')}
+        description={say('destinationsHelp')}
+        data={destinations.map(({ id, name }) => ({ value: String(id), label: name }))}
+        searchable
+        {...form.getInputProps('destinations')}
+      />
+      <Select
+        label={say('repeat')}
+        allowDeselect={false}
+        data={repeats.map((count) => ({
+          value: String(count * hourSeconds),
+          label: count === 0 ? say('repeatNever') : say('repeatEvery', { count }),
+        }))}
+        {...form.getInputProps('repeat')}
+      />
+      <Switch label={say('recovery')} {...form.getInputProps('notify_recovery', { type: 'checkbox' })} />
+      {preview.data ? <Preview rule={shown} found={preview.data} /> : <p className={styles.quiet}>{say('previewHint')}</p>}
+    </DrawerForm>
+  )
+}
+
+function Preview({ rule: { rule }, found }: { rule: AlertRule; found: CallReply<'POST /api/alert/rule/:rule/preview'> }) {
+  const say = useText(texts)
+  const local = useLocal()
+  const { unit } = alertRuleText(rule)
+  const { count, since, firings } = found
+  const verdict = count > 0 ? say('previewCount', { count }) : say(since === 0 ? 'previewNoData' : 'previewNone')
+  return (
+    <Notice kind={count > 0 ? 'warn' : 'info'} title={verdict}>
+      {since > 0 && <span className={styles.quiet}>{say('previewSince', { time: formatTime(since) })}</span>}
+      <ul className={styles.list}>
+        {firings.slice(0, 10).map(({ subject, name, from, value }) => (
+          <li key={`${subject} ${from}`}>
+            <span>{formatTime(from)}</span>
+            <span>{name || subject}</span>
+            <strong>{alertValue(value, unit, local)}</strong>
+          </li>
+        ))}
+      </ul>
+    </Notice>
+  )
+}
+
+function valuesOf({ enabled, params, scope, destinations, repeat_seconds, notify_recovery }: AlertRule): Values {
+  return {
+    enabled,
+    params: { ...params },
+    scope: [...scope],
+    destinations: destinations.map(String),
+    repeat: String(repeat_seconds ?? repeatSecondsDefault),
+    notify_recovery,
+  }
+}
+
+function numbersOf(params: readonly AlertParam[], typed: Values['params']): Record<string, number> {
+  return Object.fromEntries(
+    params.map(({ name, default: fallback }) => [name, typed[name] === '' ? fallback : Number(typed[name] ?? fallback)]),
+  )
+}

@@ -1,0 +1,156 @@
+import { Stack } from '@mantine/core'
+import { IconBellOff, IconCircleCheck, IconCircleOff, IconPencil, IconSend } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, useState } from 'react'
+import { type AlertRule, alertRuleText } from '../../../contract/entities/alert.ts'
+import { useLocal, useText } from '../../lib/i18n.ts'
+import { read, useWrite } from '../../lib/query.ts'
+import { toast } from '../../lib/toast.ts'
+import { DataTable } from '../../ui/data-table.tsx'
+import type { Column } from '../../ui/listing.ts'
+import { actionIcon, type RowAction } from '../../ui/row-action.ts'
+import { RowActions } from '../../ui/row-actions.tsx'
+import { SideDrawer } from '../../ui/side-drawer.tsx'
+import { HintTag } from '../../ui/status-tag.tsx'
+import { Tag } from '../../ui/tag.tsx'
+import styles from './alerts.module.css'
+import { SilencesPanel } from './silences-panel.tsx'
+import { texts } from './texts.ts'
+import { alertValue } from './units.ts'
+
+const RuleForm = lazy(async () => ({ default: (await import('./rule-form.tsx')).RuleForm }))
+const SilenceForm = lazy(async () => ({ default: (await import('./silence-form.tsx')).SilenceForm }))
+
+type Opened = { readonly edit: AlertRule } | { readonly silence: AlertRule | undefined }
+
+/** The rules with their state, and the silences. */
+export function RulesTab() {
+  const say = useText(texts)
+  const local = useLocal()
+  const list = useQuery({ ...read('GET /api/alert/rule/'), refetchInterval: 15_000 })
+  const [opened, setOpened] = useState<Opened>()
+  const close = () => setOpened(undefined)
+  return (
+    <Stack gap="lg">
+      <DataTable
+        label={say('tabRules')}
+        columns={useColumns()}
+        list={list}
+        rowKey={({ rule }) => rule}
+        isMuted={({ enabled }) => !enabled}
+        rowActions={(rule) => (
+          <Actions rule={rule} onEdit={() => setOpened({ edit: rule })} onSilence={() => setOpened({ silence: rule })} />
+        )}
+      />
+      <SilencesPanel onAdd={() => setOpened({ silence: undefined })} />
+      <SideDrawer
+        subject={opened}
+        title={(shown) => ('edit' in shown ? local(alertRuleText(shown.edit.rule).label) : say('addSilence'))}
+        onClose={close}
+      >
+        {(shown) =>
+          'edit' in shown ? (
+            <RuleForm rule={shown.edit} onDone={close} />
+          ) : (
+            <SilenceForm rule={shown.silence?.rule} onDone={close} />
+          )
+        }
+      </SideDrawer>
+    </Stack>
+  )
+}
+
+function useColumns(): Column<AlertRule>[] {
+  const say = useText(texts)
+  const local = useLocal()
+  const { data: destinations } = useQuery(read('GET /api/alert/destination/'))
+  const names = new Map(destinations?.map(({ id, name }) => [id, name]))
+  return [
+    {
+      key: 'rule',
+      title: say('rule'),
+      heads: true,
+      cell: ({ rule }) => (
+        <span className={styles.name}>
+          {local(alertRuleText(rule).label)}
+          <small>{local(alertRuleText(rule).help)}</small>
+        </span>
+      ),
+    },
+    { key: 'state', title: say('state'), inCard: 'state', cell: (rule) => <State rule={rule} /> },
+    { key: 'condition', title: say('threshold'), inCard: 'figure', cell: (rule) => <Condition rule={rule} /> },
+    {
+      key: 'destinations',
+      title: say('sentTo'),
+      inCard: 'figure',
+      cell: ({ destinations: ids }) => {
+        const known = ids.flatMap((id) => names.get(id) ?? [])
+        return known.length === 0 ? <span className={styles.quiet}>{say('nowhere')}</span> : known.join(', ')
+      },
+    },
+  ]
+}
+
+function State({ rule: { enabled, firing } }: { rule: AlertRule }) {
+  const say = useText(texts)
+  if (!enabled) return <Tag>{say('off')}</Tag>
+  if (firing.length === 0)
+    return (
+      <Tag dot color="green">
+        {say('ok')}
+      </Tag>
+    )
+  const hint = firing
+    .slice(0, 10)
+    .map(({ name, subject }) => name || subject)
+    .join(', ')
+  return (
+    <HintTag dot color="red" hint={hint}>
+      {say('firing', { count: firing.length })}
+    </HintTag>
+  )
+}
+
+function Condition({ rule: { rule, params } }: { rule: AlertRule }) {
+  const say = useText(texts)
+  const local = useLocal()
+  const { fires, unit, params: declared } = alertRuleText(rule)
+  const [threshold] = declared
+  if (!threshold) return say('any')
+  return say(fires, { value: alertValue(params[threshold.name] ?? threshold.default, unit, local) })
+}
+
+function Actions({ rule, onEdit, onSilence }: { rule: AlertRule; onEdit: () => void; onSilence: () => void }) {
+  const say = useText(texts)
+  const local = useLocal()
+  const name = local(alertRuleText(rule.rule).label)
+  const save = useWrite('PUT /api/alert/rule/:rule', { invalidates: ['GET /api/alert/rule/'], success: say('saved', { name }) })
+  const test = useWrite('POST /api/alert/rule/:rule/test', {
+    invalidates: ['GET /api/alert/delivery/'],
+    onSuccess: (answers) => {
+      const bad = answers.filter(({ delivered }) => !delivered)
+      if (answers.length === 0) toast.warn(say('testNone'))
+      else if (bad.length === 0) toast.success(`${say('delivered')} (${answers.length})`)
+      else
+        toast.error(`${say('notDelivered')}: ${bad.map(({ status, answer }) => `${status || ''} ${answer}`.trim()).join('; ')}`)
+    },
+  })
+  const { rule: id, firing: _firing, ...settings } = rule
+  const actions: RowAction[] = [
+    { label: say('edit'), icon: <IconPencil {...actionIcon} />, primary: true, onClick: onEdit },
+    {
+      label: say(rule.enabled ? 'disable' : 'enable'),
+      icon: rule.enabled ? <IconCircleOff {...actionIcon} /> : <IconCircleCheck {...actionIcon} />,
+      disabled: save.isPending,
+      onClick: () => save.mutate({ params: { rule: id }, body: { ...settings, enabled: !rule.enabled } }),
+    },
+    {
+      label: say('test'),
+      icon: <IconSend {...actionIcon} />,
+      disabled: test.isPending,
+      onClick: () => test.mutate({ params: { rule: id } }),
+    },
+    { label: say('silence'), icon: <IconBellOff {...actionIcon} />, onClick: onSilence },
+  ]
+  return <RowActions name={name} actions={actions} />
+}

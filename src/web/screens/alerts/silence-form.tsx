@@ -1,0 +1,73 @@
+import { Select, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { type AlertRuleId, alertRuleIds, alertRuleText } from '../../../contract/entities/alert.ts'
+import { useLocal, useText } from '../../lib/i18n.ts'
+import { useWrite } from '../../lib/query.ts'
+import { isTime, nowSeconds } from '../../lib/times.ts'
+import { Choices } from '../../ui/choices.tsx'
+import { DateTimeInput } from '../../ui/date-time-input.tsx'
+import { DrawerForm } from '../../ui/drawer-form.tsx'
+import { texts } from './texts.ts'
+
+const hourSeconds = 3600
+
+interface Values {
+  rule: AlertRuleId | ''
+  subject: string
+  until: number | undefined
+  comment: string
+}
+
+export function SilenceForm({ rule, onDone }: { rule: AlertRuleId | undefined; onDone: () => void }) {
+  const say = useText(texts)
+  const local = useLocal()
+  const form = useForm<Values>({
+    initialValues: { rule: rule ?? '', subject: '', until: nowSeconds() + 4 * hourSeconds, comment: '' },
+    validate: { until: (at) => !isTime(at) && say('untilNeeded') },
+  })
+  const save = useWrite('POST /api/alert/silence/', {
+    invalidates: ['GET /api/alert/silence/'],
+    success: say('silenced'),
+    onSuccess: onDone,
+  })
+  const spans = [
+    { label: say('hours', { count: 1 }), hours: 1 },
+    { label: say('hours', { count: 4 }), hours: 4 },
+    { label: say('days', { count: 1 }), hours: 24 },
+    { label: say('days', { count: 7 }), hours: 168 },
+  ]
+  return (
+    <DrawerForm
+      busy={save.isPending}
+      dirty={form.isDirty()}
+      onSubmit={form.onSubmit(({ until = 0, ...body }) => save.mutate({ body: { ...body, until } }))}
+    >
+      <Select
+        label={say('silenceRule')}
+        allowDeselect={false}
+        data={[
+          { value: '', label: say('silenceAll') },
+          ...alertRuleIds.map((value) => ({ value, label: local(alertRuleText(value).label) })),
+        ]}
+        {...form.getInputProps('rule')}
+      />
+      <TextInput label={say('silenceSubject')} description={say('silenceSubjectHelp')} {...form.getInputProps('subject')} />
+      <div>
+        <DateTimeInput
+          label={say('until')}
+          value={form.values.until}
+          onChange={(at) => form.setFieldValue('until', at)}
+          error={form.errors.until}
+          data-path="until"
+        />
+        <Choices
+          offers={spans.map(({ label, hours }) => ({
+            label,
+            onClick: () => form.setFieldValue('until', nowSeconds() + hours * hourSeconds),
+          }))}
+        />
+      </div>
+      <TextInput label={say('comment')} maxLength={200} {...form.getInputProps('comment')} />
+    </DrawerForm>
+  )
+}

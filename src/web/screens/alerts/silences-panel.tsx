@@ -1,0 +1,65 @@
+import { Button } from '@mantine/core'
+import { IconPlus } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { type AlertSilence, alertRuleText } from '../../../contract/entities/alert.ts'
+import { useLocal, useText } from '../../lib/i18n.ts'
+import { read, useWrite } from '../../lib/query.ts'
+import { DataTable } from '../../ui/data-table.tsx'
+import type { Column } from '../../ui/listing.ts'
+import { Panel } from '../../ui/panel.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+import { texts } from './texts.ts'
+
+/** The silenced rules and subjects, with the end of each silence. */
+export function SilencesPanel({ onAdd }: { onAdd: () => void }) {
+  const say = useText(texts)
+  const list = useQuery(read('GET /api/alert/silence/'))
+  return (
+    <Panel
+      title={say('silences')}
+      description={say('silencesHint')}
+      aside={
+        <Button variant="default" leftSection={<IconPlus size={16} />} onClick={onAdd}>
+          {say('addSilence')}
+        </Button>
+      }
+    >
+      <DataTable
+        label={say('silences')}
+        dense
+        columns={useColumns()}
+        list={list}
+        rowKey={({ id }) => id}
+        rowActions={({ id }) => <EndButton id={id} />}
+        empty={{ title: say('silencesNone') }}
+      />
+    </Panel>
+  )
+}
+
+function EndButton({ id }: { id: number }) {
+  const say = useText(texts)
+  const end = useWrite('DELETE /api/alert/silence/:id', { invalidates: ['GET /api/alert/silence/'] })
+  return (
+    <Button size="compact-sm" variant="default" loading={end.isPending} onClick={() => end.mutate({ params: { id } })}>
+      {say('endSilence')}
+    </Button>
+  )
+}
+
+function useColumns(): Column<AlertSilence>[] {
+  const say = useText(texts)
+  const local = useLocal()
+  return [
+    {
+      key: 'rule',
+      title: say('silenceRule'),
+      heads: true,
+      cell: ({ rule }) => (rule === '' ? say('silenceAll') : local(alertRuleText(rule).label)),
+    },
+    { key: 'subject', title: say('silenceSubject'), cell: ({ subject }) => subject || say('silenceAllSubjects') },
+    { key: 'until', title: say('until'), cell: ({ until }) => <TimeText seconds={until} /> },
+    { key: 'by', title: say('createdBy'), cell: ({ created_by }) => created_by },
+    { key: 'comment', title: say('comment'), cell: ({ comment }) => comment || null },
+  ]
+}

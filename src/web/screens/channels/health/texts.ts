@@ -1,0 +1,38 @@
+import { defineTexts } from '../../../lib/i18n.ts'
+
+export const texts = defineTexts({
+  zh: {
+    title: '近况',
+    errorTitle: '最近错误',
+    noCalls: '近 1 小时无调用',
+    share: '近 1 小时：{attempts} 次尝试，成功率 {share}',
+    slow: '95% 在 {p95} 内完成',
+    lastError: '最近错误（{time}）：{code} {message}',
+    noError: '近 7 天没有错误',
+    strip: '近 24 小时：{failed} / {count} 次失败',
+    open: '熔断',
+    halfOpen: '试探',
+    partlyOpen: '{open}/{keys} 个密钥熔断',
+    reason: '连续失败 {failures} 次，暂停使用。',
+    retry: '{seconds} 秒后再试。',
+    trying: '下一次请求会试探是否恢复。',
+    ofNode: '为当前应答节点的状态。',
+  },
+  en: {
+    title: 'Health',
+    errorTitle: 'Last error',
+    noCalls: 'No calls in the last hour',
+    share: 'Last hour: {attempts} {attempts|attempt|attempts}, {share} succeeded',
+    slow: '95% took at most {p95}',
+    lastError: 'Last error ({time}): {code} {message}',
+    noError: 'No error in the last 7 days',
+    strip: 'Last 24 hours: {failed} of {count} failed',
+    open: 'Breaker open',
+    halfOpen: 'Breaker half-open',
+    partlyOpen: 'Breaker: {open}/{keys} keys',
+    reason: '{failures} {failures|failure|failures} in a row: no requests for a while.',
+    retry: 'Next try in {seconds} s.',
+    trying: 'The next request finds out whether it has recovered.',
+    ofNode: 'As seen by the node that answers.',
+  },
+})
