@@ -59,6 +59,7 @@ const pages = [
   { path: '/pricing' },
   { path: '/about' },
   { path: '/playground' },
+  { path: '/overview' },
   { path: '/detail', heavy: true },
   { path: '/log', list: true, promised: true },
   { path: '/token', list: true, promised: true },
@@ -77,6 +78,7 @@ const pages = [
   { path: '/user/edit' },
   { path: '/midjourney' },
   { path: '/task' },
+  ...['rules', 'history', 'destinations', 'webhooks'].map((tab) => ({ path: `/alerts?tab=${tab}` })),
   { path: '/setting' },
   ...['operation', 'prices', 'ratelimit', 'models', 'system', 'other', 'runtime', 'audit'].map((tab) => ({
     path: `/setting?tab=${tab}`,

@@ -1,12 +1,15 @@
 // `npm run bench`: measures the cost of a request in Sluice with all features enabled, compared to nginx and to the provider alone, in one run.
 //   --quick            one short round          --seconds N, --rounds N      length and number of runs
-//   --works json,open  some of the works        --targets nginx,sqlite       some of direct, nginx, sqlite, postgres, workers
+//   --works json,open  some of the works        --targets nginx,sqlite       some of direct, nginx, sqlite, postgres, workers, before
+//   --before FOLDER    a built checkout of another version, measured on SQLite beside this one: the target `before`
 //   --profile          a CPU profile of Sluice on SQLite in ./bench-profile
+//   --heap             instead: the bytes that Sluice on SQLite allocates for each request of the works, and by which functions
 //   --write            writes the tables into docs/performance.md
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpus, release, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { allocatedBy, inspectable } from './bench/heap.mjs'
 import { works as allWorks, measure, medianOf, modelOf } from './bench/measure.mjs'
 import { figures, ratios } from './bench/report.mjs'
 import { placement, startNginx, startSluice, startUpstream, tools } from './bench/targets.mjs'
@@ -18,17 +21,19 @@ const { values: given } = parseArgs({
   options: {
     quick: { type: 'boolean' },
     profile: { type: 'boolean' },
+    heap: { type: 'boolean' },
     write: { type: 'boolean' },
     seconds: { type: 'string' },
     rounds: { type: 'string' },
     works: { type: 'string' },
     targets: { type: 'string' },
+    before: { type: 'string' },
   },
 })
 const seconds = Number(given.seconds ?? (given.quick ? 2 : 6))
 const rounds = Number(given.rounds ?? (given.quick ? 1 : 3))
 const works = allWorks.filter((work) => !given.works || given.works.split(',').includes(work.key))
-const wanted = (given.targets ?? 'direct,nginx,sqlite,postgres').split(',')
+const wanted = (given.targets ?? `direct,nginx,sqlite,${given.before ? 'before' : 'postgres'}`).split(',')
 const tokens = given.quick ? 100 : 10_000
 
 requireNode()
@@ -41,15 +46,40 @@ const running = []
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 try {
   const { compiled, upstream: provider, load } = await tools(folder)
-  const targets = await startTargets(provider)
-  const results = await measureAll(targets, load)
-  const notes = await describe(targets, compiled)
-  const report = `${notes.join('\n')}\n\n${figures(works, targets, results)}\n\n${ratios(results, targets)}\n`
-  console.log(`\n${report}`)
-  if (given.write) await write(report)
+  if (given.heap) await showHeap(provider, load)
+  else {
+    const targets = await startTargets(provider)
+    const results = await measureAll(targets, load)
+    const notes = await describe(targets, compiled)
+    const report = `${notes.join('\n')}\n\n${figures(works, targets, results)}\n\n${ratios(results, targets)}\n`
+    console.log(`\n${report}`)
+    if (given.write) await write(report)
+  }
 } finally {
   for (const target of running.reverse()) await target.stop()
   await rm(folder, { recursive: true, force: true })
+}
+
+/** The profile slows the server down, so that nothing else is measured in the same run. */
+async function showHeap(provider, load) {
+  const upstream = await kept(startUpstream(provider, place.rest))
+  const { port, ...start } = await inspectable()
+  const models = allWorks.map(modelOf)
+  const settings = { name: 'heap', database: 'sqlite', upstreamPort: upstream.port, place, models, tokens, ...start }
+  const target = await kept(startSluice(folder, settings))
+  await warmUp(target, load)
+  for (const work of works) {
+    const run = () => measure({ folder, load, prefix: place.rest, target, work, seconds })
+    const { all, own, greatest } = await allocatedBy(port, async () => (await run()).requests)
+    console.log(
+      `\n${work.title}: ${kilobytes(all)} KB allocated for each request, ${kilobytes(own)} KB of them by functions of Sluice`,
+    )
+    for (const { name, bytes } of greatest) console.log(`${kilobytes(bytes).padStart(8)} KB  ${name}`)
+  }
+}
+
+function kilobytes(bytes) {
+  return (bytes / 1024).toFixed(1)
 }
 
 async function startTargets(provider) {
@@ -74,6 +104,8 @@ async function startTargets(provider) {
       start: () => sluice('Sluice, SQLite, 2 processes on both cores', 'sqlite', { workers: 2 }),
     },
   }
+  if (given.before)
+    starts.before = { name: 'before', start: () => sluice('before', 'sqlite', { checkout: resolve(given.before) }) }
   const targets = []
   for (const key of wanted) {
     const { name, missing, start } = starts[key]

@@ -58,6 +58,9 @@ export function ratios(results, targets) {
     ['Memory after start', sluice.memoryKb / 1024, 'MB', 130, 'most'],
     ['Start to first answer', sluice.startMs, 'ms', 1200, 'most'],
   ]
+  if (targets.some(({ name }) => name === 'before'))
+    for (const work of Object.keys(results))
+      lines.push([`${work}: CPU of before`, over(work, 'cpuPerRequest', 'Sluice, SQLite', 'before'), 'x', 1.05, 'most'])
   const rows = lines.map(([what, value, unit, limit, kind]) => {
     const known = value !== undefined && !Number.isNaN(value)
     const held = kind === 'most' ? value <= limit : value >= limit

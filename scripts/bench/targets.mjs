@@ -72,8 +72,14 @@ http {
   return { name: 'nginx', port, key: 'sk-none', pids: () => familyOf(child.pid), stop: () => stopped(child) }
 }
 
-/** Sluice with everything on: a token, a price, a channel, durable charges and log rows. `database` is sqlite or postgres. */
-export async function startSluice(folder, { name, database, upstreamPort, place, models, tokens, nodeArgs = [], workers = 1 }) {
+/**
+ * Sluice with everything on: a token, a price, a channel, durable charges and log rows. `database` is sqlite or postgres, `checkout` a folder
+ * with a built Sluice.
+ */
+export async function startSluice(
+  folder,
+  { name, database, upstreamPort, place, models, tokens, nodeArgs = [], more = {}, workers = 1, checkout = root },
+) {
   const postgres = database === 'postgres' ? await startPostgres({ durable: true }) : undefined
   if (postgres && place.pins) await run('taskset', ['-a', '-p', '-c', '1', String(postgres.pid)])
   const password = 'benchmark-1'
@@ -83,17 +89,18 @@ export async function startSluice(folder, { name, database, upstreamPort, place,
     ROOT_PASSWORD: password,
     LOG_LEVEL: 'warn',
     WORKERS: String(workers),
+    ...more,
   }
   // Several processes may use every core.
   const prefix = workers === 1 ? place.gateway : []
-  let gateway = await startGateway({ port: await freePort(), env, prefix })
+  let gateway = await startGateway({ port: await freePort(), env, prefix, folder: checkout })
   let call = await signIn(gateway.url, { password })
   const key = await seed(call, { upstreamPort, models })
 
   // Time and memory of the second start are reported: the database exists, as in production.
   await gateway.stop()
-  await addTokens(env, tokens - 1)
-  gateway = await startGateway({ port: await freePort(), env, prefix, nodeArgs })
+  await addTokens(checkout, env, tokens - 1)
+  gateway = await startGateway({ port: await freePort(), env, prefix, nodeArgs, folder: checkout })
   call = await signIn(gateway.url, { password })
   const memoryKb = await residentKb(gateway.pid)
   const countAtStart = (await call('GET /api/user/self')).request_count
@@ -133,8 +140,8 @@ async function seed(call, { upstreamPort, models }) {
 }
 
 /** More tokens of the same user, straight into the database: the console allows a client only so many calls. */
-async function addTokens(env, count) {
-  const { openDatabase } = await import('../../dist/server/db/open.js')
+async function addTokens(checkout, env, count) {
+  const { openDatabase } = await import(join(checkout, 'dist/server/db/open.js'))
   const database = await openDatabase(env)
   try {
     const { id: _, ...token } = await database.db.selectFrom('tokens').selectAll().executeTakeFirstOrThrow()

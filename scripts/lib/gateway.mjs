@@ -6,13 +6,14 @@ import { ended, root, startChild } from './process.mjs'
 
 /**
  * Starts the built server and resolves when it answers.
- * @param {{ port: number, env?: Record<string, string>, nodeArgs?: string[], prefix?: string[] }} settings
+ * @param {{ port: number, env?: Record<string, string>, nodeArgs?: string[], prefix?: string[], folder?: string }} settings
+ * `folder` is a built checkout, by default this one.
  */
-export async function startGateway({ port, env = {}, nodeArgs = [], prefix = [] }) {
+export async function startGateway({ port, env = {}, nodeArgs = [], prefix = [], folder = root }) {
   const startedAt = performance.now()
-  const command = [...prefix, process.execPath, ...nodeArgs, join(root, 'dist/server/main.js')]
+  const command = [...prefix, process.execPath, ...nodeArgs, join(folder, 'dist/server/main.js')]
   const child = startChild(command, {
-    cwd: root,
+    cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...withoutSettings(), PORT: String(port), ...env },
   })

@@ -37,8 +37,8 @@ export const mutations = [
   {
     name: 'a hold is halved',
     file: 'src/server/relay/admission/reserve.ts',
-    from: 'userId: caller.userId, tokenId: caller.tokenId, ...wanted }',
-    to: 'userId: caller.userId, tokenId: caller.tokenId, ...wanted, amount: Math.floor(wanted.amount / 2) }',
+    from: 'tokenId: caller.tokenId, ...wanted, budgets }',
+    to: 'tokenId: caller.tokenId, ...wanted, amount: Math.floor(wanted.amount / 2), budgets }',
     tests: ['test/relay/hold-shapes.test.ts'],
   },
   {

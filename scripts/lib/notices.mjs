@@ -39,7 +39,7 @@ async function importedPackages(folder) {
   return new Set(targets.map((target) => target.split('/', target.startsWith('@') ? 2 : 1).join('/')))
 }
 
-async function noticeOf(path, { version, license }) {
+async function noticeOf(path, { name, version, license }) {
   const files = await readdir(join(root, path)).catch(() => undefined)
   if (!files) return ''
   const texts = await Promise.all(
@@ -50,7 +50,7 @@ async function noticeOf(path, { version, license }) {
   )
   const { author } = JSON.parse(await readFile(join(root, path, 'package.json'), 'utf8'))
   const by = typeof author === 'string' ? author : (author?.name ?? '')
-  const title = `${path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)} ${version}`
+  const title = `${name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)} ${version}`
   return [
     title,
     `Licence: ${license ?? 'see its text'}${by ? `, by ${by}` : ''}`,

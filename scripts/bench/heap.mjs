@@ -1,0 +1,65 @@
+// Allocated bytes for each request, from V8's sampling profiler: everything, and by the functions of Sluice itself.
+import { WebSocket } from 'ws'
+import { freePort } from '../lib/gateway.mjs'
+
+/** How a gateway starts whose heap is to be read, and the port of its inspector. */
+export async function inspectable() {
+  const port = await freePort()
+  // In production a debugger is refused.
+  return { port, nodeArgs: [`--inspect=127.0.0.1:${port}`], more: { NODE_ENV: 'development' } }
+}
+
+/** Runs `load`, which answers the number of requests it has made, and answers the bytes that each has allocated. */
+export async function allocatedBy(port, load) {
+  const inspector = await connect(port)
+  const settings = { samplingInterval: 8192, includeObjectsCollectedByMajorGC: true, includeObjectsCollectedByMinorGC: true }
+  await inspector.call('HeapProfiler.startSampling', settings)
+  const requests = await load()
+  const { profile } = await inspector.call('HeapProfiler.stopSampling')
+  inspector.close()
+  const byFunction = new Map()
+  add(profile.head, byFunction)
+  const functions = [...byFunction.values()].sort((a, b) => b.bytes - a.bytes)
+  const sum = (some) => some.reduce((total, { bytes }) => total + bytes, 0) / requests
+  return {
+    all: sum(functions),
+    own: sum(functions.filter(({ isOwn }) => isOwn)),
+    greatest: functions.slice(0, shown).map(({ name, bytes }) => ({ name, bytes: bytes / requests })),
+  }
+}
+
+const shown = 25
+
+function add({ callFrame, selfSize, children }, byFunction) {
+  const { functionName, url, lineNumber } = callFrame
+  const file = url.slice(url.lastIndexOf('/') + 1)
+  const name = `${functionName || '(no name)'} ${file}:${lineNumber + 1}`
+  const before = byFunction.get(name) ?? { name, bytes: 0, isOwn: url.includes('/dist/server/') }
+  before.bytes += selfSize
+  byFunction.set(name, before)
+  for (const child of children) add(child, byFunction)
+}
+
+/** A connection to the inspector of a process. */
+async function connect(port) {
+  const [{ webSocketDebuggerUrl }] = await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()
+  const socket = new WebSocket(webSocketDebuggerUrl, { maxPayload: 512 * 1024 * 1024 })
+  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
+  const waiting = new Map()
+  let last = 0
+  socket.on('message', (text) => {
+    const { id, result, error } = JSON.parse(String(text))
+    const call = waiting.get(id)
+    waiting.delete(id)
+    if (error) call?.reject(new Error(error.message))
+    else call?.resolve(result)
+  })
+  return {
+    call: (method, params = {}) =>
+      new Promise((resolve, reject) => {
+        waiting.set(++last, { resolve, reject })
+        socket.send(JSON.stringify({ id: last, method, params }))
+      }),
+    close: () => socket.close(),
+  }
+}
