@@ -13,5 +13,7 @@ export default defineConfig({
     maxWorkers: 4,
     // Files share the processes of the workers: loading the program anew for each would be a fifth of the time.
     isolate: false,
+    // Many servers are made and left: with more room for young objects their collection takes half of the time.
+    execArgv: ['--max-semi-space-size=64'],
   },
 })

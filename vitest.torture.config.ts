@@ -6,7 +6,7 @@ const largerHere = ['src/', 'test/'].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => folder + name)
-    .filter((path) => /\banyDatabase\(|\bisTorture\b/.test(readFileSync(path, 'utf8'))),
+    .filter((path) => /\b(anyDatabase|sampled|looks)\(|\b(isTorture|everyLook)\b/.test(readFileSync(path, 'utf8'))),
 )
 
 /**
@@ -15,7 +15,7 @@ const largerHere = ['src/', 'test/'].flatMap((folder) =>
  */
 export default defineConfig({
   test: {
-    include: ['test/torture/**/*.torture.ts', 'test/browser/{journey,channels,screens,other-origin}.test.ts', ...largerHere],
+    include: ['test/torture/**/*.torture.ts', ...largerHere],
     env: { EVERY_LOOK: '1', TORTURE: '1' },
     globalSetup: ['test/helpers/global-setup.ts'],
     testTimeout: 30 * 60_000,

@@ -91,7 +91,7 @@ async function builtExpressions(): Promise<Found[]> {
         }
       },
     )
-    // Test files share loaded modules: this is loaded once more.
+    // Test files share loaded modules: this loads a second instance.
     await import(`${new URL(path, root).pathname}?again`)
     vi.unstubAllGlobals()
   }

@@ -94,7 +94,7 @@ describe('scripts for consoles of this family', () => {
     expect(await refusal('POST /api/token/9999/key')).toMatchObject({ code: 'not_found' })
   })
 
-  it('read logs of a key from the oldest on, by type, and sums of balances beside a quota of 0', async () => {
+  it('read logs of a key in ascending order, by type, and sums of balances beside a quota of 0', async () => {
     const { key } = await addToken(server)
     const url = await httpUpstream((request, response) => {
       request.resume()
@@ -122,6 +122,7 @@ describe('scripts for consoles of this family', () => {
       .values([
         { ...row, type: 1, quota: 7, content: 'topped up' },
         { ...row, type: 3, quota: -5, content: 'taken' },
+        { ...row, type: 4, quota: -4, content: 'moved' },
       ])
       .execute()
     const found = await server.call<Log[]>('GET /api/log/search?keyword=2')
@@ -130,6 +131,7 @@ describe('scripts for consoles of this family', () => {
     )
     expect(await server.call('GET /api/log/search?keyword=topped')).toMatchObject([{ type: 1, quota: 0, amount: 7 }])
     expect(await server.call('GET /api/log/search?keyword=taken')).toMatchObject([{ type: 3, quota: 0, amount: -5 }])
+    expect(await server.call('GET /api/log/search?keyword=moved')).toMatchObject([{ type: 4, quota: 0, amount: -4 }])
   })
 
   it('get the sums of the last 30 days where they name no time', async () => {
@@ -176,7 +178,7 @@ describe('scripts for consoles of this family', () => {
     expect(await ask(id)).toEqual([403, expect.stringContaining('disabled')])
   })
 
-  it('change the own password by a login of the last ten minutes, or by the old one under either name', async () => {
+  it('change the password of the user after a login within ten minutes, or with the old password under either name', async () => {
     await server.call('POST /api/user/', { username: 'ada', password: 'correct horse 7', display_name: '' })
     const { id } = await server.app.db.selectFrom('users').select('id').where('username', '=', 'ada').executeTakeFirstOrThrow()
     const sessions = server.app.sessions
@@ -194,7 +196,7 @@ describe('scripts for consoles of this family', () => {
     expect(await change({ password: 'a third horse 9', original_password: 'another horse 8' })).toMatchObject({ message: '' })
   })
 
-  it('hear that settings are saved, and that a new notification address is confirmed in this console', async () => {
+  it('get a message that settings are saved, and that a new notification address is confirmed in this console', async () => {
     const save = (body: object) => refusal('PUT /api/user/setting', body)
     expect(await save({ notify_type: 'email', quota_warning_threshold: 5 })).toMatchObject({ message: 'The settings are saved' })
     expect(await save({ notification_email: 'x@example.com' })).toMatchObject({

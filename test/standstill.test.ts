@@ -53,7 +53,7 @@ it('a process suspended beside PostgreSQL reads its input before it judges timeo
     await eventually('five wait for the database', async () => isRefused || (await isLockWaitedFor()))
     process.kill(server.pid, 'SIGSTOP')
     if (await isLockWaitedFor()) break
-    // No caller waits for a lock for long: on a busy machine these were refused before the process was stopped.
+    // Callers wait only briefly for a lock: on a busy machine these were refused before the process was suspended.
     process.kill(server.pid, 'SIGCONT')
     await atDatabase
     atDatabase = callFive()

@@ -52,7 +52,8 @@ it('[T248] the bill of materials names every package of the lock file with its h
   const components: Component[] = JSON.parse(bom).components
   const named = components.map(({ name, group, version }) => `${group ? `${group}/` : ''}${name}@${version}`)
   // Of a package that has a second name here the bill says the second.
-  const wanted = lockedVersions(JSON.parse(read('package-lock.json'))).filter((version) => version !== 'openai@6.49.0')
+  const renamed = ['openai@6.49.0', 'client-only@0.0.1']
+  const wanted = lockedVersions(JSON.parse(read('package-lock.json'))).filter((version) => !renamed.includes(version))
   expect(wanted.filter((version) => !named.includes(version))).toEqual([])
   for (const { name, hashes } of components) expect(hashes?.[0]?.alg, name).toBe('SHA-512')
   expect(make()).toBe(bom)

@@ -95,7 +95,7 @@ describe('a log without a reader', () => {
     await endsWell(child)
   })
 
-  it('[T229] a reader who does not read holds nothing up, not even the end', async () => {
+  it('[T229] a reader that does not read blocks nothing, not even the stop', async () => {
     const { child, ask } = await serverWithLog('pipe')
     child.stdout?.pause()
     // More than the pipe itself takes.

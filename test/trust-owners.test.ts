@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Routes } from '../src/contract/route.ts'
 import { allRoutes } from '../src/contract/routes/index.ts'
 import { seconds } from '../src/server/lib/clock.ts'
 import { startServer, type TestServer } from './helpers/app.ts'
 import { spreadText } from './helpers/canaries.ts'
+import { anyDatabase } from './helpers/databases.ts'
 import { type Member, member } from './helpers/members.ts'
 import { addChannel } from './helpers/seed.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
@@ -16,7 +17,7 @@ type Call = readonly [line: string, body?: unknown]
 /** A call that names a resource, and the resource. */
 type Attempt = readonly [(id: number | string) => Call, number | string]
 
-describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) => {
+anyDatabase('a whole server', (_fresh, kind) => {
   let server: TestServer
   let upstream: FakeUpstream
   let ada: Member
@@ -90,8 +91,10 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
     await db.insertInto('midjourneys').values(drawing).execute()
     await db.insertInto('tasks').values(song).execute()
     const [session] = (await who.call('GET /api/user/sessions')).json.data as { id: number }[]
+    const limit = { scope: 'token', subject: String(token.id), name: canary, period: 'day', amount: 100_000 }
     return {
       token: token.id,
+      budget: ((await who.call('POST /api/budget/', limit)).json.data as { id: number }).id,
       view: (view.json.data as { id: number }).id,
       passkey: (await db.insertInto('passkeys').values(passkey).returning('id').executeTakeFirstOrThrow()).id,
       session: session?.id ?? 0,
@@ -122,19 +125,26 @@ describe.each(['sqlite', 'postgres'] as const)('a whole server over %s', (kind) 
   }
 
   it("[T050] answers for another user's resource as for one that does not exist, to the byte", async () => {
-    const { token, view, passkey, session, response } = await oneOfEverything(ada)
+    const { token, budget, view, passkey, session, response } = await oneOfEverything(ada)
     const canary = canaryOf(ada)
     const before = await everything(ada)
     const inConsole: Readonly<Record<string, readonly Attempt[]>> = {
       'GET /api/token/:id': [[(id) => [`GET /api/token/${id}`], token]],
       'DELETE /api/token/:id': [[(id) => [`DELETE /api/token/${id}`], token]],
+      'PUT /api/token/:id/recording': [
+        [(id) => [`PUT /api/token/${id}/recording`, { until: seconds(server.app.now()) + 60 }], token],
+        [(id) => [`PUT /api/token/${id}/recording`, { until: 0 }], token],
+      ],
       'POST /api/token/:id/key': [[(id) => [`POST /api/token/${id}/key`], token]],
       'DELETE /api/user/sessions/:id': [[(id) => [`DELETE /api/user/sessions/${id}`], session]],
       'PUT /api/user/self/views/:id': [[(id) => [`PUT /api/user/self/views/${id}`, { name: 'stolen' }], view]],
       'DELETE /api/user/self/views/:id': [[(id) => [`DELETE /api/user/self/views/${id}`], view]],
       'PUT /api/user/passkey/:id': [[(id) => [`PUT /api/user/passkey/${id}`, { name: 'stolen' }], passkey]],
       'DELETE /api/user/passkey/:id': [[(id) => [`DELETE /api/user/passkey/${id}`], passkey]],
+      'PUT /api/budget/:id': [[(id) => [`PUT /api/budget/${id}`, { amount: 1 }], budget]],
+      'DELETE /api/budget/:id': [[(id) => [`DELETE /api/budget/${id}`], budget]],
       'by bodies': [
+        [(id) => ['POST /api/budget/', { scope: 'token', subject: String(id), period: 'day', amount: 1 }], token],
         [(id) => ['PUT /api/token/', { id, name: 'stolen', unlimited_quota: true }], token],
         [(id) => ['PUT /api/token/?status_only=true', { id, status: 2 }], token],
         ...['delete', 'disable', 'enable'].map(

@@ -10,7 +10,7 @@ import { openSecrets, readMasterKey } from '../src/server/db/key-ring.ts'
 import type { Queries } from '../src/server/db/open.ts'
 import { rootPassword, serverOfTest, signIn, startServer, type TestServer } from './helpers/app.ts'
 import { testMasterKey } from './helpers/core.ts'
-import { eachDatabase } from './helpers/databases.ts'
+import { anyDatabase } from './helpers/databases.ts'
 import { testLogger } from './helpers/logger.ts'
 import { startRedis } from './helpers/redis-server.ts'
 import { addChannel, addToken, requireBalancedBooks } from './helpers/seed.ts'
@@ -21,7 +21,7 @@ const redis = await startRedis()
 afterAll(() => redis?.stop())
 
 /** Part N of docs/reference/trust-cases.md: secrets at rest, and the keys that protect them. */
-eachDatabase('secrets at rest', (fresh, kind) => {
+anyDatabase('secrets at rest', (fresh, kind) => {
   it('[T190] [T238] no secret is in clear in the database, its files, a backup, Redis, or any reply of the console', async () => {
     const heard = redis ? await recordCommands(redis) : () => ''
     const upstream = await upstreamOfTest()
@@ -104,7 +104,7 @@ eachDatabase('secrets at rest', (fresh, kind) => {
     const third = await nodeWith({ MASTER_KEY: young })
     serving = [second, third]
     await more()
-    // Two nodes over one SQLite hear nothing of each other: it is for one alone.
+    // Two nodes over one SQLite file receive nothing from each other: it is for one node only.
     serving = [third]
     await more()
     isOver = true

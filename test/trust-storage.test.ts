@@ -84,7 +84,7 @@ async function expectRecovery({ server, known, unknown }: Stage): Promise<void> 
   await requireBalancedBooks(server)
 }
 
-describe('a PostgreSQL that is in trouble', () => {
+describe('a PostgreSQL with faults', () => {
   it('[T216] that drops every packet is detected in time: no request goes upstream without a hold, and running ones are charged once when it is back', async () => {
     const stage = await postgresStage()
     const { server, upstream, known, proxy } = stage

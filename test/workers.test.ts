@@ -102,7 +102,7 @@ describe.each(['sqlite', 'postgres'] as const)('several processes on %s', (kind)
     expect(answers.filter(({ status }) => status === 403 || status === 401)).toHaveLength(130)
   })
 
-  it('end together: what runs is answered to its end, the exit code is 0, and the books balance', async () => {
+  it('stop together: running requests are completed, the exit code is 0, and the books balance', async () => {
     const { server, database, token } = site
     const key = await token({ name: 'last' })
     const streams = await beginStreams({ ...site, key }, 9)

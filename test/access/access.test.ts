@@ -6,9 +6,10 @@ import { parseLine, type Routes } from '../../src/contract/route.ts'
 import { allRoutes } from '../../src/contract/routes/index.ts'
 import { buildConsoleServer } from '../../src/server/http/console-server.ts'
 import { fail } from '../../src/server/lib/failure.ts'
+import type { TaskCall } from '../../src/server/relay/endpoints.ts'
 import { type Endpoint, findEndpoint, relayLines } from '../../src/server/relay/endpoints.ts'
-import type { TaskCall } from '../../src/server/relay/http/paths.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { type Headers, makeCallers } from './callers.ts'
 import { type Answer, matrix, type Policy, policies, refusals } from './matrix.ts'
 
@@ -45,7 +46,7 @@ describe('the matrix', () => {
 
 const otherLines = ['GET /healthz', 'GET /readyz', 'GET /metrics', 'GET /api/openapi.json']
 
-describe.each(['sqlite', 'postgres'] as const)('callers over %s', (kind) => {
+anyDatabase('callers', (_fresh, kind) => {
   let server: TestServer
   let callers: ReadonlyMap<string, Headers>
   /** The console over the same accounts, with empty handlers: for calls with side effects, only reaching the handler is tested. */
@@ -74,7 +75,7 @@ describe.each(['sqlite', 'postgres'] as const)('callers over %s', (kind) => {
   // The accounts behind the answers are the same for all addresses of a policy: one of each shows them over the second database.
   const firstOfEach = new Map(policies.toReversed().map(([line, policy]) => [policy, line]))
   const asked = kind === 'sqlite' ? policies : policies.filter(([line, policy]) => firstOfEach.get(policy) === line)
-  // Deleting the own account ends the identity, so it is tested last.
+  // Deleting one's own account ends the identity, so it is tested last.
   const leaves = ([line]: (typeof asked)[number]) => Number(line === 'DELETE /api/user/self')
   const ordered = asked.toSorted((one, other) => leaves(one) - leaves(other))
 
@@ -208,7 +209,7 @@ const signed = { ...telegram, email: 'a@example.com', code: '1' }
 
 /** Bodies for calls that check more than their schemas. */
 const bodies: Readonly<Record<string, object>> = {
-  // The name is taken: whoever were the first to get it would have another password for the rest of the test.
+  // The name already exists: otherwise the first caller would get it, and a new password for the rest of the test.
   'PUT /api/user/self': { username: 'root', password: 'another pass 9' },
   'POST /api/oauth/email/bind': { email: 'a@example.com', code: '1' },
   'POST /api/oauth/wechat/bind': { code: '1' },

@@ -75,6 +75,8 @@ const addresses = {
     /api/pricing                                GET
     /api/reset_password                         GET POST
     /api/status                                 GET
+    /api/status_page/                           GET
+    /status/badge.svg                           GET
     /api/stripe/webhook                         POST
     /api/user/epay/notify                       GET POST
     /api/user/groups                            GET
@@ -150,9 +152,12 @@ const addresses = {
     /api/models                                 GET
     /api/task/self                              GET
     /api/task/self/export.csv                   GET
+    /api/recording/self                         GET
+    /api/recording/self/:request_id             GET
     /api/token/                                 GET POST PUT
     /api/token/:id                              GET DELETE
     /api/token/:id/key                          POST
+    /api/token/:id/recording                    PUT
     /api/token/batch                            POST
     /api/token/export.csv                       GET
     /api/token/search                           GET
@@ -169,6 +174,8 @@ const addresses = {
     /api/user/self/ledger.csv                   GET
     /api/user/self/topups                       GET
     /api/user/self/topups.csv                   GET
+    /api/budget/                                GET POST
+    /api/budget/:id                             PUT DELETE
     /api/user/self/views                        GET POST
     /api/user/self/views/:id                    PUT DELETE
     /api/user/sessions                          GET DELETE
@@ -205,11 +212,26 @@ const addresses = {
     /api/user/verify/passkey/options            POST
   `,
   admin: `
+    /api/alert/delivery/                        GET
+    /api/alert/delivery/:id/send                POST
+    /api/alert/destination/                     GET POST
+    /api/alert/destination/:id                  PUT DELETE
+    /api/alert/destination/:id/test             POST
+    /api/alert/history/                         GET
+    /api/alert/rule/                            GET
+    /api/alert/rule/:rule                       PUT
+    /api/alert/rule/:rule/preview               POST
+    /api/alert/rule/:rule/test                  POST
+    /api/alert/silence/                         GET POST
+    /api/alert/silence/:id                      DELETE
+    /api/budget/:id/override                    POST
+    /api/budget/:id/reset                       POST
     /api/channel/                               GET POST PUT
     /api/channel/:id                            GET DELETE
     /api/channel/:id/copy                       POST
     /api/channel/:id/keys                       GET POST
     /api/channel/:id/keys/:key                  DELETE
+    /api/channel/:id/keys/health                GET
     /api/channel/:id/keys/status                POST
     /api/channel/:id/model_changes/apply        POST
     /api/channel/:id/model_changes/dismiss      POST
@@ -221,6 +243,7 @@ const addresses = {
     /api/channel/fetch_models                   POST
     /api/channel/fetch_models/:id               GET
     /api/channel/fix                            POST
+    /api/channel/health                         GET
     /api/channel/jobs                           GET
     /api/channel/model_changes                  GET POST
     /api/channel/models                         GET
@@ -237,6 +260,9 @@ const addresses = {
     /api/data/                                  GET
     /api/data/sums                              GET
     /api/group/                                 GET
+    /api/incident/                              GET POST
+    /api/incident/:id                           PUT DELETE
+    /api/incident/:id/update                    POST
     /api/job/                                   GET
     /api/job/:name/run                          POST
     /api/log/                                   GET DELETE
@@ -250,8 +276,16 @@ const addresses = {
     /api/option/                                GET PUT
     /api/option/rest_model_ratio                POST
     /api/option/secrets                         GET
+    /api/overview/                              GET
     /api/pricing/models                         GET
     /api/pricing/proposals                      GET POST
+    /api/quality_check/                         GET POST
+    /api/quality_check/:id                      GET PUT DELETE
+    /api/quality_check/:id/enabled              PUT
+    /api/quality_check/:id/results              GET
+    /api/quality_check/:id/run                  POST
+    /api/quality_check/result/:id               GET
+    /api/recording/rules                        GET
     /api/redemption/                            GET POST PUT
     /api/redemption/:id                         GET DELETE
     /api/redemption/batch                       POST
@@ -270,6 +304,7 @@ const addresses = {
     /api/user/                                  GET POST PUT
     /api/user/:id                               GET DELETE
     /api/user/:id/quota                         POST
+    /api/user/:id/tokens                        GET
     /api/user/batch                             POST
     /api/user/export.csv                        GET
     /api/user/manage                            POST
@@ -285,6 +320,8 @@ const addresses = {
     /api/audit/export.csv                       GET
     /api/audit/verify                           POST
     /api/option/test_mail                       POST
+    /api/recording/call/:request_id             GET
+    /api/recording/rules                        PUT
     /api/pricing/data                           GET
     /api/pricing/data/apply                     POST
     /api/pricing/data/check                     POST

@@ -5,7 +5,7 @@ import type { Channel, ChannelKey } from '../../src/contract/entities/channel.ts
 import { seconds } from '../../src/server/lib/clock.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { startFakeUpstream } from '../helpers/upstream.ts'
-import { everyLook, expectFit, go, hasFocus, openStage, readMessage, type Stage } from './stage.ts'
+import { expectFit, go, hasFocus, looks, openStage, readMessage, type Stage } from './stage.ts'
 
 /** Channel operations of admins other than adding: failing keys, tags, changes to requests, upstream models. */
 let stage: Stage
@@ -161,7 +161,7 @@ const wordsOf = {
   },
 } as const
 
-describe.each(everyLook ? (['zh', 'en'] as const) : (['zh'] as const))('in %s', (language) => {
+describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
   const words = wordsOf[language]
   const channelOf = (id: number) => stage.server.call<Channel>(`GET /api/channel/${id}`)
 
@@ -401,7 +401,7 @@ describe.each(everyLook ? (['zh', 'en'] as const) : (['zh'] as const))('in %s', 
     await form.getByRole('button', { name: words.submit }).click()
     await readMessage(page, language, words.channelSaved)
     const saved = await channelOf(id)
-    // A channel that has changed is asked again.
+    // The models of a changed channel are requested again.
     expect([JSON.parse(saved.setting), saved.lacking]).toEqual([{ lacks_endpoints: ['embeddings'] }, []])
     expect(problems).toEqual([])
   })
@@ -464,7 +464,7 @@ it('a new channel is saved and tested in one step, with the models that its upst
   await form.getByRole('textbox', { name: 'Base URL' }).fill(upstream.url)
   await form.getByRole('textbox', { name: 'Key', exact: true }).fill('sk-test')
   await form.getByRole('button', { name: 'Save and test' }).click()
-  await readMessage(page, 'en', 'only these were kept')
+  await readMessage(page, 'en', 'the others were left out')
   await readMessage(page, 'en', '“fresh” passed the test')
   const first = page.getByRole('row').nth(1)
   await first.getByText('fresh').waitFor()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addToken } from '../helpers/seed.ts'
-import { expectFit, go, openStage, readMessage, type Stage, serveChatPages } from './stage.ts'
+import { expectFit, go, looks, openStage, readMessage, type Stage, serveChatPages } from './stage.ts'
 
 /** Chat pages of others in a frame, and the way there. */
 let stage: Stage
@@ -34,10 +34,12 @@ const words = {
   },
 } as const
 
-it.each([
-  { language: 'zh', scheme: 'light' },
-  { language: 'en', scheme: 'dark' },
-] as const)(
+it.each(
+  looks([
+    { language: 'zh', scheme: 'light' },
+    { language: 'en', scheme: 'dark' },
+  ] as const),
+)(
   'in $language a chat page stands in a frame with the first enabled token',
   { timeout: 90_000 },
   async ({ language, scheme }) => {

@@ -5,7 +5,7 @@ import { formatQuota, quotaPerUsd } from '../../src/contract/quota.ts'
 import { rootPassword } from '../helpers/app.ts'
 import { books, requireBalancedBooks } from '../helpers/seed.ts'
 import { settledCharges } from '../relay/stage.ts'
-import { everyLook, expectFit, go, type Language, logIn, openStage, readMessage, type Stage } from './stage.ts'
+import { expectFit, go, type Language, logIn, looks, openStage, readMessage, type Stage } from './stage.ts'
 
 /** The main job of the product as a person does it in the console, in each language, theme and width. */
 const model = 'gpt-4o-mini'
@@ -14,8 +14,8 @@ const question = 'one two three four'
 const answer = `You said: ${question}`
 
 const variants = [
-  { language: 'zh', scheme: 'light', width: 1440 },
   { language: 'en', scheme: 'dark', width: 390 },
+  { language: 'zh', scheme: 'light', width: 1440 },
   { language: 'en', scheme: 'light', width: 1440 },
   { language: 'zh', scheme: 'dark', width: 390 },
 ] as const
@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-describe.each(variants.slice(0, everyLook ? 4 : 2))('in $language, $scheme, $width wide', ({ language, scheme, width }) => {
+describe.each(looks(variants))('in $language, $scheme, $width wide', ({ language, scheme, width }) => {
   it('a root adds a channel, makes a token, chats, and finds every charge in the log', { timeout: 90_000 }, async () => {
     const { page, problems } = await stage.open('nobody', { language, scheme, width, height: width === 390 ? 844 : 900 })
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -88,8 +88,9 @@ async function addChannel({ page, language, narrow, name, words }: Visit, url: s
 }
 
 async function testChannel(visit: Visit): Promise<void> {
-  const { page, language, name, words } = visit
+  const { page, language, narrow, name, words } = visit
   const channel = rowOf(visit, name)
+  if (narrow) await channel.getByRole('button', { name: words.details }).click()
   await channel.getByText(words.untested).waitFor()
   await channel.getByRole('button', { name: `${words.test}: ${name}` }).click()
   await readMessage(page, language, words.tested(name))

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addChannel } from '../helpers/seed.ts'
-import { expectFit, go, type Language, openStage, readMessage, type Stage } from './stage.ts'
+import { expectFit, go, type Language, looks, openStage, readMessage, type Stage } from './stage.ts'
 
 /** The console's messages for missing, wrong and refused values. */
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-describe.each(['zh', 'en'] as const)('in %s', (language) => {
+describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
   const words = wordsOf(language)
 
   it('the login reports missing and wrong values, and throttles repeated attempts', async () => {
@@ -170,7 +170,7 @@ describe.each(['zh', 'en'] as const)('in %s', (language) => {
     await page.getByRole('status').getByText(words.answered).waitFor()
   })
 
-  it('an empty balance is said in the playground', async () => {
+  it('an empty balance is reported in the playground', async () => {
     const { page } = await stage.open('user', { language })
     await go(page, '/playground')
     await ask(page, words, models.good)
@@ -195,7 +195,7 @@ describe.each(['zh', 'en'] as const)('in %s', (language) => {
     }
   })
 
-  it('a server that is out of reach is said, also when the status does not load', async () => {
+  it('an unreachable server is reported, even when the status does not load', async () => {
     const { page } = await stage.open('root', { language })
     // Repeated until it is read: an unmounted part aborts its request.
     await page.route('**/api/status', (route) => route.fulfill({ status: 500 }))

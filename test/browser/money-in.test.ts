@@ -59,7 +59,7 @@ const words = {
 } as const
 
 const button = (page: Page, name: string) => page.getByRole('main').getByRole('button', { name, exact: true })
-/** Words that programs and people chose. */
+/** Parameters that programs and people chose. */
 const data = ['root', 'user', 'CNY', 'CSV', 'ID', 'UTC', 'Asia', 'Shanghai', 'spring', '$0.20', 'USR', 'Stripe']
 
 const language = 'zh'
@@ -136,6 +136,9 @@ it('an admin makes codes as a file, and a user redeems one, tops up and sees it 
     ['redeem', '100000', ''],
     ['top_up', '10000000', ''],
   ])
+  // A row of the log has the quota of its call; the amount of a credit is a field of its own.
+  await go(page, '/log')
+  await page.getByRole('row').filter({ hasText: '+$0.20' }).first().waitFor()
   expect(problems).toEqual([])
 })
 

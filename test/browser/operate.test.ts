@@ -278,6 +278,34 @@ it('a setting found by the palette is scrolled to and highlighted, in any tab', 
   expect(problems).toEqual([])
 })
 
+it('Enter in the palette waits for the rows that are being looked up', async () => {
+  const name = 'waited-for'
+  const id = await addChannel(stage.server, { url: stage.upstream.url, models: 'babbage-002', name })
+  const { page, problems } = await stage.open('root', { language: 'en' })
+  await go(page, '/token')
+  let answer = () => {}
+  const isAsked = new Promise<void>((asked) => {
+    void page.route(/\/api\/channel\/search/, async (route) => {
+      asked()
+      await new Promise<void>((resolve) => {
+        answer = resolve
+      })
+      await route.continue()
+    })
+  })
+  await page.keyboard.press('ControlOrMeta+k')
+  const palette = page.getByRole('dialog', { name: 'Command palette' })
+  await palette.locator('input:focus').waitFor()
+  await page.keyboard.type(name)
+  await page.keyboard.press('Enter')
+  await isAsked
+  expect(new URL(page.url()).pathname).toBe('/token')
+  expect(await palette.isVisible()).toBe(true)
+  answer()
+  await page.waitForURL(`**/channel?*keyword=${id}*`)
+  expect(problems).toEqual([])
+})
+
 it('one bar saves the settings of all tabs, whose dots say where changes are, and names what is refused', async () => {
   const { page, problems } = await stage.open('root', { language: 'en' })
   await go(page, '/setting?tab=other')

@@ -174,7 +174,7 @@ describe.each(attackers)('beside a console at %s, a page at %s', (victim, attack
     expect([(await everything()).sessions, await cookiesOf(context)]).toEqual([sessions, []])
   })
 
-  it('[T045] frames nothing, and is not heard', async () => {
+  it('[T045] cannot frame the console, and its messages are ignored', async () => {
     const { page, context } = await visitor(victim, 'root')
     await go(page, '/token')
     const stateOf = async () => [

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addChannel } from '../helpers/seed.ts'
 import { png } from '../helpers/task-peer.ts'
-import { expectFit, go, type Language, openStage, type Stage } from './stage.ts'
+import { expectFit, go, type Language, looks, openStage, type Stage } from './stage.ts'
 
 /** Playground journeys, against a provider that thinks, returns images, fails and attacks the page. */
 const thinker = 'gpt-4o'
@@ -35,12 +35,12 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-const looks = [
-  { language: 'zh', scheme: 'light' },
-  { language: 'en', scheme: 'dark' },
-] as const
-
-it.each(looks)(
+it.each(
+  looks([
+    { language: 'zh', scheme: 'light' },
+    { language: 'en', scheme: 'dark' },
+  ] as const),
+)(
   'in $language models answer side by side, each with its own thoughts, pictures, error and cost',
   { timeout: 90_000 },
   async (look) => {

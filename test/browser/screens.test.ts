@@ -13,6 +13,7 @@ import {
   go,
   hasFocus,
   logIn,
+  looks,
   openStage,
   type Stage,
   serveChatPages,
@@ -86,7 +87,7 @@ describe.each(everyone)('for $who', ({ who, level, language, scheme, width }) =>
       // Addresses that are the same for everyone are checked once, and users' screens are checked as an admin.
       if (seen.has(end) || (who === 'user' && !everyLook)) continue
       seen.add(end)
-      await expectFit(page, language, seededWords)
+      await expectFit(page, language, seededWords, { contrast: true })
     }
     expect(problems).toEqual([])
   }, 120_000)
@@ -131,14 +132,14 @@ const settingsLooks = [
   { who: 'root', language: 'en', scheme: 'dark', width: 390 },
 ] as const
 
-it.each(everyLook ? settingsLooks : settingsLooks.slice(0, 1))(
+it.each(looks(settingsLooks))(
   'every tab of the settings is fit to use for $who in $language, $width wide',
   async ({ who, language, ...look }) => {
     const { page, problems } = await stage.open(who, { language, ...look })
     for (const { path } of views.filter(isTab)) {
       await go(page, path)
       await page.getByRole('tabpanel').waitFor()
-      await expectFit(page, language, seededWords)
+      await expectFit(page, language, seededWords, { contrast: true })
     }
     expect(problems).toEqual([])
   },

@@ -12,6 +12,8 @@ import { strayWords } from './words.ts'
 export type Language = NonNullable<PageSettings['language']>
 /** The heavy run repeats journeys in every language, theme and width; the ordinary run in the most different ones. */
 export const everyLook = process.env.EVERY_LOOK === '1'
+/** The looks of a journey: all in the heavy run, the first in the ordinary one. Files begin with different ones. */
+export const looks = <Look>(all: readonly Look[]): readonly Look[] => (everyLook ? all : all.slice(0, 1))
 
 /** Chat pages of the default settings: they are elsewhere, and here a page that repeats its address. */
 export const chatPages = /^https:\/\/(?:app\.nextchat\.dev|chat-preview\.lobehub\.com|aiaw\.app)\//
@@ -143,11 +145,19 @@ export async function hasFocus(target: Locator): Promise<void> {
     .toBe(true)
 }
 
-/** Checks that the page is accessible in its current state, and that every word on it is in its language. `data` are user-defined texts. */
-export async function expectFit(page: Page, language: Language, data: readonly string[] = []): Promise<void> {
+/**
+ * Checks that the page is accessible in its current state, and that every word on it is in its language. `data` are user-defined texts.
+ * Contrast takes two thirds of the time: the ordinary run measures it once on every screen, the heavy run in every state.
+ */
+export async function expectFit(
+  page: Page,
+  language: Language,
+  data: readonly string[] = [],
+  { contrast = everyLook }: { contrast?: boolean } = {},
+): Promise<void> {
   await settled(page)
   expect.soft(await strayWords(page, language, data), page.url()).toEqual([])
-  expect.soft(await seriousViolations(page), page.url()).toEqual([])
+  expect.soft(await seriousViolations(page, contrast), page.url()).toEqual([])
   expect
     .soft(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), `${page.url()} is wider than the window`)
     .toBeLessThanOrEqual(0)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addChannel } from '../helpers/seed.ts'
-import { expectFit, go, openStage, readMessage, type Stage, settled } from './stage.ts'
+import { expectFit, go, looks, openStage, readMessage, type Stage, settled } from './stage.ts'
 
 const hour = 3600
 const models = ['gpt-4o', 'gpt-4.1', 'claude-3-5-sonnet-20241022', 'deepseek-chat', 'gpt-4o-mini', 'gemini-2.0-flash']
@@ -70,10 +70,12 @@ const words = {
   },
 } as const
 
-it.each([
-  { language: 'zh', scheme: 'light', width: 1440 },
-  { language: 'en', scheme: 'dark', width: 390 },
-] as const)('the dashboard shows charts and their tables, in $language, $scheme, $width wide', async (look) => {
+it.each(
+  looks([
+    { language: 'zh', scheme: 'light', width: 1440 },
+    { language: 'en', scheme: 'dark', width: 390 },
+  ] as const),
+)('the dashboard shows charts and their tables, in $language, $scheme, $width wide', async (look) => {
   const say = words[look.language]
   const { page, problems } = await stage.open('root', { ...look, height: 900 })
   await go(page, '/detail')
@@ -88,10 +90,12 @@ it.each([
   expect(problems).toEqual([])
 })
 
-it.each([
-  { language: 'en', scheme: 'dark', width: 1440 },
-  { language: 'zh', scheme: 'light', width: 390 },
-] as const)('a visitor reads prices and switches the group, in $language, $scheme, $width wide', async (look) => {
+it.each(
+  looks([
+    { language: 'zh', scheme: 'light', width: 390 },
+    { language: 'en', scheme: 'dark', width: 1440 },
+  ] as const),
+)('a visitor reads prices and switches the group, in $language, $scheme, $width wide', async (look) => {
   const { page, problems } = await stage.open('nobody', { ...look, height: 900 })
   await go(page, '/pricing')
   await page.getByText('$2.50', { exact: true }).waitFor()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { png, startTaskPeer, type TaskPeer } from '../helpers/task-peer.ts'
-import { expectFit, go, openStage, type Stage } from './stage.ts'
+import { expectFit, go, looks, openStage, type Stage } from './stage.ts'
 
 let stage: Stage
 let peer: TaskPeer
@@ -83,10 +83,12 @@ const words = {
   },
 } as const
 
-it.each([
-  { language: 'zh', scheme: 'light' },
-  { language: 'en', scheme: 'dark' },
-] as const)(
+it.each(
+  looks([
+    { language: 'en', scheme: 'dark' },
+    { language: 'zh', scheme: 'light' },
+  ] as const),
+)(
   'in $language drawings are seen with progress, picture and reason, and filtered by the address',
   { timeout: 90_000 },
   async ({ language, scheme }) => {

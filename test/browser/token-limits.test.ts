@@ -1,6 +1,8 @@
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Budget } from '../../src/contract/entities/budget.ts'
 import { addToken } from '../helpers/seed.ts'
-import { expectFit, go, openStage, type Stage } from './stage.ts'
+import { expectFit, go, looks, openStage, type Stage } from './stage.ts'
 
 let stage: Stage
 beforeAll(async () => {
@@ -29,7 +31,7 @@ const words = {
   },
 } as const
 
-it.each(['zh', 'en'] as const)(
+it.each(looks(['en', 'zh'] as const))(
   'in %s a token gets limits of its own in the drawer, and loses them by the switch',
   async (language) => {
     const { id } = await addToken(stage.server, { name: `limited-${language}` })
@@ -65,3 +67,97 @@ it.each(['zh', 'en'] as const)(
     expect(problems).toEqual([])
   },
 )
+
+const budgetWords = {
+  zh: { more: '更多操作', budgets: '预算', add: '添加预算', amount: '金额（美元）', window: '周期', day: '每天', save: '提交' },
+  en: {
+    more: 'More actions',
+    budgets: 'Budgets',
+    add: 'Add budget',
+    amount: 'Amount (US dollars)',
+    window: 'Window',
+    day: 'A day',
+    save: 'Submit',
+  },
+} as const
+
+it.each(
+  looks([
+    ['zh', 'dark', 390],
+    ['en', 'light', 1440],
+  ] as const),
+)('an owner sets a budget of their token, which an admin resets and overrides (%s, %s, %i)', async (language, scheme, width) => {
+  const say = budgetWords[language]
+  const name = `budgeted-${language}`
+  const { page, problems } = await stage.open('user', { language, scheme, width })
+  const { id } = await addTokenOf(page, name)
+  await go(page, '/token')
+  await page.getByRole('button', { name: `${say.more}: ${name}` }).click()
+  await page.getByRole('menuitem', { name: say.budgets, exact: true }).click()
+  await page.getByRole('button', { name: say.add }).click()
+  await page.getByRole('textbox', { name: say.amount }).fill('2.5')
+  await page.getByRole('combobox', { name: say.window }).click()
+  await page.getByRole('option', { name: say.day, exact: true }).click()
+  await expectFit(page, language, [name])
+  await page.getByRole('button', { name: say.save }).click()
+  await page.getByText('$2.50', { exact: false }).first().waitFor()
+  const [own] = await budgetsOf(id)
+  expect(own).toMatchObject({ scope: 'token', period: 'day', amount: 1_250_000, is_hard: true, shares: [80], set_by: 'owner' })
+  expect(problems).toEqual([])
+
+  const root = await stage.open('root', { language, scheme, width })
+  const window = stage.server.app.budgets.windowOf(
+    await stage.server.app.db
+      .selectFrom('budgets')
+      .selectAll()
+      .where('id', '=', own?.id ?? 0)
+      .executeTakeFirstOrThrow(),
+  )
+  const sum = { budget_id: own?.id ?? 0, start: window.start, charged: 1_200_000 }
+  await stage.server.app.db.insertInto('budget_sums').values(sum).execute()
+  await go(root.page, '/budgets')
+  await root.page.getByText(name).first().waitFor()
+  await expectFit(root.page, language, [name])
+  const act = async (zh: string, en: string) => {
+    await root.page.getByRole('button', { name: `${say.more}: ${name}` }).click()
+    await root.page.getByRole('menuitem', { name: language === 'zh' ? zh : en, exact: true }).click()
+  }
+  await act('临时金额', 'Override')
+  await root.page.getByRole('textbox', { name: say.amount }).fill('7')
+  await expectFit(root.page, language, [name])
+  await root.page.getByRole('button', { name: language === 'zh' ? '保存' : 'Save', exact: true }).click()
+  await root.page.getByRole('dialog').waitFor({ state: 'detached' })
+  await act('清零', 'Reset')
+  await root.page.getByRole('button', { name: language === 'zh' ? '清零' : 'Reset', exact: true }).click()
+  await root.page.getByRole('dialog').waitFor({ state: 'detached' })
+  expect(await budgetsOf(id)).toMatchObject([{ spent: 0, override: { amount: 3_500_000 } }])
+
+  await root.page.getByRole('button', { name: say.add }).click()
+  await root.page.getByRole('combobox', { name: language === 'zh' ? '用户' : 'User', exact: true }).click()
+  await root.page.getByRole('option', { name: /^user #/ }).waitFor()
+  await root.page.getByRole('option', { name: /^user #/ }).click()
+  await root.page.getByRole('button', { name: say.save }).click()
+  await root.page.getByRole('dialog').waitFor({ state: 'detached' })
+  const ofUsers = await stage.server.call<{ items: Budget[] }>('GET /api/budget/?scope=user')
+  expect(ofUsers.items[0]).toMatchObject({ subject_name: 'user', period: 'month', amount: 5_000_000, set_by: 'admin' })
+  expect(root.problems).toEqual([])
+})
+
+/** A token of the user whose page it is. */
+async function addTokenOf(page: Page, name: string): Promise<{ id: number }> {
+  await go(page, '/token')
+  const users = stage.server.app.db.selectFrom('users').select('id').where('username', '=', 'user')
+  const { id } = await users.executeTakeFirstOrThrow()
+  return page.evaluate(
+    async (given) => {
+      const body = JSON.stringify({ name: given.name, unlimited_quota: true })
+      const headers = { 'content-type': 'application/json', 'new-api-user': given.user }
+      return (await (await fetch('/api/token/', { method: 'POST', headers, body })).json()).data
+    },
+    { name, user: String(id) },
+  )
+}
+
+async function budgetsOf(tokenId: number): Promise<Budget[]> {
+  return (await stage.server.call<{ items: Budget[] }>(`GET /api/budget/?scope=token&subject=${tokenId}`)).items
+}

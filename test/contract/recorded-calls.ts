@@ -7,7 +7,7 @@ import type { Who } from './site.ts'
  */
 export interface RecordedCall {
   readonly call: string
-  /** Root where nothing is said. */
+  /** Root by default. */
   readonly as?: Who
   readonly body?: unknown
   readonly form?: FormName

@@ -8,13 +8,13 @@ import type { Who } from './site.ts'
 export interface RefusedCall {
   readonly code: ErrorCode
   readonly call: string
-  /** Root where nothing is said. */
+  /** Root by default. */
   readonly as?: Who
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   /** Options during the call; the earlier values are restored afterwards. */
   readonly options?: Readonly<Record<string, string>>
-  /** 200 where nothing is said: business failures keep the status of success. */
+  /** 200 by default: business failures keep the status of success. */
   readonly status?: number
   /** The two calls whose reason consoles read from `data`. */
   readonly reasonInData?: true
@@ -120,7 +120,7 @@ add('email_invalid', 'GET /api/reset_password?email=', nobody)
 add('reset_link_invalid', 'POST /api/user/reset', { ...nobody, body: { email: 'user@site.test', token: '' } })
 add('reset_link_invalid', 'POST /api/user/reset', { ...nobody, body: { email: 'user@site.test' } })
 
-// The own account
+// The caller's own account
 add('password_wrong', 'PUT /api/user/self', { ...user, body: { password: 'anotherone1', current_password: 'wrong' } })
 add('password_length', 'PUT /api/user/self', { ...user, body: { password: 'short', current_password: '$password' } })
 add('field_invalid', 'PUT /api/user/self', { ...user, body: { display_name: 'x'.repeat(21) } })

@@ -30,7 +30,7 @@ export type Who = 'nobody' | 'root' | Person
 
 export interface Sent {
   readonly call: string
-  /** Root where nothing is said. */
+  /** Root by default. */
   readonly as?: Who
   /** A text is sent unchanged. */
   readonly body?: unknown

@@ -6,7 +6,8 @@ import type { TestServer } from './app.ts'
 import { fuzzer } from './fuzz.ts'
 
 /** These would call out. */
-const left = /\/update|data\/check|test_mail|channel\/(test|fetch_models)|model_changes/
+const left =
+  /\/update|data\/check|test_mail|channel\/(test|fetch_models)|model_changes|destination\/:id\/test|quality_check\/:id\/run/
 
 /** The requests so far: their number, and the duration of the slowest reply. */
 export interface Fuzzed {

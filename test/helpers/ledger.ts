@@ -23,12 +23,15 @@ export interface TestLedger {
 
 const dropped = new WeakSet<TestDatabase>()
 
-export async function ledgerOf(database: TestDatabase, node?: string): Promise<TestLedger> {
+export async function ledgerOf(
+  database: TestDatabase,
+  { node, commitWaitMs }: { node?: string; commitWaitMs?: number } = {},
+): Promise<TestLedger> {
   if (!dropped.has(database)) onTestFinished(() => database.drop())
   dropped.add(database)
   const open = await database.open()
   const core = await testCore(open, node === undefined ? {} : { node })
-  const ledger = await openLedger(core)
+  const ledger = await openLedger(core, commitWaitMs)
   const { db } = core
   let closed = false
   const close = async () => {

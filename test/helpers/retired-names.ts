@@ -54,6 +54,11 @@ export const retiredNames: readonly RetiredNames[] = [
     ],
   },
   {
+    scope: 'src/server/bus',
+    files: ['sibling-news'],
+    exports: ['News', 'openPostgresNews', 'openRedisNews', 'openSiblingNews', 'readNews', 'writeNews'],
+  },
+  {
     scope: 'src/server/channels',
     files: [
       'place',
@@ -68,6 +73,7 @@ export const retiredNames: readonly RetiredNames[] = [
       'values',
     ],
     exports: [
+      'TrafficNews',
       'Place',
       'Asking',
       'ownMembers',
@@ -363,7 +369,7 @@ export function exportedNames(text: string): string[] {
   return [...declared, ...listed]
 }
 
-/** One line for each retired name that a source file still has or declares. */
+/** One message for each retired name that a source file still uses or declares. */
 export function retiredIn(sources: readonly Source[], lists: readonly RetiredNames[] = retiredNames): string[] {
   return lists.flatMap(({ scope, files, exports }) =>
     sources

@@ -26,7 +26,7 @@ export interface ReceivedMail {
 }
 
 export interface SmtpSettings {
-  /** 'starttls' offers the upgrade, 'tls' begins with it, 'none' knows nothing of it. */
+  /** 'starttls' offers the upgrade, 'tls' begins with it, 'none' does not offer it. */
   readonly security?: 'starttls' | 'tls' | 'none'
   /** If given, all other logins are refused. */
   readonly login?: { readonly user: string; readonly password: string }
@@ -93,7 +93,7 @@ class Session {
   #data: string | undefined
   #rest = ''
   #signedIn = false
-  /** Handles the next line if it is not a command. */
+  /** Handles the next line when it is data and not a command. */
   #next: ((line: string) => void) | undefined
 
   constructor(settings: SmtpSettings, record: Recorded) {

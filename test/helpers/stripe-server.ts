@@ -103,7 +103,7 @@ function newSession(stripe: FakeStripe, form: Record<string, string>): FakeSessi
   return session
 }
 
-/** Opening the page pays the session. */
+/** Opening the page pays for the session. */
 async function payPage(stripe: FakeStripe, id: string, response: ServerResponse): Promise<void> {
   const session = stripe.sessions.get(id) as (FakeSession & { success_url: string }) | undefined
   if (!session) return answer(response, 404, {})

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { startRedis } from '../helpers/redis-server.ts'
 import { addToken, requireBalancedBooks } from '../helpers/seed.ts'
 import { ask, chat, completion, countsInRedis, eventually, httpUpstream, patient, settledCharges, speak, stage } from './stage.ts'
@@ -26,7 +26,7 @@ async function announce(
   return { status: Number(text.slice(9, 12)), text }
 }
 
-eachDatabase('before a body is read', (_fresh, kind) => {
+anyDatabase('before a body is read', (_fresh, kind) => {
   it('a user with an exhausted balance is refused, and admitted as soon as it is topped up', async () => {
     const { server, token } = await stage(kind, await answering())
     expect((await ask(server, token.key, chat())).status).toBe(200)

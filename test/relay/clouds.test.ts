@@ -134,7 +134,7 @@ describe('a Chat caller of a model on Bedrock', () => {
     }
   })
 
-  it('sends a Bedrock API key as a bearer, unsigned', async () => {
+  it('sends a Bedrock API key as a bearer token, without a signature', async () => {
     const { url, asked } = await upstream(fixture('converse_text'))
     const { ask } = await bedrock(url, { key: 'bedrock-api-key-0123456789|us-east-1' })
     await ask(chat({ stream: true }))

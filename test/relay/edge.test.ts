@@ -3,7 +3,7 @@ import zlib, { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { wavOf } from '../../src/server/protocols/direct/wav.ts'
 import { serverOfTest } from '../helpers/app.ts'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { directStage, type ProgrammedReply } from './direct-stage.ts'
@@ -17,7 +17,7 @@ async function door() {
   return { upstream, ...(await stage('sqlite', upstream.url)) }
 }
 
-describe('errors of the door, in the dialect of the route', () => {
+describe('errors before authentication, in the dialect of the route', () => {
   interface Shape {
     readonly path: string
     readonly type: Record<number, string>
@@ -623,7 +623,7 @@ describe('lists of models', () => {
   })
 })
 
-eachDatabase('a caller who leaves before they are known', (_fresh, kind) => {
+anyDatabase('a caller who leaves before they are known', (_fresh, kind) => {
   it('is forgotten, whether their request had come in whole or in part', async () => {
     const upstream = await upstreamOfTest()
     const { server, token } = await stage(kind, upstream.url)

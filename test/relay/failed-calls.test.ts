@@ -5,6 +5,7 @@ import { runPurges } from '../../src/server/usage/purge.ts'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
 import { eachDatabase } from '../helpers/databases.ts'
+import { endedCall } from '../helpers/ended-call.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { caller, live, realtimeUpstream } from './realtime-stage.ts'
 import {
@@ -300,13 +301,8 @@ eachDatabase('the log of failed calls', (_fresh, kind) => {
     const { app } = server
     const away = { selectFrom: () => { throw Object.assign(new Error('Connection terminated'), { code: 'ECONNREFUSED' }) } } // biome-ignore format: one line
     const broken = new FailedCalls({ ...app, db: away as unknown as typeof app.db })
-    const row = (nth: number) => ({
-      user_id: 1,
-      created_at: 1,
-      request_id: `flood-${nth}`,
-      other: { status: 500, code: '', dialect: '', format: '', path: '', use_time_ms: 0, bytes_in: 0, bytes_out: 0, address: '', user_agent: '' }, // biome-ignore format: one line
-    })
-    for (let nth = 0; nth < waitingMax + 500; nth++) broken.note({ status: 500, userId: 1 }, () => row(nth))
+    const failed = endedCall({ status: 500, failure: { code: 'x', message: { zh: 'x', en: 'x' }, inStream: false } })
+    for (let nth = 0; nth < waitingMax + 500; nth++) broken.callEnded({ ...failed, id: `flood-${nth}` })
     expect(await metric(server, 'sluice_failed_call_rows_waiting')).toBe(waitingMax)
     expect(await metric(server, 'sluice_failed_call_rows_total{outcome="dropped"}')).toBe(500)
     await broken.close()

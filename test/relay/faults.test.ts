@@ -25,7 +25,7 @@ eachDatabase('a request that goes wrong', (_fresh, kind) => {
     expect(server.app.ledger.openHolds).toBe(0)
   }
 
-  it('bad input at the door gets the right status in the dialect, and reaches no upstream', async () => {
+  it('invalid input gets the right status in the dialect, and reaches no upstream', async () => {
     const { server, upstream, token } = await stage()
     const cases: [unknown, number, RegExp][] = [
       ['', 400, /empty/],

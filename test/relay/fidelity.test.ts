@@ -127,7 +127,7 @@ describe('answers that pass through', () => {
 })
 
 describe('refusals of an upstream', () => {
-  it('[259] [260] that are the caller’s own mistake keep their code, and no other channel is asked', async () => {
+  it('[259] [260] that are mistakes of the caller keep their code, and no other channel is tried', async () => {
     for (const code of ['content_filter', 'context_length_exceeded']) {
       const refusing = await answering(
         JSON.stringify({ error: { message: 'It is too long', type: 'invalid_request_error', code } }),

@@ -5,7 +5,7 @@ import { parseAst, Visitor } from 'vite'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 describe('the path of a streamed chat to its first upstream byte', () => {
-  it('passes at most 20 files of the relay and waits at most 5 times', async () => {
+  it('passes at most 20 files of the relay and waits at most twice', async () => {
     const coverage = startCoverage()
     vi.resetModules()
     const { chat, httpUpstream, stage } = await import('./stage.ts')
@@ -30,7 +30,7 @@ describe('the path of a streamed chat to its first upstream byte', () => {
     expect(files).toContain('upstream/http-exchange.ts')
     expect(files.length, files.join('\n')).toBeLessThanOrEqual(20)
     expect(waits.join('\n')).toContain('readBody()')
-    expect(waits.length, waits.join('\n')).toBeLessThanOrEqual(5)
+    expect(waits.length, waits.join('\n')).toBeLessThanOrEqual(2)
   })
 })
 

@@ -270,7 +270,7 @@ describe('small ways of vendors', () => {
     expect(told.events).toHaveLength(3)
   })
 
-  it("a usage in a vendor's own member reaches callers that do not stream", async () => {
+  it('a usage in a vendor-specific member is returned to callers without a stream', async () => {
     const last = { ...piece({}, 'stop'), usage: undefined, x_groq: { id: 'r', usage } }
     const { suffix, ...channel } = channels.chat
     const url = await upstream([piece({ content: 'Rye.' }), last, done])
@@ -334,7 +334,7 @@ describe('a complete message whose only text is marked as thought', () => {
     expect(textsOf(await answer('messages', 'gemini', [generated([thought('Rye.')], 'STOP')]))).toBe('Rye.')
   })
 
-  it('has none where more is said, called or missing', async () => {
+  it('has none when other text, a call or nothing follows', async () => {
     const both = await answer('messages', 'chat', completed(marked('<thought>Hm.</thought>Rye.')))
     expect(both.json.content).toMatchObject([
       { type: 'thinking', thinking: 'Hm.' },

@@ -304,7 +304,7 @@ describe('a Gemini stream that passes through', () => {
 describe('refusals by Gemini', () => {
   const failing = (body: string, status: number) => gemini((response) => json(response, body, status))
 
-  it('[255] its refused key is the trouble of the channel: another one answers, and the caller sees nothing of it', async () => {
+  it('[255] a refused key is a fault of the channel: another channel answers, and the caller gets no error', async () => {
     const bad = await failing(fixture('error_400.json'), 400)
     const good = await answering('text.sse')
     const { server, ask, path } = await door(bad.url, { priority: 10 })
@@ -321,7 +321,7 @@ describe('refusals by Gemini', () => {
     expect([answer.status, JSON.parse(answer.text).error.status]).toEqual([503, 'UNAVAILABLE'])
   })
 
-  it('[257] says when a retry is welcome', async () => {
+  it('[257] reports the time after which to retry', async () => {
     const error = {
       code: 429,
       message: 'quota',

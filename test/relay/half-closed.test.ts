@@ -16,7 +16,7 @@ import {
   stage,
 } from './stage.ts'
 
-// Callers who end their side of the connection behind the request (FIN): docs/decisions/0024-half-closed-callers.md.
+// Callers that close their side of the connection after the request (FIN): docs/decisions/0024-half-closed-connections.md.
 
 const speech = { path: '/v1/audio/speech', body: { model: 'tts-1', input: 'four', voice: 'alloy' } }
 const sound = Buffer.alloc(64, 'sound-bytes ')

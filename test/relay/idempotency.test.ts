@@ -165,7 +165,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     expect(upstream.journal).toHaveLength(0)
   })
 
-  it('gives all waiting callers the failure of the first, and stores nothing of it', async () => {
+  it('gives all waiting callers the failure of the first, and does not store it', async () => {
     const { server, upstream, once: send } = await staged(kind)
     const { open, whenOpen } = gate()
     upstream.program(model, whenOpen({ status: 500 }))

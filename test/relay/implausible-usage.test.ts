@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Log, LogOther } from '../../src/contract/entities/log.ts'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 import { chat, completion, event, httpUpstream, piece, settledCharges, stage } from './stage.ts'
 
@@ -11,7 +11,7 @@ const usageOf = (prompt_tokens: number, completion_tokens: number, more: object 
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens, ...more }
 }
 
-eachDatabase('usage above what a request can have', (_fresh, kind) => {
+anyDatabase('usage above what a request can have', (_fresh, kind) => {
   async function reporting(usage: object, setting: object = {}) {
     const url = await httpUpstream((request, response) => {
       let body = ''

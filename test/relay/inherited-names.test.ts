@@ -43,7 +43,7 @@ const channels: Readonly<Record<string, Kind>> = {
 }
 
 /** In the ordinary run every place of a request goes to one channel in so many; in torture to each. */
-const channelsPerPlace = 3
+const channelsPerPlace = 6
 
 /** A model that has a channel and no price, as the names have. */
 const unpriced = 'model-without-a-price'

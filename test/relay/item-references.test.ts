@@ -2,7 +2,7 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, jsonSchema, type ModelMessage, stepCountIs, streamText, tool } from 'ai'
 import { expect, it, onTestFinished } from 'vitest'
 import { startServer } from '../helpers/app.ts'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, requireBalancedBooks } from '../helpers/seed.ts'
 import { json, vendor } from './responses-vendor.ts'
 import { ask as askServer, claude, httpUpstream, model, settledCharges, stage } from './stage.ts'
@@ -56,7 +56,7 @@ async function claudeUpstream() {
 const said = ({ messages }: Sent) =>
   messages.map(({ role, content }) => `${role}: ${content.map((part) => part.text ?? part.type).join(', ')}`)
 
-eachDatabase('an item that a request only refers to', (_fresh, kind) => {
+anyDatabase('an item that a request only refers to', (_fresh, kind) => {
   for (const streams of [false, true])
     it(`is replaced from the stored turns: the Vercel AI SDK continues, ${streams ? 'streamed' : 'whole'}, with a channel that stores nothing`, async () => {
       const { url, asked } = await claudeUpstream()

@@ -3,7 +3,7 @@ import OpenAI6 from 'openai-6'
 import { expect, it } from 'vitest'
 import { settlePendingResponses } from '../../src/server/relay/stored-responses/pending-responses.ts'
 import type { TestServer } from '../helpers/app.ts'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { vendor } from './responses-vendor.ts'
 import { ask, eventually, model, settledCharges, stage } from './stage.ts'
@@ -37,7 +37,7 @@ async function secondUser(server: TestServer): Promise<{ key: string }> {
   return token
 }
 
-eachDatabase('a response that its upstream keeps', (_fresh, kind) => {
+anyDatabase('a response that its upstream keeps', (_fresh, kind) => {
   for (const [name, Client] of clients) {
     it(`is read, listed and removed through ${name} where it was made, and none of that is charged`, async () => {
       const provider = await vendor()
@@ -165,7 +165,7 @@ eachDatabase('a response that its upstream keeps', (_fresh, kind) => {
   })
 })
 
-eachDatabase('a response in the background', (_fresh, kind) => {
+anyDatabase('a response in the background', (_fresh, kind) => {
   const open = async (server: TestServer) => (await server.app.db.selectFrom('open_responses').selectAll().execute()).length
   const due = (server: TestServer) => server.app.db.updateTable('open_responses').set({ ask_at: 0 }).execute()
   const settleNow = async (server: TestServer) => {

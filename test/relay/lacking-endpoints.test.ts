@@ -123,7 +123,7 @@ describe('an endpoint that the upstream of a channel lacks', () => {
     expect(host.asked[0]).toBe(responses)
   })
 
-  it('may be said by hand, and is then never asked for', async () => {
+  it('can be set by an admin, and is then never called', async () => {
     const host = await chatHost(html)
     const setting = JSON.stringify({ lacks_endpoints: ['responses', 'completions'] })
     const { ask } = await stage('sqlite', host.url, { channel: { setting } })

@@ -6,7 +6,7 @@ import { WebSocket } from 'ws'
 import { siteHeader } from '../../src/server/channels/site-hops.ts'
 import { isVendorAddress } from '../../src/server/providers/vendor-address.ts'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
@@ -68,7 +68,7 @@ function refusalOf(url: string, headers: Record<string, string>): Promise<number
   })
 }
 
-eachDatabase('a channel that leads back to its own site', (_fresh, kind) => {
+anyDatabase('a channel that leads back to its own site', (_fresh, kind) => {
   it('is called once, gets a plain error, holds nothing and stays enabled', async () => {
     const { server, channelId, ask } = await circle(kind)
     const answer = await ask(chat())

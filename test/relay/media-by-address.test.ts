@@ -11,7 +11,7 @@ const seen = {
 }
 
 anyDatabase('media by address', (_fresh, kind) => {
-  /** A site of images, and vendors of which the first `failing` calls fail. Images are answered when so many are asked for. */
+  /** A site of images, and vendors of which the first `failing` calls fail. Images are returned when this number is requested. */
   async function open({ failing = 0, together = 1, image = (_path: string): string => 'PNG' } = {}) {
     const waiting: (() => void)[] = []
     const site = { fetched: [] as string[], running: 0, most: 0, asked: [] as string[] }

@@ -72,7 +72,7 @@ describe.runIf(process.platform === 'linux')('memory of media by address', () =>
   it('twenty addresses of twenty megabytes grow a node by at most 200 MB, once and ten times at once', async () => {
     const site = await openSite()
     expect((await ask(site, 1, 1)).status).toBe(200)
-    // On a busy machine some of the ten wait for room until they are told to retry.
+    // On a busy machine some of the ten wait for memory until they get a 503 with `retry-after`.
     const refused = [expect.toBeOneOf([400, 503]), expect.stringMatching(/larger than 64 MB together|server is busy/)]
     for (const times of [1, 10]) {
       const grown = await memoryGrowth(server.pid, async () => {

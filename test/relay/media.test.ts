@@ -140,7 +140,7 @@ anyDatabase('calls that are no conversation', (_fresh, kind) => {
     expect(logs.map(({ quota }) => quota)).toEqual([1500])
   })
 
-  it('[235] speech passes byte for byte, charged by the character; JSON in its place is an error', async () => {
+  it('[235] speech passes byte for byte, charged by the character; JSON instead is an error', async () => {
     const sound = Buffer.from(Array.from({ length: 100_000 }, (_, at) => (at * 7) % 256))
     const { server, token } = await open('tts-1', (path) =>
       path.includes('speech') ? { type: 'audio/mpeg', body: sound } : { type: 'application/json', body: '{}' },

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel } from '../helpers/seed.ts'
 import { stage } from './stage.ts'
 
 const seconds = (date: string) => Date.parse(date) / 1000
 
-eachDatabase('the lists of models', (_fresh, kind) => {
+anyDatabase('the lists of models', (_fresh, kind) => {
   async function lists(models: string, channel: Record<string, unknown> = {}) {
     const { server, token } = await stage(kind, 'http://127.0.0.1:9', { channel: { models, ...channel } })
     const get = async (path: string, headers: Record<string, string> = {}) =>

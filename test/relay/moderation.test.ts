@@ -309,7 +309,7 @@ describe('in each format of callers', () => {
     }
   })
 
-  it('answers of several choices are checked each for itself, also when their pieces alternate', async () => {
+  it('each choice of an answer is checked separately, even when their pieces alternate', async () => {
     const of = (index: number, content: string) =>
       event({
         id: 'c',

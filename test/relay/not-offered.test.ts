@@ -124,7 +124,7 @@ describe("files, batches and other endpoints that are not offered answer 501 in 
   })
 })
 
-describe('an address that is almost right', () => {
+describe('a misspelled path', () => {
   const send = async (method: string, path: string, headers: Record<string, string> = {}) => {
     const response = await fetch(server.url + path, { method, headers: { authorization: `Bearer ${key}`, ...headers } })
     return { status: response.status, type: response.headers.get('content-type'), json: await response.json() }

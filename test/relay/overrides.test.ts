@@ -71,7 +71,7 @@ describe('the settings of a channel', () => {
     expect(realtime.handshakes[0]?.headers).toMatchObject({ authorization: 'Token live-key', 'x-team': 'blue' })
   })
 
-  it('give instructions in the dialect that the upstream is asked in', async () => {
+  it('give instructions in the format of the upstream request', async () => {
     const own = await open({ system_prompt: 'be kind' })
     await own.ask(chat())
     expect(own.last()?.json.messages[0]).toEqual({ role: 'system', content: 'be kind' })

@@ -4,6 +4,7 @@ import type { LogOther } from '../../src/contract/entities/log.ts'
 import { readFactors } from '../../src/contract/log-factors.ts'
 import type { DatabaseKind } from '../helpers/databases.ts'
 import { books } from '../helpers/seed.ts'
+import { sharedStages } from './shared-stage.ts'
 import { httpUpstream, stage } from './stage.ts'
 
 /** An upstream that answers everything with this, whole or as the events of a stream, and keeps the bodies that it was sent. */
@@ -27,22 +28,31 @@ export async function vendor(reply: object | (() => { type: string; text: string
 /** One unit a token, in and out. */
 export const prices = { 'gpt-5': 1, 'gpt-x': 1, 'claude-opus-4-6': 1, 'claude-haiku-4-5': 1, 'gemini-2.5-pro': 1 }
 
+const models = Object.keys(prices)
+const options = { ModelRatio: prices, CompletionRatio: Object.fromEntries(models.map((model) => [model, 1])) }
+
 /** A server whose models cost one unit a token; `last` is the newest row, recomputed from its own factors. */
 export async function scene(kind: DatabaseKind, url: string, channel: Record<string, unknown> = {}) {
-  const models = Object.keys(prices)
   const staged = await stage(kind, url, { channel: { models: models.join(','), ...channel } })
   const set = (key: string, value: unknown) => staged.server.call('PUT /api/option/', { key, value: JSON.stringify(value) })
-  await set('ModelRatio', prices)
-  await set('CompletionRatio', Object.fromEntries(models.map((model) => [model, 1])))
-  const last = async () => {
-    const { logs } = await books(staged.server)
-    const row = logs.at(-1)
-    const other = JSON.parse(row?.other ?? '{}') as LogOther
-    const bill = billOf({ quota: row?.quota ?? -1, factors: readFactors(row?.other ?? '') })
-    expect(bill).toMatchObject({ agrees: true })
-    return { quota: row?.quota, tokens: [row?.prompt_tokens, row?.completion_tokens], other }
+  for (const [key, value] of Object.entries(options)) await set(key, value)
+  return { ...staged, set, last: async () => recomputed((await books(staged.server)).logs.at(-1)) }
+}
+
+/** The same on one server for the tests of a file that set no options. */
+export function sharedScenes() {
+  const sharedStage = sharedStages('sqlite', options)
+  return async (url: string, channel: Record<string, unknown> = {}) => {
+    const staged = await sharedStage(url, { models: models.join(','), ...channel })
+    return { ...staged, last: async () => recomputed((await staged.logs()).at(-1)) }
   }
-  return { ...staged, set, last }
+}
+
+function recomputed(row: Awaited<ReturnType<typeof books>>['logs'][number] | undefined) {
+  const other = JSON.parse(row?.other ?? '{}') as LogOther
+  const bill = billOf({ quota: row?.quota ?? -1, factors: readFactors(row?.other ?? '') })
+  expect(bill).toMatchObject({ agrees: true })
+  return { quota: row?.quota, tokens: [row?.prompt_tokens, row?.completion_tokens], other }
 }
 
 /** Events of a stream. */

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { scene, streamed, vendor } from './paid-stage.ts'
+import { scene, sharedScenes, streamed, vendor } from './paid-stage.ts'
+
+const sharedScene = sharedScenes()
 
 const unitsOf = (usd: number) => usd * 500_000
 
@@ -43,7 +45,7 @@ describe('tools of Responses that are billed by the piece', () => {
     ],
   ])('%j with %j cost their price beside the tokens', async (tools, output, usd) => {
     const { url } = await vendor(reply(output))
-    const { ask, last } = await scene('sqlite', url)
+    const { ask, last } = await sharedScene(url)
     const { status, text } = await ask(request(...tools), '/v1/responses')
     expect(status, text).toBe(200)
     expect((await last()).quota).toBe(111 + Math.ceil(unitsOf(usd)))
@@ -98,7 +100,7 @@ describe('tools of Responses that are billed by the piece', () => {
       { type: 'response.output_text.delta', item_id: 'm', output_index: 4, content_index: 0, delta: 'ok' },
     ]
     const { url } = await vendor(() => streamed(events, '', true))
-    const { ask, last } = await scene('sqlite', url)
+    const { ask, last } = await sharedScene(url)
     const tools = [
       { type: 'image_generation' },
       { type: 'web_search' },
@@ -168,7 +170,7 @@ describe('tools of Messages that are billed by the piece', () => {
     ],
   ])('%j cost their price beside the tokens', async (tools, usage, more, usd) => {
     const { url } = await vendor(reply(usage, more))
-    const { ask, last } = await scene('sqlite', url, { type: 14 })
+    const { ask, last } = await sharedScene(url, { type: 14 })
     expect((await ask(request(tools), '/v1/messages')).status).toBe(200)
     expect((await last()).quota).toBe(111 + unitsOf(usd))
   })
@@ -185,7 +187,7 @@ describe('tools of Messages that are billed by the piece', () => {
       { type: 'content_block_delta', index: 3, delta: { type: 'text_delta', text: 'ok' } },
     ]
     const { url } = await vendor(() => streamed(events, '', true))
-    const { ask, last } = await scene('sqlite', url, { type: 14 })
+    const { ask, last } = await sharedScene(url, { type: 14 })
     await ask(request([runs, { type: 'web_search_20250305', name: 'web_search' }], { stream: true }), '/v1/messages')
     const { quota, tokens, other } = await last()
     expect(other).toMatchObject({ interrupted: 'upstream', searches: 2, tool_calls: { code_execution: 1 } })
@@ -194,7 +196,7 @@ describe('tools of Messages that are billed by the piece', () => {
 
   it('and an adviser whose model has no price are refused by name in the form of the dialect', async () => {
     const { url, asked } = await vendor(reply())
-    const { ask } = await scene('sqlite', url, { type: 14 })
+    const { ask } = await sharedScene(url, { type: 14 })
     const unknown = await ask(request([{ type: 'telescope_20270101', name: 'telescope' }]), '/v1/messages')
     expect([unknown.status, JSON.parse(unknown.text)]).toMatchObject([
       400,
@@ -261,7 +263,7 @@ describe('tools of Gemini that are billed by the piece', () => {
     [[{ codeExecution: {} }, { urlContext: {} }, { functionDeclarations: [] }], {}, 0],
   ])('%j with %j cost their price beside the tokens', async (tools, grounding, usd) => {
     const { url } = await vendor(reply(grounding))
-    const { ask, last } = await scene('sqlite', url, { type: 24 })
+    const { ask, last } = await sharedScene(url, { type: 24 })
     const body = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], tools }
     expect((await ask(body, '/v1beta/models/gemini-2.5-pro:generateContent')).status).toBe(200)
     expect((await last()).quota).toBe(111 + unitsOf(usd))
@@ -269,7 +271,7 @@ describe('tools of Gemini that are billed by the piece', () => {
 
   it('are refused by name when they have no price', async () => {
     const { url, asked } = await vendor(reply({}))
-    const { ask } = await scene('sqlite', url, { type: 24 })
+    const { ask } = await sharedScene(url, { type: 24 })
     const body = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], tools: [{ parallelAiSearch: {} }] }
     const { status, text } = await ask(body, '/v1beta/models/gemini-2.5-pro:generateContent')
     expect([status, text]).toEqual([400, expect.stringContaining('parallel_ai_search')])

@@ -106,7 +106,7 @@ anyDatabase('a conversation in Messages that another vendor answered', (_fresh, 
     await requireBalancedBooks(server)
   })
 
-  it('is asked once more without any thoughts when Claude refuses their signatures', async () => {
+  it('is sent again without any reasoning when Claude refuses the signatures', async () => {
     const { url, asked } = await claudeUpstream()
     const { server, ask } = await stage(kind, url, { channel: { type: 14, models: claude } })
     const thought = (signature: string) => ({ type: 'thinking', thinking: 'I look it up.', signature })
@@ -127,7 +127,7 @@ anyDatabase('a conversation in Messages that another vendor answered', (_fresh, 
     await requireBalancedBooks(server)
   })
 
-  it('is asked once only when there are no thoughts to leave out, and no third time', async () => {
+  it('is sent only once when there is no reasoning to leave out', async () => {
     const { url, asked } = await claudeUpstream(() => false)
     const { ask } = await stage(kind, url, { channel: { type: 14, models: claude } })
     const plain = [question, { role: 'assistant', content: [call] }, result]

@@ -91,7 +91,7 @@ anyDatabase('images', (_fresh, kind) => {
     })
   })
 
-  it('a blocked prompt is the mistake of the caller: no other channel is asked, and nothing is charged', async () => {
+  it('a blocked prompt is a mistake of the caller: no other channel is tried, and nothing is charged', async () => {
     const blocked = await directStage(kind, () => ({ json: { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } } }), {
       channel: { type: 24, models: 'gemini-image', priority: 10 },
       prices: { 'gemini-image': 0.04 },
@@ -107,7 +107,7 @@ anyDatabase('images', (_fresh, kind) => {
     expect(await settledCharges(blocked.server)).toEqual([])
   })
 
-  it('Imagen is asked by its own method, four at a time', async () => {
+  it('Imagen is called by its own method, four at a time', async () => {
     const { server, ask, heard } = await directStage(
       kind,
       ({ body }) => {
@@ -194,7 +194,7 @@ anyDatabase('images', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('an address inside the own network is not fetched', async () => {
+  it('an address inside the network of the server is not fetched', async () => {
     const { server, ask, url, heard } = await directStage(
       kind,
       () => ({ json: { created: 1, data: [{ url: `${url}/secret` }] } }),

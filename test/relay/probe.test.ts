@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Channel, ChannelKey } from '../../src/contract/entities/channel.ts'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, books } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { httpUpstream } from './stage.ts'
@@ -107,7 +107,7 @@ describe('the test of a channel', () => {
   })
 })
 
-eachDatabase('a test that passes', (_fresh, kind) => {
+anyDatabase('a test that passes', (_fresh, kind) => {
   it('enables automatically disabled channels, if the options say so', async () => {
     const server = await serverOfTest(kind)
     const upstream = await upstreamOfTest()

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { billOf } from '../../src/contract/bill.ts'
 import type { LogOther } from '../../src/contract/entities/log.ts'
 import { readFactors } from '../../src/contract/log-factors.ts'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, completion, settledCharges, stage } from './stage.ts'
@@ -18,7 +18,7 @@ const used = (prompt_tokens: number, completion_tokens: number, cached_tokens = 
     },
   })
 
-eachDatabase('a model that only public data prices', (_fresh, kind) => {
+anyDatabase('a model that only public data prices', (_fresh, kind) => {
   async function priced() {
     const upstream = await upstreamOfTest()
     const { server, ...rest } = await stage(kind, upstream.url, { channel: { models: stepped } })

@@ -78,7 +78,7 @@ eachDatabase('a realtime session', (fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('stops with the server: a running answer ends and is charged, the caller is asked to reconnect', async () => {
+  it('stops with the server: a running answer ends and is charged, the caller gets a request to reconnect', async () => {
     const upstream = await realtimeUpstream(answeringFirst())
     const database = await freshDatabase(kind, 'started')
     const server = await startServer(kind, { database })

@@ -157,7 +157,7 @@ export function caller(
   }
 }
 
-/** The official SDK. It only knows encrypted addresses; the connection beneath is a plain one all the same. */
+/** The official SDK. It accepts only encrypted URLs; the connection beneath is nevertheless a plain one. */
 export function sdk(url: string, key: string, model = live): OpenAIRealtimeWS {
   const client = new OpenAI({ apiKey: key, baseURL: `${url}/v1` })
   const { port, hostname } = new URL(url)

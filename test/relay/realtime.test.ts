@@ -256,7 +256,7 @@ describe('the handshake of a realtime session', () => {
     await requireBalancedBooks(server)
   })
 
-  it('knows the addresses of other hosts: Azure, old and new, and xAI', async () => {
+  it('uses the URLs of other hosts: Azure, old and new, and xAI', async () => {
     const upstream = await realtimeUpstream(answering())
     const paths: (string | undefined)[] = []
     for (const [type, base] of [

@@ -136,7 +136,7 @@ anyDatabase('Responses over a WebSocket', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('stops with the server: the running turn ends and is charged, the caller is asked to reconnect', async () => {
+  it('stops with the server: the running turn ends and is charged, the caller gets a request to reconnect', async () => {
     const upstream = await waiting()
     const database = await freshDatabase(kind, 'started')
     const server = await startServer(kind, { database })

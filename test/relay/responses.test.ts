@@ -114,7 +114,7 @@ describe('a stream in Responses', () => {
     })
   })
 
-  it('hears the text of a stream that broke off, for a count', () => {
+  it('counts the text of a stream that was cut off', () => {
     const events = fixture('reasoning.sse').split('\n\n').slice(0, -2).join('\n\n')
     expect(pass([Buffer.from(`${events}\n\n`)]).text).toBe('Comparing two ports.Rye is higher.')
     expect(pass([Buffer.from(fixture('function_call.sse'))]).text).toBe('get_tide{"port":"Rye"}')
@@ -153,7 +153,7 @@ anyDatabase('a call of Responses', (_fresh, kind) => {
     expect((await books(server)).logs[0]).toMatchObject({ prompt_tokens: 30, completion_tokens: 44 })
   })
 
-  it('[197] is refused without anything to read, at the door', async () => {
+  it('[197] is refused without an input, before any upstream', async () => {
     const { asked, ask } = await staged(fixture('nonstream.json'), { type: 'application/json' })
     const cases: [unknown, string][] = [
       [{ model }, 'input'],

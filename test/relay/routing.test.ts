@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Channel, ChannelKey } from '../../src/contract/entities/channel.ts'
 import { type ServerSettings, serverOfTest, type TestServer } from '../helpers/app.ts'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase, eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { type Answer, type Entry, type Program, upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, eventually, model } from './stage.ts'
@@ -31,7 +31,7 @@ async function open(kind: 'sqlite' | 'postgres', more: ServerSettings = {}) {
   return { server, token, add, ask: (more: Record<string, unknown> = {}) => ask(server, token.key, chat(more)) }
 }
 
-eachDatabase('several keys in one channel', (_fresh, kind) => {
+anyDatabase('several keys in one channel', (_fresh, kind) => {
   const several = { key: keys.join('\n'), multi_key: true }
 
   it('a fault of a key is answered by another key of the same channel, and the bad key goes', async () => {
@@ -100,14 +100,14 @@ describe('a channel that fails', () => {
     expect([first.upstream.journal.length, second.upstream.journal.length]).toEqual([8, 8])
   })
 
-  it('is asked all the same when it is the only one', async () => {
+  it('is called nevertheless when it is the only one', async () => {
     const stage = await open('sqlite')
     const { upstream } = await stage.add({}, { status: 500 })
     for (let time = 0; time < 8; time++) expect((await stage.ask()).status).toBe(502)
     expect(upstream.journal).toHaveLength(8)
   })
 
-  it('is asked again at once when its address was changed', async () => {
+  it('is called again at once when its base URL was changed', async () => {
     const stage = await open('sqlite')
     const { id } = await stage.add({ priority: 5, key: 'k-1' }, { status: 500 })
     await stage.add()
@@ -119,7 +119,7 @@ describe('a channel that fails', () => {
     expect(good.journal).toHaveLength(1)
   })
 
-  it('that asked for a pause is skipped for that model, and the caller gets the time to wait', async () => {
+  it('with a `retry-after` is skipped for that model, and the caller gets the remaining time', async () => {
     let nowMs = Date.now()
     const stage = await open('sqlite', { now: () => nowMs })
     let isBusy = true

@@ -84,7 +84,7 @@ anyDatabase('a refusal that another wording avoids', (_fresh, kind) => {
     expect(bodies.map((body) => JSON.stringify(body).includes('signature'))).toEqual([true, false])
   })
 
-  it('is tried once more only, and any other refusal not at all', async () => {
+  it('is repeated only once, and no other refusal is', async () => {
     const stubborn = await open(() => ({ refuse: 'stream_options are wrong whatever you do' }))
     expect((await stubborn.ask(chat({ stream: true }))).status).toBe(400)
     expect(stubborn.bodies).toHaveLength(2)

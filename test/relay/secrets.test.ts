@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { serverOfTest } from '../helpers/app.ts'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { testLogger } from '../helpers/logger.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { type Program, upstreamOfTest } from '../helpers/upstream.ts'
@@ -25,7 +25,7 @@ const organization = 'org-canary-organisation'
 const prompt = 'canary words of the caller'
 const answerText = 'canary words of the model'
 
-eachDatabase('secrets', (_fresh, kind) => {
+anyDatabase('secrets', (_fresh, kind) => {
   it('[T237] of channels, callers and conversations are in no log, error, answer or log row after any failure', async () => {
     const lines: string[] = []
     const logger = testLogger('trace', (line) => void lines.push(line))

@@ -7,10 +7,10 @@ import { ask, model, settledCharges, upstreamKey } from './stage.ts'
 const groupsMax = 500
 
 /**
- * One server for the tests of a file, or of a part of it, that set neither options nor the clock. Each stage on it has its own group, channel and
- * token, and sees only its own charges.
+ * One server for the tests of a file, or of a part of it, that set neither the clock nor options beside these of all. Each stage on it has its own
+ * group, channel and token, and sees only its own charges.
  */
-export function sharedStages(kind: DatabaseKind = 'sqlite') {
+export function sharedStages(kind: DatabaseKind = 'sqlite', options: Readonly<Record<string, unknown>> = {}) {
   let server: TestServer
   let stages = 0
 
@@ -20,6 +20,8 @@ export function sharedStages(kind: DatabaseKind = 'sqlite') {
     const ofEach = <Value>(value: Value) => JSON.stringify(Object.fromEntries(groups.map((group) => [group, value])))
     await server.call('PUT /api/option/', { key: 'GroupRatio', value: ofEach(1) })
     await server.call('PUT /api/option/', { key: 'UserUsableGroups', value: ofEach('one test') })
+    for (const [key, value] of Object.entries(options))
+      await server.call('PUT /api/option/', { key, value: JSON.stringify(value) })
   })
   afterAll(() => server.stop())
 

@@ -81,7 +81,7 @@ anyDatabase('speech', (_fresh, kind) => {
     expect(logs).toHaveLength(2)
   })
 
-  it('[235] an error in JSON where sound was asked for is an error: another channel is asked, and nothing charged for it', async () => {
+  it('[235] a JSON error instead of audio is an error: another channel is tried, and it is not charged', async () => {
     const bad = await directStage(kind, () => ({ json: { error: { message: 'no voice' } } }), {
       channel: { models: 'tts-1', priority: 10 },
     })
@@ -149,7 +149,7 @@ anyDatabase('recordings', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[275] Gemini writes them down, for callers of JSON, of text and of a stream', async () => {
+  it('[275] Gemini transcribes them, for requests for JSON, for text and for a stream', async () => {
     const reply = {
       candidates: [{ content: { parts: [{ audioTranscription: { text: 'High tide' } }] }, finishReason: 'STOP' }],
       usageMetadata: {

@@ -126,7 +126,7 @@ it('[T230] a second signal makes a process report to its callers, charge them, a
   await booksAfter('sqlite', database, async (next) => expect(await settledCharges(next)).toHaveLength(1))
 })
 
-it('a caller whose WebSocket was refused, and who keeps writing, is disconnected and does not delay a stop', async () => {
+it('a caller that keeps writing after its WebSocket was refused is disconnected and does not delay a stop', async () => {
   const server = await startServer('sqlite')
   const caller = speak(
     server,

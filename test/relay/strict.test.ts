@@ -168,7 +168,7 @@ describe('nested members that another protocol cannot represent', () => {
     expect(noted.flat().sort()).toEqual(cases.flatMap(([dialect, name]) => (dialect === 'chat' ? [] : [name])).sort())
   })
 
-  it('are none where a request says nothing more than others do', async () => {
+  it('are none when the additional members only repeat others', async () => {
     const url = await httpUpstream((request, response) => {
       request.resume()
       response.writeHead(200, { 'content-type': 'application/json' }).end(completion())

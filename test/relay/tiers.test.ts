@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { addToken, requireBalancedBooks } from '../helpers/seed.ts'
-import { prices, scene, streamed, vendor } from './paid-stage.ts'
+import { prices, scene, sharedScenes, streamed, vendor } from './paid-stage.ts'
 import { ask as send } from './stage.ts'
+
+const sharedScene = sharedScenes()
 
 const chatReply = (more: object = {}) => ({
   id: 'c',
@@ -27,7 +29,7 @@ describe('a tier of Chat', () => {
     ['default', 'default', 111, undefined],
   ])('asked %s and served %s is charged as served, never more than the requested tier', async (asked, served, quota, factor) => {
     const { url, asked: bodies } = await vendor(chatReply(served ? { service_tier: served } : {}))
-    const { ask, last } = await scene('sqlite', url)
+    const { ask, last } = await sharedScene(url)
     const { status } = await ask(chat(asked ? { service_tier: asked } : {}))
     expect(status).toBe(200)
     expect(bodies[0]?.service_tier).toBe(asked)
@@ -55,14 +57,14 @@ describe('a tier of Chat', () => {
         'data: [DONE]\n\n',
       ),
     )
-    const { ask, last } = await scene('sqlite', url)
+    const { ask, last } = await sharedScene(url)
     await ask(chat({ service_tier: 'priority', stream: true }))
     expect(await last()).toMatchObject({ quota: 222, other: { tier_factor: 2, tier_served: 'priority' } })
   })
 
   it('without a factor is taken out of the request, with a receipt', async () => {
     const { url, asked } = await vendor(chatReply({ service_tier: 'default' }))
-    const { ask, last } = await scene('sqlite', url)
+    const { ask, last } = await sharedScene(url)
     for (const body of [chat({ service_tier: 'ultrafast' }), chat({ model: 'gpt-x', service_tier: 'ultrafast' })]) {
       const { status, headers } = await ask(body)
       expect([status, headers.get('x-sluice-dropped')]).toEqual([200, 'service_tier'])
@@ -119,7 +121,7 @@ describe('a tier of Responses', () => {
     const { url } = await vendor(() =>
       stream ? streamed([completed], '', true) : { type: 'application/json', text: JSON.stringify(whole) },
     )
-    const { ask, last } = await scene('sqlite', url, responses)
+    const { ask, last } = await sharedScene(url, responses)
     const { status } = await ask({ model: 'gpt-5', input: 'hi', service_tier: 'priority', stream }, '/v1/responses')
     expect(status).toBe(200)
     expect(await last()).toMatchObject({ quota: 222, other: { tier_factor: 2 } })
@@ -127,7 +129,7 @@ describe('a tier of Responses', () => {
 
   it("is sent to Chat only with a factor, and is charged by Chat's report", async () => {
     const { url, asked } = await vendor(chatReply({ service_tier: 'priority' }))
-    const { ask, last } = await scene('sqlite', url, { type: 40 })
+    const { ask, last } = await sharedScene(url, { type: 40 })
     const { headers } = await ask({ model: 'gpt-5', input: 'hi', service_tier: 'ultrafast' }, '/v1/responses')
     expect(asked.at(-1)).not.toHaveProperty('service_tier')
     expect(headers.get('x-sluice-dropped')).toContain('service_tier')
@@ -168,7 +170,7 @@ describe('tiers of Messages', () => {
     [{}, { speed: 'fast', inference_geo: 'us' }, 111],
   ])('asked %j and served %j are charged member by member', async (asked, served, quota) => {
     const { url } = await vendor(message(served))
-    const { ask, last } = await scene('sqlite', url, { type: 14 })
+    const { ask, last } = await sharedScene(url, { type: 14 })
     expect((await ask(messages(asked), '/v1/messages')).status).toBe(200)
     expect((await last()).quota).toBe(quota)
   })
@@ -188,14 +190,14 @@ describe('tiers of Messages', () => {
         true,
       ),
     )
-    const { ask, last } = await scene('sqlite', url, { type: 14 })
+    const { ask, last } = await sharedScene(url, { type: 14 })
     await ask(messages({ stream: true, speed: 'fast', inference_geo: 'us' }), '/v1/messages')
     expect(await last()).toMatchObject({ quota: 733, other: { tier_factor: 6.6, tier_asked: 'fast us' } })
   })
 
   it('lose the member without a factor alone', async () => {
     const { url, asked } = await vendor(message())
-    const { ask, last } = await scene('sqlite', url, { type: 14 })
+    const { ask, last } = await sharedScene(url, { type: 14 })
     const body = messages({ model: 'claude-haiku-4-5', speed: 'fast', inference_geo: 'us', service_tier: 'standard_only' })
     const { headers } = await ask(body, '/v1/messages')
     expect(headers.get('x-sluice-dropped')).toBe('speed')
@@ -223,7 +225,7 @@ describe('a tier of Gemini', () => {
     const { url } = await vendor(() =>
       method.startsWith('stream') ? streamed([reply(served)]) : { type: 'application/json', text: JSON.stringify(reply(served)) },
     )
-    const { ask, last } = await scene('sqlite', url, { type: 24 })
+    const { ask, last } = await sharedScene(url, { type: 24 })
     const { status } = await ask(body(asked), `/v1beta/models/gemini-2.5-pro:${method}`)
     expect(status).toBe(200)
     expect((await last()).quota).toBe(quota)
@@ -231,7 +233,7 @@ describe('a tier of Gemini', () => {
 
   it('is taken out in either spelling where it has no factor', async () => {
     const { url, asked } = await vendor(reply({}))
-    const { ask } = await scene('sqlite', url, { type: 24 })
+    const { ask } = await sharedScene(url, { type: 24 })
     for (const name of ['serviceTier', 'service_tier']) {
       const { headers } = await ask(body({ [name]: 'deferred' }), '/v1beta/models/gemini-2.5-pro:generateContent')
       expect(headers.get('x-sluice-dropped')).toBe(name)
@@ -240,7 +242,7 @@ describe('a tier of Gemini', () => {
   })
 })
 
-eachDatabase('what raises the bill of a vendor', (_fresh, kind) => {
+anyDatabase('what raises the bill of a vendor', (_fresh, kind) => {
   it('is charged with the tier, the tools and the other models of a call, and the books balance', async () => {
     const usage = {
       speed: 'fast',

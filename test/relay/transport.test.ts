@@ -222,7 +222,7 @@ function wholeChoice() {
 describe.each(Object.keys(requests))('an answer to %s', (dialect) => {
   const textIn = (text: string): string => JSON.stringify(JSON.parse(text))
 
-  it('[15] is one JSON body although the upstream streamed it', async () => {
+  it('[15] is one JSON body even when the upstream streams it', async () => {
     upstream.answer = replying(wholeStream)
     const { status, headers, text } = await raw(dialect, false)
     expect([status, headers.get('content-type')]).toEqual([200, expect.stringContaining('application/json')])
@@ -315,7 +315,7 @@ describe.each(Object.keys(requests))('an answer to %s', (dialect) => {
     expect(text).toContain('ist hoch')
   })
 
-  it('[27] that is refused behind its first words is asked for nowhere else', async () => {
+  it('[27] that is refused after its first output is not sent to another channel', async () => {
     const busy = { error: { message: 'slow down', type: 'rate_limit_error', code: 'rate_limit_exceeded' } }
     upstream.answer = replying(
       chunks

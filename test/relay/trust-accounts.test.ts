@@ -44,7 +44,7 @@ eachDatabase('accounts', (_fresh, kind: DatabaseKind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[T151] a flood of changes of the own account disturbs no charge', async () => {
+  it('[T151] a flood of changes to one account disturbs no charge', async () => {
     const { server } = accounts
     accounts.program('dear', {})
     const token = await addToken(server)

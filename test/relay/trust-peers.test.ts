@@ -249,7 +249,7 @@ describe('peers, beside ordinary requests', () => {
           // As the types of the browser have it, a body cannot be iterated.
           for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) {
             got += decoder.decode(piece, { stream: true })
-            // The upstream continues only when its first word has been received.
+            // The upstream continues only after the first text has arrived.
             if (got.includes('four')) settled()
           }
           expect(readAnswer(pair.asks, { status: 200, headers: response.headers, text: got })).toMatchObject({

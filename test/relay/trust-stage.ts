@@ -3,6 +3,7 @@ import { logType } from '../../src/contract/entities/log.ts'
 import { type ServerSettings, startServer, type TestServer } from '../helpers/app.ts'
 import type { DatabaseKind } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { isTorture } from '../helpers/torture.ts'
 import { type FakeUpstream, startFakeUpstream } from '../helpers/upstream.ts'
 import { askWithRetry, eventually, upstreamKey } from './stage.ts'
 
@@ -43,7 +44,7 @@ export interface CaseChannel {
   charged(): Promise<Charged[]>
   /** The same after everything on the server has ended. */
   settled(): Promise<Charged[]>
-  /** Forgets that the channel failed, so that one lane can do for many failures. */
+  /** Resets the failures of the channel, so that it serves for many cases. */
   forgive(): void
 }
 
@@ -97,7 +98,7 @@ export function trustOfSuite(kind: DatabaseKind, settings: () => Promise<ServerS
       await server.call('PUT /api/option/', { key, value })
     },
 
-    /** Adds a channel to `url` for the way, of a model that nothing else serves, or of that of another lane. */
+    /** Adds a channel with `url` for a model that no other channel serves, or for the model of another path. */
     async lane(pair: FormatPair, url: string, more: Record<string, unknown> = {}, beside?: CaseChannel): Promise<CaseChannel> {
       const model = beside?.model ?? `case-${cases++}`
       const { setting, ...rest } = more
@@ -133,7 +134,7 @@ export function trustOfSuite(kind: DatabaseKind, settings: () => Promise<ServerS
      * Runs a case while ordinary requests of all ways go through the same server. In the end each of them must have had its answer
      * and its charge to the unit, the books must balance, and nothing may be held or open.
      */
-    async underLoad(work: () => Promise<void>, loadMax = 120): Promise<void> {
+    async underLoad(work: () => Promise<void>, loadMax = ordinaryMax): Promise<void> {
       const wanted = new Map<string, number>()
       const problems: string[] = []
       let isOver = false
@@ -180,6 +181,7 @@ export type Trust = ReturnType<typeof trustOfSuite>
 const workers = 3
 /** Ordinary requests beside each case. */
 const loadLeast = 12
+const ordinaryMax = isTorture ? 120 : 24
 
 async function askOrdinary(
   server: TestServer,

@@ -510,7 +510,8 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
       it('[T106] the effect of a status on the caller, the next channel and this one', () =>
         trust.underLoad(async () => {
           await trust.setOption('AutomaticDisableChannelEnabled', 'true')
-          // Status of the upstream, of the answer without another channel, whether another is asked, whether the channel is disabled.
+          // Status of the upstream, of the answer without another channel, whether another channel is tried, whether the channel is
+          // disabled.
           const table: [number, number, boolean, boolean][] = [
             [400, 400, false, false],
             [401, 503, true, true],
@@ -592,7 +593,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
       })
     }))
 
-  it('[T117] of many simultaneous failures one disables the channel and notifies, and other channels stay', () =>
+  it('[T117] of many simultaneous failures one disables the channel and notifies, and other channels stay enabled', () =>
     trust.underLoad(async () => {
       await retries(0)
       await trust.setOption('AutomaticDisableChannelEnabled', 'true')

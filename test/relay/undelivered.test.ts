@@ -7,11 +7,14 @@ import { addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, eventually, model, stage } from './stage.ts'
 
+/** Shorter than that of a real server, which each of these tests waits for. */
+const commitWaitMs = 1500
+
 /** A server whose database is taken away while the upstream answers. */
 async function staged(kind: DatabaseKind) {
   const upstream = await upstreamOfTest()
   const clock = newClock()
-  const made = await stage(kind, upstream.url, { server: { now: () => clock.now() } })
+  const made = await stage(kind, upstream.url, { server: { now: () => clock.now(), commitWaitMs } })
   const { server } = made
   let bringBack: (() => Promise<void>) | undefined
   upstream.program(model, async () => {
@@ -166,7 +169,7 @@ eachDatabase('a whole reply whose charge the database did not take', (_fresh, ki
 
   it('of a stream is charged by the delivered part, and not stored', async () => {
     const upstream = await upstreamOfTest()
-    const { server, token } = await stage(kind, upstream.url)
+    const { server, token } = await stage(kind, upstream.url, { server: { commitWaitMs } })
     let bringBack: (() => Promise<void>) | undefined
     upstream.program('*', async () => {
       bringBack ??= await interruptDatabase(server.app.database)
@@ -184,8 +187,8 @@ eachDatabase('a whole reply whose charge the database did not take', (_fresh, ki
 describe('a request at another node while the database is down', () => {
   it('gets 503 without a second upstream call', async () => {
     const upstream = await upstreamOfTest()
-    const { server: a, token } = await stage('postgres', upstream.url)
-    const b = await serverOfTest('postgres', { database: a.database })
+    const { server: a, token } = await stage('postgres', upstream.url, { server: { commitWaitMs } })
+    const b = await serverOfTest('postgres', { database: a.database, commitWaitMs })
     expect((await ask(b, token.key, chat())).status).toBe(200)
     let bringBack: (() => Promise<void>) | undefined
     upstream.program(model, async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 import { scene, streamed, vendor } from './paid-stage.ts'
 
@@ -29,7 +29,7 @@ const written = {
 }
 const asked = { model: 'gpt-5', input: prompt, prompt_cache_options: { ttl: '12h' } }
 
-eachDatabase('what vendors price apart', (_fresh, kind) => {
+anyDatabase('what vendors price apart', (_fresh, kind) => {
   it('charges cache writes of 30 minutes and of 12 hours by their own factors, whole and streamed', async () => {
     let stream = false
     const { url } = await vendor(() =>

@@ -85,7 +85,7 @@ anyDatabase('vectors', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[226] Gemini is asked in its own form, and its tokens are charged', async () => {
+  it('[226] Gemini is called in its own format, and its tokens are charged', async () => {
     const { server, token, ask, heard } = await directStage(
       kind,
       ({ path }) =>
@@ -132,7 +132,7 @@ anyDatabase('vectors', (_fresh, kind) => {
     expect(good.heard[0]?.body.input).toEqual([1, 2, 3])
   })
 
-  it('a vendor of one text a call is asked once for each, and the order is kept', async () => {
+  it('a vendor with one text for each call gets one call for each, and the order is kept', async () => {
     const titan = 'amazon.titan-embed-text-v2:0'
     const { server, ask, heard } = await directStage(
       kind,

@@ -166,7 +166,7 @@ const eventTypes = (text: string) => [...text.matchAll(/^event: (.+)$/gm)].map((
 
 const filtering = vendors.filter(([, { contentFiltered }]) => contentFiltered)
 describe.each(filtering)('content that %s refuses', (_name, vendor) => {
-  it('is the caller’s 400 in their own words, and no other channel is asked', async () => {
+  it('is a 400 in the dialect of the caller, and no other channel is tried', async () => {
     const { server, send, times } = await stageOf(vendor, vendor.contentFiltered as Said)
     const other = await upstreamOfTest()
     await addChannel(server, { url: other.url, models: model, priority: -1 })

@@ -277,7 +277,7 @@ describe('a channel of Replicate', () => {
 })
 
 describe('a channel of the old type of Zhipu', () => {
-  it('is asked for Chat in the fourth interface, with a token made from its key', async () => {
+  it('is called in the fourth interface for Chat, with a token made from its key', async () => {
     const { url, asked } = await upstream(() => ({
       body: { id: 'c', choices: [{ index: 0, message: { role: 'assistant', content: 'Calm.' }, finish_reason: 'stop' }] },
     }))
@@ -426,7 +426,7 @@ describe('channels whose vendors were shut', () => {
     await requireBalancedBooks(server)
   })
 
-  it('a knowledge base is asked by the number in its channel, and its documents are sources', async () => {
+  it('a knowledge base is called by the id in its channel, and its documents are sources', async () => {
     const documents = [{ title: 'Tides', url: 'https://a.example/tides' }]
     const { url, asked } = await upstream(() => ({
       body: event({ content: 'It is ', finish: false }) + event({ content: 'high.', finish: true, documents }),

@@ -3,12 +3,12 @@ import type { LogOther } from '../../src/contract/entities/log.ts'
 import { noUsage } from '../../src/contract/usage.ts'
 import { costOf } from '../../src/server/pricing/quote.ts'
 import type { TestServer } from '../helpers/app.ts'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, completion, model, settledCharges, stage } from './stage.ts'
 
-eachDatabase('groups, pins and the playground', (_fresh, kind) => {
+anyDatabase('groups, pins and the playground', (_fresh, kind) => {
   const groups = {
     GroupRatio: { default: 1, cheap: 0.5, vip: 2, secret: 3 },
     UserUsableGroups: { default: 'd', cheap: 'c', vip: 'v' },
@@ -92,7 +92,7 @@ eachDatabase('groups, pins and the playground', (_fresh, kind) => {
     expect((await ask(server, `${key}-${pinned}`, chat())).status).toBe(502)
     expect([upstream.journal.length, other.journal.length]).toEqual([0, 2])
     expect((await ask(server, `${key}-999999`, chat())).status).toBe(400)
-    // The pinned channel is asked in its own protocol.
+    // The pinned channel is called in its own protocol.
     expect((await ask(server, `${key}-${pinned}`, { ...chat(), max_tokens: 5 }, '/v1/messages')).status).toBe(502)
     const embeddings = await addChannel(server, { url: other.url, type: 44, models: model })
     expect((await ask(server, `${key}-${embeddings}`, { ...chat(), max_tokens: 5 }, '/v1/messages')).status).toBe(400)

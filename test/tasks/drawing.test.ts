@@ -365,7 +365,7 @@ describeTasks('drawings', (suite) => {
     expect(await sums()).toEqual({ quota: earlier.quota, count: earlier.count + 1 })
   })
 
-  it('go with the own headers of their channel, to which they are asked about as well', async () => {
+  it('are sent with the header overrides of their channel, and polled with them too', async () => {
     const { peer, draw, poll, server, drawingChannel } = suite.stage
     const set = (header_override: object) =>
       server.call('PUT /api/channel/', { id: drawingChannel, setting: JSON.stringify({ header_override }) })

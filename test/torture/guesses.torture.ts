@@ -25,7 +25,7 @@ eachDatabase('guesses of redemption codes', (_fresh, kind) => {
     }
     const randomKey = (number: number) => number.toString(16).padStart(32, '0')
 
-    // From one place: as many as its limit, and then none is even looked up.
+    // From one address: as many as its limit, and then no code is even looked up.
     const heard = new Map<string, number>()
     for (let number = 0; number < guesses; number++) {
       const answer = await guess(randomKey(number), '198.51.100.1')

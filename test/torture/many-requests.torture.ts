@@ -86,7 +86,7 @@ eachDatabase('many requests', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[T146] without max_tokens, nothing goes below zero though the upstream keeps no limit, and calls pass until the rest affords none', async () => {
+  it('[T146] without max_tokens, no balance goes below zero though the upstream ignores limits, and calls pass until the balance affords none', async () => {
     const upstream = await upstreamOfTest()
     upstream.program(model, { words: 3000 })
     const [server] = await nodesOfTest(kind, upstream.url, 1)
@@ -109,7 +109,7 @@ eachDatabase('many requests', (_fresh, kind) => {
 })
 
 describe('two nodes with Redis', () => {
-  it('[T151] a flood of changes of the own account and of settings leaves every charge unchanged', async () => {
+  it('[T151] a flood of changes to an account and to settings leaves every charge unchanged', async () => {
     const redis = await startRedis()
     if (!redis) return
     onTestFinished(() => redis.stop())

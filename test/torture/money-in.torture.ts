@@ -164,7 +164,7 @@ eachDatabase('[T166] [T174] a process that is killed', (fresh) => {
     for (let round = 1; round <= 100; round++) {
       const { userId, worker } = await redeem()
       const running = worker.go()
-      // Moments spread over the time that it takes, and some beyond.
+      // Moments spread over its duration, and some after it.
       await new Promise((resolve) => setTimeout(resolve, ((round % 25) / 16) * wholeMs))
       worker.kill()
       await running

@@ -217,7 +217,7 @@ describe('a PostgreSQL under load', () => {
       await eventually('paid calls are refused', async () => (await load.ask()).status === 503)
       expect((await load.server.raw('GET /api/token/')).status).toBe(200)
       volume.free()
-      // Without room for its log PostgreSQL ends.
+      // Without disk space for its log, PostgreSQL stops.
       await postgres.start().catch(() => {})
       await load.expectRecovery('there was room')
       await load.expectBooks()

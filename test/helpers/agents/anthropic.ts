@@ -241,7 +241,7 @@ function requireThinking(body: MessagesBody): void {
   }
 }
 
-/** The events of the step that is asked for. */
+/** The events of the requested step. */
 export function answerMessages(issued: Issued, body: MessagesBody, thinks: boolean): { events: Event[] } {
   const at = issued.stepAsked(transcriptOf(body))
   const step = steps[at]

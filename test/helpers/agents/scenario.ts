@@ -72,7 +72,7 @@ export const steps: readonly Step[] = [
   },
   {
     thought: 'The tide turns soon; tomorrow counts too.',
-    // A model that is held to a schema speaks in it before a call too.
+    // A model with an answer schema uses it even before a call.
     text: JSON.stringify({ port: 'Rye', metres: 3.5, safe: false, note: 'tomorrow – 明日 🌊 – may be better' }),
     calls: [{ name: 'get_tide', input: { port: 'Rye', day: 1 } }],
     usage: { input: 1400, cached: 1200, output: 60, reasoning: 20 },

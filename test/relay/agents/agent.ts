@@ -17,7 +17,7 @@ export interface Asked {
   readonly url: string
   readonly key: string
   readonly model: string
-  /** Whether the model is asked to reason: some refuse to be asked. */
+  /** Whether to request reasoning: some models refuse it. */
   readonly reasons: boolean
 }
 

@@ -7,7 +7,7 @@ import { startProxy } from '../../helpers/agents/proxy.ts'
 import { callsOfAll, scenario, steps, usageOfAll } from '../../helpers/agents/scenario.ts'
 import { startVendor, type Vendor, type VendorRules } from '../../helpers/agents/vendor-server.ts'
 import { startServer, type TestServer } from '../../helpers/app.ts'
-import { eachDatabase } from '../../helpers/databases.ts'
+import { anyDatabase } from '../../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../../helpers/seed.ts'
 import type { Agent } from './agent.ts'
 import { aiSdk } from './ai-sdk.ts'
@@ -28,7 +28,7 @@ interface Upstream {
   readonly key?: string
   /** Behind the address of the vendor, for channels that want the whole one. */
   readonly path?: string
-  /** The model refuses to be asked for reasoning. */
+  /** The model refuses requests for reasoning. */
   readonly isPlain?: true
   /** Reasoning is sent only to callers that request it; agents of the other dialects do not. */
   readonly tellsThoughtsTo?: RegExp
@@ -139,7 +139,7 @@ describe.each(Object.entries(upstreams))('agents through the gateway to %s', (na
   it.each(Object.keys(agents))('%s', (agent) => requireRun(agent, stage, upstream))
 })
 
-eachDatabase('an agent whose server is replaced in the middle of its conversation', (fresh, kind) => {
+anyDatabase('an agent whose server is replaced in the middle of its conversation', (fresh, kind) => {
   it.each([
     ['Anthropic', 'langchain openai, chat'],
     ['Gemini', 'ai sdk, anthropic'],
