@@ -114,7 +114,7 @@ const wordsOf = {
     inUse: (enabled: number, count: number) => `${enabled} of ${count} keys enabled`,
     addKeys: 'Add keys (one per line)',
     addCount: (count: number) => `Add ${count}`,
-    added: (count: number) => `${count} keys added`,
+    added: (count: number) => `${count} ${count === 1 ? 'key' : 'keys'} added`,
     remove: 'Delete',
     removeTitle: 'Delete this key?',
     editTag: 'Edit tag',

@@ -1,4 +1,5 @@
 import { role } from '../../src/contract/roles.ts'
+import { runQualityChecks } from '../../src/server/jobs/run-quality-checks.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import type { FakeUpstream } from '../helpers/upstream.ts'
@@ -24,6 +25,7 @@ export const seededWords: readonly string[] = [
     'a lighthouse in fog',
     '雾中的灯塔',
     '城市夜景',
+    ...['算术', '391', '上游限流', '正在与上游核实。', '研发额度'],
   ],
   'What does a sluice do when the water rises?',
   // Rows of the log are written once, in both languages.
@@ -67,7 +69,28 @@ export async function seedSite({
     await ask(server, { key: token.key, model, stream: index % 2 === 0 })
   await addTasks(server)
   await addTraces(server)
+  await addWatch(server, token.id)
   return { channel: ids[0] ?? 1 }
+}
+
+/** What an admin watches: a quality check that has run, an incident and budgets. */
+async function addWatch({ app, call }: TestServer, token: number): Promise<void> {
+  const expectations = [{ kind: 'contains', value: '391' }]
+  const check = { name: '算术', models: ['gpt-4o-mini'], prompt: 'What is 17 * 23?', expectations, enabled: false }
+  const { id } = await call<{ id: number }>('POST /api/quality_check/', check)
+  await call(`POST /api/quality_check/${id}/run`)
+  await runQualityChecks.run(app, new AbortController().signal, () => {})
+  const incident = { kind: 'incident', state: 'investigating', impact: 'degraded', models: ['gpt-4o'] }
+  await call('POST /api/incident/', { ...incident, title: '上游限流', message: '正在与上游核实。' })
+  await call('POST /api/budget/', {
+    scope: 'user',
+    subject: '1',
+    name: '研发额度',
+    period: 'day',
+    amount: 5_000_000,
+    shares: [80],
+  })
+  await call('POST /api/budget/', { scope: 'token', subject: String(token), period: 'month', amount: 2_500_000, is_hard: false })
 }
 
 /** Calls a model as a program does. */

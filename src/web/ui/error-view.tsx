@@ -5,13 +5,22 @@ import { useText } from '../lib/i18n.ts'
 import { Empty } from './empty.tsx'
 import { texts } from './texts.ts'
 
+interface ErrorViewProps {
+  readonly title?: string
+  readonly error: unknown
+  readonly onRetry?: () => void
+  /** It is the only content of the page, so its title is the heading. */
+  readonly isPage?: boolean
+}
+
 /** Why something could not be loaded, with a way to try again. */
-export function ErrorView({ title, error, onRetry }: { title?: string; error: unknown; onRetry?: () => void }) {
+export function ErrorView({ title, error, onRetry, isPage = false }: ErrorViewProps) {
   const say = useText(texts)
   const message = error instanceof Error && error.message !== '' ? error.message : say('errorHint')
   return (
     <div role="alert">
       <Empty
+        isPage={isPage}
         icon={<IconCloudOff />}
         title={title ?? say('errorTitle')}
         hint={message}

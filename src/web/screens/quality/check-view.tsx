@@ -37,13 +37,21 @@ export function CheckView({ id, onEdit }: Props) {
     refetchInterval: ({ state: { data } }) => refetchOf(data && [data]),
   })
   const run = useRun(check?.name ?? '')
-  if (!check && error) return <ErrorView error={error} onRetry={() => void refetch()} />
-  if (!check) return <Skeleton height={320} radius="lg" />
+  const back = (
+    <Anchor component={Link} to="/quality" size="sm" className={styles.back ?? ''}>
+      <IconArrowLeft size={14} aria-hidden="true" /> {say('back')}
+    </Anchor>
+  )
+  if (!check)
+    return (
+      <>
+        {back}
+        {error ? <ErrorView isPage error={error} onRetry={() => void refetch()} /> : <Skeleton height={320} radius="lg" />}
+      </>
+    )
   return (
     <>
-      <Anchor component={Link} to="/quality" size="sm" className={styles.back ?? ''}>
-        <IconArrowLeft size={14} aria-hidden="true" /> {say('back')}
-      </Anchor>
+      {back}
       <PageHeader
         title={check.name}
         description={

@@ -33,7 +33,7 @@ export function Screen() {
 function Answer() {
   const answer = useStatusPage(useSession()?.id)
   if (answer.data === null) return <Private />
-  if (answer.error && !answer.data) return <ErrorView error={answer.error} onRetry={() => void answer.refetch()} />
+  if (answer.error && !answer.data) return <ErrorView isPage error={answer.error} onRetry={() => void answer.refetch()} />
   return answer.data ? <Page page={answer.data} /> : <Skeleton height={320} radius="lg" />
 }
 
