@@ -180,7 +180,7 @@ const catalogue: readonly Message[] = [
         await go(page, '/setting')
         await page.getByRole('button', { name: pick('绑定: 微信', 'Link: WeChat') }).click()
         await page.getByRole('dialog').waitFor()
-        await fill('验证码', 'Verification code', '123456')
+        await fill('验证码', 'Code', '123456')
         await press('绑定', 'Link')
       },
     },
@@ -211,7 +211,7 @@ const catalogue: readonly Message[] = [
   },
   {
     message: 'already latest version',
-    text: { zh: '已是最新版本：9.9', en: 'This is the latest version: 9.9' },
+    text: { zh: '已是最新版本：9.9', en: 'You are running the latest version, 9.9' },
     here: {
       async provoke({ page, breakCall, press }) {
         const release = { current: '9.9', latest: '9.9', is_newer: false, title: '', notes: '', url: '' }

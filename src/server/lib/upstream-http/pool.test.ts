@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import net from 'node:net'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { ConnectionClosed } from './connection.ts'
 import { UpstreamPool } from './pool.ts'
 
@@ -31,11 +31,14 @@ async function upstream(answer: (socket: net.Socket, request: string, connection
   return { requests, sockets, port, origin: `http://127.0.0.1:${port}` }
 }
 
+/** Whether connections read into the buffer of the pool, or emit `data`, as those with TLS do. */
+let readsIntoBuffer = true
+
 function poolTo(origin: string, connectionsMax = 10): UpstreamPool {
   const pool = new UpstreamPool(origin, {
     connectionsMax,
-    connect: ({ hostname, port }, callback) => {
-      const socket = net.connect(Number(port), hostname)
+    connect: ({ hostname, port, onread }, callback) => {
+      const socket = net.connect({ port: Number(port), host: hostname, ...(readsIntoBuffer && onread ? { onread } : {}) })
       socket.once('connect', () => callback(null, socket))
       socket.once('error', (error) => callback(error, null))
     },
@@ -51,12 +54,13 @@ interface Sent {
   readonly body?: Buffer
   readonly onStart?: (controller: { abort(reason: Error): void; pause(): void; resume(): void }) => void
   readonly onData?: (controller: { abort(reason: Error): void; pause(): void; resume(): void }) => void
+  readonly onPiece?: (piece: Buffer) => void
 }
 
 /** Resolves with the body; rejects with the error that the handler gets. */
 function send(
   pool: UpstreamPool,
-  { path = '/', method = 'GET', headers = {}, body, onStart, onData }: Sent = {},
+  { path = '/', method = 'GET', headers = {}, body, onStart, onData, onPiece }: Sent = {},
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
@@ -67,6 +71,7 @@ function send(
         onResponseStart() {},
         onResponseData(controller, piece) {
           text += piece.toString('latin1')
+          onPiece?.(piece)
           onData?.(controller)
         },
         onResponseEnd: () => resolve(text),
@@ -78,7 +83,27 @@ function send(
 
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 
-describe('a pool of connections', () => {
+describe.each(['onread', 'data'])('a pool of connections that read by `%s`', (way) => {
+  beforeAll(() => {
+    readsIntoBuffer = way === 'onread'
+  })
+
+  it('passes bytes that stay what they were while other replies arrive', async () => {
+    const { origin, requests } = await upstream((socket, text) => {
+      const letter = text.charAt(5)
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 300\r\n\r\n')
+      for (const part of [0, 1, 2]) setTimeout(() => socket.write(letter.repeat(100)), 5 * part)
+    })
+    const pool = poolTo(origin)
+    const pieces: Record<string, Buffer[]> = { a: [], b: [], c: [] }
+    const reads = Object.entries(pieces).map(([letter, kept]) =>
+      send(pool, { path: `/${letter}`, onPiece: (piece) => kept.push(piece) }),
+    )
+    await Promise.all(reads)
+    expect(requests).toHaveLength(3)
+    for (const [letter, kept] of Object.entries(pieces)) expect(Buffer.concat(kept).toString()).toBe(letter.repeat(300))
+  })
+
   it('writes a request as it was given, with its length and host', async () => {
     const { origin, requests, port } = await upstream((socket) => socket.write(ok))
     const pool = poolTo(origin)

@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 import type { Dispatcher } from 'undici'
 import type { Connector } from '../guarded-connect.ts'
 import { literalHost } from '../outgoing-url.ts'
-import { ConnectionClosed, UpstreamConnection } from './connection.ts'
+import { ConnectionClosed, readsInto, UpstreamConnection } from './connection.ts'
 
 /** Kept connections to one origin. The handlers of requests are those of undici. */
 export interface UpstreamDispatcher {
@@ -127,14 +127,16 @@ export class UpstreamPool implements UpstreamDispatcher {
   #connectOne(): void {
     const { host, hostname, protocol, port } = this.#origin
     this.#connecting++
-    this.connect({ host, hostname: literalHost(hostname), protocol, port }, (...[error, socket]) => {
+    let connection: UpstreamConnection | undefined
+    const onread = readsInto(() => connection)
+    this.connect({ host, hostname: literalHost(hostname), protocol, port, onread }, (...[error, socket]) => {
       this.#connecting--
       if (error) {
         const first = this.#waiting.shift()
         if (first) fail(first.handler, error)
         return
       }
-      const connection = new UpstreamConnection(this.#origin, socket, this)
+      connection = new UpstreamConnection(this.#origin, socket, this)
       this.#open.add(connection)
       this.idle(connection)
     })
