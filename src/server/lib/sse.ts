@@ -29,7 +29,7 @@ export class EventBlocks {
     const head = border === piece.length ? piece : piece.slice(0, border)
     const complete = this.#restBytes === 0 ? head : this.#rest.join('') + head
     if (complete.length > this.#limitBytes) this.#requireShort(complete)
-    this.#forget()
+    if (this.#restBytes > 0) this.#forget()
     if (border < piece.length) this.#keep(piece.slice(border))
     return complete
   }
