@@ -90,7 +90,7 @@ describe.each(everyone)('for $who', ({ who, level, language, scheme, width }) =>
       await expectFit(page, language, seededWords, { contrast: true })
     }
     expect(problems).toEqual([])
-  }, 120_000)
+  }, 300_000)
 
   it('the sidebar leads to the screens that are for them, and to no other', async () => {
     // A narrow window has it behind a button.

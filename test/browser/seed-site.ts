@@ -69,15 +69,16 @@ export async function seedSite({
     await ask(server, { key: token.key, model, stream: index % 2 === 0 })
   await addTasks(server)
   await addTraces(server)
-  await addWatch(server, token.id)
-  return { channel: ids[0] ?? 1 }
+  const [channel = 1] = ids
+  await addWatch(server, { channel, token: token.id })
+  return { channel }
 }
 
-/** What an admin watches: a quality check that has run, an incident and budgets. */
-async function addWatch({ app, call }: TestServer, token: number): Promise<void> {
+/** What an admin watches: a quality check that has run on one channel, an incident and budgets. */
+async function addWatch({ app, call }: TestServer, { channel, token }: { channel: number; token: number }): Promise<void> {
   const expectations = [{ kind: 'contains', value: '391' }]
-  const check = { name: '算术', models: ['gpt-4o-mini'], prompt: 'What is 17 * 23?', expectations, enabled: false }
-  const { id } = await call<{ id: number }>('POST /api/quality_check/', check)
+  const check = { name: '算术', models: ['gpt-4o-mini'], channels: [channel], prompt: 'What is 17 * 23?', expectations }
+  const { id } = await call<{ id: number }>('POST /api/quality_check/', { ...check, enabled: false })
   await call(`POST /api/quality_check/${id}/run`)
   await runQualityChecks.run(app, new AbortController().signal, () => {})
   const incident = { kind: 'incident', state: 'investigating', impact: 'degraded', models: ['gpt-4o'] }

@@ -139,7 +139,7 @@ describe.each(['sqlite', 'postgres'] as const)('quality checks over %s', (kind) 
     upstream.program('*', { status: 500 })
     await pass(hourSeconds)
     await run()
-    expect((await results(id, '&outcome=error')).map(({ error }) => error)).toEqual([expect.stringMatching(/./)])
+    expect((await results(id, '&outcome=error')).map(({ error }) => error)).toEqual(['The upstream failed: Simulated status 500'])
     expect(await get(id)).toMatchObject({ standings: [{ state: 'below', share: 0 }] })
   })
 

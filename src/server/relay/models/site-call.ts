@@ -1,4 +1,5 @@
 import { ServerResponse } from 'node:http'
+import { inBothLanguages } from '../../../contract/text.ts'
 import { AppError } from '../../lib/failure.ts'
 import { newRequestId } from '../../lib/ids.ts'
 import { newDetachedRequest } from '../../lib/node-internals.ts'
@@ -39,7 +40,7 @@ export type SiteAnswer =
       readonly units: number
       readonly status: number
       readonly code: string
-      /** Without secrets. It may be the vendor's own words. */
+      /** Without secrets, in both languages. It may be the vendor's own words. */
       readonly message: string
       /** The site, its channels or their upstreams are at fault, and not the request. */
       readonly isFault: boolean
@@ -106,7 +107,7 @@ function failureOf({ failure, notes }: ClientExchange) {
   return {
     status,
     code: code || type,
-    message: message?.en ?? '',
+    message: message ? inBothLanguages(message) : '',
     isFault: status >= 500 || notes.attempts.at(-1)?.isFault === true,
   }
 }

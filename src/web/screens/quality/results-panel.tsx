@@ -8,8 +8,9 @@ import {
   type QualityResult,
   qualityOutcomes,
 } from '../../../contract/entities/quality-check.ts'
+import { inOwnLanguage } from '../../../contract/text.ts'
 import { formatCount, formatDuration } from '../../lib/format.ts'
-import { type Say, useLocal, useText } from '../../lib/i18n.ts'
+import { type Say, useLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
@@ -91,6 +92,7 @@ function useFilters({ models, standings }: QualityCheck): readonly Filter[] {
 
 function useColumns(): Column<QualityResult>[] {
   const say = useText(texts)
+  const language = useLanguage()
   return [
     { key: 'time', title: say('time'), heads: true, cell: ({ created_at: at }) => <TimeText seconds={at} /> },
     {
@@ -110,7 +112,7 @@ function useColumns(): Column<QualityResult>[] {
       title: say('reason'),
       inCard: 'figure',
       cell: ({ faults, error }) => {
-        const reason = error || faults.map((fault) => reasonOf(fault, say)).join('; ')
+        const reason = inOwnLanguage(error, language) || faults.map((fault) => reasonOf(fault, say)).join('; ')
         return reason === '' ? null : <span className={styles.reasons}>{reason}</span>
       },
     },
@@ -137,10 +139,11 @@ function reasonOf({ reason, detail }: QualityFault, say: Say<keyof (typeof texts
 function Opened({ result, check }: { result: QualityResult; check: QualityCheck }) {
   const say = useText(texts)
   const local = useLocal()
+  const language = useLanguage()
   const { data } = useQuery(read('GET /api/quality_check/result/:id', { params: { id: result.id } }))
   return (
     <div className={styles.opened}>
-      {result.error !== '' && <span>{result.error}</span>}
+      {result.error !== '' && <span>{inOwnLanguage(result.error, language)}</span>}
       {result.faults.length > 0 && (
         <ul className={styles.faults}>
           {result.faults.map((fault) => (
