@@ -71,6 +71,8 @@ function badValues(key: OptionKey): readonly string[] {
     case 'json':
     case 'ratio-map':
     case 'text-map':
+    case 'group-limits':
+    case 'group-counts':
       return ['', '{', 'null', '7', '{"__proto__":{"x":1}}']
     default:
       return ['x'.repeat(200_001)]

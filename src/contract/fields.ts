@@ -14,6 +14,8 @@ export type Widget =
   | 'ratio-map'
   | 'text-map'
   | 'chats'
+  | 'group-limits'
+  | 'group-counts'
   | 'select'
   | 'tags'
   | 'url'

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { ask, completion } from '../relay/stage.ts'
-import { expectFit, go, openStage, readMessage, type Stage } from './stage.ts'
+import { expectFit, go, looks, openStage, readMessage, type Stage } from './stage.ts'
 
 /** Operators' settings and the first run. */
 let stage: Stage
@@ -333,6 +333,99 @@ it('one bar saves the settings of all tabs, whose dots say where changes are, an
   await retries.fill('3')
   await bar.getByRole('button', { name: 'Discard' }).click()
   expect(await retries.inputValue()).toBe('4 times')
+  expect(problems).toEqual([])
+})
+
+const limitWords = {
+  zh: {
+    users: '每个用户的限制',
+    add: '添加限制',
+    preset: '添加：每分钟 60 次请求',
+    of: (name: string, row: number) => `${name} （第 ${row} 行）`,
+    group: '分组',
+    window: '周期',
+    unit: '周期单位',
+    tokens: 'Token 数',
+    requests: '请求次数',
+    day: '天',
+    wrong: '1 秒到 31 天的整数',
+    check: '请检查标出的行',
+    bar: '未保存的修改',
+    save: '保存',
+    saved: '保存成功',
+    counts: '分组速率限制',
+    missing: '请选择分组',
+  },
+  en: {
+    users: 'Limits per user',
+    add: 'Add a limit',
+    preset: 'Add: 60 requests a minute',
+    of: (name: string, row: number) => `${name} (row ${row})`,
+    group: 'Group',
+    window: 'Window',
+    unit: 'Unit of the window',
+    tokens: 'Tokens',
+    requests: 'Requests',
+    day: 'day',
+    wrong: 'Whole number, 1 second to 31 days',
+    check: 'Check the marked rows',
+    bar: 'Unsaved changes',
+    save: 'Save',
+    saved: 'Saved',
+    counts: 'Rate limits by group',
+    missing: 'Choose a group',
+  },
+} as const
+
+it.each(
+  looks([
+    ['en', 'dark', 1440],
+    ['zh', 'light', 390],
+    ['zh', 'light', 1440],
+    ['en', 'dark', 390],
+  ] as const),
+)('rate limits of groups are rows with presets, and JSON on demand (%s, %s, %i)', async (language, scheme, width) => {
+  const say = limitWords[language]
+  const { page, problems } = await stage.open('root', { language, scheme, width })
+  await go(page, '/setting?tab=ratelimit')
+  const bar = page.getByRole('region', { name: say.bar })
+  const limits = page.locator('[data-field=UserRequestLimits]')
+  await limits.getByRole('button', { name: say.preset }).click()
+  await limits.getByRole('button', { name: say.add, exact: true }).click()
+  await limits.getByRole('combobox', { name: say.of(say.group, 2) }).click()
+  await page.getByRole('option', { name: 'vip', exact: true }).click()
+  const window = limits.getByRole('textbox', { name: say.of(say.window, 2), exact: true })
+  await window.fill('60')
+  await limits.getByRole('combobox', { name: say.of(say.unit, 2) }).click()
+  await page.getByRole('option', { name: new RegExp(`^${say.day}`) }).click()
+  await limits.getByText(say.wrong).waitFor()
+  await limits.getByRole('textbox', { name: say.of(say.tokens, 2) }).fill('5000000')
+  await expectFit(page, language)
+  await bar.getByRole('button', { name: say.save }).click()
+  await limits.getByText(say.check).waitFor()
+  await window.fill('1')
+
+  const counts = page.locator('[data-field=ModelRequestRateLimitGroup]')
+  await counts.getByRole('button', { name: say.add, exact: true }).click()
+  await bar.getByRole('button', { name: say.save }).click()
+  await counts.getByText(say.missing).waitFor()
+  await counts.getByRole('combobox', { name: say.of(say.group, 1) }).click()
+  await page.getByRole('option', { name: 'svip', exact: true }).click()
+  await counts.getByRole('textbox', { name: say.of(say.requests, 1) }).fill('30')
+  await expectFit(page, language)
+  await limits.getByText('JSON', { exact: true }).click()
+  const minute = { seconds: 60, requests: 60, tokens: 0, concurrency: 0 }
+  const day = { seconds: 86_400, requests: 0, tokens: 5_000_000, concurrency: 0 }
+  expect(JSON.parse(await limits.getByRole('textbox', { name: say.users }).inputValue())).toEqual({ '*': [minute], vip: [day] })
+  await bar.getByRole('button', { name: say.save }).click()
+  await readMessage(page, language, say.saved)
+  const { UserRequestLimits, ModelRequestRateLimitGroup } = stage.server.app.options.current
+  expect({ UserRequestLimits, ModelRequestRateLimitGroup }).toEqual({
+    UserRequestLimits: { '*': [minute], vip: [day] },
+    ModelRequestRateLimitGroup: { svip: [30, 1000] },
+  })
+  for (const key of ['UserRequestLimits', 'ModelRequestRateLimitGroup'])
+    await stage.server.call('PUT /api/option/', { key, value: '{}' })
   expect(problems).toEqual([])
 })
 

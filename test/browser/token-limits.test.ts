@@ -15,7 +15,10 @@ const words = {
     edit: '编辑',
     toggle: '限制速率',
     requests: '每周期最多请求次数',
-    seconds: '统计周期（秒）',
+    window: '统计周期',
+    hours: '小时',
+    unit: '周期单位',
+    preset: '每天 1,000 次请求',
     save: '提交',
     empty: '请至少填写一项限制',
     hostedTools: '模型没有厂商工具时拒绝请求',
@@ -24,7 +27,10 @@ const words = {
     edit: 'Edit',
     toggle: 'Rate limit',
     requests: 'Requests per period',
-    seconds: 'Period (seconds)',
+    window: 'Period',
+    hours: 'hour',
+    unit: 'Unit of the window',
+    preset: '1,000 requests a day',
     save: 'Submit',
     empty: 'Set at least one limit',
     hostedTools: 'Reject unsupported hosted tools',
@@ -56,8 +62,13 @@ it.each(looks(['en', 'zh'] as const))(
     await page.getByRole('button', { name: say.save }).click()
     await page.getByText(say.empty).waitFor()
     await expectFit(page, language)
-    await page.getByRole('textbox', { name: say.requests }).fill('5')
-    await page.getByRole('textbox', { name: say.seconds }).fill('3600')
+    const requests = page.getByRole('textbox', { name: say.requests })
+    await page.getByRole('button', { name: say.preset }).click()
+    expect(await requests.inputValue()).toBe('1,000')
+    await page.getByRole('textbox', { name: say.window, exact: true }).fill('1')
+    await page.getByRole('combobox', { name: say.unit }).click()
+    await page.getByRole('option', { name: say.hours }).click()
+    await requests.fill('5')
     await page.getByRole('switch', { name: say.hostedTools }).check({ force: true })
     const limits = { limit_seconds: 3600, limit_requests: 5, limit_tokens: 0, limit_concurrency: 0 }
     expect(await saved()).toMatchObject({ ...limits, refuse_hosted_tools: true })

@@ -35,7 +35,7 @@ export const claude = section(
     'claude.default_max_tokens': option({
       default: { default: claudeMaxTokensDefault },
       schema: mapWithDefault((z) => z.int().min(1).max(10_000_000), claudeMaxTokensDefault),
-      widget: 'json',
+      widget: 'ratio-map',
       label: { zh: '缺省 MaxTokens', en: 'Default max tokens' },
       help: {
         zh: '请求未给出 max_tokens 时使用的值，单位 Token；default 用于没有单独设置的 Claude 模型，均不超过该模型的最大输出。',

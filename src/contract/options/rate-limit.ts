@@ -1,4 +1,4 @@
-import { limitSecondsMax, type RequestLimit, requestCountMax } from '../entities/request-limit.ts'
+import { limitSecondsMax, limitsOfGroupMax, type RequestLimit, requestCountMax } from '../entities/request-limit.ts'
 import { units } from '../units.ts'
 import { type MakeSchema, option, section, type Zod } from './define.ts'
 import { integer, line, map, message, toggle } from './shapes.ts'
@@ -16,7 +16,7 @@ const limit: MakeSchema<RequestLimit> = (z) =>
 
 /** Groups to their limits; a single limit counts as a list of one. */
 const limitsOfGroups: MakeSchema<Readonly<Record<string, readonly RequestLimit[]>>> = map((z) =>
-  z.preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(limit(z)).max(4)),
+  z.preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(limit(z)).max(limitsOfGroupMax)),
 )
 
 /** By group, the most requests and the most successful ones. */
@@ -54,31 +54,31 @@ export const rateLimit = section(
     ModelRequestRateLimitGroup: option({
       default: {},
       schema: countsOfGroups,
-      widget: 'json',
+      widget: 'group-counts',
       label: { zh: '分组速率限制', en: 'Rate limits by group' },
       help: {
-        zh: '分组名到 [最多请求次数, 最多请求完成次数] 的映射，优先于以上两项，周期相同。例：{"vip": [0, 1000]}',
-        en: 'Maps groups to [requests, completed requests] in the same period. Takes precedence over both numbers above. Example: {"vip": [0, 1000]}',
+        zh: '这些分组的最多请求次数和最多请求完成次数，周期相同，优先于以上两项。',
+        en: 'Requests and completed requests per user and period in these groups. Takes precedence over both numbers above.',
       },
     }),
     UserRequestLimits: option({
       default: {},
       schema: limitsOfGroups,
-      widget: 'json',
+      widget: 'group-limits',
       label: { zh: '每个用户的限制', en: 'Limits per user' },
       help: {
-        zh: '分组名到一个或多个限制的映射，* 为其余分组；对该分组中的每个用户分别计数，0 代表不限制。例：{"*": {"seconds": 60, "requests": 60, "tokens": 200000, "concurrency": 5}}',
-        en: 'Maps groups to one or more limits; * applies to all other groups. Counted separately for each user of the group. 0 means unlimited. Example: {"*": {"seconds": 60, "requests": 60, "tokens": 200000, "concurrency": 5}}',
+        zh: '对分组中的每个用户分别计数。同一分组可有多行，须全部满足；“其余分组”的行用于没有单独设置的分组。',
+        en: 'Counted separately for each user of the group. All rows of a group apply together. The rows of all other groups (*) apply to groups without rows.',
       },
     }),
     GroupRequestLimits: option({
       default: {},
       schema: limitsOfGroups,
-      widget: 'json',
+      widget: 'group-limits',
       label: { zh: '每个分组的限制', en: 'Limits per group' },
       help: {
-        zh: '写法同上；对该分组的所有请求合并计数。',
-        en: 'Same format. Counted for all requests in the group together.',
+        zh: '对分组的所有请求合并计数，其余同上。',
+        en: 'Counted for all requests in the group together. Otherwise as above.',
       },
     }),
   },

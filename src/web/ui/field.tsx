@@ -11,6 +11,8 @@ import { texts } from './texts.ts'
 
 // Few forms have one.
 const PasswordField = lazy(async () => ({ default: (await import('./password-field.tsx')).PasswordField }))
+const GroupLimits = lazy(async () => ({ default: (await import('./request-limits/group-limits.tsx')).GroupLimits }))
+const GroupCounts = lazy(async () => ({ default: (await import('./request-limits/group-counts.tsx')).GroupCounts }))
 
 export interface FieldInputProps {
   readonly field: Field
@@ -92,6 +94,15 @@ export function FieldInput({ field, value, onChange, error, disabled, mark }: Fi
       return <TextMap {...map} choices={field.choices} />
     case 'chats':
       return <ChatList {...map} />
+    case 'group-limits':
+    case 'group-counts': {
+      const Rows = field.widget === 'group-limits' ? GroupLimits : GroupCounts
+      return (
+        <Suspense fallback={<Skeleton height={120} />}>
+          <Rows {...map} />
+        </Suspense>
+      )
+    }
     case 'select':
       return (
         <Select

@@ -16,7 +16,10 @@ export interface FieldsFormProps {
   readonly draw?: (field: Field) => ReactNode | undefined
 }
 
-const wide: ReadonlySet<Widget> = new Set(['lines', 'textarea', 'markdown', 'json', 'ratio-map', 'text-map', 'chats', 'tags'])
+const wide: ReadonlySet<Widget> = new Set([
+  ...(['lines', 'textarea', 'markdown', 'json', 'tags'] as const),
+  ...(['ratio-map', 'text-map', 'chats', 'group-limits', 'group-counts'] as const),
+])
 
 /** A form drawn from declared fields: short ones side by side, long ones across. */
 export function FieldsForm({ fields, values, onChange, errors = {}, isDisabled, markOf, draw }: FieldsFormProps) {

@@ -24,6 +24,8 @@ export interface RowsEditorProps<Row> {
   readonly placeholder?: string
   /** Many rows scroll by themselves. */
   readonly scrolls?: true
+  /** The names of the columns, where the fields of a row stand beside each other. */
+  readonly head?: ReactNode
   /** The fields of one row. */
   readonly children: (props: RowProps<Row>) => ReactNode
   /** Below the rows, such as their consequences. */
@@ -95,12 +97,17 @@ function useDrafts<Row>({ value, onChange, read, write }: DraftsInput<Row>) {
 
 type RowsProps<Row> = RowsEditorProps<Row> & { readonly rows: readonly Row[]; readonly onRows: (rows: readonly Row[]) => void }
 
-function Rows<Row>({ rows, onRows, disabled, newRow, addLabel, nameOf, scrolls, children }: RowsProps<Row>) {
+function Rows<Row>({ rows, onRows, disabled, newRow, addLabel, nameOf, scrolls, head, children }: RowsProps<Row>) {
   const say = useText(texts)
   const swapped = (index: number) =>
     rows.map((row, at) => (at === index - 1 ? rows[index] : at === index ? rows[at - 1] : row) ?? row)
   return (
     <div className={styles.rows} data-scrolls={scrolls}>
+      {head && rows.length > 0 && (
+        <div className={styles.head} aria-hidden="true">
+          {head}
+        </div>
+      )}
       {rows.map((row, index) => (
         // A row is edited in place, so its place is what stays.
         // biome-ignore lint/suspicious/noArrayIndexKey: rows keep their order

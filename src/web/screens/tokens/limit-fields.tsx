@@ -1,5 +1,10 @@
 import { NumberInput, Switch } from '@mantine/core'
+import type { RequestLimit } from '../../../contract/entities/request-limit.ts'
 import { useText } from '../../lib/i18n.ts'
+import { Choices } from '../../ui/choices.tsx'
+import { DurationInput } from '../../ui/request-limits/duration-input.tsx'
+import { limitPresets } from '../../ui/request-limits/presets.ts'
+import { texts as presetTexts } from '../../ui/request-limits/texts.ts'
 import type { TokenFormState } from './form-values.ts'
 import { limitTexts } from './limit-texts.ts'
 import styles from './tokens.module.css'
@@ -24,9 +29,10 @@ export function LimitFields({ form }: { form: TokenFormState }) {
               {...form.getInputProps(`limit_${name}`)}
             />
           ))}
-          <NumberInput label={say('seconds')} {...input} {...form.getInputProps('limit_seconds')} />
+          <DurationInput label={say('window')} description={say('windowHelp')} {...form.getInputProps('limit_seconds')} />
         </div>
       )}
+      {form.values.limited && <Presets form={form} />}
       <Switch
         label={say('strict')}
         description={say('strictHelp')}
@@ -39,4 +45,20 @@ export function LimitFields({ form }: { form: TokenFormState }) {
       />
     </>
   )
+}
+
+/** A preset of another window replaces the amounts of the old one; concurrent requests have no window. */
+function Presets({ form }: { form: TokenFormState }) {
+  const say = useText(presetTexts)
+  const fill = (preset: RequestLimit) => {
+    const { requests, tokens, concurrency } = preset
+    if (requests + tokens > 0) {
+      const isSameWindow = Number(form.values.limit_seconds) === preset.seconds
+      form.setFieldValue('limit_seconds', preset.seconds)
+      if (requests > 0 || !isSameWindow) form.setFieldValue('limit_requests', requests)
+      if (tokens > 0 || !isSameWindow) form.setFieldValue('limit_tokens', tokens)
+    }
+    if (concurrency > 0) form.setFieldValue('limit_concurrency', concurrency)
+  }
+  return <Choices offers={limitPresets.map(({ label, limit }) => ({ label: say(label), onClick: () => fill(limit) }))} />
 }

@@ -5,7 +5,8 @@ export const limitTexts = defineTexts({
   zh: {
     toggle: '限制速率',
     toggleHelp: '超出限制的请求会被拒绝。站点和分组的限制同样有效。',
-    seconds: '统计周期（秒）',
+    window: '统计周期',
+    windowHelp: '1 秒到 31 天',
     requests: '每周期最多请求次数',
     tokens: '每周期最多 Token 数',
     concurrency: '同时进行的请求数',
@@ -20,7 +21,8 @@ export const limitTexts = defineTexts({
   en: {
     toggle: 'Rate limit',
     toggleHelp: 'Requests over the limit are refused. Site and group limits also apply.',
-    seconds: 'Period (seconds)',
+    window: 'Period',
+    windowHelp: '1 second to 31 days',
     requests: 'Requests per period',
     tokens: 'Tokens per period',
     concurrency: 'Concurrent requests',

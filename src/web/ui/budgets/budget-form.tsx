@@ -1,4 +1,4 @@
-import { NumberInput, Select, Switch, TagsInput, TextInput } from '@mantine/core'
+import { Select, Switch, TagsInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import type { ReactNode } from 'react'
 import {
@@ -14,6 +14,7 @@ import { useLocal, useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useStatus } from '../../lib/status.ts'
 import { DrawerForm } from '../drawer-form.tsx'
+import { DurationInput } from '../request-limits/duration-input.tsx'
 import { AmountField } from './amount-field.tsx'
 import { texts } from './texts.ts'
 import { calendarPeriods, slidingPresets } from './windows.ts'
@@ -98,14 +99,7 @@ function WindowField({ form, isFixed }: { form: FormState; isFixed: boolean }) {
         {...form.getInputProps('window')}
       />
       {form.values.window === 'custom' && (
-        <NumberInput
-          label={say('seconds')}
-          allowDecimal={false}
-          allowNegative={false}
-          thousandSeparator=","
-          disabled={isFixed}
-          {...form.getInputProps('seconds')}
-        />
+        <DurationInput label={say('length')} disabled={isFixed} {...form.getInputProps('seconds')} />
       )}
     </>
   )

@@ -1,7 +1,8 @@
 import { NumberInput } from '@mantine/core'
 import { units } from '../../../../../contract/units.ts'
-import { useDollarsOf } from '../../../../lib/format.ts'
+import { formatCount, useDollarsOf } from '../../../../lib/format.ts'
 import { useLocal, useText } from '../../../../lib/i18n.ts'
+import { useStatus } from '../../../../lib/status.ts'
 import styles from '../form.module.css'
 import type { ChannelFormState } from '../form-values.ts'
 import type { Setting } from '../setting.ts'
@@ -14,6 +15,7 @@ export function LimitsPanel({ form, setting }: { form: ChannelFormState; setting
   const quota = setting.members.max_quota_per_day
   const dollarsOf = useDollarsOf()
   const local = useLocal()
+  const { quota_per_unit: perUsd } = useStatus()
   return (
     <>
       <div className={styles.pair}>
@@ -26,13 +28,20 @@ export function LimitsPanel({ form, setting }: { form: ChannelFormState; setting
           times={1000}
           decimals={3}
         />
-        <SettingNumber setting={setting} name="max_concurrency" label={say('concurrency')} description={say('together')} />
+        <SettingNumber
+          setting={setting}
+          name="max_concurrency"
+          label={say('concurrency')}
+          description={say('together')}
+          presets={countPresets([5, 20, 100])}
+        />
         <SettingNumber
           setting={setting}
           name="max_requests_per_minute"
           label={say('requests')}
           description={say('together')}
           unit={units.times}
+          presets={countPresets([60, 300, 1000])}
         />
         <SettingNumber
           setting={setting}
@@ -40,12 +49,14 @@ export function LimitsPanel({ form, setting }: { form: ChannelFormState; setting
           label={say('tokens')}
           description={say('together')}
           unit={units.tokens}
+          presets={countPresets([100_000, 1_000_000, 5_000_000])}
         />
         <SettingNumber
           setting={setting}
           name="max_quota_per_day"
           label={say('dailyQuota')}
           unit={units.quota}
+          presets={[10, 50, 100].map((usd) => ({ label: `$${usd}`, value: usd * perUsd }))}
           description={typeof quota === 'number' ? say('dailyQuotaIs', { amount: dollarsOf(quota) }) : say('dailyQuotaHelp')}
         />
         <SettingNumber setting={setting} name="cost_ratio" label={say('cost')} description={say('costHelp')} decimals={4} />
@@ -76,3 +87,5 @@ export function LimitsPanel({ form, setting }: { form: ChannelFormState; setting
     </>
   )
 }
+
+const countPresets = (counts: readonly number[]) => counts.map((value) => ({ label: formatCount(value), value }))

@@ -1,8 +1,9 @@
-import { MultiSelect, NumberInput, type NumberInputProps, Switch } from '@mantine/core'
+import { MultiSelect, NumberInput, Switch } from '@mantine/core'
 import { useState } from 'react'
 import type { Unit } from '../../../../../contract/units.ts'
 import { useLocal } from '../../../../lib/i18n.ts'
 import { inLargerUnits } from '../../../../lib/measures.ts'
+import { Choices } from '../../../../ui/choices.tsx'
 import { beside } from '../../../../ui/number-field.tsx'
 import type { Setting, SettingName } from '../setting.ts'
 
@@ -20,6 +21,8 @@ interface SettingNumberProps extends SettingInputProps {
   readonly times?: number
   readonly decimals?: number
   readonly placeholder?: string
+  /** Frequent values, below the field. */
+  readonly presets?: readonly { readonly label: string; readonly value: number }[]
 }
 
 /** A number among the settings; empty takes it out. */
@@ -30,6 +33,7 @@ export function SettingNumber({
   times = 1,
   decimals = 0,
   placeholder = '',
+  presets = [],
   ...rest
 }: SettingNumberProps) {
   const local = useLocal()
@@ -39,7 +43,7 @@ export function SettingNumber({
   const [typed, setTyped] = useState<{ text: number | string; saved: unknown }>({ text: shown, saved })
   const value = typed.saved === saved ? typed.text : shown
 
-  const change: NumberInputProps['onChange'] = (text) => {
+  function change(text: number | string): void {
     const number = text === '' ? undefined : Math.round(Number(text) * times * 1e6) / 1e6
     setTyped({ text, saved: number })
     setting.set(name, number)
@@ -48,20 +52,25 @@ export function SettingNumber({
   const unit = measure && local(measure, { count })
   const larger = measure && inLargerUnits(count, measure, local)
   return (
-    <NumberInput
-      {...rest}
-      {...beside(larger && `= ${larger}`)}
-      // The unit is shown before a value is entered.
-      placeholder={unit ? `${placeholder} ${unit}`.trim() : placeholder}
-      value={value}
-      onChange={change}
-      error={setting.errorOf(name)}
-      suffix={unit && ` ${unit}`}
-      allowDecimal={decimals > 0}
-      decimalScale={decimals}
-      allowNegative={false}
-      thousandSeparator=","
-    />
+    <div>
+      <NumberInput
+        {...rest}
+        {...beside(larger && `= ${larger}`)}
+        // The unit is shown before a value is entered.
+        placeholder={unit ? `${placeholder} ${unit}`.trim() : placeholder}
+        value={value}
+        onChange={change}
+        error={setting.errorOf(name)}
+        suffix={unit && ` ${unit}`}
+        allowDecimal={decimals > 0}
+        decimalScale={decimals}
+        allowNegative={false}
+        thousandSeparator=","
+      />
+      {presets.length > 0 && (
+        <Choices offers={presets.map((preset) => ({ label: preset.label, onClick: () => change(preset.value) }))} />
+      )}
+    </div>
   )
 }
 
