@@ -125,7 +125,7 @@ export function aCharge(
 }
 
 /** 'ok', or the code of the failure. */
-export async function outcome(move: () => Promise<void> | void): Promise<string> {
+export async function outcome(move: () => unknown): Promise<string> {
   try {
     await move()
     return 'ok'

@@ -39,14 +39,29 @@ eachDatabase('budgets', (_fresh, kind) => {
     await atOneUnit(server)
     await server.call('PUT /api/option/', { key: 'SiteTimeZone', value: 'Europe/Berlin' })
     const budget = await add(server, { scope: 'token', subject: String(token.id), amount: 600 })
+    // What others share is not disclosed, nor what only notifies.
+    const others = [
+      { scope: 'model', subject: model, amount: 599 },
+      { scope: 'group', subject: 'default', amount: 599 },
+      { scope: 'user', subject: '1', amount: 500, is_hard: false },
+      { scope: 'user', subject: '1', amount: 500_000 },
+    ]
+    const ids = []
+    for (const other of others) ids.push((await add(server, other)).id)
     const first = await ask(small())
     expect(first.status, first.text).toBe(200)
+    const left = Number(first.headers.get('x-ratelimit-remaining-budget'))
+    expect(told(first.headers, 'x-ratelimit-limit-budget', 'x-ratelimit-reset-budget')).toEqual(['0.0012', '30m0s'])
+    expect(left).toBeGreaterThan(0)
+    expect(left).toBeLessThan(0.0012)
     await settledCharges(server)
+    for (const id of ids) await server.call(`DELETE /api/budget/${id}`)
 
     const refused = await ask(small({ max_tokens: 900 }))
     expect(refused.status).toBe(429)
     expect(refused.headers.get('retry-after')).toBe('1800')
     expect(refused.headers.get('x-should-retry')).toBe('false')
+    expect(refused.headers.get('x-ratelimit-remaining-budget')).toBe('0.001164')
     const { error } = JSON.parse(refused.text)
     expect(error).toMatchObject({ code: 'budget_exceeded', type: 'budget_exceeded' })
     expect(error.message).toContain('this API key')
@@ -54,6 +69,8 @@ eachDatabase('budgets', (_fresh, kind) => {
 
     const inMessages = await ask(small({ max_tokens: 900 }), '/v1/messages')
     expect([inMessages.status, JSON.parse(inMessages.text).error.type]).toEqual([429, 'rate_limit_error'])
+    const family = ['limit', 'remaining', 'reset'].map((name) => `anthropic-ratelimit-budget-${name}`)
+    expect(told(inMessages.headers, ...family)).toEqual(['0.0012', '0.001164', '2026-03-28T23:00:00Z'])
     const inGemini = await ask(
       { contents: [{ parts: [{ text: 'hi' }] }], generationConfig: { maxOutputTokens: 900 } },
       `/v1beta/models/${model}:generateContent`,
@@ -126,6 +143,7 @@ eachDatabase('budgets', (_fresh, kind) => {
     const budget = await add(server, { scope: 'channel', subject: String(channelId), amount: 900 })
     const first = await ask(small())
     expect(first.status, first.text).toBe(200)
+    expect(told(first.headers, 'x-ratelimit-limit-budget')).toEqual([null])
     await settledCharges(server)
     const counted = async () => (await server.call<{ items: Budget[] }>('GET /api/budget/')).items[0]?.spent
     expect(await counted()).toBe(18)
@@ -226,6 +244,10 @@ eachDatabase('budgets', (_fresh, kind) => {
     await requireBalancedBudgets(server)
   })
 })
+
+function told(headers: Headers, ...names: readonly string[]): (string | null)[] {
+  return names.map((name) => headers.get(name))
+}
 
 async function failures({ app }: TestServer) {
   return app.db.selectFrom('logs').select('other').where('type', '=', 5).orderBy('id').execute()

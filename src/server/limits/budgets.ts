@@ -18,6 +18,14 @@ interface BudgetedCaller {
   readonly tokenId: number
 }
 
+/** What a budget leaves its caller. Units. */
+export interface BudgetStatus {
+  readonly limit: number
+  readonly remaining: number
+  /** Unix seconds; undefined for never. */
+  readonly renewsAt: number | undefined
+}
+
 /** The budgets of all nodes, read without I/O, and the windows that count a call. The ledger counts and refuses. */
 export class Budgets {
   readonly #core: Pick<Core, 'now' | 'options'>
@@ -65,6 +73,21 @@ export class Budgets {
   /** When the window of a budget may admit what it refuses now, unix seconds. Undefined for never. */
   renewsAt(row: Row<'budgets'>): number | undefined {
     return this.#renewsAt(runningBudget(row))
+  }
+
+  /**
+   * Of windows with these units left, the one of the caller's own money that has least; undefined where none refuses. What others
+   * share is not disclosed.
+   */
+  tightestOf(windows: readonly Pick<BudgetWindow, 'budgetId'>[], left: readonly number[]): BudgetStatus | undefined {
+    let tightest: BudgetStatus | undefined
+    for (const [at, { budgetId }] of windows.entries()) {
+      const budget = this.#index.current.byId.get(budgetId)
+      const remaining = Math.max(0, left[at] ?? 0)
+      if (!budget?.isHard || !isOwners(budget) || (tightest && tightest.remaining <= remaining)) continue
+      tightest = { limit: amountAt(budget, seconds(this.#core.now())), remaining, renewsAt: this.#renewsAt(budget) }
+    }
+    return tightest
   }
 
   /** The error for the caller when a budget refuses a hold; returns any other error unchanged. */

@@ -9,6 +9,7 @@ import { wireFormats } from '../protocols/index.ts'
 import type { JsonObject, RequestFacts } from '../protocols/wire-format.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import { authorizeModel, checkPrompt } from './admission/authorize-request.ts'
+import { explainRefusedHold, tellBudgets } from './admission/caller-budgets.ts'
 import { enterLimits } from './admission/rate-limit.ts'
 import { type Reserved, reserve } from './admission/reserve.ts'
 import { estimatePrompt } from './admission/token-estimate.ts'
@@ -90,10 +91,12 @@ export async function admitRequest(
     const reserving = reserve(app, priced)
     reserved = reserving instanceof Promise ? await reserving : reserving
   } catch (error) {
-    throw app.budgets.explain(error)
+    throw explainRefusedHold(app, call, error)
   }
   call.notes.holdMs = Math.max(0, app.steady() - holdingMs)
-  const { outputLimit } = reserved
+  const { budgetsLeft, ...held } = reserved
+  tellBudgets(app, call, { windows: priced.budgets, left: budgetsLeft })
+  const { outputLimit } = held
   call.setHeader('x-sluice-output-limit', outputLimit === undefined ? '' : String(outputLimit))
   const admitted = {
     call,
@@ -104,7 +107,7 @@ export async function admitRequest(
     price,
     inputTokens,
     estimate,
-    ...reserved,
+    ...held,
     lease,
     storingChannel,
     toStore,

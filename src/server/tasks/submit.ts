@@ -8,6 +8,7 @@ import { ownError } from '../protocols/error-body.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import { authenticateCall, type CallerParts, checkBeforeBody } from '../relay/admission/authenticate.ts'
 import { checkPrompt } from '../relay/admission/authorize-request.ts'
+import { explainRefusedHold, tellBudgets } from '../relay/admission/caller-budgets.ts'
 import { enterLimits, withinLimits } from '../relay/admission/rate-limit.ts'
 import type { Billed } from '../relay/charge/billed.ts'
 import { chargeFor, describePrice } from '../relay/charge/charge-row.ts'
@@ -15,7 +16,7 @@ import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { UpstreamFailure } from '../relay/upstream/failure.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
-import type { Charge, Hold } from '../wallet/ledger.ts'
+import type { BudgetsLeft, Charge, Hold } from '../wallet/ledger.ts'
 import { type AuthorizedOrder, authorizeOrder, priceOfOrder } from './authorize-order.ts'
 import { noticeUrl } from './links.ts'
 import { acceptTask, type NewTask, openTask, rejectTask } from './new-task.ts'
@@ -90,11 +91,13 @@ async function submit(app: SubmitParts, asked: Asked): Promise<void> {
   const { userId, tokenId } = caller
   const budgets = app.budgets.windowsOf(caller, admitted.group, admitted.model)
   const hold = { requestId: call.id, userId, tokenId, amount: costOf(price, noUsage), budgets }
+  let left: BudgetsLeft
   try {
-    await app.ledger.hold(hold)
+    left = await app.ledger.hold(hold)
   } catch (error) {
-    throw app.budgets.explain(error)
+    throw explainRefusedHold(app, call, error)
   }
+  tellBudgets(app, call, { windows: budgets, left })
   placing.add(call.id)
   try {
     await fill(app, { ...asked, admitted, price, hold })

@@ -1,7 +1,7 @@
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
 import { AppError, fail } from '../lib/failure.ts'
 import { type BudgetWindow, budgetExceeded, windowsOfCharge } from './budget-window.ts'
-import type { Changed, Hold } from './ledger.ts'
+import type { BudgetsLeft, Changed, Hold } from './ledger.ts'
 
 /** Available quota of a user or a token, or what a budget counts, kept while it has something held or pending. */
 interface Account<Key> {
@@ -45,20 +45,23 @@ export class Balances {
     this.#budgets = new Accounts((key) => quotaOf(counted.get(...key.split(':').map(Number))))
   }
 
-  /** Reserves the amount on user, token and budgets when all have enough, or throws and reserves nothing. */
-  hold({ userId, tokenId, amount, needs = amount, takesAll = false, budgets }: Hold): void {
+  /**
+   * Reserves the amount on user, token and budgets when all have enough, or throws and reserves nothing. Answers what is left in the budgets.
+   */
+  hold({ userId, tokenId, amount, needs = amount, takesAll = false, budgets }: Hold): BudgetsLeft {
     try {
       const user = this.#users.get(userId)
       const token = tokenId === 0 ? undefined : this.#tokens.get(tokenId)
       requireFree(user, needs, 'quota_insufficient')
       if (token) requireFree(token, needs, 'token_quota_insufficient')
-      const inBudgets = budgets ? this.#requireBudgets(budgets, needs) : Number.POSITIVE_INFINITY
-      const have = Math.min(freeOf(user), token ? freeOf(token) : Number.POSITIVE_INFINITY, inBudgets)
+      const inBudgets = budgets && this.#requireBudgets(budgets, needs)
+      const have = Math.min(freeOf(user), token ? freeOf(token) : Number.POSITIVE_INFINITY, ...(inBudgets ?? []))
       if (takesAll && have > amount) throw new AppError('quota_insufficient', { need: amount, have })
       const counted = budgets?.map((window) => this.#budgets.get(keyOf(window)))
       user.held += amount
       if (token) token.held += amount
       if (counted) for (const account of counted) account.held += amount
+      return inBudgets?.map((free) => free - amount)
     } catch (cause) {
       this.#users.dropIdle(userId)
       this.#tokens.dropIdle(tokenId)
@@ -115,15 +118,13 @@ export class Balances {
     if (!this.#inFlight) this.#readStale()
   }
 
-  /** Throws `budget_exceeded` unless every budget has `need` free. Answers the least that one has. */
-  #requireBudgets(budgets: readonly BudgetWindow[], need: number): number {
-    let least = Number.POSITIVE_INFINITY
-    for (const window of budgets) {
+  /** Throws `budget_exceeded` unless every budget has `need` free. Answers what each has. */
+  #requireBudgets(budgets: readonly BudgetWindow[], need: number): number[] {
+    return budgets.map((window) => {
       const have = window.limit + this.#sumOf(window)
       if (have < need) throw budgetExceeded(window, { need, have })
-      least = Math.min(least, have)
-    }
-    return least
+      return have
+    })
   }
 
   /** The quotas of all rows of the window, below zero. Accounts that were opened only for this are dropped again. */

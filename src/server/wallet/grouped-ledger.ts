@@ -6,7 +6,7 @@ import type { Core } from '../options/core.ts'
 import type { BudgetWindow } from './budget-window.ts'
 import { Committer, type Queued } from './committer.ts'
 import { credit } from './credit.ts'
-import type { Changed, Charge, Credit, Hold, Ledger } from './ledger.ts'
+import type { BudgetsLeft, Changed, Charge, Credit, Hold, Ledger } from './ledger.ts'
 import { type Entry, type Expired, requireCharge, requireUnits, type Store } from './store.ts'
 import { UnloggedCharges } from './unlogged-charges.ts'
 
@@ -63,7 +63,7 @@ export class GroupedLedger implements Ledger {
     return this.#open.size
   }
 
-  hold(wanted: Hold): Promise<void> | void {
+  hold(wanted: Hold): Promise<BudgetsLeft> | BudgetsLeft {
     requireUnits(wanted.amount, 'amount')
     if (this.#closing) fail('server_stopping')
     if (this.#committer.failing) fail('database_unavailable')
@@ -71,7 +71,9 @@ export class GroupedLedger implements Ledger {
     if (this.#open.has(wanted.requestId)) throw new Error(`Request ${wanted.requestId} holds quota already`)
 
     const held = this.#store.hold(wanted)
-    return held ? this.#opened(wanted, held) : this.#note(wanted)
+    if (held instanceof Promise) return this.#opened(wanted, held)
+    this.#note(wanted)
+    return held
   }
 
   extend({ requestId }: Hold, budgets: readonly BudgetWindow[]): Promise<void> | void {
@@ -163,10 +165,11 @@ export class GroupedLedger implements Ledger {
     this.#open.set(hold.requestId, { hold, checkpoint: undefined })
   }
 
-  async #opened(hold: Hold, held: Promise<void>): Promise<void> {
+  async #opened(hold: Hold, held: Promise<BudgetsLeft>): Promise<BudgetsLeft> {
     try {
-      await held
+      const left = await held
       this.#note(hold)
+      return left
     } catch (error) {
       // Whether it was reserved may be unknown; then nothing else would ever end it.
       const isUnknown = error instanceof AppError && error.code === 'database_unavailable'

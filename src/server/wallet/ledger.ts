@@ -16,9 +16,9 @@ export interface Ledger {
    * Reserves `amount` on the user and, when `tokenId` is not 0 and the token is not unlimited, on the token, in one step: granted when both
    * have `needs` free, which is the amount itself when absent, and all of its budgets too. Throws `quota_insufficient`,
    * `token_quota_insufficient` (params need, have), `budget_exceeded` (params budgetId, need, have) or `database_unavailable`; then
-   * nothing is held.
+   * nothing is held. Answers what is left in each of its budgets beside all holds, this one too.
    */
-  hold(wanted: Hold): Promise<void> | void
+  hold(wanted: Hold): Promise<BudgetsLeft> | BudgetsLeft
   /**
    * Counts an open hold in further budgets too, as when its channel is known: in all of them, or in none and it throws `budget_exceeded` or
    * `database_unavailable`. Budgets that count the hold already stay as they are.
@@ -84,6 +84,9 @@ export interface Hold {
   /** The budget windows that count the call; absent for none. */
   readonly budgets?: readonly BudgetWindow[] | undefined
 }
+
+/** Units, in the order of the hold's budgets; undefined where it has none. */
+export type BudgetsLeft = readonly number[] | undefined
 
 /** A refused hold, with the units that it needed and those that were available; more than needed only if it was to reserve everything. */
 export type QuotaRefusal = AppError & { readonly params: { readonly need: number; readonly have: number } }

@@ -5,7 +5,7 @@ import type { Link } from '../lib/link.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { BudgetWindow } from './budget-window.ts'
 import { credit } from './credit.ts'
-import type { Changed, Charge, Credit, Hold, Ledger } from './ledger.ts'
+import type { BudgetsLeft, Changed, Charge, Credit, Hold, Ledger } from './ledger.ts'
 import { type Expired, requireCharge, requireUnits } from './store.ts'
 
 interface ChargedHold {
@@ -36,11 +36,12 @@ export class LinkedLedger implements Ledger {
     return this.#open.size
   }
 
-  async hold(wanted: Hold): Promise<void> {
+  async hold(wanted: Hold): Promise<BudgetsLeft> {
     requireUnits(wanted.amount, 'amount')
     if (this.#closing) fail('server_stopping')
-    await this.#move('ledger.hold', wanted)
+    const left = await this.#move<BudgetsLeft>('ledger.hold', wanted)
     this.#open.add(wanted.requestId)
+    return left
   }
 
   extend(hold: Hold, budgets: readonly BudgetWindow[]): Promise<void> {
@@ -110,12 +111,13 @@ export function serveLedger(siblings: OwnerSiblings, ledger: Ledger, logger: Log
   const holds = new OpenHolds()
 
   siblings.serve('ledger.hold', (wanted: Hold, link) => {
-    const opened = () => {
+    const opened = (left: BudgetsLeft) => {
       if (link.isClosed) return ledger.release(wanted)
       holds.add(link, wanted)
+      return left
     }
     const held = ledger.hold(wanted)
-    return held ? held.then(opened) : opened()
+    return held instanceof Promise ? held.then(opened) : opened(held)
   })
   siblings.serve('ledger.extend', ({ hold, budgets }: ExtendedHold) => ledger.extend(hold, budgets))
   siblings.serve('ledger.settle', ({ hold, charge }: ChargedHold, link) => {

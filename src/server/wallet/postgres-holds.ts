@@ -3,14 +3,14 @@ import { activeMs } from '../lib/active-time.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { budgetExceeded, windowsText } from './budget-window.ts'
 import { jittered, pause } from './committer.ts'
-import type { Hold } from './ledger.ts'
+import type { BudgetsLeft, Hold } from './ledger.ts'
 import { isConflict, isDatabaseDown, onConnection } from './postgres-connection.ts'
 import { arrayText, budgetHoldStatement, holdStatement, lockBudgets } from './postgres-statements.ts'
 
 interface Waiting {
   readonly wanted: Hold
   readonly since: number
-  resolve(): void
+  resolve(left: BudgetsLeft): void
   reject(error: Error): void
 }
 
@@ -45,7 +45,7 @@ export class HoldQueue {
     this.#leaseSeconds = leaseSeconds
   }
 
-  add(wanted: Hold): Promise<void> {
+  add(wanted: Hold): Promise<BudgetsLeft> {
     if (this.#queue.length >= queueMax) fail('server_busy')
     return new Promise((resolve, reject) => {
       this.#queue.push({ wanted, since: activeMs(), resolve, reject })
@@ -161,8 +161,12 @@ function decide(batch: readonly Waiting[], rows: readonly Decided[]): Waiting[] 
     if (!rows[index]?.granted) continue
     userSpent.set(wanted.userId, (userSpent.get(wanted.userId) ?? 0) + wanted.amount)
     tokenSpent.set(wanted.tokenId, (tokenSpent.get(wanted.tokenId) ?? 0) + wanted.amount)
-    for (const { budgetId } of wanted.budgets ?? []) budgetSpent.set(budgetId, (budgetSpent.get(budgetId) ?? 0) + wanted.amount)
-    resolve()
+    const left = wanted.budgets?.map(({ budgetId }, at) => {
+      const spent = (budgetSpent.get(budgetId) ?? 0) + wanted.amount
+      budgetSpent.set(budgetId, spent)
+      return (rows[index]?.frees?.[at] ?? 0) - spent
+    })
+    resolve(left)
   }
 
   return batch.filter(({ wanted, reject }, index) => {

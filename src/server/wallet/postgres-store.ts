@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { openPostgres } from '../db/postgres.ts'
 import type { Core } from '../options/core.ts'
 import { type BudgetWindow, windowsOfCharge } from './budget-window.ts'
-import type { Hold } from './ledger.ts'
+import type { BudgetsLeft, Hold } from './ledger.ts'
 import { isConflict, isDatabaseDown, onConnection } from './postgres-connection.ts'
 import { ExtensionQueue } from './postgres-extensions.ts'
 import { HoldQueue } from './postgres-holds.ts'
@@ -54,7 +54,7 @@ export class PostgresStore implements Store {
     this.#extensions = new ExtensionQueue(this.#pool)
   }
 
-  hold(wanted: Hold): Promise<void> {
+  hold(wanted: Hold): Promise<BudgetsLeft> {
     return this.#holds.add(wanted)
   }
 

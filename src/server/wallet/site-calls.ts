@@ -34,7 +34,7 @@ export function siteCallLedger(parts: Parts, model: string, allowance: SiteAllow
     get spent() {
       return spent
     },
-    hold: (hold) => holdSiteCost(parts, { hold, model, allowance }),
+    hold: (hold) => holdSiteCost(parts, { hold, model, allowance }).then(() => undefined),
     // Budgets count what callers are charged.
     extend() {},
     // The caller is this server: it needs no answer that waits for the charge. What is not written stays held, which is the greatest cost.

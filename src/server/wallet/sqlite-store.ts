@@ -4,7 +4,7 @@ import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
 import { Balances } from './balances.ts'
 import { type BudgetWindow, windowsOfCharge, windowsText } from './budget-window.ts'
-import type { Changed, Charge, Hold } from './ledger.ts'
+import type { BudgetsLeft, Changed, Charge, Hold } from './ledger.ts'
 import { logValues, siteCostValues, type Value } from './rows.ts'
 import type { Batch, BudgetChargeRow, ChargeRow } from './sqlite-commit.ts'
 import { SqliteWriter, WriterFailed } from './sqlite-writer.ts'
@@ -33,8 +33,8 @@ export class SqliteStore implements Store {
     this.#writer = new SqliteWriter(file)
   }
 
-  hold(wanted: Hold): void {
-    this.#balances.hold(wanted)
+  hold(wanted: Hold): BudgetsLeft {
+    return this.#balances.hold(wanted)
   }
 
   extend(hold: Hold, added: readonly BudgetWindow[]): void {

@@ -1,7 +1,7 @@
 import type { NewRow, Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
 import { type BudgetWindow, readWindows } from './budget-window.ts'
-import type { Changed, Charge, Hold } from './ledger.ts'
+import type { BudgetsLeft, Changed, Charge, Hold } from './ledger.ts'
 
 /**
  * The ledger's interface to a database. `sqlite-store.ts` keeps open holds in memory and commits in a worker thread;
@@ -10,8 +10,8 @@ import type { Changed, Charge, Hold } from './ledger.ts'
 export interface Store {
   /** Every hold has a row in `holds`, not only those with a checkpoint. */
   readonly holdsAreRows: boolean
-  /** Reserves the amount, or throws and reserves nothing. */
-  hold(wanted: Hold): Promise<void> | void
+  /** Reserves the amount, or throws and reserves nothing. Answers what is left in its budgets. */
+  hold(wanted: Hold): Promise<BudgetsLeft> | BudgetsLeft
   /** Reserves the amount of an open hold in those of its budgets that are new, or throws and reserves nothing. */
   extend(hold: Hold, added: readonly BudgetWindow[]): Promise<void> | void
   /**

@@ -3,10 +3,10 @@ import type { ErrorCode } from '../../../contract/errors.ts'
 import type { Text } from '../../../contract/text.ts'
 import { AppError } from '../../lib/failure.ts'
 import type { LeaseRequest, RateLimitLease } from '../../limits/rate-limit-lease.ts'
-import type { LimitStatus, Measure, Refusal, Rule } from '../../limits/rule.ts'
+import type { Measure, Refusal, Rule } from '../../limits/rule.ts'
 import type { Core } from '../../options/core.ts'
-import type { Dialect } from '../../protocols/format.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
+import { limitHeaders } from './limit-headers.ts'
 
 type Clock = Pick<Core, 'now'>
 
@@ -92,50 +92,4 @@ function durationText(ms: number): Text {
   const [unitMs, zh, en] = units.find(([unit]) => ms % unit === 0) ?? units[3]
   const count = Math.ceil(ms / unitMs)
   return { zh: `${count} ${zh}`, en: `${count} ${en}${count === 1 ? '' : 's'}` }
-}
-
-/** Usage of one limit: the one with the least remaining. */
-interface LimitUse {
-  readonly limit: number
-  readonly remaining: number
-  readonly resetMs: number
-}
-
-/** The headers that SDKs and agents of the dialect read to pace themselves. Source: API references of both vendors, 2026-11. */
-export function limitHeaders(dialect: Dialect, statuses: readonly LimitStatus[], nowMs: number): [name: string, value: string][] {
-  const kinds = [
-    ['requests', tightestLimit(statuses, ['requests', 'successes'])],
-    ['tokens', tightestLimit(statuses, ['tokens'])],
-  ] as const
-  return kinds.flatMap(([kind, use]): [string, string][] => {
-    if (!use) return []
-    const values = { limit: String(use.limit), remaining: String(use.remaining) }
-    const reset = dialect === 'anthropic' ? timeText(nowMs + use.resetMs) : shortDuration(use.resetMs)
-    return Object.entries({ ...values, reset }).map(([name, value]) =>
-      dialect === 'anthropic' ? [`anthropic-ratelimit-${kind}-${name}`, value] : [`x-ratelimit-${name}-${kind}`, value],
-    )
-  })
-}
-
-function tightestLimit(
-  statuses: readonly LimitStatus[],
-  measures: readonly ('requests' | 'successes' | 'tokens')[],
-): LimitUse | undefined {
-  return statuses
-    .flatMap((status) => measures.map((measure) => ({ limit: status.rule[measure], used: status[measure], status })))
-    .filter(({ limit }) => limit > 0)
-    .map(({ limit, used, status }) => ({ limit, remaining: Math.max(0, limit - used), resetMs: status.resetMs }))
-    .sort((a, b) => a.remaining - b.remaining)[0]
-}
-
-function timeText(ms: number): string {
-  return new Date(Math.ceil(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z')
-}
-
-/** `6m0s`, `12s`, `120ms`. */
-function shortDuration(ms: number): string {
-  if (ms < 1000) return `${Math.ceil(ms)}ms`
-  const seconds = Math.ceil(ms / 1000)
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)]
-  return `${hours > 0 ? `${hours}h` : ''}${hours + minutes > 0 ? `${minutes}m` : ''}${seconds % 60}s`
 }

@@ -17,7 +17,7 @@ import { textsBesideMedia } from '../../protocols/media-parts.ts'
 import { type RequestBound, readRequestBound } from '../../protocols/request-bound.ts'
 import type { RequestFacts } from '../../protocols/wire-format.ts'
 import type { BudgetWindow } from '../../wallet/budget-window.ts'
-import { type Hold, isQuotaRefusal, type QuotaRefusal } from '../../wallet/ledger.ts'
+import { type BudgetsLeft, type Hold, isQuotaRefusal, type QuotaRefusal } from '../../wallet/ledger.ts'
 import type { StoringChannel } from '../admitted-request.ts'
 import type { Body } from '../http/read-body.ts'
 import type { RelayParts } from '../relay-parts.ts'
@@ -36,6 +36,8 @@ export interface Reserved {
   readonly bound: UsageBound | undefined
   /** The output limit of each completion that is sent upstream because the balance affords no more. */
   readonly outputLimit: number | undefined
+  /** What its budgets have left. */
+  readonly budgetsLeft: BudgetsLeft
 }
 
 interface HoldRequest {
@@ -72,9 +74,9 @@ type ReserveParts = Pick<RelayParts, 'channels' | 'ledger' | 'options'>
 function hold(app: ReserveParts, { requestId, caller, budgets }: HoldRequest, plan: Plan): Promise<Reserved> | Reserved {
   const { bound, outputLimit, ...wanted } = plan
   const held = { requestId, userId: caller.userId, tokenId: caller.tokenId, ...wanted, budgets }
-  const reserved = { hold: held, bound, outputLimit }
+  const reservedBy = (budgetsLeft: BudgetsLeft) => ({ hold: held, bound, outputLimit, budgetsLeft })
   const holding = app.ledger.hold(held)
-  return holding ? holding.then(() => reserved) : reserved
+  return holding instanceof Promise ? holding.then(reservedBy) : reservedBy(holding)
 }
 
 /** Holds for a call whose price depends on its tokens. Synchronous unless the ledger is remote or the balance is low. */
