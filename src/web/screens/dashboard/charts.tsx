@@ -1,8 +1,9 @@
 import '@mantine/core/styles/ColorSwatch.layer.css'
 import '@mantine/charts/styles.layer.css'
 import { BarChart, DonutChart } from '@mantine/charts'
+import { useNarrow, useTight } from '../../lib/narrow.ts'
 import styles from './dashboard.module.css'
-import { roundTicks, type Series, type Step } from './series.ts'
+import { roundSteps, roundTicks, type Series, type Step } from './series.ts'
 
 /** The charts, in a file of their own: their library is loaded with them, and its figures are in tables beside them. */
 export interface ChartProps {
@@ -25,6 +26,9 @@ export function UsageBars({ label, series, nameOf, format, steps, scale, formatT
     ...Object.fromEntries(series.map(({ id, key }) => [id, values.get(key) ?? 0])),
   }))
   const sums = steps.map(({ values }) => sidesOf([...values.values()]))
+  const [isNarrow, isTight] = [useNarrow(), useTight()]
+  const most = isNarrow ? 3 : isTight ? 5 : 9
+  const times = roundSteps(steps, most).map((step) => step.label)
   const ticks = roundTicks(
     Math.min(0, ...sums.map(({ below }) => below / scale)),
     Math.max(0, ...sums.map(({ above }) => above / scale)),
@@ -42,7 +46,7 @@ export function UsageBars({ label, series, nameOf, format, steps, scale, formatT
         legendProps={{ verticalAlign: 'bottom' }}
         classNames={{ legend: styles.legend ?? '' }}
         yAxisProps={{ width: 72, ticks, domain: [ticks[0] ?? 0, ticks.at(-1) ?? 1], interval: 0, tickFormatter: formatTick }}
-        xAxisProps={{ minTickGap: 24, interval: 'equidistantPreserveStart' }}
+        xAxisProps={{ ticks: times, minTickGap: 8, interval: 'preserveStart' }}
         maxBarWidth={44}
         barProps={{ isAnimationActive: false }}
         barChartProps={{ accessibilityLayer: false, stackOffset: 'sign' }}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { othersKey, refundsKey, roundTicks, seriesOf, sharesOf, stepsOf } from './series.ts'
+import { othersKey, refundsKey, roundSteps, roundTicks, seriesOf, sharesOf, stepsOf } from './series.ts'
 
 it.each([
   [0, 0.001068, [0, 0.00025, 0.0005, 0.00075, 0.001, 0.00125]],
@@ -9,6 +9,18 @@ it.each([
   [0, 0, [0, 1]],
 ])('marks from %d to %d are round', (least, largest, ticks) => {
   expect(roundTicks(least, largest)).toEqual(ticks)
+})
+
+it.each([
+  ['hours of three days', 72, 3600, 9, ['00:00', '12:00', '00:00', '12:00', '00:00', '12:00']],
+  ['hours on a phone', 72, 3600, 3, ['00:00', '00:00', '00:00']],
+  ['hours of a day', 24, 3600, 9, ['00:00', '03:00', '06:00', '09:00', '12:00', '15:00', '18:00', '21:00']],
+  ['days of a month', 30, 86_400, 9, Array.from({ length: 8 }, () => '00:00')],
+] as const)('of %s the round ones are labelled', (_, count, size, most, times) => {
+  const midnight = new Date(2026, 0, 5).getTime() / 1000
+  const steps = Array.from({ length: count }, (_, index) => ({ at: midnight + index * size, label: '', values: new Map() }))
+  const shown = roundSteps(steps, most).map(({ at }) => new Date(at * 1000).toTimeString().slice(0, 5))
+  expect(shown).toEqual(times)
 })
 
 const sum = (quota: number) => ({ quota, count: 1, token_used: 1 })

@@ -64,6 +64,14 @@ export function roundTicks(least: number, largest: number): readonly number[] {
 
 const ticksMax = 6
 
+/** Steps whose labels are shown, at most so many: of hours those at round ones, such as every six from midnight. */
+export function roundSteps(steps: readonly Step[], most: number): readonly Step[] {
+  const at = (hours: number) => steps.filter((step) => new Date(step.at * 1000).getHours() % hours === 0)
+  const shown = [1, 2, 3, 6, 12].map(at).find((few) => few.length <= most) ?? at(24)
+  const every = Math.ceil(shown.length / most)
+  return shown.filter((_, index) => index % every === 0)
+}
+
 export function figureOf(sum: { quota: number; count: number; token_used: number }, metric: Metric): number {
   return metric === 'tokens' ? sum.token_used : sum[metric]
 }
