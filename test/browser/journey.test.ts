@@ -266,7 +266,7 @@ const wordsOf = {
     fill: 'Add',
     submit: 'Submit',
     channelMade: 'Channel created',
-    untested: 'Not tested',
+    untested: 'Untested',
     test: 'Test',
     tested: (name: string) => new RegExp(`“${name}” passed the test in \\d+\\.\\d\\d s`),
     seconds: /^\d+\.\d\d s$/,

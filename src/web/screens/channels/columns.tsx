@@ -40,12 +40,12 @@ export function useColumns(input: ColumnsInput): Column<Channel>[] {
   const say = useText(texts)
   const sayHealth = useText(healthTexts)
   return [
-    { key: 'id', title: say('id'), sortKey: 'id', sortsDown: true, width: 56, cell: ({ id }) => id },
+    { key: 'id', title: say('id'), sortKey: 'id', sortsDown: true, width: 48, cell: ({ id }) => id },
     {
       key: 'name',
       title: say('name'),
       heads: true,
-      width: 'clamp(200px, 17vw, 300px)',
+      width: 'clamp(150px, 11vw, 300px)',
       cell: (channel) => <Name channel={channel} {...input} />,
     },
     { key: 'group', title: say('groups'), hideable: true, cell: (channel) => <Groups channel={channel} /> },
@@ -84,7 +84,7 @@ export function useColumns(input: ColumnsInput): Column<Channel>[] {
       sortKey: 'priority',
       sortsDown: true,
       align: 'right',
-      width: 84,
+      width: 72,
       cell: (channel) => <InlineNumber channel={channel} field="priority" />,
     },
     {
@@ -92,7 +92,7 @@ export function useColumns(input: ColumnsInput): Column<Channel>[] {
       title: say('weight'),
       hideable: true,
       align: 'right',
-      width: 72,
+      width: 60,
       cell: (channel) => <InlineNumber channel={channel} field="weight" />,
     },
     { key: 'models', title: say('models'), hideable: true, hidden: true, cell: (channel) => <Models channel={channel} /> },

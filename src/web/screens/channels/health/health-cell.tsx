@@ -9,7 +9,11 @@ import { texts } from './texts.ts'
 
 /** Success and speed of the last hour with the last error, the breaker unless it is closed, and a strip of 24 hours. */
 export function HealthCell({ health }: { health: ChannelHealth | undefined }) {
+  const say = useText(texts)
   if (!health) return null
+  if (health.hours.every(({ answered, failed }) => answered + failed === 0)) {
+    return <span className={styles.quiet}>{say('noCallsToday')}</span>
+  }
   return (
     <div className={styles.health}>
       <div className={styles.figures}>
@@ -39,7 +43,7 @@ function Success({ health: { attempts, success, p95_ms: p95, last_error: error }
       <HintTag hint={hint} color={color}>
         {share}
       </HintTag>
-      {p95 !== null && <span className={styles.quiet}>p95 {formatDuration(p95)}</span>}
+      {p95 !== null && <span className={styles.quiet}>{formatDuration(p95)}</span>}
     </>
   )
 }

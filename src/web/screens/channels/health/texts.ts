@@ -2,9 +2,10 @@ import { defineTexts } from '../../../lib/i18n.ts'
 
 export const texts = defineTexts({
   zh: {
-    title: '近况',
+    title: '成功率 · p95',
     errorTitle: '最近错误',
     noCalls: '近 1 小时无调用',
+    noCallsToday: '无调用',
     share: '近 1 小时：{attempts} 次尝试，成功率 {share}',
     slow: '95% 在 {p95} 内完成',
     lastError: '最近错误（{time}）：{code} {message}',
@@ -16,12 +17,13 @@ export const texts = defineTexts({
     reason: '连续失败 {failures} 次，暂停使用。',
     retry: '{seconds} 秒后再试。',
     trying: '下一次请求会试探是否恢复。',
-    ofNode: '为当前应答节点的状态。',
+    ofNode: '为提供此页面的节点上的状态。',
   },
   en: {
-    title: 'Health',
+    title: 'Success · p95',
     errorTitle: 'Last error',
     noCalls: 'No calls in the last hour',
+    noCallsToday: 'No calls',
     share: 'Last hour: {attempts} {attempts|attempt|attempts}, {share} succeeded',
     slow: '95% took at most {p95}',
     lastError: 'Last error ({time}): {code} {message}',
@@ -30,9 +32,9 @@ export const texts = defineTexts({
     open: 'Breaker open',
     halfOpen: 'Breaker half-open',
     partlyOpen: 'Breaker: {open}/{keys} keys',
-    reason: '{failures} {failures|failure|failures} in a row: no requests for a while.',
-    retry: 'Next try in {seconds} s.',
-    trying: 'The next request finds out whether it has recovered.',
-    ofNode: 'As seen by the node that answers.',
+    reason: 'Paused after {failures} {failures|failure|failures} in a row.',
+    retry: 'Retried in {seconds} s.',
+    trying: 'The next request tests whether it has recovered.',
+    ofNode: 'State on the node that served this page.',
   },
 })
