@@ -4,7 +4,7 @@ import { Fragment } from 'react'
 import { useText } from '../lib/i18n.ts'
 import { ExpandButton, GroupHead, SelectAll, SelectOne, useKeySet } from './data-row-parts.tsx'
 import styles from './data-table.module.css'
-import { type BodyProps, type Column, groupsOf, openRows, type Sort } from './listing.ts'
+import { type BodyProps, type Column, cellsOf, groupsOf, openRows, type Sort } from './listing.ts'
 import { texts } from './texts.ts'
 
 /** The rows of a list as a table. */
@@ -91,14 +91,15 @@ export function DataRows<Row>({
                         <ExpandButton open={isShown} onToggle={() => toggleOpen(key)} />
                       </td>
                     )}
-                    {columns.map((column) => (
+                    {cellsOf(columns, row).map(({ column, content, span }) => (
                       <td
                         key={column.key}
+                        colSpan={span}
                         data-align={column.align}
                         className={column.pinned && styles.pinned}
                         style={{ maxWidth: column.fill ? 0 : (column.maxWidth ?? column.width) }}
                       >
-                        {column.cell(row)}
+                        {content}
                       </td>
                     ))}
                     {rowActions && <td className={styles.actions}>{rowActions(row)}</td>}

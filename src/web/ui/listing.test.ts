@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { groupsOf, rowsOf } from './listing.ts'
+import { type Column, cellsOf, groupsOf, rowsOf } from './listing.ts'
 
 it('groups rows under their headings, in any order', () => {
   const groupOf = (row: string) => ({ key: row.charAt(0), title: row.charAt(0).toUpperCase() })
@@ -7,6 +7,31 @@ it('groups rows under their headings, in any order', () => {
     { key: 'b', title: 'B', rows: ['b1', 'b2'] },
     { key: 'a', title: 'A', rows: ['a1'] },
   ])
+})
+
+it('spreads a long text over the empty cells before it, where a row asks for it', () => {
+  interface Row {
+    readonly name: string
+    readonly count?: number
+    readonly text: string
+  }
+  const columns: readonly Column<Row>[] = [
+    { key: 'name', title: '', cell: ({ name }) => name },
+    { key: 'count', title: '', cell: ({ count }) => count ?? null },
+    { key: 'more', title: '', cell: () => null },
+    { key: 'text', title: '', spreads: ({ name }) => name !== 'short', cell: ({ text }) => text },
+  ]
+  const spans = (row: Row) => cellsOf(columns, row).map(({ column, span }) => [column.key, span])
+  expect(spans({ name: 'long', text: 'text' })).toEqual([
+    ['name', 1],
+    ['text', 3],
+  ])
+  expect(spans({ name: 'long', count: 0, text: 'text' })).toEqual([
+    ['name', 1],
+    ['count', 1],
+    ['text', 2],
+  ])
+  expect(spans({ name: 'short', text: 'text' }).map(([, span]) => span)).toEqual([1, 1, 1, 1])
 })
 
 it('keeps rows together where there are no headings', () => {

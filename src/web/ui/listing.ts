@@ -19,6 +19,8 @@ export interface Column<Row> {
   readonly maxWidth?: number
   /** Takes the remaining width, and at least its own; longer content is truncated. */
   readonly fill?: true
+  /** Whether a row has so much to show here that the empty cells before it are taken too. */
+  readonly spreads?: (row: Row) => boolean
   /** Stays at the right edge while a wide table is scrolled sideways; for the last column. */
   readonly pinned?: true
   readonly align?: 'left' | 'right' | 'center'
@@ -125,6 +127,17 @@ export function rowsOf<Row>(listing: Listing<Row> | undefined): readonly Row[] {
 }
 
 export type BodyProps<Row> = DataTableProps<Row> & { readonly rows: readonly Row[] }
+
+/** The cells of a row. One that spreads stands in the place of the empty ones before it, too. */
+export function cellsOf<Row>(columns: readonly Column<Row>[], row: Row) {
+  const cells: { readonly column: Column<Row>; readonly content: ReactNode; readonly span: number }[] = []
+  for (const column of columns) {
+    let span = 1
+    while (column.spreads?.(row) && cells.at(-1)?.content === null) span += cells.pop()?.span ?? 0
+    cells.push({ column, content: column.cell(row), span })
+  }
+  return cells
+}
 
 /** The rows under their headings, groups in the order of their first rows; all of them in one without heading when there are no groups. */
 export function groupsOf<Row>({

@@ -97,7 +97,15 @@ export function useColumns(isAdmin: boolean): readonly Column<LogRow>[] {
       hideable: true,
       cell: (row) => (triedChannels(row.factors).length > 1 ? <RetryCell row={row} /> : null),
     },
-    { key: 'details', title: say('details'), hideable: true, fill: true, width: 76, cell: (row) => <DetailCell row={row} /> },
+    {
+      key: 'details',
+      title: say('details'),
+      hideable: true,
+      fill: true,
+      spreads: (row) => !isConsume(row),
+      width: 76,
+      cell: (row) => <DetailCell row={row} />,
+    },
     {
       key: 'cost',
       title: say('cost'),
