@@ -80,14 +80,14 @@ it.each(looks(['en', 'zh'] as const))(
 )
 
 const budgetWords = {
-  zh: { more: '更多操作', budgets: '预算', add: '添加预算', amount: '金额（美元）', window: '周期', day: '每天', save: '提交' },
+  zh: { more: '更多操作', budgets: '预算', add: '添加预算', amount: '金额', window: '周期', day: '每天', save: '提交' },
   en: {
     more: 'More actions',
     budgets: 'Budgets',
     add: 'Add budget',
-    amount: 'Amount (US dollars)',
-    window: 'Window',
-    day: 'A day',
+    amount: 'Amount',
+    window: 'Period',
+    day: 'Per day',
     save: 'Submit',
   },
 } as const
@@ -110,6 +110,14 @@ it.each(
   await page.getByRole('combobox', { name: say.window }).click()
   await page.getByRole('option', { name: say.day, exact: true }).click()
   await expectFit(page, language, [name])
+  // The form returns to the list, by its button too.
+  await page.getByRole('button', { name: language === 'zh' ? '取消' : 'Cancel', exact: true }).click()
+  await page.getByRole('button', { name: language === 'zh' ? '放弃修改' : 'Discard changes' }).click()
+  await page.getByRole('button', { name: say.add }).click()
+  await page.getByRole('textbox', { name: say.amount }).fill('2.5')
+  await page.getByText('1,250,000').waitFor()
+  await page.getByRole('combobox', { name: say.window }).click()
+  await page.getByRole('option', { name: say.day, exact: true }).click()
   await page.getByRole('button', { name: say.save }).click()
   await page.getByText('$2.50', { exact: false }).first().waitFor()
   const [own] = await budgetsOf(id)
@@ -133,7 +141,7 @@ it.each(
     await root.page.getByRole('button', { name: `${say.more}: ${name}` }).click()
     await root.page.getByRole('menuitem', { name: language === 'zh' ? zh : en, exact: true }).click()
   }
-  await act('临时金额', 'Override')
+  await act('临时金额', 'Temporary amount')
   await root.page.getByRole('textbox', { name: say.amount }).fill('7')
   await expectFit(root.page, language, [name])
   await root.page.getByRole('button', { name: language === 'zh' ? '保存' : 'Save', exact: true }).click()

@@ -21,10 +21,10 @@ export const budgetScopeLabels: Readonly<Record<BudgetScope, Text>> = {
 
 export const budgetPeriodLabels: Readonly<Record<BudgetPeriod, Text>> = {
   sliding: { zh: '最近一段时间', en: 'Sliding' },
-  day: { zh: '每天', en: 'A day' },
-  week: { zh: '每周', en: 'A week' },
-  month: { zh: '每月', en: 'A month' },
-  total: { zh: '总计', en: 'In total' },
+  day: { zh: '每天', en: 'Per day' },
+  week: { zh: '每周', en: 'Per week' },
+  month: { zh: '每月', en: 'Per month' },
+  total: { zh: '总计', en: 'Total' },
 }
 
 export const budgetLimits = { amountMax: 1e13, sharesMax: 5, windowsMax: 100, ofTokenMax: 10, nameLengthMax: 60 } as const

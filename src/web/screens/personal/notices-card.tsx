@@ -1,10 +1,12 @@
-import { Button, Group, NumberInput, SegmentedControl, Stack, Switch } from '@mantine/core'
+import { Button, Group, SegmentedControl, Stack, Switch } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import { units } from '../../../contract/units.ts'
 import { ApiError, type CallReply } from '../../lib/call.ts'
 import { useDollarsOf } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { Choices } from '../../ui/choices.tsx'
+import { NumberField } from '../../ui/number-field.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { MailFields } from './mail-fields.tsx'
 import { inputOf, type NoticeForm, type NoticeValues, readOwnSetting, thresholdPresets } from './own-setting.ts'
@@ -88,18 +90,17 @@ function Threshold({ form }: { form: NoticeForm }) {
   const dollarsOf = useDollarsOf()
   return (
     <div>
-      <NumberInput
+      <NumberField
         label={say('threshold')}
-        description={say('thresholdHint', { amount: dollarsOf(form.values.quota_warning_threshold) })}
-        allowDecimal={false}
+        unit={units.quota}
         allowNegative={false}
-        thousandSeparator=","
         {...form.getInputProps('quota_warning_threshold')}
+        value={form.values.quota_warning_threshold}
       />
       <Choices
-        offers={thresholdPresets.map((units) => ({
-          label: dollarsOf(units),
-          onClick: () => form.setFieldValue('quota_warning_threshold', units),
+        offers={thresholdPresets.map((count) => ({
+          label: dollarsOf(count),
+          onClick: () => form.setFieldValue('quota_warning_threshold', String(count)),
         }))}
       />
     </div>

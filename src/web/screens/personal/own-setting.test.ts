@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { inputOf, readOwnSetting } from './own-setting.ts'
 
 it.each(['', '{bad', 'null', '[]', '{"quota_warning_threshold":"many"}'])('begins with the defaults for %j', (text) => {
-  expect(readOwnSetting(text)).toMatchObject({ notify_type: 'email', quota_warning_threshold: 500_000, hasSecret: false })
+  expect(readOwnSetting(text)).toMatchObject({ notify_type: 'email', quota_warning_threshold: '500000', hasSecret: false })
 })
 
 it('shows the settings, but never a secret', () => {
@@ -13,7 +13,7 @@ it('shows the settings, but never a secret', () => {
     webhook_url: 'https://a.test/',
     webhook_secret: '',
     hasSecret: true,
-    quota_warning_threshold: 7,
+    quota_warning_threshold: '7',
   })
 })
 

@@ -5,8 +5,8 @@ import { isJsonObject, parseJson } from '../../lib/json.ts'
 /** The values of the notice form. */
 export interface NoticeValues {
   notify_type: 'email' | 'webhook'
-  /** Units; text while it is being typed. */
-  quota_warning_threshold: number | string
+  /** Units, or what was typed instead. */
+  quota_warning_threshold: string
   webhook_url: string
   /** A new secret; the stored one is never shown. */
   webhook_secret: string
@@ -29,7 +29,7 @@ export function readOwnSetting(text: string): NoticeValues & { hasSecret: boolea
   const threshold = Number(setting.quota_warning_threshold)
   return {
     notify_type: setting.notify_type === 'webhook' ? 'webhook' : 'email',
-    quota_warning_threshold: threshold > 0 ? threshold : thresholdUnits,
+    quota_warning_threshold: String(threshold > 0 ? threshold : thresholdUnits),
     webhook_url: textOf('webhook_url'),
     webhook_secret: '',
     notification_email: textOf('notification_email'),

@@ -82,7 +82,6 @@ export const texts = defineTexts({
     webhookSampleHint:
       '请求头 X-Webhook-Signature 是以凭证为密钥对请求体计算的 HMAC-SHA256（十六进制）；同一通知重试时 X-Webhook-Id 不变。',
     threshold: '额度预警阈值',
-    thresholdHint: '等价金额：{amount}',
     thresholdInvalid: '请输入大于零的整数',
     acceptUnpriced: '接受未设置价格的模型',
     acceptUnpricedHint: '开启后可调用管理员未定价的模型，按默认倍率 37.5 计费，费用可能很高。',
@@ -198,7 +197,6 @@ export const texts = defineTexts({
     webhookSampleHint:
       'The X-Webhook-Signature header is the hexadecimal HMAC-SHA256 of the body with the secret as key. X-Webhook-Id stays the same when a notification is resent.',
     threshold: 'Quota warning threshold',
-    thresholdHint: 'Equals {amount}',
     thresholdInvalid: 'Enter a positive whole number',
     acceptUnpriced: 'Allow models without a price',
     acceptUnpricedHint:

@@ -1,30 +1,22 @@
-import { NumberInput, type NumberInputProps } from '@mantine/core'
-import { formatCount } from '../../lib/format.ts'
+import { units } from '../../../contract/units.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useStatus } from '../../lib/status.ts'
 import { Choices } from '../choices.tsx'
+import { NumberField, type NumberFieldProps } from '../number-field.tsx'
 import { texts } from './texts.ts'
 
 const presetsUsd = [1, 5, 10, 50, 100]
 
-/** An amount in US dollars, with the units behind it. */
-export function AmountField(props: NumberInputProps) {
+/** The amount of a budget in units, typed in dollars where the site shows them. */
+export function AmountField(props: Pick<NumberFieldProps, 'value' | 'onChange' | 'error'>) {
   const say = useText(texts)
   const { quota_per_unit: perUsd } = useStatus()
-  const units = Math.round((Number(props.value) || 0) * perUsd)
   return (
     <div>
-      <NumberInput
-        label={say('amount')}
-        description={say('amountHelp', { units: formatCount(units) })}
-        prefix="$"
-        decimalScale={6}
-        allowNegative={false}
-        thousandSeparator=","
-        withAsterisk
-        {...props}
+      <NumberField label={say('amount')} unit={units.quota} decimalScale={6} allowNegative={false} withAsterisk {...props} />
+      <Choices
+        offers={presetsUsd.map((usd) => ({ label: `$${usd}`, onClick: () => props.onChange(String(Math.round(usd * perUsd))) }))}
       />
-      <Choices offers={presetsUsd.map((usd) => ({ label: `$${usd}`, onClick: () => props.onChange?.(usd) }))} />
     </div>
   )
 }

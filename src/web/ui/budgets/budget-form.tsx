@@ -20,7 +20,8 @@ import { texts } from './texts.ts'
 import { calendarPeriods, slidingPresets } from './windows.ts'
 
 interface Values {
-  usd: number | string
+  /** Units, or what was typed instead. */
+  amount: string
   /** A period, `sliding:<seconds>`, or `custom`. */
   window: string
   seconds: number | string
@@ -43,14 +44,14 @@ export interface BudgetFormProps {
 export function BudgetForm({ budget, of, subject, onDone }: BudgetFormProps) {
   const say = useText(texts)
   const { quota_per_unit: perUsd } = useStatus()
-  const form = useForm<Values>({ initialValues: budget ? valuesOf(budget, perUsd) : newBudget, validate: useFaults() })
+  const form = useForm<Values>({ initialValues: budget ? valuesOf(budget) : newBudget(perUsd), validate: useFaults() })
   const written = { invalidates: ['GET /api/budget/'], success: say('saved'), onSuccess: onDone } as const
   const create = useWrite('POST /api/budget/', written)
   const change = useWrite('PUT /api/budget/:id', written)
 
   function save(values: Values): void {
     const body = {
-      ...{ name: values.name, amount: Math.round(Number(values.usd) * perUsd), is_hard: values.is_hard },
+      ...{ name: values.name, amount: Number(values.amount), is_hard: values.is_hard },
       shares: values.shares.map((share) => Number.parseInt(share, 10)),
     }
     if (budget) change.mutate({ params: { id: budget.id }, body })
@@ -59,7 +60,7 @@ export function BudgetForm({ budget, of, subject, onDone }: BudgetFormProps) {
   return (
     <DrawerForm busy={create.isPending || change.isPending} dirty={form.isDirty()} onSubmit={form.onSubmit(save)}>
       {subject}
-      <AmountField {...form.getInputProps('usd')} />
+      <AmountField {...form.getInputProps('amount')} value={form.values.amount} />
       <WindowField form={form} isFixed={budget !== undefined} />
       <Switch label={say('isHard')} description={say('isHardHelp')} {...form.getInputProps('is_hard', { type: 'checkbox' })} />
       <TagsInput
@@ -105,13 +106,16 @@ function WindowField({ form, isFixed }: { form: FormState; isFixed: boolean }) {
   )
 }
 
-const newBudget: Values = { usd: 10, window: 'month', seconds: 7200, is_hard: true, shares: ['80%'], name: '' }
+const newBudget = (perUsd: number): Values => ({
+  ...{ amount: String(Math.round(10 * perUsd)), window: 'month', seconds: 7200 },
+  ...{ is_hard: true, shares: ['80%'], name: '' },
+})
 
-function valuesOf(budget: Budget, perUsd: number): Values {
+function valuesOf(budget: Budget): Values {
   const { amount, period, seconds, is_hard, shares, name } = budget
   const isPreset = slidingPresets.some((each) => each.seconds === seconds)
   const window = period !== 'sliding' ? period : isPreset ? `sliding:${seconds}` : 'custom'
-  return { usd: amount / perUsd, window, seconds, is_hard, shares: shares.map((share) => `${share}%`), name }
+  return { amount: String(amount), window, seconds, is_hard, shares: shares.map((share) => `${share}%`), name }
 }
 
 function windowIn({ window, seconds }: Values): Pick<BudgetInput, 'period' | 'seconds'> {
@@ -124,7 +128,7 @@ function windowIn({ window, seconds }: Values): Pick<BudgetInput, 'period' | 'se
 function useFaults() {
   const say = useText(texts)
   return {
-    usd: (typed: number | string) => (typed === '' || !(Number(typed) >= 0)) && say('amountInvalid'),
+    amount: (typed: string) => (typed === '' || !(Number(typed) >= 0)) && say('amountInvalid'),
     seconds: (typed: number | string, { window }: Values) =>
       window === 'custom' && !(Number(typed) >= 1 && Number(typed) <= limitSecondsMax) && say('secondsInvalid'),
     shares: (typed: string[]) => typed.some((share) => !/^(100|[1-9]\d?)\s*%?$/.test(share)) && say('sharesInvalid'),

@@ -8,6 +8,7 @@ import { usePageSize } from '../../lib/page-size.ts'
 import { read } from '../../lib/query.ts'
 import { DataTable } from '../data-table.tsx'
 import { Dialog } from '../dialog.tsx'
+import { SideDrawer } from '../side-drawer.tsx'
 import { BudgetActions } from './budget-actions.tsx'
 import { BudgetForm } from './budget-form.tsx'
 import styles from './budgets.module.css'
@@ -33,9 +34,9 @@ export function BudgetsDialog({ of, onClose }: { of: BudgetsOf; onClose: () => v
   const toList = () => setEditing(undefined)
   if (editing !== undefined) {
     return (
-      <Dialog title={title} size="lg" onClose={toList}>
-        <BudgetForm budget={editing === 'new' ? undefined : editing} of={{ scope, subject }} onDone={toList} />
-      </Dialog>
+      <SideDrawer subject={editing} title={(shown) => say(shown === 'new' ? 'addTo' : 'editOf', { name })} onClose={toList}>
+        {(shown) => <BudgetForm budget={shown === 'new' ? undefined : shown} of={{ scope, subject }} onDone={toList} />}
+      </SideDrawer>
     )
   }
   return (

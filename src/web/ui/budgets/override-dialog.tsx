@@ -3,7 +3,6 @@ import { useForm } from '@mantine/form'
 import { type Budget, budgetLimits } from '../../../contract/entities/budget.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
-import { useStatus } from '../../lib/status.ts'
 import { Choices } from '../choices.tsx'
 import { Dialog } from '../dialog.tsx'
 import { AmountField } from './amount-field.tsx'
@@ -13,11 +12,10 @@ import { texts } from './texts.ts'
 /** Another amount for this and the next windows. */
 export function OverrideDialog({ budget, onClose }: { budget: Budget; onClose: () => void }) {
   const say = useText(texts)
-  const { quota_per_unit: perUsd } = useStatus()
-  const form = useForm<{ usd: number | string; windows: number | string }>({
-    initialValues: { usd: (budget.override?.amount ?? budget.amount) / perUsd, windows: 1 },
+  const form = useForm<{ amount: string; windows: number | string }>({
+    initialValues: { amount: String(budget.override?.amount ?? budget.amount), windows: 1 },
     validate: {
-      usd: (typed) => (typed === '' || Number(typed) < 0) && say('amountInvalid'),
+      amount: (typed) => (typed === '' || Number(typed) < 0) && say('amountInvalid'),
       windows: (typed) =>
         !(Number.isInteger(Number(typed)) && typed !== '' && Number(typed) >= 0 && Number(typed) <= budgetLimits.windowsMax) &&
         say('windowsInvalid'),
@@ -32,16 +30,13 @@ export function OverrideDialog({ budget, onClose }: { budget: Budget; onClose: (
     <Dialog title={say('override')} size="md" onClose={onClose}>
       <form
         noValidate
-        onSubmit={form.onSubmit(({ usd, windows }) =>
-          save.mutate({
-            params: { id: budget.id },
-            body: { amount: Math.round(Number(usd) * perUsd), windows: Number(windows) },
-          }),
+        onSubmit={form.onSubmit(({ amount, windows }) =>
+          save.mutate({ params: { id: budget.id }, body: { amount: Number(amount), windows: Number(windows) } }),
         )}
       >
         <Stack gap="sm">
           <p className={styles.hint}>{say('overrideHint')}</p>
-          <AmountField value={form.values.usd} {...form.getInputProps('usd')} />
+          <AmountField {...form.getInputProps('amount')} value={form.values.amount} />
           <div>
             <NumberInput label={say('windows')} allowDecimal={false} allowNegative={false} {...form.getInputProps('windows')} />
             <Choices
