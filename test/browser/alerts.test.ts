@@ -50,7 +50,7 @@ it('a webhook is added and tested, and a rule fires, is silenced and recovers', 
 
   await go(page, '/alerts')
   await page.getByRole('button', { name: 'Edit: Channel disabled automatically' }).click()
-  await page.getByRole('switch', { name: 'Rule is on' }).check()
+  await page.getByRole('switch', { name: 'Enable rule' }).check()
   await page.getByRole('combobox', { name: 'Destinations' }).click()
   await page.getByRole('option', { name: 'on-call' }).click()
   await page.keyboard.press('Escape')
@@ -143,9 +143,9 @@ it('a quality check is added in two clicks, run, shows what a channel answers wr
   const { page, problems } = await stage.open('admin', { language: 'en', width: 1440 })
   await go(page, '/quality')
   await page.getByRole('button', { name: 'Add check' }).first().click()
-  await page.getByRole('button', { name: 'Context needle' }).click()
+  await page.getByRole('button', { name: 'Long context' }).click()
   await page.getByRole('button', { name: 'Arithmetic' }).click()
-  await page.getByRole('textbox', { name: 'Runs that count' }).fill('1')
+  await page.getByRole('textbox', { name: 'Latest runs to count' }).fill('1')
   await page.getByRole('button', { name: 'Submit' }).click()
   await readMessage(page, 'en', '“Arithmetic” added')
   await page.getByRole('button', { name: 'Run now: Arithmetic' }).click()
@@ -155,7 +155,7 @@ it('a quality check is added in two clicks, run, shows what a channel answers wr
   await page.getByRole('link', { name: 'Arithmetic' }).click()
   await page.getByRole('button', { name: 'Run now' }).click()
   await page.getByRole('row').filter({ hasText: 'east' }).getByText('Below threshold').waitFor()
-  const failed = page.getByRole('row').filter({ hasText: 'Another answer' }).first()
+  const failed = page.getByRole('row').filter({ hasText: 'Different answer' }).first()
   await failed.getByRole('button').first().click()
   await page.getByRole('listitem').filter({ hasText: '391' }).waitFor()
   await page.getByText('It is 392.', { exact: true }).waitFor()
@@ -169,12 +169,14 @@ it('a quality check is added in two clicks, run, shows what a channel answers wr
   expect(problems).toEqual([])
 })
 
-it.each([
-  ['en', 'light', 1440],
-  ['zh', 'dark', 1440],
-  ['zh', 'light', 390],
-  ['en', 'dark', 390],
-] as const)('quality checks fit (%s, %s, %i)', async (language, scheme, width) => {
+it.each(
+  looks([
+    ['en', 'light', 1440],
+    ['zh', 'dark', 1440],
+    ['zh', 'light', 390],
+    ['en', 'dark', 390],
+  ] as const),
+)('quality checks fit (%s, %s, %i)', async (language, scheme, width) => {
   const check = { name: 'Tools', models: ['gpt-4o-mini'], prompt: 'Call.', interval_minutes: 15, enabled: false }
   const expectations = [
     { kind: 'tool', name: 'get_weather', arguments: '{"city":"Paris"}' },

@@ -55,12 +55,12 @@ const leastCalls: AlertParam = {
   max: 1_000_000,
 }
 const windowHelp = {
-  zh: '只统计成功的和因站点、渠道或上游而失败的调用；预览按小时计算。',
-  en: 'Of calls that were answered, or failed by a fault of the site, its channels or upstreams. The preview goes by the hour.',
+  zh: '调用方自身的错误不计入。预览按小时计算。',
+  en: 'Errors caused by the caller do not count. The preview uses hourly data.',
 }
 const timeHelp = {
-  zh: '成功调用从开始到结束的时间；预览按小时计算。',
-  en: 'From beginning to end of the calls that were answered. The preview goes by the hour.',
+  zh: '成功调用的总用时（p95）。预览按小时计算。',
+  en: 'Total duration (p95) of successful calls. The preview uses hourly data.',
 }
 
 /** The share of success, and the 95th percentile of durations, are the same for a channel, a model and the site. */
@@ -80,17 +80,17 @@ const p95Rule = (subject: 'channel' | 'model' | 'site', label: Text, says: Text)
 export const alertRules = {
   'channel-success': successRule(
     'channel',
-    { zh: '渠道成功率低', en: 'Channel success rate low' },
+    { zh: '渠道成功率低', en: 'Low success rate of a channel' },
     { zh: '{name} 的成功率为 {value}，低于 {threshold}', en: '{name} has a success rate of {value}, below {threshold}' },
   ),
   'channel-p95': p95Rule(
     'channel',
-    { zh: '渠道响应慢', en: 'Channel slow' },
+    { zh: '渠道响应慢', en: 'Slow channel' },
     { zh: '{name} 的 p95 为 {value}，超过 {threshold}', en: '{name} has a p95 of {value}, above {threshold}' },
   ),
   'model-success': successRule(
     'model',
-    { zh: '模型成功率低', en: 'Model success rate low' },
+    { zh: '模型成功率低', en: 'Low success rate of a model' },
     {
       zh: '模型 {name} 的成功率为 {value}，低于 {threshold}',
       en: 'Model {name} has a success rate of {value}, below {threshold}',
@@ -98,24 +98,24 @@ export const alertRules = {
   ),
   'model-p95': p95Rule(
     'model',
-    { zh: '模型响应慢', en: 'Model slow' },
+    { zh: '模型响应慢', en: 'Slow model' },
     { zh: '模型 {name} 的 p95 为 {value}，超过 {threshold}', en: 'Model {name} has a p95 of {value}, above {threshold}' },
   ),
   'site-success': successRule(
     'site',
-    { zh: '全站成功率低', en: 'Success rate low' },
+    { zh: '全站成功率低', en: 'Low success rate of the site' },
     { zh: '全站成功率为 {value}，低于 {threshold}', en: 'The success rate is {value}, below {threshold}' },
   ),
   'site-p95': p95Rule(
     'site',
-    { zh: '全站响应慢', en: 'Calls slow' },
+    { zh: '全站响应慢', en: 'Slow site' },
     { zh: '全站 p95 为 {value}，超过 {threshold}', en: 'The p95 of calls is {value}, above {threshold}' },
   ),
   'breaker-open': {
     label: { zh: '渠道熔断', en: 'Circuit breaker open' },
     help: {
       zh: '任一节点上渠道的密钥因连续失败而停用时触发。',
-      en: 'Fires while a key of a channel is out of use on a node after repeated failures.',
+      en: 'A channel key is paused on at least one node after repeated failures.',
     },
     subject: 'channel',
     fires: 'above',
@@ -125,7 +125,7 @@ export const alertRules = {
   },
   'channel-disabled': {
     label: { zh: '渠道被自动禁用', en: 'Channel disabled automatically' },
-    help: { zh: '直到渠道重新启用。', en: 'Until the channel is enabled again.' },
+    help: { zh: '渠道重新启用后恢复。', en: 'Resolved when the channel is enabled again.' },
     subject: 'channel',
     fires: 'above',
     unit: 'count',
@@ -134,7 +134,7 @@ export const alertRules = {
   },
   'key-disabled': {
     label: { zh: '渠道密钥被自动禁用', en: 'Channel key disabled automatically' },
-    help: { zh: '仍启用的渠道中有被自动禁用的密钥。', en: 'A channel in use has keys that were disabled automatically.' },
+    help: { zh: '仍启用的渠道中有被自动禁用的密钥。', en: 'An enabled channel has keys that were disabled automatically.' },
     subject: 'channel',
     fires: 'above',
     unit: 'count',
@@ -142,8 +142,8 @@ export const alertRules = {
     says: { zh: '{name} 有 {value} 个密钥被自动禁用', en: '{name} has {value} disabled {value|key|keys}' },
   },
   'channel-balance': {
-    label: { zh: '渠道余额不足', en: 'Channel balance low' },
-    help: { zh: '按最近一次查询到的余额。', en: 'By the balance that the upstream reported last.' },
+    label: { zh: '渠道余额不足', en: 'Low balance of a channel' },
+    help: { zh: '按最近一次查询到的余额。', en: 'The balance last reported by the upstream.' },
     subject: 'channel',
     fires: 'below',
     unit: 'usd',
@@ -151,8 +151,11 @@ export const alertRules = {
     says: { zh: '{name} 的余额为 {value}，低于 {threshold}', en: '{name} has a balance of {value}, below {threshold}' },
   },
   'user-balance': {
-    label: { zh: '用户余额不足', en: 'User balance low' },
-    help: { zh: '一天内有消费的用户；一次最多列出 200 个。', en: 'Users who spent within a day; at most 200 of them.' },
+    label: { zh: '用户余额不足', en: 'Low balance of a user' },
+    help: {
+      zh: '一天内有消费的用户；一次最多列出 200 个。',
+      en: 'Users who spent something in the last day. At most 200 are listed.',
+    },
     subject: 'user',
     fires: 'below',
     unit: 'usd',
@@ -163,7 +166,7 @@ export const alertRules = {
     label: { zh: '预算即将用尽', en: 'Budget nearly used up' },
     help: {
       zh: '预算当前周期已扣费的比例；一次最多列出 200 个。',
-      en: 'The share of a budget that its current window has charged; at most 200 of them.',
+      en: 'Share of a budget that is used in the current period. At most 200 are listed.',
     },
     subject: 'budget',
     fires: 'above',
@@ -171,14 +174,14 @@ export const alertRules = {
     params: [percent(80)],
     says: {
       zh: '{name} 的预算已使用 {value}，超过 {threshold}',
-      en: 'The budget of {name} is used by {value}, above {threshold}',
+      en: 'The budget of {name} is {value} used, above {threshold}',
     },
   },
   'spend-spike': {
     label: { zh: '消费突增', en: 'Spend spike' },
     help: {
       zh: '本小时消费超过过去四周同一小时中位数的倍数。数据不足一周时不触发。',
-      en: 'The spend of this hour against the median of the same hour over four weeks. Silent with less than a week of data.',
+      en: 'Spend of this hour compared with the median of the same hour over four weeks. Needs at least a week of data.',
     },
     subject: 'site',
     fires: 'above',
@@ -196,7 +199,7 @@ export const alertRules = {
     label: { zh: '账本不一致', en: 'Ledger difference' },
     help: {
       zh: '余额与账本之和不同，或账本缺少记录。',
-      en: 'Balances that are not the sum of their ledger rows, or a ledger with missing rows.',
+      en: 'A balance does not match its ledger rows, or ledger rows are missing.',
     },
     subject: 'site',
     fires: 'above',
@@ -214,7 +217,7 @@ export const alertRules = {
     says: { zh: '任务 {name} 失败', en: 'The job {name} failed' },
   },
   'disk-space': {
-    label: { zh: '磁盘空间不足', en: 'Disk space low' },
+    label: { zh: '磁盘空间不足', en: 'Low disk space' },
     help: { zh: '数据目录所在磁盘的可用空间。', en: 'Free space on the disk of the data folder.' },
     subject: 'node',
     fires: 'below',
@@ -226,8 +229,11 @@ export const alertRules = {
     },
   },
   memory: {
-    label: { zh: '内存不足', en: 'Memory high' },
-    help: { zh: '进程内存占机器、容器或堆上限的比例。', en: 'Memory of a process as a share of its machine, container or heap.' },
+    label: { zh: '内存不足', en: 'High memory use' },
+    help: {
+      zh: '进程内存占机器、容器或堆上限的比例。',
+      en: 'Memory used by a process, as a share of the limit of its machine, container or heap.',
+    },
     subject: 'node',
     fires: 'above',
     unit: 'percent',
@@ -238,10 +244,10 @@ export const alertRules = {
     },
   },
   queue: {
-    label: { zh: '写入积压', en: 'Queue long' },
+    label: { zh: '写入积压', en: 'Long write queue' },
     help: {
       zh: '节点上等待写入数据库的扣费和失败调用记录。',
-      en: 'Charges and rows of failed calls on a node that wait for the database.',
+      en: 'Charges and log rows on a node that wait to be written to the database.',
     },
     subject: 'node',
     fires: 'above',
@@ -253,25 +259,25 @@ export const alertRules = {
     },
   },
   'quality-check': {
-    label: { zh: '质量检查偏离', en: 'Quality check departed' },
+    label: { zh: '质量检查未达标', en: 'Quality check failing' },
     help: {
       zh: '渠道在某项质量检查中的通过率低于阈值，或比自身基线下降过多。',
-      en: 'The share of passed answers of a channel is below the threshold of a quality check, or well below its own baseline.',
+      en: 'The pass rate of a channel is below the minimum of a quality check, or far below its own baseline.',
     },
     subject: 'channel',
     fires: 'above',
     unit: 'count',
     params: [],
     says: {
-      zh: '{name} 在 {value} 项质量检查中偏离',
-      en: '{name}: departs in {value} quality {value|check|checks}',
+      zh: '{name} 有 {value} 项质量检查未达标',
+      en: '{name} fails {value} quality {value|check|checks}',
     },
   },
   certificate: {
     label: { zh: '渠道证书即将过期', en: 'Channel certificate expiring' },
     help: {
       zh: '每 12 小时检查一次启用渠道的 TLS 证书。',
-      en: 'The TLS certificates of enabled channels, checked every 12 hours.',
+      en: 'TLS certificates of enabled channels, checked every 12 hours.',
     },
     subject: 'channel',
     fires: 'below',

@@ -26,18 +26,18 @@ const signing: DestinationField = {
   secret: true,
   optional: true,
   label: { zh: '加签密钥', en: 'Signing secret' },
-  help: { zh: '机器人安全设置为“签名校验”时填写。', en: 'If the security setting of the bot is signature verification.' },
+  help: { zh: '机器人安全设置为“签名校验”时填写。', en: 'Only if the bot uses signature verification.' },
 }
 
 export const destinationKinds = {
   mail: {
-    label: { zh: '邮件', en: 'E-mail' },
+    label: { zh: '邮件', en: 'Email' },
     fields: [
       {
         name: 'to',
         is: 'mail',
         label: { zh: '收件地址', en: 'Recipient' },
-        help: { zh: '经由系统设置中的邮件服务器发送。', en: 'Sent through the mail server of the settings.' },
+        help: { zh: '经由系统设置中的邮件服务器发送。', en: 'Sent through the SMTP server in the settings.' },
       },
     ],
   },
@@ -48,7 +48,7 @@ export const destinationKinds = {
         name: 'url',
         is: 'https',
         label: { zh: '地址', en: 'URL' },
-        help: { zh: '公网上的 https 地址。', en: 'An https address on the public internet.' },
+        help: { zh: '公网上的 https 地址。', en: 'A public https address.' },
       },
       {
         name: 'secret',
@@ -57,7 +57,7 @@ export const destinationKinds = {
         label: { zh: '签名密钥', en: 'Signing secret' },
         help: {
           zh: '用于 X-Sluice-Signature；留空则不签名。至少 16 个字符。',
-          en: 'For X-Sluice-Signature; nothing is signed without it. At least 16 characters.',
+          en: 'Used for the X-Sluice-Signature header. Leave blank to send unsigned. At least 16 characters.',
         },
       },
     ],
@@ -73,7 +73,7 @@ export const destinationKinds = {
         optional: true,
         is: 'https',
         label: { zh: 'API 地址', en: 'API address' },
-        help: { zh: '留空则为 https://api.telegram.org。', en: 'https://api.telegram.org if blank.' },
+        help: { zh: '留空则为 https://api.telegram.org。', en: 'Leave blank for https://api.telegram.org.' },
       },
     ],
   },
@@ -89,13 +89,13 @@ export function destinationFields(kind: DestinationKind): readonly DestinationFi
 
 /** Events that webhooks can subscribe to. */
 export const eventTypes = {
-  'call.failed': { zh: '调用失败（限量）', en: 'Call failed (bounded)' },
+  'call.failed': { zh: '调用失败（限量）', en: 'Call failed (rate-limited)' },
   'channel.disabled': { zh: '渠道被禁用', en: 'Channel disabled' },
   'channel.enabled': { zh: '渠道被启用', en: 'Channel enabled' },
   'channel.key_disabled': { zh: '渠道密钥被自动禁用', en: 'Channel key disabled automatically' },
   'channel.key_enabled': { zh: '渠道密钥被自动启用', en: 'Channel key enabled automatically' },
   'user.low_quota': { zh: '用户额度不足', en: 'User has low quota' },
-  'budget.reached': { zh: '预算达到提醒比例', en: 'Budget reached a share' },
+  'budget.reached': { zh: '预算达到提醒比例', en: 'Budget reached a notification share' },
   'order.paid': { zh: '订单已支付', en: 'Order paid' },
 } as const satisfies Record<string, Text>
 export type EventType = keyof typeof eventTypes

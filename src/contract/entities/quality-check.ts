@@ -64,9 +64,9 @@ export type ExpectationKind = Expectation['kind']
 export const expectationLabels: Readonly<Record<ExpectationKind, Text>> = {
   exact: { zh: '完全等于', en: 'Is exactly' },
   contains: { zh: '包含', en: 'Contains' },
-  pattern: { zh: '符合通配符', en: 'Fits pattern' },
-  json: { zh: '为 JSON', en: 'Is JSON' },
-  tool: { zh: '调用工具', en: 'Calls tool' },
+  pattern: { zh: '符合通配符', en: 'Matches pattern' },
+  json: { zh: '为 JSON', en: 'Is valid JSON' },
+  tool: { zh: '调用工具', en: 'Calls a tool' },
   tokens: { zh: '输出 Token 数', en: 'Output tokens' },
 }
 

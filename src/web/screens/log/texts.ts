@@ -114,7 +114,7 @@ export const texts = defineTexts({
     purgeHint:
       'Permanently deletes usage logs before the selected time. The ledger, balances, dashboard, and top-up, admin and system records are kept.',
     purgeTime: 'Delete logs before ({zone})',
-    purgeTimeMissing: 'Please choose log time',
+    purgeTimeMissing: 'Choose a time',
     purgeSure: 'Delete old logs?',
     purgeBefore: 'Usage logs before {time}',
     purgeRunning: 'Deleting usage logs before {time}',

@@ -60,7 +60,7 @@ export const presets: readonly [Preset, ...Preset[]] = [
   },
   {
     id: 'needle',
-    label: { zh: '长上下文', en: 'Context needle' },
+    label: { zh: '长上下文', en: 'Long context' },
     system: 'Answer from the list alone, with the code and nothing else.',
     prompt: needle(),
     tools: '',

@@ -11,7 +11,7 @@ export const tagTexts = defineTexts({
   en: {
     record: 'Record calls…',
     recorded: 'Recording',
-    recordedUntil: 'Requests and replies are recorded, encrypted, until {time}',
+    recordedUntil: 'Requests and responses are recorded (encrypted) until {time}',
     recordedShare: '{share} of 1,000 calls are recorded until {time}',
   },
 })
