@@ -144,7 +144,7 @@ it('the log continues after the last row at any depth, and jumps to any page', a
     ...{ created_at: at - Math.floor(nth / 3), content: `row ${nth}.` },
   }))
   await stage.server.app.db.insertInto('logs').values(rows).execute()
-  const { page, problems } = await stage.open('root', { language: 'en' })
+  const { page, problems } = await stage.open('root', { language: 'en', width: 1440 })
   const asked: string[] = []
   page.on('request', (request) => request.url().includes('/api/log/?') && asked.push(new URL(request.url()).search))
   // A day begins at any moment, and the rows are of the last minute.
@@ -166,6 +166,25 @@ it('the log continues after the last row at any depth, and jumps to any page', a
   await shows(94)
   await page.getByText('91–95 of 95').waitFor()
   expect(asked.at(-1)).not.toContain('before=')
+
+  // With a hundred low rows, however far one scrolls, their head stays in view. Other lists keep the number of rows.
+  const size = page.getByRole('combobox', { name: 'Rows per page' })
+  await size.selectOption('100')
+  await page.getByText('1–95 of 95').waitFor()
+  const last = page.getByRole('row').last()
+  await last.scrollIntoViewIfNeeded()
+  await page.mouse.move(700, 400)
+  await page.mouse.wheel(0, 20_000)
+  const head = page.getByRole('columnheader', { name: 'Model', exact: true })
+  await expect.poll(() => page.evaluate(() => scrollY + innerHeight >= document.documentElement.scrollHeight - 1)).toBe(true)
+  const isSeen = head.evaluate((element) => {
+    const { left, top, width, height } = element.getBoundingClientRect()
+    return element.contains(document.elementFromPoint(left + width / 2, top + height / 2))
+  })
+  expect(await isSeen).toBe(true)
+  expect((await last.boundingBox())?.height).toBe(32)
+  await go(page, '/user')
+  expect(await size.inputValue()).toBe('100')
   expect(problems).toEqual([])
 })
 

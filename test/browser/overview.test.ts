@@ -68,6 +68,12 @@ it.each(
   const strip = page.getByRole('img', { name: { zh: /近 24 小时：.* 次失败/, en: /Last 24 hours: .* failed/ }[look.language] })
   await strip.first().waitFor()
   expect(await strip.count()).toBe(2)
+  // All columns, with their figures, beside each other in a wide window.
+  const overflow = page
+    .getByRole('table')
+    .locator('..')
+    .evaluate((frame) => frame.scrollWidth - frame.clientWidth)
+  if (look.width === 1440) expect(await overflow).toBe(0)
   if (shots) await page.screenshot({ path: `${shots}/channels-${look.language}-${look.scheme}-${look.width}.png` })
   await expectFit(page, look.language, data)
   expect(problems).toEqual([])
@@ -81,7 +87,7 @@ const incidentLooks = [
 ] as const
 const titleIn = ({ language, width }: { language: string; width: number }) => `Slow answers ${language} ${width}`
 
-it.each(incidentLooks)(
+it.each(looks(incidentLooks))(
   'an admin tells of an incident, and guests see it with 90 days of models, in $language, $scheme, $width wide',
   async (look) => {
     const say = (zh: string, en: string) => ({ zh, en })[look.language]
