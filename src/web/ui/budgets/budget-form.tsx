@@ -51,7 +51,7 @@ export function BudgetForm({ budget, of, subject, onDone }: BudgetFormProps) {
 
   function save(values: Values): void {
     const body = {
-      ...{ name: values.name, amount: Number(values.amount), is_hard: values.is_hard },
+      ...{ name: values.name, amount: Math.round(Number(values.amount)), is_hard: values.is_hard },
       shares: values.shares.map((share) => Number.parseInt(share, 10)),
     }
     if (budget) change.mutate({ params: { id: budget.id }, body })

@@ -31,7 +31,7 @@ export function OverrideDialog({ budget, onClose }: { budget: Budget; onClose: (
       <form
         noValidate
         onSubmit={form.onSubmit(({ amount, windows }) =>
-          save.mutate({ params: { id: budget.id }, body: { amount: Number(amount), windows: Number(windows) } }),
+          save.mutate({ params: { id: budget.id }, body: { amount: Math.round(Number(amount)), windows: Number(windows) } }),
         )}
       >
         <Stack gap="sm">
