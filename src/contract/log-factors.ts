@@ -1,4 +1,5 @@
-import type { LogFailure, LogIteration, LogOther } from './entities/log.ts'
+import type { Candidate, Candidates } from './entities/channel-choice.ts'
+import type { LogAttempt, LogFailure, LogIteration, LogOther } from './entities/log.ts'
 import type { LongCacheLifetime } from './usage.ts'
 
 /** Anything may be absent: rows of other programs were imported, and only consume rows have factors at all. */
@@ -132,7 +133,33 @@ function numbersIn(value: unknown): [string, number][] {
   return entries.filter((entry): entry is [string, number] => typeof entry[1] === 'number')
 }
 
+/** The channels that were tried, the last of which answered, unless the call failed. */
+export function triedChannels({ admin_info: info }: Factors): readonly string[] {
+  return Array.isArray(info?.use_channel) ? info.use_channel.map(String) : []
+}
+
+/** The attempts that failed: of a failed call all of them. */
+export function failedAttempts({ admin_info: info }: Factors): readonly LogAttempt[] {
+  return objectsIn(info?.attempts)
+}
+
+/** The candidates of an attempt, or of the last choice of a call. */
+export function listedCandidates(chosen: { readonly candidates?: Candidates } | undefined): readonly Candidate[] {
+  return objectsIn(chosen?.candidates?.listed)
+}
+
+/** Ids of all channels that the members for admins name. */
+export function channelsIn(factors: Factors): ReadonlySet<number> {
+  const attempts = failedAttempts(factors)
+  const candidates = [factors.admin_info, ...attempts].flatMap(listedCandidates)
+  return new Set([...triedChannels(factors).map(Number), ...[...attempts, ...candidates].map(({ channel }) => channel)])
+}
+
 /** Other models' usage for the call. */
 export function iterationsOf({ iterations }: Factors): readonly LogIteration[] {
-  return Array.isArray(iterations) ? iterations.filter((line) => typeof line === 'object' && line !== null) : []
+  return objectsIn(iterations)
+}
+
+function objectsIn<Line>(lines: readonly Line[] | undefined): readonly Line[] {
+  return Array.isArray(lines) ? lines.filter((line) => typeof line === 'object' && line !== null) : []
 }

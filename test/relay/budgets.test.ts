@@ -159,6 +159,8 @@ eachDatabase('budgets', (_fresh, kind) => {
       limit: { kind: 'budget', scope: 'channel' },
       admin_info: { budget: budget.id },
     })
+    const considered = (await failures(server)).map(({ other }) => JSON.parse(other).admin_info.candidates)
+    expect(considered).toContainEqual({ listed: [{ channel: channelId, excluded: 'budget' }] })
 
     const other = await addChannel(server, { url: await answering(), models: model, key: 'another-key-0123456789' })
     const answers = await Promise.all(Array.from({ length: 12 }, () => ask(small({ max_tokens: 20 }))))

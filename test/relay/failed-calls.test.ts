@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Log, LogFailure } from '../../src/contract/entities/log.ts'
+import type { EndedAttempt } from '../../src/server/usage/ended-calls.ts'
 import { FailedCalls, waitingMax } from '../../src/server/usage/failed-calls.ts'
 import { runPurges } from '../../src/server/usage/purge.ts'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
@@ -34,6 +35,21 @@ async function failedRows(server: TestServer, count: number): Promise<(Log & { f
   expect(items).toHaveLength(count)
   return items.map((row) => ({ ...row, failure: JSON.parse(row.other) }))
 }
+
+/** An attempt that takes many bytes of a row. */
+const longAttempt = (_value: unknown, nth: number): EndedAttempt => ({
+  channel: { id: nth, keyId: nth, name: 'long', type: 1 },
+  choice: 'weighted',
+  candidates: { listed: Array.from({ length: 20 }, (_each, at) => ({ channel: at, priority: 9, weight: 100 })) },
+  model,
+  upstreamModel: model,
+  status: 500,
+  reason: 'x'.repeat(400),
+  isFault: true,
+  startedMs: 0,
+  ms: 1,
+  firstByteMs: undefined,
+})
 
 const list = (server: TestServer, query: string) => server.call<Page>(`GET /api/log/?p=1&page_size=100&${query}`)
 
@@ -310,9 +326,19 @@ eachDatabase('the log of failed calls', (_fresh, kind) => {
 
     const token = await addToken(server)
     await ask(server, token.key, chat({ model: 'last\u0000words' }))
+    app.failedCalls.callEnded({ ...failed, id: 'long-chain', attempts: Array.from({ length: 12 }, longAttempt) })
     await app.failedCalls.close()
-    const rows = await app.db.selectFrom('logs').select('model_name').where('type', '=', 5).execute()
-    expect(rows).toEqual([{ model_name: 'lastwords' }])
+    const [row, long] = await app.db
+      .selectFrom('logs')
+      .select(['model_name', 'other'])
+      .where('type', '=', 5)
+      .orderBy('id')
+      .execute()
+    expect(row?.model_name).toBe('lastwords')
+    expect(Buffer.byteLength(long?.other ?? '')).toBeLessThan(8_192)
+    const { attempts }: NonNullable<LogFailure['admin_info']> = JSON.parse(long?.other ?? '').admin_info
+    expect(attempts).toHaveLength(12)
+    expect(attempts?.some(({ candidates }) => candidates)).toBe(false)
   })
 
   it('has a row for a realtime session that its upstream cuts, and none for one that ends well', async () => {

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { Channel, ChannelKey } from '../../src/contract/entities/channel.ts'
+import type { Log } from '../../src/contract/entities/log.ts'
 import { type ServerSettings, serverOfTest, type TestServer } from '../helpers/app.ts'
 import { anyDatabase, eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { type Answer, type Entry, type Program, upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, eventually, model } from './stage.ts'
+
+type LogPage = { items: Log[]; channel_names: Record<string, string> }
 
 const keys = ['upstream-key-one-01', 'upstream-key-two-02', 'upstream-key-three-03'] as const
 const retries = (server: TestServer, times: number) =>
@@ -213,6 +216,86 @@ describe('the strategy of a group', () => {
     expect([dear.upstream.journal.length, cheap.upstream.journal.length]).toEqual([0, 5])
     expect(await lastInfo(stage.server)).toMatchObject({ choice: 'cheapest' })
     await expect(stage.server.call('PUT /api/option/', { key: 'GroupRouting', value: '{"default":"luck"}' })).rejects.toThrow()
+  })
+})
+
+describe('the candidates of a choice', () => {
+  it('are in the row of a call with the reasons of all attempts, for admins alone', async () => {
+    const stage = await open('sqlite')
+    const { server, token } = stage
+    await retries(server, 3)
+    const broken = await stage.add({ name: 'broken', priority: 9 })
+    const full = await stage.add({ name: 'full', priority: 9, setting: { max_requests_per_minute: 1 } })
+    const failing = await stage.add({ name: 'failing', priority: 9, weight: 7 }, { status: 503 })
+    const good = await stage.add({ name: 'good', priority: 5 })
+    const idle = await stage.add({ name: 'idle' })
+    const [channel] = server.app.channels.current.keysOf(broken.id)
+    if (!channel) throw new Error('The channel is not there')
+    const openBreaker = () => {
+      const run = server.app.traffic.begin(channel, { id: 'earlier', model, inputTokens: 0, isPinned: false })
+      run.failed({ retryAfter: 0, isFaultOfKey: true, isFaultOfUpstream: false, isRefusal: true })
+    }
+    openBreaker()
+    expect((await ask(server, `${token.key}-${full.id}`, chat())).status).toBe(200)
+    expect(await lastInfo(server)).toMatchObject({ choice: 'pinned' })
+    expect(await lastInfo(server)).not.toHaveProperty('candidates')
+
+    expect((await stage.ask()).status).toBe(200)
+    const first = [
+      { channel: broken.id, priority: 9, excluded: 'breaker' },
+      { channel: full.id, priority: 9, excluded: 'requests-per-minute' },
+      { channel: failing.id, priority: 9, weight: 7 },
+      { channel: good.id, priority: 5, excluded: 'lower-priority' },
+      { channel: idle.id, excluded: 'lower-priority' },
+    ]
+    const second = [...first.slice(0, 2), { ...first[2], excluded: 'failed' }, { channel: good.id, priority: 5 }, first[4]]
+    expect(await lastInfo(server)).toMatchObject({
+      use_channel: [String(failing.id), String(good.id)],
+      attempts: [{ channel: failing.id, status: 503, choice: 'only', candidates: { listed: first } }],
+      candidates: { listed: second },
+    })
+
+    const listed = await server.call<LogPage>('GET /api/log/?p=1&page_size=10')
+    expect(listed.channel_names).toEqual({
+      [broken.id]: 'broken',
+      [full.id]: 'full',
+      [failing.id]: 'failing',
+      [good.id]: 'good',
+      [idle.id]: 'idle',
+    })
+    const own = await (await server.raw('GET /api/log/self?p=1&page_size=10')).text()
+    expect(own).not.toMatch(/channel_names|admin_info|candidates|broken|lower-priority/)
+
+    for (const { id } of [good, idle]) await server.call('PUT /api/channel/', { id, status: 2 })
+    expect((await stage.ask()).status).toBe(200)
+    const left = second.slice(0, 3)
+    expect(await lastInfo(server)).toMatchObject({ choice: 'last-resort', key: channel.keyId, candidates: { listed: left } })
+
+    openBreaker()
+    broken.upstream.program(model, { status: 500 })
+    expect((await stage.ask()).status).toBe(502)
+    const failed = async () => (await server.call<LogPage>('GET /api/log/?p=1&page_size=10&type=5')).items
+    await eventually('the failed call is logged', async () => (await failed()).length === 1)
+    expect(JSON.parse((await failed())[0]?.other ?? '').admin_info).toMatchObject({
+      attempts: [
+        { channel: failing.id, candidates: { listed: first.slice(0, 3) } },
+        { channel: broken.id, choice: 'last-resort', candidates: { listed: left } },
+      ],
+      candidates: { listed: left.map((each) => (each?.channel === broken.id ? { ...each, excluded: 'failed' } : each)) },
+    })
+  })
+
+  it('have the scores of the strategy, and none are kept of a channel without alternative', async () => {
+    const stage = await open('sqlite')
+    await stage.add({ setting: { cost_ratio: 2 } })
+    await stage.ask()
+    expect(await lastInfo(stage.server)).not.toHaveProperty('candidates')
+    await stage.add({ setting: { cost_ratio: 1 } })
+    await stage.server.call('PUT /api/option/', { key: 'GroupRouting', value: '{"default":"cheapest"}' })
+    await stage.ask()
+    const { choice, candidates } = await lastInfo(stage.server)
+    expect(choice).toBe('cheapest')
+    expect(candidates.listed[0].score).toBeCloseTo(2 * candidates.listed[1].score, 6)
   })
 })
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Text } from '../text.ts'
 import type { LongCacheLifetime } from '../usage.ts'
+import type { Candidates } from './channel-choice.ts'
 import type { SiteCostReason } from './site-cost.ts'
 
 export const logType = { topUp: 1, consume: 2, manage: 3, system: 4, error: 5 } as const
@@ -144,6 +145,8 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
     attempts?: LogAttempt[]
     /** Of the channel that answered; absent when there was no other. */
     choice?: string
+    /** Of that choice; absent for the only candidate. */
+    candidates?: Candidates
     key?: number
     address?: string
     /** The upstream's report, where that is implausible. */
@@ -153,7 +156,10 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   }
 }
 
-/** A failed attempt. `key` is the id of the channel's key, `choice` why the channel was chosen; `status` is 0 without an answer. */
+/**
+ * A failed attempt. `key` is the id of the channel's key, `choice` why the channel was chosen among which candidates (absent for the only one);
+ * `status` is 0 without an answer.
+ */
 export interface LogAttempt {
   channel: number
   key?: number
@@ -161,6 +167,7 @@ export interface LogAttempt {
   reason: string
   ms: number
   choice?: string
+  candidates?: Candidates
 }
 
 /**
@@ -194,6 +201,8 @@ export interface LogFailure {
   admin_info?: {
     use_channel: string[]
     attempts?: LogAttempt[]
+    /** Of the last choice, if it found no channel to try. */
+    candidates?: Candidates
     /** Id of the budget that has refused the call. */
     budget?: number
   }

@@ -1,3 +1,4 @@
+import { strategies } from '../entities/channel-choice.ts'
 import { units } from '../units.ts'
 import { option, section } from './define.ts'
 import { integer, lines, map, number, toggle } from './shapes.ts'
@@ -7,7 +8,7 @@ export const automation = section(
   {
     GroupRouting: option({
       default: {},
-      schema: map((z) => z.enum(['weighted', 'least-busy', 'lowest-latency', 'cheapest'])),
+      schema: map((z) => z.enum(strategies)),
       widget: 'text-map',
       choices: [
         { value: 'weighted', label: { zh: '按权重', en: 'By weight' } },

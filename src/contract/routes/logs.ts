@@ -28,7 +28,8 @@ export const logRoutes = routes({
     summary:
       'List logs of all users, newest first by default; `next` is the `before` of the following page, which costs the same at any depth',
     query: z.object({ ...place, page_size: longPageSize, ...allFilters }),
-    reply: listed,
+    /** Names, by id, of the channels that the rows' details for admins name, except deleted ones. */
+    reply: listed.extend({ channel_names: z.record(z.string(), z.string()) }),
   },
   'DELETE /api/log/': {
     access: 'admin',

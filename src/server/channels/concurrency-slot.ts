@@ -1,4 +1,5 @@
-import type { LimitedRequest, Rule, Verdict } from '../limits/rule.ts'
+import type { ChannelLimit } from '../../contract/entities/channel-choice.ts'
+import type { LimitedRequest, Measure, Rule, Verdict } from '../limits/rule.ts'
 import type { SharedWindows } from '../limits/shared-windows.ts'
 import type { RunningChannel } from './model-index.ts'
 
@@ -11,6 +12,19 @@ export interface SlotRequest {
   readonly isPinned: boolean
 }
 
+/** A limit of a channel that has no room for a request, and the time until it may have. */
+export interface ReachedLimit {
+  readonly limit: ChannelLimit
+  readonly waitMs: number
+}
+
+const limitOf: Readonly<Record<Measure, ChannelLimit>> = {
+  concurrency: 'concurrency',
+  requests: 'requests-per-minute',
+  successes: 'requests-per-minute',
+  tokens: 'tokens-per-minute',
+}
+
 /** The concurrency slot of one request in the limits of its channel, over all nodes, from construction to `release`. */
 export class ConcurrencySlot {
   readonly #shared: SharedWindows
@@ -20,8 +34,8 @@ export class ConcurrencySlot {
   #pieces: readonly number[] | undefined
   #isAcquired = false
   #isOver = false
-  /** Milliseconds until the limits would admit the request; 0 when they have. Undefined while Redis is unavailable. */
-  readonly waitMs: Promise<number> | undefined
+  /** The limit that refuses the request, or undefined when all have admitted it. Absent while Redis is unavailable. */
+  readonly refusal: Promise<ReachedLimit | undefined> | undefined
 
   constructor(shared: SharedWindows, channel: RunningChannel, limit: Rule, { id, inputTokens, isPinned }: SlotRequest) {
     this.#shared = shared
@@ -31,7 +45,7 @@ export class ConcurrencySlot {
     this.#inputTokens = inputTokens
     const asked = shared.acquire(this.#rules, this.#need)
     this.#isAcquired = asked === undefined
-    this.waitMs = asked?.then((verdict) => this.#decided(verdict))
+    this.refusal = asked?.then((verdict) => this.#decided(verdict))
   }
 
   /** Ends the concurrency of the request; its requests and tokens per minute stay counted. Idempotent. */
@@ -43,11 +57,14 @@ export class ConcurrencySlot {
     this.#shared.release(this.#rules, this.#pieces, this.#need, ended)
   }
 
-  #decided(verdict: Verdict | undefined): number {
+  #decided(verdict: Verdict | undefined): ReachedLimit | undefined {
+    const refusal = verdict?.refusal
     this.#pieces = verdict?.pieces
-    this.#isAcquired = !verdict?.refusal
+    this.#isAcquired = !refusal
     if (this.#isOver) this.release()
-    return Number(verdict?.refusal?.retryMs ?? 0)
+    if (!refusal) return undefined
+    const { measure, retryMs } = refusal
+    return { limit: limitOf[measure], waitMs: retryMs === 'never' ? Number.POSITIVE_INFINITY : Math.max(1, retryMs) }
   }
 }
 

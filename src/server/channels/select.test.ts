@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { providerById } from '../providers/index.ts'
+import { candidatesOf } from './candidates.ts'
 import { type ChannelIndex, indexChannels, type RunningChannel } from './model-index.ts'
 import { readModelMapping } from './read-columns.ts'
 import { type Conditions, resolveModel, type Selection, selectChannel, selectPinned } from './select.ts'
@@ -128,24 +129,29 @@ describe('a channel that fails at present', () => {
   })
 
   it('is skipped while it is full, and the caller gets the time to wait', () => {
-    expect(look(index, { full: new Map([[1, 5000]]), tried: new Set([2]) })).toMatchObject({ channel: { id: 3 }, choice: 'only' })
-    const all = [1, 2, 3].map((id) => [id, 5000 - id] as const)
-    expect(look(index, { full: new Map(all) })).toEqual({ channel: undefined, waitMs: 4997 })
+    expect(look(index, { full: new Map([[1, full(5000)]]), tried: new Set([2]) })).toMatchObject({
+      channel: { id: 3 },
+      choice: 'only',
+    })
+    const all = [1, 2, 3].map((id) => [id, full(5000 - id)] as const)
+    expect(look(index, { full: new Map(all) })).toMatchObject({ channel: undefined, waitMs: 4997 })
   })
 
   it('is skipped for as long as it asked for, and the caller gets the time to wait', () => {
     const restMs = ({ id }: RunningChannel) => id * 1000
-    expect(look(index, {}, { restMs })).toEqual({ channel: undefined, waitMs: 1000 })
+    expect(look(index, {}, { restMs })).toMatchObject({ channel: undefined, waitMs: 1000 })
     expect(look(index, {}, { restMs: ({ id }) => (id === 2 ? 0 : 1000) })).toMatchObject({ channel: { id: 2 } })
   })
 
   it('is skipped at its limits, which also apply to last resorts', () => {
-    expect(look(index, {}, { capMs: ({ id }) => (id === 1 ? 500 : 0), breaker: () => 'open' })).toMatchObject({
+    expect(
+      look(index, {}, { reachedLimit: ({ id }) => (id === 1 ? full(500) : undefined), breaker: () => 'open' }),
+    ).toMatchObject({
       choice: 'last-resort',
       channel: { priority: 0 },
     })
-    expect(look(index, {}, { capMs: () => 500 })).toEqual({ channel: undefined, waitMs: 500 })
-    expect(look(index, { model: 'other' }, { capMs: () => 500 })).toEqual({ channel: undefined, waitMs: 0 })
+    expect(look(index, {}, { reachedLimit: () => full(500) })).toMatchObject({ channel: undefined, waitMs: 500 })
+    expect(look(index, { model: 'other' }, { reachedLimit: () => full(500) })).toEqual({ channel: undefined, waitMs: 0 })
   })
 })
 
@@ -159,7 +165,7 @@ describe('a conversation', () => {
     expect(look(index, session(), { keyOfSession })).toMatchObject({ channel: { id: 2 }, choice: 'session' })
     for (const not of [
       { breaker: ({ id }: RunningChannel) => (id === 2 ? ('open' as const) : ('closed' as const)) },
-      { capMs: ({ id }: RunningChannel) => (id === 2 ? 1 : 0) },
+      { reachedLimit: ({ id }: RunningChannel) => (id === 2 ? full(1) : undefined) },
     ])
       expect(look(index, session(), { keyOfSession, ...not })).toMatchObject({ channel: { id: 1 } })
     expect(look(index, { ...session(), tried: new Set([2]) }, { keyOfSession })).toMatchObject({ channel: { id: 1 } })
@@ -236,6 +242,94 @@ describe('the strategy of a group', () => {
   it('never goes against priority, and draws by weight among equals', () => {
     const hits = new Set(Array.from({ length: 300 }, () => look(index, { strategy: 'least-busy' }).channel?.id))
     expect(hits).toEqual(new Set([1, 2, 3]))
+  })
+})
+
+describe('the candidates of a choice', () => {
+  const candidates = (index: ChannelIndex, given: Partial<Selection> = {}, conditions: Partial<Conditions> = {}) => {
+    const { considered } = look(index, given, conditions)
+    return considered && candidatesOf(considered)
+  }
+
+  it('are kept with the reasons against those that were left out, and for the later tiers unexamined', () => {
+    const index = indexChannels([
+      ...[1, 2, 3, 4, 5, 6, 7].map((id) => running(id, { priority: 9, weight: id })),
+      running(8, { priority: 9, type: 2 }),
+      running(9, { priority: 9, maxInputTokens: 10 }),
+      running(10, { priority: 5 }),
+      running(11, { priority: 99, models: new Set(['m*']) }),
+    ])
+    const conditions: Partial<Conditions> = {
+      breaker: ({ id }) => (id === 2 ? 'open' : 'closed'),
+      restMs: ({ id }) => (id === 3 ? 1000 : 0),
+      reachedLimit: ({ id }) => (id === 4 ? full(1) : undefined),
+      random: () => 0,
+    }
+    const given = {
+      inputTokens: 11,
+      tried: new Set([1]),
+      triedKeys: new Set([5]),
+      full: new Map([[6, { limit: 'budget' as const, waitMs: 1 }]]),
+    }
+    const expected = [
+      ['failed', 'breaker', 'retry-after', 'concurrency', 'failed', 'budget', undefined, 'format', 'prompt-length'],
+      ['lower-priority', 'pattern'],
+    ]
+    const kept = candidates(index, given, conditions)
+    expect(kept?.listed.map(({ excluded }) => excluded)).toEqual(expected.flat())
+    expect(kept?.listed.slice(6, 8)).toEqual([
+      { channel: 7, priority: 9, weight: 7 },
+      { channel: 8, priority: 9, excluded: 'format' },
+    ])
+    expect(kept?.more).toBeUndefined()
+  })
+
+  it('are kept when none was left, and with the last resort', () => {
+    const index = indexChannels([running(1), running(2, { priority: -1 })])
+    expect(candidates(index, {}, { restMs: () => 1 })?.listed).toEqual([
+      { channel: 1, excluded: 'retry-after' },
+      { channel: 2, priority: -1, excluded: 'retry-after' },
+    ])
+    const only = indexChannels([running(1)])
+    expect(candidates(only, {}, { breaker: () => 'open' })?.listed).toEqual([{ channel: 1, excluded: 'breaker' }])
+    expect(candidates(only, {}, { reachedLimit: () => full(1) })?.listed).toEqual([{ channel: 1, excluded: 'concurrency' }])
+  })
+
+  it('are not kept of a single channel that nothing speaks against, nor of the later choices of a long chain', () => {
+    expect(candidates(indexChannels([running(1)]))).toBeUndefined()
+    expect(candidates(indexChannels([running(1, { keyId: 1 }), running(1, { keyId: 2 })]))).toBeUndefined()
+    expect(candidates(indexChannels([]))).toBeUndefined()
+    const index = indexChannels(Array.from({ length: 9 }, (_, at) => running(at + 1)))
+    expect(candidates(index, { tried: new Set([1, 2, 3]), triedKeys: new Set([4]) })?.listed).toHaveLength(9)
+    expect(candidates(index, { tried: new Set([1, 2, 3, 4]), triedKeys: new Set([5]) })).toBeUndefined()
+  })
+
+  it('have the scores that the strategy compared', () => {
+    const index = indexChannels([running(1), running(2), running(3), running(4, { priority: -1 })])
+    const latencyMs = ({ id }: RunningChannel) => (id === 3 ? undefined : id * 100.123456)
+    expect(candidates(index, { strategy: 'lowest-latency' }, { latencyMs })?.listed).toEqual([
+      { channel: 1, score: 100.1 },
+      { channel: 2, score: 200.2 },
+      { channel: 3 },
+      { channel: 4, priority: -1, excluded: 'lower-priority' },
+    ])
+  })
+
+  it('of a conversation that stays on its channel are the others', () => {
+    const index = indexChannels([running(1, { priority: 9 }), running(2), running(3)])
+    const session = () => ({ key: 'one', isKnown: true })
+    expect(candidates(index, { session }, { keyOfSession: () => 2 })?.listed).toEqual([
+      { channel: 1, priority: 9, excluded: 'session' },
+      { channel: 2 },
+      { channel: 3, excluded: 'session' },
+    ])
+  })
+
+  it('are listed up to 20, always with the chosen one, and the rest is counted', () => {
+    const index = indexChannels(Array.from({ length: 50 }, (_, at) => running(at + 1)))
+    const kept = candidates(index, {}, { random: () => 0.999 })
+    expect(kept?.listed.map(({ channel }) => channel)).toEqual([...Array.from({ length: 20 }, (_, at) => at + 1), 50])
+    expect(kept?.more).toBe(29)
   })
 })
 
@@ -326,7 +420,7 @@ function running(id: number, given: Partial<RunningChannel> = {}): RunningChanne
 const calm: Conditions = {
   random: Math.random,
   restMs: () => 0,
-  capMs: () => 0,
+  reachedLimit: () => undefined,
   breaker: () => 'closed',
   running: () => 0,
   turn: () => 0,
@@ -334,6 +428,8 @@ const calm: Conditions = {
   price: () => undefined,
   keyOfSession: () => undefined,
 }
+
+const full = (waitMs: number) => ({ limit: 'concurrency' as const, waitMs })
 
 function look(index: ChannelIndex, given: Partial<Selection> = {}, conditions: Partial<Conditions> = {}) {
   const selection = { group: 'default', model: 'm', format: 'openai.chat' as const, tried: new Set<number>(), ...given }

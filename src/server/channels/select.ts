@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
+import { type Choice, type Exclusion, type Strategy, weightBase } from '../../contract/entities/channel-choice.ts'
 import type { ChannelFormat } from '../protocols/format.ts'
 import type { BreakerState } from './breaker.ts'
+import type { Considered } from './candidates.ts'
+import type { ReachedLimit } from './concurrency-slot.ts'
 import type { ChannelIndex, RunningChannel } from './model-index.ts'
 import type { Session } from './session.ts'
 import { upstreamFormat } from './upstream-format.ts'
@@ -14,8 +17,8 @@ export interface Selection {
   readonly tried: ReadonlySet<number>
   /** Ids of the failed keys, if another key of the channel may succeed. */
   readonly triedKeys?: ReadonlySet<number>
-  /** By id, the channels that were full over all nodes, each with the time until its limits would let this request in. */
-  readonly full?: ReadonlyMap<number, number> | undefined
+  /** By id, the channels that had no room when they were to be asked. */
+  readonly full?: ReadonlyMap<number, ReachedLimit> | undefined
   /** Estimated length of the prompt, for channels that take no longer one. */
   readonly inputTokens?: number
   readonly strategy?: Strategy
@@ -23,17 +26,14 @@ export interface Selection {
   session?(): Session | undefined
 }
 
-/** By which of several channels of one priority the next request is served. */
-export type Strategy = 'weighted' | 'least-busy' | 'lowest-latency' | 'cheapest'
-
 /** Current state of the channels, measured by `traffic.ts`. */
 export interface Conditions {
   /** Answers a number from 0 to below 1. */
   random(): number
   /** Until the key may be asked for this model again; 0 for now. */
   restMs(channel: RunningChannel, model: string): number
-  /** Until the limits of the channel let a request of that length in; 0 for now. */
-  capMs(channel: RunningChannel, inputTokens: number): number
+  /** The limit of the channel that has no room for a request of that length; undefined when all have. */
+  reachedLimit(channel: RunningChannel, inputTokens: number): ReachedLimit | undefined
   /** Of the key. */
   breaker(channel: RunningChannel): BreakerState
   /** Requests running on the channel, and the total it ever received. */
@@ -46,16 +46,14 @@ export interface Conditions {
   keyOfSession(session: string): number | undefined
 }
 
-/** The reason of the choice. `only`: there was no other channel. `last-resort`: it is failing at present, but so are all others. */
-export type Choice = 'pinned' | 'only' | 'session' | 'last-resort' | Strategy
-
+/** `considered` is absent where there was a single candidate, and nothing against it. */
 export type Selected =
-  | { readonly channel: RunningChannel; readonly choice: Choice }
+  | { readonly channel: RunningChannel; readonly choice: Choice; readonly considered?: Considered | undefined }
   /** No channel is left. `waitMs` is the time until one is available again; 0 when waiting does not help. */
-  | { readonly channel: undefined; readonly waitMs: number }
+  | { readonly channel: undefined; readonly waitMs: number; readonly considered?: Considered | undefined }
 
-/** Added to every weight, so that channels of weight 0 get traffic too. */
-const weightBase = 10
+/** Of a long chain of attempts the later choices keep no candidates, so that rows of the log stay short. */
+const choicesConsideredMax = 5
 
 /**
  * The channel and key for the next attempt: of those that serve the model to the group, support the format, were not tried and are
@@ -69,19 +67,24 @@ export function selectChannel(index: ChannelIndex, selection: Selection, conditi
   const look = new Look(index, selection, conditions)
 
   const kept = session?.isKnown ? look.keyOf(conditions.keyOfSession(session.key), tiers.flat()) : undefined
-  if (kept) return { channel: kept, choice: 'session' }
+  if (kept) return { channel: kept, choice: 'session', considered: look.considered(tiers, 0, { channel: kept }) }
 
   for (const isDesperate of [false, true]) {
+    let tiersExamined = 0
     for (const tier of tiers) {
+      tiersExamined++
       const options = tier.flatMap((channel) => {
         const keys = look.usableKeys(channel, isDesperate)
         return keys.length === 0 ? [] : [{ channel, keys }]
       })
       const chosen = choose(options, selection, conditions, session)
-      if (chosen) return isDesperate ? { ...chosen, choice: 'last-resort' } : chosen
+      if (!chosen) continue
+      // Before a last resort, all tiers were examined.
+      const considered = look.considered(tiers, isDesperate ? tiers.length : tiersExamined, chosen)
+      return { channel: chosen.channel, choice: isDesperate ? 'last-resort' : chosen.choice, considered }
     }
   }
-  return { channel: undefined, waitMs: look.waitMs }
+  return { channel: undefined, waitMs: look.waitMs, considered: look.considered(tiers, tiers.length) }
 }
 
 /** The key of a channel that the caller has named. Its limits and failures do not count: the caller wants this one. */
@@ -114,12 +117,14 @@ interface Option {
   readonly keys: readonly RunningChannel[]
 }
 
-/** One pass over the candidates, which records the shortest wait of the skipped ones. */
+/** The examination of the candidates, which records why each was left out, and the shortest wait of those that are usable again. */
 class Look {
   readonly #index: ChannelIndex
   readonly #selection: Selection
   readonly #conditions: Conditions
   #waitMs = Number.POSITIVE_INFINITY
+  /** By id of the channel. */
+  #exclusions: Map<number, Exclusion> | undefined
 
   constructor(index: ChannelIndex, selection: Selection, conditions: Conditions) {
     this.#index = index
@@ -132,10 +137,13 @@ class Look {
   }
 
   usableKeys(channel: RunningChannel, isDesperate: boolean): readonly RunningChannel[] {
-    if (!isFit(channel, this.#selection)) return []
-    const { inputTokens = 0, full } = this.#selection
-    if (this.#mustWait(full?.get(channel.id) ?? this.#conditions.capMs(channel, inputTokens))) return []
-    return this.#index.keysOf(channel.id).filter((key) => this.#isUsable(key, isDesperate))
+    const exclusion = this.#exclusionOf(channel)
+    if (exclusion) return this.#leaveOut(channel, exclusion)
+    const keys = this.#index.keysOf(channel.id)
+    const usable = keys.filter((key) => this.#exclusionOfKey(key, isDesperate) === undefined)
+    if (usable.length > 0) return usable
+    const reasons = keys.map((key) => this.#exclusionOfKey(key, isDesperate))
+    return this.#leaveOut(channel, reasons.find((reason) => reason !== 'failed') ?? 'failed')
   }
 
   /** The key of that id, if it may be asked now. */
@@ -145,22 +153,58 @@ class Look {
     return channel && this.usableKeys(channel, false).find(isIt)
   }
 
-  #isUsable(key: RunningChannel, isDesperate: boolean): boolean {
-    if (this.#selection.triedKeys?.has(key.keyId)) return false
-    if (this.#mustWait(this.#conditions.restMs(key, this.#selection.model))) return false
-    return isDesperate || this.#conditions.breaker(key) !== 'open'
+  /** What is kept of the examination for the log. */
+  considered(
+    tiers: Considered['tiers'],
+    tiersExamined: number,
+    chosen?: { readonly channel: RunningChannel; readonly scored?: Considered['scored'] },
+  ): Considered | undefined {
+    const { model, tried, triedKeys } = this.#selection
+    const isOnly = tiers.length <= 1 && (tiers[0]?.length ?? 0) <= 1
+    if ((isOnly && !this.#exclusions) || tried.size + (triedKeys?.size ?? 0) >= choicesConsideredMax) return undefined
+    return { model, tiers, tiersExamined, exclusions: this.#exclusions, scored: chosen?.scored, chosen: chosen?.channel }
   }
 
-  #mustWait(ms: number): boolean {
-    if (ms > 0) this.#waitMs = Math.min(this.#waitMs, ms)
-    return ms > 0
+  #exclusionOf(channel: RunningChannel): Exclusion | undefined {
+    const { tried, full, format, model, inputTokens = 0 } = this.#selection
+    const { id, maxInputTokens } = channel
+    if (tried.has(id)) return 'failed'
+    if (maxInputTokens > 0 && inputTokens > maxInputTokens) return 'prompt-length'
+    if (upstreamFormat(channel, { format, model: resolveModel(channel, model) }) === undefined) return 'format'
+    const reached = full?.get(id) ?? this.#conditions.reachedLimit(channel, inputTokens)
+    if (reached) this.#noteWait(reached.waitMs)
+    return reached?.limit
+  }
+
+  #exclusionOfKey(key: RunningChannel, isDesperate: boolean): Exclusion | undefined {
+    const { triedKeys, model } = this.#selection
+    if (triedKeys?.has(key.keyId)) return 'failed'
+    const restMs = this.#conditions.restMs(key, model)
+    if (restMs > 0) {
+      this.#noteWait(restMs)
+      return 'retry-after'
+    }
+    return isDesperate || this.#conditions.breaker(key) !== 'open' ? undefined : 'breaker'
+  }
+
+  #leaveOut({ id }: RunningChannel, exclusion: Exclusion): readonly RunningChannel[] {
+    this.#exclusions ??= new Map()
+    this.#exclusions.set(id, exclusion)
+    return none
+  }
+
+  #noteWait(ms: number): void {
+    this.#waitMs = Math.min(this.#waitMs, ms)
   }
 }
 
-function isFit(channel: RunningChannel, { tried, format, model, inputTokens = 0 }: Selection): boolean {
-  const { id, maxInputTokens } = channel
-  if (tried.has(id) || (maxInputTokens > 0 && inputTokens > maxInputTokens)) return false
-  return upstreamFormat(channel, { format, model: resolveModel(channel, model) }) !== undefined
+const none: readonly RunningChannel[] = []
+
+interface Chosen {
+  readonly channel: RunningChannel
+  readonly choice: Choice
+  /** What the strategy compared, where it did. */
+  readonly scored: Considered['scored']
 }
 
 function choose(
@@ -168,21 +212,22 @@ function choose(
   { strategy = 'weighted', model }: Selection,
   conditions: Conditions,
   session: Session | undefined,
-): { channel: RunningChannel; choice: Choice } | undefined {
+): Chosen | undefined {
   const [first, ...others] = options
   if (!first) return undefined
-  const score = scoreOf(strategy, model, conditions)
+  const score = others.length === 0 ? undefined : scoreOf(strategy, model, conditions)
+  const scored = score && options.map((option) => ({ option, points: score(option) }))
   const isBound = session?.isKnown && strategy === 'weighted'
   const option =
     others.length === 0
       ? first
       : isBound
         ? highest(options, session.key)
-        : drawByWeight(best(options, score), conditions.random())
+        : drawByWeight(scored ? best(scored) : options, conditions.random())
   const channel = option && chooseKey(option.keys, conditions, session)
   if (!channel) return undefined
   const isOnly = others.length === 0 && first.keys.length === 1
-  return { channel, choice: isOnly ? 'only' : isBound ? 'session' : strategy }
+  return { channel, choice: isOnly ? 'only' : isBound ? 'session' : strategy, scored }
 }
 
 type Score = (option: Option) => number
@@ -201,9 +246,7 @@ function scoreOf(strategy: Strategy, model: string, conditions: Conditions): Sco
   }
 }
 
-function best(options: readonly Option[], score: Score | undefined): readonly Option[] {
-  if (!score) return options
-  const scored = options.map((option) => ({ option, points: score(option) }))
+function best(scored: readonly { readonly option: Option; readonly points: number }[]): readonly Option[] {
   const least = Math.min(...scored.map(({ points }) => points))
   return scored.flatMap(({ option, points }) => (points === least ? [option] : []))
 }

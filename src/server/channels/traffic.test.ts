@@ -83,34 +83,35 @@ describe('the measurements of this node for its channels', () => {
     const few = channel(1, { max_concurrency: 2 })
     const run = traffic.begin(few, asked)
     traffic.begin(few, asked)
-    expect(traffic.capMs(few, 1)).toBeGreaterThan(0)
+    expect(traffic.reachedLimit(few, 1)).toEqual({ limit: 'concurrency', waitMs: expect.any(Number) })
     run.abandoned()
-    expect(traffic.capMs(few, 1)).toBe(0)
+    expect(traffic.reachedLimit(few, 1)).toBeUndefined()
 
     const slow = channel(2, { max_requests_per_minute: 2 })
     for (let time = 0; time < 2; time++) traffic.begin(slow, asked).answered(1)
-    expect(traffic.capMs(slow, 1)).toBe(60_000)
+    expect(traffic.reachedLimit(slow, 1)).toEqual({ limit: 'requests-per-minute', waitMs: 60_000 })
     clock.passSeconds(60)
-    expect(traffic.capMs(slow, 1)).toBe(0)
+    expect(traffic.reachedLimit(slow, 1)).toBeUndefined()
 
     const short = channel(3, { max_tokens_per_minute: 1000 })
     traffic.begin(short, asked).answered(1)
-    expect([traffic.capMs(short, 900), traffic.capMs(short, 901) > 0]).toEqual([0, true])
+    expect([900, 901].map((tokens) => traffic.reachedLimit(short, tokens)?.limit)).toEqual([undefined, 'tokens-per-minute'])
     traffic.used(short, 500)
-    expect([traffic.capMs(short, 400), traffic.capMs(short, 401) > 0]).toEqual([0, true])
-    expect(traffic.capMs(channel(4, { max_tokens_per_minute: 1000 }), 5000)).toBe(0)
+    expect([400, 401].map((tokens) => traffic.reachedLimit(short, tokens)?.limit)).toEqual([undefined, 'tokens-per-minute'])
+    expect(traffic.reachedLimit(channel(4, { max_tokens_per_minute: 1000 }), 5000)).toBeUndefined()
   })
 
   it('makes no request wait where this node counts alone', () => {
     const { traffic } = open()
     const most = { max_concurrency: 1, max_requests_per_minute: 1, max_tokens_per_minute: 1 }
-    expect([channel(1), channel(2, most)].map((each) => traffic.begin(each, asked).waitMs)).toEqual([undefined, undefined])
+    expect([channel(1), channel(2, most)].map((each) => traffic.begin(each, asked).refusal)).toEqual([undefined, undefined])
   })
 
   it("enforces a channel's daily charge limit until midnight UTC", () => {
     const { traffic, clock } = open({ spent: new Map([[1, 500]]) })
-    expect(traffic.capMs(channel(1, { max_quota_per_day: 501 }), 1)).toBe(0)
-    const waitMs = traffic.capMs(channel(1, { max_quota_per_day: 500 }), 1)
+    expect(traffic.reachedLimit(channel(1, { max_quota_per_day: 501 }), 1)).toBeUndefined()
+    const { limit, waitMs = 0 } = traffic.reachedLimit(channel(1, { max_quota_per_day: 500 }), 1) ?? {}
+    expect(limit).toBe('quota-per-day')
     expect(new Date(clock.nowMs + waitMs).toISOString()).toMatch(/T00:00:00.000Z$/)
   })
 

@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { SharedWindows } from '../limits/shared-windows.ts'
 import { addRequest, adjust, dropOld, msUntilFreed, sumOf, type Window } from '../limits/window.ts'
 import { Breaker, type BreakerState } from './breaker.ts'
-import { ConcurrencySlot, channelLimit, type SlotRequest } from './concurrency-slot.ts'
+import { ConcurrencySlot, channelLimit, type ReachedLimit, type SlotRequest } from './concurrency-slot.ts'
 import type { RunningChannel } from './model-index.ts'
 import type { Conditions } from './select.ts'
 
@@ -39,10 +39,10 @@ export type TrafficUpdate =
 /** One request on one channel. Only the first of `answered`, `failed` and `abandoned` has an effect. */
 export interface ChannelRun {
   /**
-   * Milliseconds until the limits of the channel, over all nodes, would admit the request; 0 when they have. When it is more, the run has
-   * ended and nothing may be sent upstream. Undefined where this node counts alone.
+   * The limit of the channel, over all nodes, that refuses the request: then the run has ended and nothing may be sent upstream. Resolves
+   * to undefined when they have admitted it, and is absent where this node counts alone.
    */
-  readonly waitMs: Promise<number> | undefined
+  readonly refusal: Promise<ReachedLimit | undefined> | undefined
   /** `ms` until the first byte of the answer. */
   answered(ms: number): void
   failed(failure: FailureFacts): void
@@ -96,7 +96,7 @@ export class Traffic implements Conditions {
     this.#parts = parts
   }
 
-  /** Begins a request on a channel. Await `waitMs` first; then end the run by one of its calls. */
+  /** Begins a request on a channel. Await `refusal` first; then end the run by one of its calls. */
   begin(channel: RunningChannel, asked: SlotRequest & { readonly model: string }): ChannelRun {
     const nowMs = this.#parts.now()
     const seen = this.#seen(channel.id)
@@ -119,9 +119,9 @@ export class Traffic implements Conditions {
       return true
     }
     return {
-      waitMs: slot?.waitMs?.then((ms) => {
-        if (ms > 0 && end()) this.#uncount(seen, piece, asked.inputTokens)
-        return ms
+      refusal: slot?.refusal?.then((refusal) => {
+        if (refusal && end()) this.#uncount(seen, piece, asked.inputTokens)
+        return refusal
       }),
       answered: (ms) => {
         if (end()) this.#answered(channel, seen, ms)
@@ -184,12 +184,13 @@ export class Traffic implements Conditions {
     return this.#breakers.get(keyId)?.factsAt(this.#parts.now()) ?? { state: 'closed', failures: 0, retryMs: 0 }
   }
 
-  capMs(channel: RunningChannel, inputTokens: number): number {
+  reachedLimit(channel: RunningChannel, inputTokens: number): ReachedLimit | undefined {
     const { max_concurrency, max_quota_per_day } = channel.setting
     if (max_quota_per_day !== undefined && this.#parts.spentToday(channel.id) >= max_quota_per_day)
-      return dayMs - (this.#parts.now() % dayMs)
-    if (max_concurrency !== undefined && this.running(channel) >= max_concurrency) return concurrencyWaitMs
-    return hasMinute(channel) ? this.#minuteMs(channel, inputTokens) : 0
+      return { limit: 'quota-per-day', waitMs: dayMs - (this.#parts.now() % dayMs) }
+    if (max_concurrency !== undefined && this.running(channel) >= max_concurrency)
+      return { limit: 'concurrency', waitMs: concurrencyWaitMs }
+    return hasMinute(channel) ? this.#reachedInMinute(channel, inputTokens) : undefined
   }
 
   running({ id }: RunningChannel): number {
@@ -249,13 +250,10 @@ export class Traffic implements Conditions {
     seen.measuredMs = nowMs
   }
 
-  /**
-   * The time until the limits per minute admit the request. A request that alone exceeds a limit is admitted when nothing else is
-   * counted.
-   */
-  #minuteMs({ id, setting }: RunningChannel, inputTokens: number): number {
+  /** The limit per minute that keeps the request waiting longest. A request that alone exceeds one is admitted when nothing else is counted. */
+  #reachedInMinute({ id, setting }: RunningChannel, inputTokens: number): ReachedLimit | undefined {
     const minute = this.#channels.get(id)?.minute
-    if (!minute) return 0
+    if (!minute) return undefined
     const nowMs = this.#parts.now()
     dropOld(minute, minuteMs, nowMs)
     const wait = (counted: 'requests' | 'tokens', wanted: number, most: number | undefined) => {
@@ -263,10 +261,10 @@ export class Traffic implements Conditions {
       const over = sum + wanted - (most ?? Number.POSITIVE_INFINITY)
       return over > 0 && sum > 0 ? msUntilFreed(minute, counted, Math.min(over, sum), minuteMs, nowMs) : 0
     }
-    return Math.max(
-      wait('requests', 1, setting.max_requests_per_minute),
-      wait('tokens', inputTokens, setting.max_tokens_per_minute),
-    )
+    const requestsMs = wait('requests', 1, setting.max_requests_per_minute)
+    const tokensMs = wait('tokens', inputTokens, setting.max_tokens_per_minute)
+    if (tokensMs > requestsMs) return { limit: 'tokens-per-minute', waitMs: tokensMs }
+    return requestsMs > 0 ? { limit: 'requests-per-minute', waitMs: requestsMs } : undefined
   }
 
   /** Undoes the count of `begin`. */

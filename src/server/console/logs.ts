@@ -7,7 +7,7 @@ import { oneBased } from '../db/page.ts'
 import { recordExport } from '../options/record-export.ts'
 import { exportLogs } from '../usage/export.ts'
 import type { LogFilter } from '../usage/filter.ts'
-import { listLogs, listOwnLogs, searchLogs, searchOwnLogs } from '../usage/log.ts'
+import { channelNames, listLogs, listOwnLogs, searchLogs, searchOwnLogs } from '../usage/log.ts'
 import { purgeLogs, readPurge, requestPurge, stopPurge } from '../usage/purge.ts'
 import type { Order } from '../usage/rows.ts'
 import { logStatistics } from '../usage/stats.ts'
@@ -18,7 +18,8 @@ export const logHandlers: Handlers<typeof logRoutes, Context> = {
   async 'GET /api/log/'(context, { query: { p, page_size, before, sort, ...filter } }) {
     const asked = { filter: ofUser(filter), page: oneBased(p, page_size), before, order: orderOf(sort) }
     const listed = await runSearch(context, filter, (core) => listLogs(core, asked))
-    return { ...listed, items: await withRecordings(context, listed.items), page: p, page_size }
+    const channel_names = await channelNames(context.app, listed.items)
+    return { ...listed, items: await withRecordings(context, listed.items), channel_names, page: p, page_size }
   },
 
   async 'GET /api/log/self'(context, { query: { p, page_size, before, sort, ...filter } }) {

@@ -1,5 +1,6 @@
+import type { Choice } from '../../contract/entities/channel-choice.ts'
+import type { Considered } from '../channels/candidates.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
-import type { Choice } from '../channels/select.ts'
 import type { AppError } from '../lib/failure.ts'
 import type { RateLimitLease } from '../limits/rate-limit-lease.ts'
 import type { Price } from '../pricing/quote.ts'
@@ -68,6 +69,8 @@ export interface AttemptState {
   readonly channel: RunningChannel
   /** Why the channel was chosen. */
   readonly choice: Choice
+  /** Absent where there was nothing to choose. */
+  readonly considered?: Considered | undefined
   /** On a server that sends traces. */
   readonly trace?: AttemptTrace | undefined
   /** The name of the model at the upstream, once the request to it is made. */

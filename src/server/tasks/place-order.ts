@@ -1,14 +1,9 @@
+import type { Choice } from '../../contract/entities/channel-choice.ts'
+import { candidatesOf } from '../channels/candidates.ts'
+import type { ReachedLimit } from '../channels/concurrency-slot.ts'
 import { disableChannel } from '../channels/health.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
-import {
-  type Choice,
-  resolveModel,
-  type Selected,
-  type Selection,
-  selectChannel,
-  selectKey,
-  selectPinned,
-} from '../channels/select.ts'
+import { resolveModel, type Selected, type Selection, selectChannel, selectKey, selectPinned } from '../channels/select.ts'
 import type { AppError } from '../lib/failure.ts'
 import { background } from '../lib/logger.ts'
 import type { Core } from '../options/core.ts'
@@ -41,7 +36,7 @@ export interface Placing {
 /** The last outcome, and the failed attempts before it. */
 export interface Placed {
   readonly outcome:
-    | { readonly channel: RunningChannel; readonly verdict: Verdict; readonly choice: Choice }
+    | ({ readonly channel: RunningChannel; readonly verdict: Verdict } & Pick<Attempt, 'choice' | 'candidates'>)
     | UpstreamFailure
     | undefined
   readonly attempts: readonly Attempt[]
@@ -61,7 +56,7 @@ export async function placeOrder(
   const isBound = caller.pinnedChannel !== 0 || admitted.home !== undefined
   const triesMax = isBound ? 1 : app.options.current.RetryTimes + 1
   const tried = new Set<number>()
-  const full = new Map<number, number>()
+  const full = new Map<number, ReachedLimit>()
   const attempts: Attempt[] = []
   let refusal: AppError | undefined
   let outcome: Placed['outcome']
@@ -69,16 +64,17 @@ export async function placeOrder(
   while (attempts.length < triesMax) {
     const next = select(app, placing, { tried, full })
     if (!next.channel) {
+      call.notes.candidates = next.considered && candidatesOf(next.considered)
       if (refusal && !outcome) throw refusal
       return { outcome, attempts, waitMs: outcome ? 0 : next.waitMs }
     }
-    const { channel, choice } = next
+    const { channel, choice, considered } = next
     const windows = app.budgets.windowsOfChannel(channel.id)
     const refused = windows ? await enterChannelBudgets(app, placing.hold, windows) : undefined
     if (refused) {
       refusal = refused.error
       if (isBound) throw refusal
-      full.set(channel.id, refused.waitMs)
+      full.set(channel.id, { limit: 'budget', waitMs: refused.waitMs })
       continue
     }
     const startedMs = app.steady()
@@ -87,13 +83,15 @@ export async function placeOrder(
     if (verdict === 'full') continue
     tried.add(channel.id)
     const isFailure = verdict instanceof UpstreamFailure
-    outcome = isFailure ? verdict : { channel, verdict, choice }
+    const candidates = considered && candidatesOf(considered)
+    outcome = isFailure ? verdict : { channel, verdict, choice, candidates }
     const result = resultOf(verdict)
     const upstreamModel = resolveModel(channel, admitted.model)
-    noteEndOfAttempt(app, call, { channel, choice, model: admitted.model, upstreamModel, startedMs, failure: result, trace })
+    const ended = { channel, choice, candidates, model: admitted.model, upstreamModel, startedMs, failure: result, trace }
+    noteEndOfAttempt(app, call, ended)
     if (!result) break
     const { status, reason } = result
-    attempts.push({ channel: channel.id, key: channel.keyId, status, reason, ms: app.steady() - startedMs, choice })
+    attempts.push({ channel: channel.id, key: channel.keyId, status, reason, ms: app.steady() - startedMs, choice, candidates })
     if (isFailure && !isUntaken(verdict)) break
   }
   return { outcome, attempts, waitMs: 0 }
@@ -133,15 +131,15 @@ async function tryChannel(
   app: Core & Pick<RelayParts, 'callerLog' | 'traffic' | 'upstream'>,
   placing: Placing,
   { channel, choice, trace }: { channel: RunningChannel; choice: Choice; trace: AttemptTrace | undefined },
-  full: Map<number, number>,
+  full: Map<number, ReachedLimit>,
 ): Promise<Verdict | UpstreamFailure | 'full'> {
   const { call, order, admitted, hook, priced } = placing
   const asked = { id: call.id, model: admitted.model, inputTokens: 0, isPinned: choice === 'pinned' }
   const run = app.traffic.begin(channel, asked)
   try {
-    const fullMs = run.waitMs ? await run.waitMs : 0
-    if (fullMs > 0) {
-      full.set(channel.id, fullMs)
+    const reached = run.refusal && (await run.refusal)
+    if (reached) {
+      full.set(channel.id, reached)
       return 'full'
     }
     const startedMs = app.steady()

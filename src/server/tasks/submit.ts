@@ -161,11 +161,11 @@ async function take(app: Core & Pick<RelayParts, 'ledger'>, held: Held, task: Ne
 function chargeOf(
   app: Pick<RelayParts, 'now' | 'options' | 'steady'>,
   held: Held,
-  { channel, choice, attempts, verdict }: Taken,
+  { channel, choice, candidates, attempts, verdict }: Taken,
 ): Charge {
   const { call, caller, admitted, price, order } = held
   const facts = { stream: false, reasoningEffort: undefined }
-  const billed: Billed = { call, caller, facts, group: admitted.group, price, attempts, choice }
+  const billed: Billed = { call, caller, facts, group: admitted.group, price, attempts, choice, candidates }
   const charge = chargeFor(app, billed, channel, price.model, { usage: noUsage, isEstimated: false })
   const { log } = charge
   const { action } = order

@@ -1,3 +1,4 @@
+import type { Candidates } from '../../contract/entities/channel-choice.ts'
 import type { StoppedBy } from '../../contract/entities/log.ts'
 import type { Text } from '../../contract/text.ts'
 import type { Logger } from '../lib/logger.ts'
@@ -13,6 +14,8 @@ export interface EndedAttempt {
   readonly channel: { readonly id: number; readonly keyId: number; readonly name: string; readonly type: number }
   /** Why the channel was chosen. */
   readonly choice: string
+  /** Of a failed attempt, among which; absent for the only one. */
+  readonly candidates?: Candidates | undefined
   /** The model that the caller asked for. */
   readonly model: string
   /** Its name at the upstream; '' where no request was made. */
@@ -85,6 +88,8 @@ export interface EndedCall {
   readonly failure: CallFailure | undefined
   /** In their order. The last one answered, unless it has a reason. */
   readonly attempts: readonly EndedAttempt[]
+  /** Of the last choice, if it found no channel to try. */
+  readonly candidates?: Candidates | undefined
   /** On the steady clock, which is close to the time of day. */
   readonly startedMs: number
   readonly durationMs: number
@@ -110,6 +115,8 @@ export interface EndedCall {
 /** The notes that the steps of a call make for its end: attempts, charges and durations. Times in milliseconds. */
 export class CallNotes {
   attempts: EndedAttempt[] = []
+  /** Of the last choice, if it found no channel to try. */
+  candidates: Candidates | undefined
   tokensIn = 0
   tokensOut = 0
   /** Charged, in quota units. */

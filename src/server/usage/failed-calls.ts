@@ -182,8 +182,8 @@ function rowOf(call: EndedCall, failure: CallFailure, at: number): FailedCall {
   const { caller, status, durationMs, firstByteMs } = call
   const code = plain(failure.code, 100)
   const failed = call.attempts.filter(({ reason }) => reason !== '')
-  const attempts = failed.slice(-attemptsMax).map(({ channel, choice, status, reason, ms }) => {
-    return { channel: channel.id, key: channel.keyId, status, reason: plain(reason, reasonMax), ms, choice }
+  const attempts = failed.slice(-attemptsMax).map(({ channel, choice, candidates, status, reason, ms }) => {
+    return { channel: channel.id, key: channel.keyId, status, reason: plain(reason, reasonMax), ms, choice, candidates }
   })
   return {
     user_id: caller.userId,
@@ -218,6 +218,7 @@ function rowOf(call: EndedCall, failure: CallFailure, at: number): FailedCall {
         ...(failure.stoppedBy?.budget === undefined ? {} : { budget: failure.stoppedBy.budget }),
         use_channel: attempts.map(({ channel }) => String(channel)),
         ...(attempts.length > 0 ? { attempts } : {}),
+        candidates: call.candidates,
       },
     },
   }
@@ -236,11 +237,15 @@ function plain(text: string, lengthMax: number): string {
   return redact(text).slice(0, lengthMax).toWellFormed().replaceAll('\0', '')
 }
 
-/** `other` as JSON, within its bound: of a long chain the last attempts are kept. */
+/** `other` as JSON, within its bound: of a long chain the last attempts are kept, and those rather than the candidates of each. */
 function textOf(other: LogFailure): string {
   const text = JSON.stringify(other)
   const { admin_info: admin } = other
   if (Buffer.byteLength(text) <= otherBytesMax || !admin?.attempts) return text
+  if (admin.attempts.some(({ candidates }) => candidates)) {
+    const attempts = admin.attempts.map((attempt) => ({ ...attempt, candidates: undefined }))
+    return textOf({ ...other, admin_info: { ...admin, attempts } })
+  }
   const attempts = admin.attempts.slice(Math.ceil(admin.attempts.length / 2))
   return textOf({ ...other, admin_info: { ...admin, ...(attempts.length > 0 ? { attempts } : { attempts: undefined }) } })
 }

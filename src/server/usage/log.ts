@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type SqlBool, sql } from 'kysely'
 import { type Log, logType } from '../../contract/entities/log.ts'
+import { channelsIn, readFactors } from '../../contract/log-factors.ts'
 import type { Queries } from '../db/open.ts'
 import { type PageOf, startingWith } from '../db/page.ts'
 import type { Core } from '../options/core.ts'
@@ -51,6 +52,16 @@ export async function listLogs(
 export async function listOwnLogs(core: Core, { userId, filter, ...asked }: LogQuery & { userId: number }): Promise<Listed> {
   const listed = await listLogs(core, { ...asked, filter: { ...filter, userId } })
   return { ...listed, items: forOwner(listed.items) }
+}
+
+/** Names, by id, of the channels that the details of rows name, as they are now. A deleted channel has none. */
+export async function channelNames({ db }: Pick<Core, 'db'>, logs: readonly Log[]): Promise<Record<string, string>> {
+  const named = new Set(logs.flatMap(({ other }) => [...channelsIn(readFactors(other))]))
+  // Rows of other programs may name anything.
+  const ids = [...named].filter((id) => Number.isInteger(id) && id > 0 && id < 2 ** 31)
+  if (ids.length === 0) return {}
+  const rows = await db.selectFrom('channels').select(['id', 'name']).where('id', 'in', ids).execute()
+  return Object.fromEntries(rows.map(({ id, name }) => [id, name]))
 }
 
 /**

@@ -1,6 +1,6 @@
 import { numberIn } from '../../../contract/by-model.ts'
+import type { Candidates, Choice } from '../../../contract/entities/channel-choice.ts'
 import type { Tier, ToolCalls, Usage } from '../../../contract/usage.ts'
-import type { Choice } from '../../channels/select.ts'
 import type { Price, PricedUsage } from '../../pricing/quote.ts'
 import { chargedTier } from '../../pricing/tiers.ts'
 import type { Format } from '../../protocols/format.ts'
@@ -29,8 +29,9 @@ export interface Billed {
   /** `leftOut`, and the members that the channel's format cannot carry. */
   readonly dropped?: readonly string[] | undefined
   readonly attempts: readonly Attempt[]
-  /** Why the channel was chosen. */
+  /** Why the channel was chosen, and among which; absent for the only candidate. */
   readonly choice?: Choice | undefined
+  readonly candidates?: Candidates | undefined
   readonly translation?: Translation | undefined
   readonly hold?: { readonly amount: number }
   /** Output limit of each completion that the balance put on the request. */
@@ -69,6 +70,7 @@ export interface Attempt {
   readonly reason: string
   readonly ms: number
   readonly choice: Choice
+  readonly candidates?: Candidates | undefined
 }
 
 /** The translation of an attempt, for the log row. */

@@ -10,6 +10,7 @@ import {
   type Tier,
   type Usage,
 } from '../../../contract/usage.ts'
+import { candidatesOf } from '../../channels/candidates.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
 import { seconds } from '../../lib/clock.ts'
 import type { Core } from '../../options/core.ts'
@@ -32,10 +33,11 @@ export interface Ending {
 }
 
 /** The bill of an attempt, whose usage is not known yet. `isLost`: the caller has nothing of its reply. */
-export function billOf({ request, shared, choice, dropped, translation }: AttemptState, isLost?: true): Billed {
+export function billOf({ request, shared, choice, considered, dropped, translation }: AttemptState, isLost?: true): Billed {
   const { call, caller, facts, format, group, price, otherPrices, leftOut, hold, outputLimit } = request
   const ofRequest = { call, caller, facts, format, group, price, otherPrices, leftOut, hold, outputLimit }
-  return { ...ofRequest, attempts: shared.failed, choice, dropped, translation, ...(isLost ? { isLost } : {}) }
+  const candidates = considered && candidatesOf(considered)
+  return { ...ofRequest, attempts: shared.failed, choice, candidates, dropped, translation, ...(isLost ? { isLost } : {}) }
 }
 
 /** The charge of a request and its log row, with every factor, so that it can be recomputed from the row alone. */
@@ -174,7 +176,7 @@ function detailsOf(
 }
 
 function adminInfo(
-  { attempts, isLost, choice, call }: Billed,
+  { attempts, isLost, choice, candidates, call }: Billed,
   { id, keyId }: Answering,
   { reported, siteCost }: Pick<Ending, 'reported'> & { readonly siteCost: SiteCost | undefined },
 ): Written<AdminInfo> {
@@ -185,6 +187,7 @@ function adminInfo(
     use_channel: used,
     attempts: attempts.length > 0 ? [...attempts] : undefined,
     choice: isChosen ? choice : undefined,
+    candidates: isLost ? undefined : candidates,
     key: isChosen ? keyId : undefined,
     address: call.client.address,
     reported: reported && reportedTokens(reported),

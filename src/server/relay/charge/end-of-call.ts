@@ -57,16 +57,17 @@ export function noteEndOfCall(app: EndParts, call: ClientExchange, place: CallPl
 export function noteEndOfAttempt(
   app: Pick<RelayParts, 'callObservers' | 'steady'>,
   call: ClientExchange,
-  attempt: Pick<EndedAttempt, 'choice' | 'model' | 'upstreamModel' | 'startedMs' | 'trace'> & {
+  attempt: Pick<EndedAttempt, 'choice' | 'candidates' | 'model' | 'upstreamModel' | 'startedMs' | 'trace'> & {
     readonly channel: RunningChannel
     /** Undefined for an attempt that answered. */
     readonly failure: (Pick<EndedAttempt, 'status' | 'reason' | 'kind'> & { readonly isRetryable?: boolean }) | undefined
   },
 ): void {
-  const { channel, choice, model, upstreamModel, startedMs, failure, trace } = attempt
+  const { channel, choice, candidates, model, upstreamModel, startedMs, failure, trace } = attempt
   const ended: EndedAttempt = {
     channel,
     choice,
+    candidates,
     model,
     upstreamModel,
     status: failure ? failure.status : 200,
@@ -112,6 +113,7 @@ function recordOf(
     status: statusOf(call),
     failure: failure && failureOf(call, failure),
     attempts: notes.attempts,
+    candidates: notes.candidates,
     startedMs,
     durationMs: Math.max(0, app.steady() - startedMs),
     firstByteMs: firstByteMs > 0 ? Math.max(0, firstByteMs - startedMs) : undefined,

@@ -1,5 +1,7 @@
+import { candidatesOf } from '../../channels/candidates.ts'
+import type { ReachedLimit } from '../../channels/concurrency-slot.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
-import { type Choice, type Selected, selectChannel, selectKey, selectPinned } from '../../channels/select.ts'
+import { type Selected, selectChannel, selectKey, selectPinned } from '../../channels/select.ts'
 import { readSession, type Session } from '../../channels/session.ts'
 import { seconds } from '../../lib/clock.ts'
 import { AppError, fail } from '../../lib/failure.ts'
@@ -54,20 +56,23 @@ async function attemptUntilAnswered(app: AnswerParts, request: AdmittedRequest, 
     const next = attempts.next()
     if (!next.channel) {
       waitMs = next.waitMs
+      call.notes.candidates = next.considered && candidatesOf(next.considered)
       break
     }
-    const { channel, choice } = next
+    const { channel, choice, considered } = next
     const startedMs = app.steady()
     const trace = call.trace?.attempt(channel, startedMs)
-    const attempted = await attempts.attempt(channel, choice, trace)
+    const attempted = await attempts.attempt(next, trace)
     const { outcome } = attempted
     if (outcome === 'full') continue
     const broken = outcome === 'answered' ? (attempted.state.brokeOff ?? (call.isAborted ? leftByCaller : undefined)) : outcome
     const { upstreamModel } = attempted.state
-    noteEndOfAttempt(app, call, { channel, choice, model: request.facts.model, upstreamModel, startedMs, failure: broken, trace })
+    const candidates = broken && considered && candidatesOf(considered)
+    const ended = { channel, choice, candidates, model: request.facts.model, upstreamModel, startedMs, failure: broken, trace }
+    noteEndOfAttempt(app, call, ended)
     if (broken) {
       const { status, reason } = broken
-      failed.push({ channel: channel.id, key: channel.keyId, status, reason, ms: app.steady() - startedMs, choice })
+      failed.push({ channel: channel.id, key: channel.keyId, status, reason, ms: app.steady() - startedMs, choice, candidates })
     }
     if (outcome === 'answered') {
       app.metrics.upstreamAttempts.count('answered')
@@ -136,7 +141,7 @@ class ChannelAttempts {
   readonly #shared: SharedByAttempts
   #tried: ReadonlySet<number> = none
   #triedKeys: ReadonlySet<number> = none
-  #full: Map<number, number> | undefined
+  #full: Map<number, ReachedLimit> | undefined
   #refusal: AppError | undefined
   #session: { readonly read: Session | undefined } | undefined
 
@@ -174,8 +179,7 @@ class ChannelAttempts {
 
   /** Runs an attempt and reports its result to the channel's health. `full`: the channel's limits are reached and it was not called. */
   async attempt(
-    channel: RunningChannel,
-    choice: Choice,
+    { channel, choice, considered }: Extract<Selected, { channel: RunningChannel }>,
     trace: AttemptTrace | undefined,
   ): Promise<Attempted | { readonly outcome: 'full' }> {
     const [app, request, shared] = [this.#app, this.#request, this.#shared]
@@ -186,14 +190,14 @@ class ChannelAttempts {
       this.#refusal = refusal.error
       // The call is bound to this channel, full or not.
       if (choice === 'pinned') throw refusal.error
-      return this.#leaveOut(channel, refusal.waitMs)
+      return this.#leaveOut(channel, { limit: 'budget', waitMs: refusal.waitMs })
     }
     const run = app.traffic.begin(channel, { id: call.id, model: facts.model, inputTokens, isPinned: choice === 'pinned' })
     try {
-      const saturatedMs = run.waitMs ? await this.#queued(run.waitMs) : 0
-      if (saturatedMs > 0) return this.#leaveOut(channel, saturatedMs)
+      const reached = run.refusal && (await this.#queued(run.refusal))
+      if (reached) return this.#leaveOut(channel, reached)
       const startedMs = app.steady()
-      const attempted = await attemptChannel(app, { request, shared, channel, choice, trace })
+      const attempted = await attemptChannel(app, { request, shared, channel, choice, considered, trace })
       const { outcome, state } = attempted
       if (outcome !== 'answered') this.#noteFailed(channel, outcome)
       else if (this.#session?.read) app.traffic.remember(this.#session.read.key, channel)
@@ -207,17 +211,17 @@ class ChannelAttempts {
     }
   }
 
-  #leaveOut({ id }: RunningChannel, waitMs: number): { readonly outcome: 'full' } {
+  #leaveOut({ id }: RunningChannel, reached: ReachedLimit): { readonly outcome: 'full' } {
     this.#full ??= new Map()
-    this.#full.set(id, waitMs)
+    this.#full.set(id, reached)
     return { outcome: 'full' }
   }
 
-  async #queued(waitMs: Promise<number>): Promise<number> {
+  async #queued(refusal: Promise<ReachedLimit | undefined>): Promise<ReachedLimit | undefined> {
     const startedMs = this.#app.steady()
-    const saturatedMs = await waitMs
+    const reached = await refusal
     this.#request.call.notes.queueMs += Math.max(0, this.#app.steady() - startedMs)
-    return saturatedMs
+    return reached
   }
 
   /** After a failure of a key the channel's other keys stay eligible; after any other failure the channel is excluded. */

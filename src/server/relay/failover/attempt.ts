@@ -37,7 +37,7 @@ type ExchangeParts = UpstreamCallParts &
 export type AttemptParts = Core & PrepareParts & ExchangeParts & Pick<RelayParts, 'endpointMisses'>
 
 /** The input of an attempt. */
-type Begun = Pick<AttemptState, 'request' | 'shared' | 'channel' | 'choice' | 'trace'>
+type Begun = Pick<AttemptState, 'request' | 'shared' | 'channel' | 'choice' | 'considered' | 'trace'>
 
 /** The outcome of an attempt on a channel, and its state. */
 export interface Attempted {
@@ -59,8 +59,8 @@ export async function attemptChannel(app: AttemptParts, begun: Begun): Promise<A
   return { outcome: await attemptOnce(app, again), state: again }
 }
 
-function stateOf({ request, shared, channel, choice, trace }: Begun): AttemptState {
-  return { request, shared, channel, choice, trace, upstreamModel: '' }
+function stateOf({ request, shared, channel, choice, considered, trace }: Begun): AttemptState {
+  return { request, shared, channel, choice, considered, trace, upstreamModel: '' }
 }
 
 function attemptOnce(app: PrepareParts & ExchangeParts, state: AttemptState): Promise<Result> | Result {

@@ -33,6 +33,7 @@ export interface SessionPlace {
   readonly channel: RunningChannel
   readonly upstreamModel: string
   readonly choice: Attempt['choice']
+  readonly candidates: Attempt['candidates']
   readonly attempts: readonly Attempt[]
 }
 
@@ -172,10 +173,10 @@ export class RealtimeBill {
 
   #chargeOf({ requestId }: Hold, price: Price, startedMs: number, ending: Ending) {
     const { address, caller, group } = this.#bill
-    const { channel, upstreamModel, choice, attempts } = this.#placed()
+    const { channel, upstreamModel, choice, candidates, attempts } = this.#placed()
     const call = { id: requestId, startedMs, firstByteMs: startedMs, client: { address } }
     const facts = { stream: true, reasoningEffort: undefined }
-    const billed = { call, caller, facts, group, price, attempts, choice }
+    const billed = { call, caller, facts, group, price, attempts, choice, candidates }
     return chargeFor(this.#app, billed, channel, upstreamModel, plausibleEnding(ending, undefined))
   }
 

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { WebSocket } from 'ws'
+import { candidatesOf } from '../../channels/candidates.ts'
+import type { ReachedLimit } from '../../channels/concurrency-slot.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
 import { withHeaderOverrides } from '../../channels/override.ts'
 import { resolveModel, type Selected, type Selection, selectChannel, selectPinned } from '../../channels/select.ts'
@@ -40,6 +42,7 @@ export interface Connected {
   readonly upstreamModel: string
   readonly socket: WebSocket
   readonly choice: Attempt['choice']
+  readonly candidates: Attempt['candidates']
   readonly attempts: readonly Attempt[]
   /** The running session in the measurements of the channel; it must be ended with the session. */
   readonly run: ChannelRun
@@ -56,7 +59,7 @@ export async function connectRealtime(app: ConnectParts, wanted: Wanted): Promis
   const triesMax = caller.pinnedChannel === 0 ? app.options.current.RetryTimes + 1 : 1
   const tried = new Set<number>()
   const triedKeys = new Set<number>()
-  const full = new Map<number, number>()
+  const full = new Map<number, ReachedLimit>()
   const attempts: Attempt[] = []
   let last: UpstreamFailure | undefined
   let refusal: AppError | undefined
@@ -66,20 +69,21 @@ export async function connectRealtime(app: ConnectParts, wanted: Wanted): Promis
     const next = select(app, wanted, { tried, triedKeys, full })
     if (!next.channel) {
       waitMs = next.waitMs
+      call.notes.candidates = next.considered && candidatesOf(next.considered)
       break
     }
-    const { channel, choice } = next
+    const { channel, choice, considered } = next
     const refused = await wanted.enterChannel(channel.id)
     if (refused) {
       refusal = refused.error
       if (choice === 'pinned') throw refusal
-      full.set(channel.id, refused.waitMs)
+      full.set(channel.id, { limit: 'budget', waitMs: refused.waitMs })
       continue
     }
     const run = app.traffic.begin(channel, { id: call.id, model, inputTokens: 0, isPinned: choice === 'pinned' })
-    const saturatedMs = run.waitMs ? await run.waitMs : 0
-    if (saturatedMs > 0) {
-      full.set(channel.id, saturatedMs)
+    const reached = run.refusal && (await run.refusal)
+    if (reached) {
+      full.set(channel.id, reached)
       continue
     }
     const startedMs = app.steady()
@@ -91,14 +95,16 @@ export async function connectRealtime(app: ConnectParts, wanted: Wanted): Promis
     })
     const ms = Math.max(0, app.steady() - startedMs)
     const failure = socket instanceof UpstreamFailure ? socket : undefined
-    noteEndOfAttempt(app, call, { channel, choice, model, upstreamModel, startedMs, failure, trace })
+    const candidates = considered && candidatesOf(considered)
+    noteEndOfAttempt(app, call, { channel, choice, candidates, model, upstreamModel, startedMs, failure, trace })
     if (!(socket instanceof UpstreamFailure)) {
       app.metrics.upstreamAttempts.count('answered')
-      return { channel, upstreamModel, socket, choice, attempts, run, handshakeMs: ms }
+      return { channel, upstreamModel, socket, choice, candidates, attempts, run, handshakeMs: ms }
     }
     last = socket
     run.failed(socket)
-    attempts.push({ channel: channel.id, key: channel.keyId, status: socket.status, reason: socket.reason, ms, choice })
+    const { status, reason } = socket
+    attempts.push({ channel: channel.id, key: channel.keyId, status, reason, ms, choice, candidates })
     noteFailure(app, call, channel, socket)
     if (socket.isFaultOfKey) triedKeys.add(channel.keyId)
     else tried.add(channel.id)

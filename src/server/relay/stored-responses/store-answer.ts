@@ -1,3 +1,4 @@
+import { candidatesOf } from '../../channels/candidates.ts'
 import { seconds } from '../../lib/clock.ts'
 import { fail } from '../../lib/failure.ts'
 import { background } from '../../lib/logger.ts'
@@ -180,7 +181,7 @@ function note(
   attempt: AttemptState,
   answer: JsonObject | undefined,
 ): void {
-  const { request, shared, channel, choice, upstreamModel } = attempt
+  const { request, shared, channel, choice, considered, upstreamModel } = attempt
   const name = textAt(answer ?? {}, 'id')
   const id = name !== '' && request.format.format === 'anthropic.messages' ? keptMessage(name) : name
   if (!answer || id === '' || attempt.response?.id === id) return
@@ -200,6 +201,7 @@ function note(
     facts: billedFacts(facts),
     ...(request.leftOut ? { leftOut: request.leftOut } : {}),
     ...{ group, price, attempts: shared.failed, choice, model: facts.model, upstreamModel, inputTokens },
+    candidates: considered && candidatesOf(considered),
     bound: request.bound,
   }
   const halves = [
