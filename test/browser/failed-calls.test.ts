@@ -22,6 +22,7 @@ beforeAll(async () => {
   // It listens on a port.
   const url = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`
   for (const name of ['first-channel', 'second-channel']) await addChannel(server, { url, models: 'gpt-4o-mini', name })
+  await addChannel(server, { url, models: 'gpt-4o-mini', name: 'third-channel', priority: -1 })
   await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
   await server.call('PUT /api/option/', { key: 'QuotaForNewUser', value: '500000' })
   const { id } = await server.app.db.selectFrom('users').select('id').where('username', '=', 'user').executeTakeFirstOrThrow()
@@ -48,7 +49,7 @@ const shot = async (page: Page, name: string) => {
   if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${name}.png` })
 }
 
-it('a failed call is found from its user in three clicks, and opens to the chain of channels', async () => {
+it('a failed call is found from its user in three clicks, and opens to the chain of channels and their candidates', async () => {
   const { page, problems } = await stage.open('root', { language: 'en', width: 1440 })
   await go(page, '/user?keyword=user')
   const row = page
@@ -63,7 +64,14 @@ it('a failed call is found from its user in three clicks, and opens to the chain
   await page.getByRole('row').filter({ hasText: 'gpt-4o-mini' }).getByRole('button', { name: 'Show details' }).click()
   const details = page.getByRole('listitem').filter({ hasText: 'The vendor has no capacity left' })
   await details.nth(1).waitFor()
-  await expectFit(page, 'en', ['user', 'first-channel', 'second-channel', 'gpt-4o-mini', 'no-such-model'])
+  const candidates = page.getByRole('table', { name: 'Candidate channels' })
+  expect(await candidates.first().getByRole('row').filter({ hasText: 'third-channel' }).innerText()).toMatch(
+    /-1.*lower priority/s,
+  )
+  const outcomes = await candidates.last().innerText()
+  expect(outcomes).toContain('failed before: 503')
+  expect(outcomes).toContain('Selected, failed: 503')
+  await expectFit(page, 'en', ['user', 'first-channel', 'second-channel', 'third-channel', 'gpt-4o-mini', 'no-such-model'])
   await shot(page, 'chain-light-en')
 
   await page.getByRole('searchbox', { name: 'Status' }).fill('404')
@@ -89,13 +97,19 @@ it.each(
   await page.getByText('/pg/chat/completions').first().waitFor()
   const text = await page.locator('main').innerText()
   expect(text).toContain(requestId)
-  for (const hidden of ['no capacity', 'first-channel', 'second-channel', 'admin_info']) expect(text).not.toContain(hidden)
+  for (const hidden of ['no capacity', 'first-channel', 'second-channel', 'third-channel', 'admin_info'])
+    expect(text).not.toContain(hidden)
   await shot(page, `owner-${language}-${scheme}-${width}`)
   expect(problems).toEqual([])
 
   const admin = await stage.open('root', { language, scheme, width })
   await go(admin.page, `/log?from=0&request_id=${requestId}`)
   await admin.page.getByText('The vendor has no capacity left').nth(1).waitFor()
+  await admin.page
+    .getByRole(width > 600 ? 'row' : 'listitem')
+    .filter({ hasText: 'third-channel' })
+    .last()
+    .waitFor()
   await shot(admin.page, `admin-${language}-${scheme}-${width}`)
   expect(admin.problems).toEqual([])
 })

@@ -1,80 +1,76 @@
-import { Link } from '@tanstack/react-router'
+import { choices } from '../../../contract/entities/channel-choice.ts'
+import { failedAttempts, triedChannels } from '../../../contract/log-factors.ts'
 import { formatDuration } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { Tag } from '../../ui/tag.tsx'
+import { CandidateList, ChannelLink, type Try } from './candidate-list.tsx'
 import { detailsTexts } from './details-texts.ts'
-import { failedAttempts, type LogRow, triedChannels } from './factors.ts'
+import type { ChannelNames, LogRow } from './factors.ts'
 import styles from './log.module.css'
 
-interface Try {
-  readonly channel: string
-  /** Id of the channel's key. */
-  readonly keyId?: number | undefined
-  readonly choice?: string | undefined
-  /** Absent for the attempt that succeeded. */
-  readonly failure?: { readonly status: number; readonly reason: string; readonly ms: number }
-}
-
 /**
- * The attempts of a request over channels and keys: the reason of each choice and of each failure, up to the one that succeeded, if any did. Only
- * admins receive them.
+ * The attempts of a request over channels and keys: among which candidates and why each was chosen, and why it failed, up to the one that
+ * succeeded, if any did. Only admins receive them.
  */
-export function Attempts({ row: { factors, failure } }: { row: LogRow }) {
+export function Attempts({ row }: { row: LogRow }) {
   const say = useText(detailsTexts)
-  const failed = failedAttempts(factors)
-  const answered = triedChannels(factors).at(-1)
-  const { choice, key } = factors.admin_info ?? {}
-  if (answered === undefined || (failed.length === 0 && choice === undefined)) return null
-
-  // If earlier attempts have a reason but the last one has none, it was the only channel left.
-  const lastChoice = choice ?? (failed.some((attempt) => attempt.choice !== undefined) ? 'only' : undefined)
-  const tries: Try[] = [
-    ...failed.map(({ channel, key, status, reason, ms, choice }) => ({
-      channel: String(channel),
-      keyId: key,
-      choice,
-      failure: { status, reason, ms },
-    })),
-    ...(failure ? [] : [{ channel: answered, keyId: key, choice: lastChoice }]),
-  ]
+  const tries = triesOf(row)
+  if (tries.every(({ failure, choice, candidates }) => !failure && choice === undefined && !candidates)) return null
   return (
     <section>
-      <h2 className={styles.heading}>{say(failed.length > 0 ? 'attempts' : 'choice')}</h2>
+      <h2 className={styles.heading}>{say(tries.length > 1 ? 'attempts' : 'choice')}</h2>
       <ol className={styles.attempts}>
-        {tries.map((attempt, index) => (
+        {tries.map((attempt, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a chain never changes and its place names a try
-          <TryLine key={index} {...attempt} />
+          <TryItem key={at} attempt={attempt} earlier={tries.slice(0, at)} names={row.channelNames} />
         ))}
       </ol>
     </section>
   )
 }
 
-function TryLine({ channel, keyId, choice, failure }: Try) {
+function triesOf({ factors, failure }: LogRow): Try[] {
+  const { choice, key, candidates } = factors.admin_info ?? {}
+  const failed = failedAttempts(factors).map(({ channel, key, status, reason, ms, choice, candidates }) => ({
+    ...{ channel, keyId: key, choice, candidates },
+    failure: { status, reason, ms },
+  }))
+  if (failure) return candidates ? [...failed, { candidates }] : failed
+  const answered = triedChannels(factors).at(-1)
+  if (answered === undefined) return failed
+  // A choice without a reason was that of the only channel left.
+  const isOnly = candidates !== undefined || failed.some((attempt) => attempt.choice !== undefined)
+  return [...failed, { channel: Number(answered), keyId: key, choice: choice ?? (isOnly ? 'only' : undefined), candidates }]
+}
+
+interface TryProps {
+  readonly attempt: Try
+  readonly earlier: readonly Try[]
+  readonly names: ChannelNames
+}
+
+function TryItem({ attempt, earlier, names }: TryProps) {
   const say = useText(detailsTexts)
+  const { channel, keyId, choice, failure } = attempt
   return (
     <li className={styles.attempt}>
       <span className={styles.attemptHead}>
-        <Link to="/channel/edit/$id" params={{ id: channel }} className={styles.attemptChannel}>
-          {say('attemptChannel', { channel })}
-        </Link>
+        {channel === undefined ? say('noChannel') : <ChannelLink id={channel} names={names} />}
         {keyId !== undefined && <span className={styles.quiet}>{say('attemptKey', { key: keyId })}</span>}
-        {failure ? (
+        {failure && (
           <>
             <Tag color="red">{failure.status > 0 ? failure.status : say('attemptNone')}</Tag>
             <span className={styles.quiet}>{formatDuration(failure.ms)}</span>
           </>
-        ) : (
-          <Tag color="green">{say('answered')}</Tag>
         )}
+        {channel !== undefined && !failure && <Tag color="green">{say('answered')}</Tag>}
       </span>
       {failure && <span>{failure.reason}</span>}
       {choice !== undefined && <span className={styles.quiet}>{say('chosen', { choice: choiceText(say, choice) })}</span>}
+      <CandidateList attempt={attempt} earlier={earlier} names={names} />
     </li>
   )
 }
-
-const choices = ['pinned', 'only', 'session', 'last-resort', 'weighted', 'least-busy', 'lowest-latency', 'cheapest'] as const
 
 /** A later version may know other reasons. */
 function choiceText(say: ReturnType<typeof useText<keyof typeof detailsTexts.zh>>, choice: string): string {

@@ -1,4 +1,5 @@
 import { logType } from '../../../contract/entities/log.ts'
+import { triedChannels } from '../../../contract/log-factors.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { timeZoneOffset } from '../../lib/times.ts'
@@ -15,7 +16,7 @@ import {
   TokenCell,
   TypeCell,
 } from './cells.tsx'
-import { type LogRow, triedChannels } from './factors.ts'
+import type { LogRow } from './factors.ts'
 import styles from './log.module.css'
 import { texts } from './texts.ts'
 import { UserCell } from './user-cell.tsx'

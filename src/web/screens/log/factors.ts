@@ -1,29 +1,23 @@
-import { type Log, type LogFailure, type LogOther, logType } from '../../../contract/entities/log.ts'
+import { type Log, type LogFailure, logType } from '../../../contract/entities/log.ts'
 import { siteCostReasonLabels, siteCostReasons } from '../../../contract/entities/site-cost.ts'
 import { type Factors, readFactors, readFailure } from '../../../contract/log-factors.ts'
 import type { Text } from '../../../contract/text.ts'
+
+/** Names of channels, by id. */
+export type ChannelNames = Readonly<Record<string, string>>
 
 /** A log row with its parsed `other`. */
 export interface LogRow extends Log {
   readonly factors: Factors
   /** Of a failed call. */
   readonly failure?: Partial<LogFailure>
+  /** Of the channels that `factors` names; none for owners of rows. */
+  readonly channelNames: ChannelNames
 }
 
-export function withFactors(log: Log): LogRow {
-  return { ...log, factors: readFactors(log.other), ...(log.type === logType.error ? { failure: readFailure(log.other) } : {}) }
-}
-
-/** The channels that were tried, the last of which answered. */
-export function triedChannels({ admin_info: info }: Factors): readonly string[] {
-  return Array.isArray(info?.use_channel) ? info.use_channel.map(String) : []
-}
-
-export type Attempt = NonNullable<NonNullable<LogOther['admin_info']>['attempts']>[number]
-
-/** The tries that failed: of a failed call all of them. */
-export function failedAttempts({ admin_info: info }: Factors): readonly Attempt[] {
-  return Array.isArray(info?.attempts) ? info.attempts : []
+export function withFactors(log: Log, channelNames: ChannelNames): LogRow {
+  const failure = log.type === logType.error ? { failure: readFailure(log.other) } : {}
+  return { ...log, factors: readFactors(log.other), ...failure, channelNames }
 }
 
 /** The site's cost, and its reason. */

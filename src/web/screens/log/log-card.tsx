@@ -1,7 +1,8 @@
 import { logType } from '../../../contract/entities/log.ts'
+import { triedChannels } from '../../../contract/log-factors.ts'
 import { formatCount } from '../../lib/format.ts'
 import { ChannelCell, CostCell, DetailCell, ModelCell, RetryCell, TimingCell, TypeCell } from './cells.tsx'
-import { type LogRow, triedChannels } from './factors.ts'
+import type { LogRow } from './factors.ts'
 import styles from './log.module.css'
 import { UserCell } from './user-cell.tsx'
 

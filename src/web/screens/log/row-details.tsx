@@ -192,7 +192,7 @@ function countsOf(reported: Reported) {
   }
 }
 
-function RawRow({ row: { factors, failure, ...log } }: { row: LogRow }) {
+function RawRow({ row: { factors, failure, channelNames: _names, ...log } }: { row: LogRow }) {
   const say = useText(detailsTexts)
   const other = failure ?? factors
   const text = JSON.stringify({ ...log, other: Object.keys(other).length > 0 ? other : log.other }, null, 2)

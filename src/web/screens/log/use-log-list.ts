@@ -45,6 +45,7 @@ export function useLogList({ isAdmin, filter, order, paging, every }: LogListInp
 /** The known part of a list with one filter: the cursors of its pages, and its number of rows, or a lower bound. */
 const freshTrail = () => ({ places: new Map<number, string>(), total: 0, more: false })
 
-function withRows(page: CallReply<'GET /api/log/'>) {
-  return { ...page, items: page.items.map(withFactors) }
+function withRows(page: CallReply<'GET /api/log/' | 'GET /api/log/self'>) {
+  const names = 'channel_names' in page ? page.channel_names : {}
+  return { ...page, items: page.items.map((log) => withFactors(log, names)) }
 }
