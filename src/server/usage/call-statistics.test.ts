@@ -150,7 +150,11 @@ eachDatabase('statistics of calls', (fresh, kind) => {
     const { core } = await ledgerOf(await fresh())
     const statistics = new CallStatistics({ ...core, now: () => midnight * 1000 })
     const wrong = attempt({ status: 400, reason: 'max_tokens is too large' })
-    const broken = attempt({ status: 503, reason: 'overloaded, key sk-abcdefghijklmnopqrstuvwxyz123456', isFault: true })
+    const broken = attempt({
+      status: 503,
+      reason: 'status 503: overloaded, key sk-abcdefghijklmnopqrstuvwxyz123456',
+      isFault: true,
+    })
     for (const one of [wrong, broken, attempt({ status: 0, reason: 'connect refused', isFault: true }), attempt()])
       statistics.attemptEnded(one)
     statistics.callEnded(endedCall({ status: 400, failure: { ...failure, code: 'invalid_request' }, attempts: [wrong] }))
@@ -169,7 +173,7 @@ eachDatabase('statistics of calls', (fresh, kind) => {
       ['1', '503', 1],
       ['1', 'no_answer', 1],
     ])
-    expect(JSON.stringify(errors)).not.toContain('abcdefghijklmnopqrstuvwxyz')
+    expect(JSON.stringify(errors)).not.toMatch(/abcdefghijklmnopqrstuvwxyz|status 503/)
   })
 
   it('are removed when they are older than they are kept, the finest first', async () => {

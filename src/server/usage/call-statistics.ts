@@ -127,7 +127,8 @@ export class CallStatistics implements CallObserver {
     sums.count++
     if (isFault) {
       sums.failed++
-      this.#countError(entry, status === 0 ? 'no_answer' : String(status), { zh: reason, en: reason })
+      const told = withoutStatus(reason, status)
+      this.#countError(entry, status === 0 ? 'no_answer' : String(status), { zh: told, en: told })
     } else if (reason === '') {
       sums.answered++
       sums.durations.add(ms)
@@ -254,6 +255,12 @@ function errorsOf(errors: Map<string, CountedError> | undefined): readonly CallE
     const message = inBothLanguages({ zh: plain(error.message.zh), en: plain(error.message.en) })
     return { ...error, code: plain(code).slice(0, 100), message }
   })
+}
+
+/** The reason of an attempt begins with its status, which is the code of the error here. */
+function withoutStatus(reason: string, status: number): string {
+  const beginning = `status ${status}: `
+  return reason.startsWith(beginning) ? reason.slice(beginning.length) : reason
 }
 
 /** Without secrets, and without what PostgreSQL takes for no text. */
