@@ -1,5 +1,5 @@
 import { Button, Stack } from '@mantine/core'
-import { IconCircleCheck, IconCircleOff, IconPencil, IconPlus, IconSend, IconTrash, IconWebhook } from '@tabler/icons-react'
+import { IconPencil, IconPlus, IconSend, IconWebhook } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, useState } from 'react'
 import {
@@ -16,6 +16,7 @@ import type { Column } from '../../ui/listing.ts'
 import { Panel } from '../../ui/panel.tsx'
 import { actionIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
+import { deleteAction, toggleAction } from '../../ui/row-common-actions.tsx'
 import { SideDrawer } from '../../ui/side-drawer.tsx'
 import { StatusTag } from '../../ui/status-tag.tsx'
 import { DeliveriesPanel } from './deliveries-panel.tsx'
@@ -121,19 +122,12 @@ function Actions({ destination: { id, name, status }, onEdit }: { destination: D
       onClick: () => test.mutate({ params: { id } }),
     },
     { label: say('edit'), icon: <IconPencil {...actionIcon} />, primary: true, onClick: onEdit },
-    {
-      label: say(isOn ? 'disable' : 'enable'),
-      icon: isOn ? <IconCircleOff {...actionIcon} /> : <IconCircleCheck {...actionIcon} />,
+    toggleAction(say, {
+      isOn,
       disabled: save.isPending,
       onClick: () => save.mutate({ params: { id }, body: { enabled: !isOn } }),
-    },
-    {
-      label: say('delete'),
-      icon: <IconTrash {...actionIcon} />,
-      danger: true,
-      ask: { title: say('deleteTitle'), object: name, body: say('deleteBody') },
-      onClick: () => remove.mutate({ params: { id } }),
-    },
+    }),
+    deleteAction(say, { object: name, onClick: () => remove.mutate({ params: { id } }) }),
   ]
   return <RowActions name={name} actions={actions} />
 }

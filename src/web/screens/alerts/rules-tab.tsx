@@ -1,5 +1,5 @@
 import { Stack } from '@mantine/core'
-import { IconBellOff, IconCircleCheck, IconCircleOff, IconPencil, IconSend } from '@tabler/icons-react'
+import { IconBellOff, IconPencil, IconSend } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, useState } from 'react'
 import { type AlertRule, alertRuleText } from '../../../contract/entities/alert.ts'
@@ -10,6 +10,7 @@ import { DataTable } from '../../ui/data-table.tsx'
 import type { Column } from '../../ui/listing.ts'
 import { actionIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
+import { toggleAction } from '../../ui/row-common-actions.tsx'
 import { SideDrawer } from '../../ui/side-drawer.tsx'
 import { HintTag } from '../../ui/status-tag.tsx'
 import { Tag } from '../../ui/tag.tsx'
@@ -138,12 +139,11 @@ function Actions({ rule, onEdit, onSilence }: { rule: AlertRule; onEdit: () => v
   const { rule: id, firing: _firing, ...settings } = rule
   const actions: RowAction[] = [
     { label: say('edit'), icon: <IconPencil {...actionIcon} />, primary: true, onClick: onEdit },
-    {
-      label: say(rule.enabled ? 'disable' : 'enable'),
-      icon: rule.enabled ? <IconCircleOff {...actionIcon} /> : <IconCircleCheck {...actionIcon} />,
+    toggleAction(say, {
+      isOn: rule.enabled,
       disabled: save.isPending,
       onClick: () => save.mutate({ params: { rule: id }, body: { ...settings, enabled: !rule.enabled } }),
-    },
+    }),
     {
       label: say('test'),
       icon: <IconSend {...actionIcon} />,

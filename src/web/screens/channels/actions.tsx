@@ -1,15 +1,4 @@
-import {
-  IconCircleCheck,
-  IconCircleOff,
-  IconCopy,
-  IconKey,
-  IconListCheck,
-  IconPencil,
-  IconPlayerPlay,
-  IconReceipt,
-  IconTrash,
-  IconWallet,
-} from '@tabler/icons-react'
+import { IconCopy, IconKey, IconListCheck, IconPencil, IconPlayerPlay, IconReceipt, IconWallet } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import type { Channel, ChannelType } from '../../../contract/entities/channel.ts'
 import { channelStatus } from '../../../contract/entities/channel-status.ts'
@@ -22,6 +11,7 @@ import { useBudgetsAction } from '../../ui/budgets/use-budgets-action.tsx'
 import { useRecordAction } from '../../ui/recording/use-record-action.tsx'
 import { actionIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
+import { deleteAction, toggleAction } from '../../ui/row-common-actions.tsx'
 import { texts } from './texts.ts'
 import { useBalance } from './use-balance.ts'
 import { useChannelTest } from './use-channel-test.ts'
@@ -96,19 +86,12 @@ export function Actions({ channel, type, onEdit, onTestWith, onKeys, onDeleted }
       disabled: copy.isPending,
       onClick: () => copy.mutate({ params: { id } }),
     },
-    {
-      label: say(isEnabled ? 'disable' : 'enable'),
-      icon: isEnabled ? <IconCircleOff {...actionIcon} /> : <IconCircleCheck {...actionIcon} />,
+    toggleAction(say, {
+      isOn: isEnabled,
       disabled: toggle.isPending,
       onClick: () => toggle.mutate({ body: { id, status: isEnabled ? channelStatus.disabled : channelStatus.enabled } }),
-    },
-    {
-      label: say('delete'),
-      icon: <IconTrash {...actionIcon} />,
-      danger: true,
-      ask: { title: say('deleteTitle'), object: `#${id} ${name}`, body: say('deleteBody') },
-      onClick: () => remove.mutate({ params: { id } }),
-    },
+    }),
+    deleteAction(say, { object: `#${id} ${name}`, onClick: () => remove.mutate({ params: { id } }) }),
   ]
   return (
     <>

@@ -1,9 +1,10 @@
-import { IconMessagePlus, IconPencil, IconTrash } from '@tabler/icons-react'
+import { IconMessagePlus, IconPencil } from '@tabler/icons-react'
 import type { AdminIncident } from '../../../contract/entities/incident.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { actionIcon } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
+import { deleteAction } from '../../ui/row-common-actions.tsx'
 import { incidentLines } from './lines.ts'
 import { texts } from './texts.ts'
 
@@ -18,7 +19,7 @@ export function Actions({ incident: { id, title }, onEdit, onUpdate, onDeleted }
   const say = useText(texts)
   const remove = useWrite('DELETE /api/incident/:id', {
     invalidates: incidentLines,
-    success: say('removed', { title }),
+    success: say('deleted', { title }),
     onSuccess: onDeleted,
   })
   return (
@@ -27,13 +28,7 @@ export function Actions({ incident: { id, title }, onEdit, onUpdate, onDeleted }
       actions={[
         { label: say('update'), icon: <IconMessagePlus {...actionIcon} />, primary: true, onClick: onUpdate },
         { label: say('edit'), icon: <IconPencil {...actionIcon} />, onClick: onEdit },
-        {
-          label: say('remove'),
-          icon: <IconTrash {...actionIcon} />,
-          danger: true,
-          ask: { title: say('removeTitle'), object: title, body: say('removeBody') },
-          onClick: () => remove.mutate({ params: { id } }),
-        },
+        deleteAction(say, { object: title, onClick: () => remove.mutate({ params: { id } }) }),
       ]}
     />
   )

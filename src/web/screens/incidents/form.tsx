@@ -1,4 +1,4 @@
-import { MultiSelect, Select, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { MultiSelect, Select, TagsInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import {
@@ -9,16 +9,16 @@ import {
   incidentImpacts,
   incidentKinds,
   incidentLimits,
-  incidentStateLabels,
   incidentStates,
 } from '../../../contract/entities/incident.ts'
-import { useLocal, useText } from '../../lib/i18n.ts'
+import { useText } from '../../lib/i18n.ts'
 import { read, useWrite } from '../../lib/query.ts'
 import { isTime, nowSeconds } from '../../lib/times.ts'
 import { DateTimeInput } from '../../ui/date-time-input.tsx'
 import { DrawerForm } from '../../ui/drawer-form.tsx'
 import { incidentLines } from './lines.ts'
 import { texts } from './texts.ts'
+import { UpdateFields } from './update-fields.tsx'
 
 interface Values {
   kind: IncidentKind
@@ -39,7 +39,6 @@ const hourSeconds = 3600
 /** A new incident with its first update, or the facts of one that exists. */
 export function IncidentForm({ incident, onDone }: { incident: AdminIncident | undefined; onDone: () => void }) {
   const say = useText(texts)
-  const local = useLocal()
   const form = useForm<Values>({ initialValues: incident ? valuesOf(incident) : fresh(), validate: useFaults(incident) })
   const { save, busy } = useSave(incident, onDone)
   const { kind } = form.values
@@ -85,17 +84,7 @@ export function IncidentForm({ incident, onDone }: { incident: AdminIncident | u
       )}
       <Scope form={form} />
       <Times form={form} />
-      {!incident && (
-        <>
-          <Select
-            label={say('newState')}
-            allowDeselect={false}
-            data={incidentStates[kind].map((value) => ({ value, label: local(incidentStateLabels[value]) }))}
-            {...form.getInputProps('state')}
-          />
-          <Message form={form} />
-        </>
-      )}
+      {!incident && <UpdateFields kind={kind} form={form} />}
     </DrawerForm>
   )
 }
@@ -150,22 +139,6 @@ function Times({ form }: { form: Form }) {
         />
       )}
     </>
-  )
-}
-
-function Message({ form }: { form: Form }) {
-  const say = useText(texts)
-  return (
-    <Textarea
-      label={say('message')}
-      description={say('messageHelp')}
-      withAsterisk
-      autosize
-      minRows={4}
-      maxRows={12}
-      maxLength={incidentLimits.messageMax}
-      {...form.getInputProps('message')}
-    />
   )
 }
 

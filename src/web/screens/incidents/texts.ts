@@ -54,10 +54,10 @@ export const texts = defineTexts({
 
     edit: '编辑',
     update: '发布更新',
-    remove: '删除',
-    removed: '已删除“{title}”',
-    removeTitle: '删除此事件？',
-    removeBody: '事件及其全部更新会从状态页消失。此修改不可逆。',
+    delete: '删除',
+    deleted: '已删除“{title}”',
+    deleteTitle: '删除此事件？',
+    deleteBody: '事件及其全部更新会从状态页消失。此修改不可逆。',
     history: '已发布的说明',
   },
   en: {
@@ -113,10 +113,10 @@ export const texts = defineTexts({
 
     edit: 'Edit',
     update: 'Publish update',
-    remove: 'Delete',
-    removed: 'Deleted “{title}”',
-    removeTitle: 'Delete this incident?',
-    removeBody: 'The incident and all its updates are removed from the status page. This cannot be undone.',
+    delete: 'Delete',
+    deleted: 'Deleted “{title}”',
+    deleteTitle: 'Delete this incident?',
+    deleteBody: 'The incident and all its updates are removed from the status page. This cannot be undone.',
     history: 'Published updates',
   },
 })

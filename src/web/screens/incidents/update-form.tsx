@@ -1,12 +1,5 @@
-import { Select, Textarea } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import {
-  type AdminIncident,
-  type IncidentState,
-  incidentLimits,
-  incidentStateLabels,
-  incidentStates,
-} from '../../../contract/entities/incident.ts'
+import { type AdminIncident, type IncidentState, incidentStateLabels } from '../../../contract/entities/incident.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { formatTime } from '../../lib/times.ts'
@@ -14,6 +7,7 @@ import { DrawerForm } from '../../ui/drawer-form.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { incidentLines } from './lines.ts'
 import { texts } from './texts.ts'
+import { UpdateFields } from './update-fields.tsx'
 
 interface Values {
   state: IncidentState
@@ -41,22 +35,7 @@ export function UpdateForm({ incident, onDone }: { incident: AdminIncident; onDo
       submitLabel={say('publishUpdate')}
       onSubmit={form.onSubmit((body) => publish.mutate({ params: { id }, body }))}
     >
-      <Select
-        label={say('newState')}
-        allowDeselect={false}
-        data={incidentStates[kind].map((value) => ({ value, label: local(incidentStateLabels[value]) }))}
-        {...form.getInputProps('state')}
-      />
-      <Textarea
-        label={say('message')}
-        description={say('messageHelp')}
-        withAsterisk
-        autosize
-        minRows={4}
-        maxRows={12}
-        maxLength={incidentLimits.messageMax}
-        {...form.getInputProps('message')}
-      />
+      <UpdateFields kind={kind} form={form} />
       <section aria-label={say('history')}>
         <Facts
           facts={updates.map((update) => ({

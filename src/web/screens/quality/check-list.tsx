@@ -1,12 +1,4 @@
-import {
-  IconCircleCheck,
-  IconCircleOff,
-  IconListDetails,
-  IconPencil,
-  IconPlayerPlay,
-  IconTargetArrow,
-  IconTrash,
-} from '@tabler/icons-react'
+import { IconListDetails, IconPencil, IconPlayerPlay, IconTargetArrow } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import type { QualityCheck } from '../../../contract/entities/quality-check.ts'
@@ -17,6 +9,7 @@ import { useListState } from '../../ui/list-state.ts'
 import type { Column } from '../../ui/listing.ts'
 import { actionIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
+import { deleteAction, toggleAction } from '../../ui/row-common-actions.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { intervalText } from './intervals.ts'
 import styles from './quality.module.css'
@@ -137,19 +130,12 @@ function Actions({ check, onEdit, onDeleted }: { check: QualityCheck; onEdit: ()
       icon: <IconListDetails {...actionIcon} />,
       onClick: () => void navigate({ to: '/quality/$id', params: { id: String(id) } }),
     },
-    {
-      label: say(enabled ? 'disable' : 'enable'),
-      icon: enabled ? <IconCircleOff {...actionIcon} /> : <IconCircleCheck {...actionIcon} />,
+    toggleAction(say, {
+      isOn: enabled,
       disabled: toggle.isPending,
       onClick: () => toggle.mutate({ params: { id }, body: { enabled: !enabled } }),
-    },
-    {
-      label: say('delete'),
-      icon: <IconTrash {...actionIcon} />,
-      danger: true,
-      ask: { title: say('deleteTitle'), object: name, body: say('deleteBody') },
-      onClick: () => remove.mutate({ params: { id } }),
-    },
+    }),
+    deleteAction(say, { object: name, onClick: () => remove.mutate({ params: { id } }) }),
   ]
   return <RowActions name={name} actions={actions} />
 }

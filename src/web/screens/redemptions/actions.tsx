@@ -1,10 +1,11 @@
-import { IconCircleCheck, IconCircleOff, IconCopy, IconPencil, IconTrash } from '@tabler/icons-react'
+import { IconCopy, IconPencil } from '@tabler/icons-react'
 import { type Redemption, redemptionStatus } from '../../../contract/entities/redemption.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { copyText } from '../../ui/copy-text.tsx'
 import { actionIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
+import { deleteAction, toggleAction } from '../../ui/row-common-actions.tsx'
 import { redemptionLists } from './redemption-lines.ts'
 import { texts } from './texts.ts'
 
@@ -26,23 +27,16 @@ export function Actions({ code, onEdit, onDeleted }: { code: Redemption; onEdit:
   const actions: RowAction[] = [
     { label: say('edit'), icon: <IconPencil {...actionIcon} />, primary: true, disabled: !isUnused, onClick: onEdit },
     { label: say('copyKey'), icon: <IconCopy {...actionIcon} />, onClick: () => void copyText(key, say('keyCopied')) },
-    {
-      label: say(isUnused ? 'disable' : 'enable'),
-      icon: isUnused ? <IconCircleOff {...actionIcon} /> : <IconCircleCheck {...actionIcon} />,
+    toggleAction(say, {
+      isOn: isUnused,
       disabled: status === redemptionStatus.used || toggle.isPending,
       onClick: () =>
         toggle.mutate({
           query: { status_only: true },
           body: { id, status: isUnused ? redemptionStatus.disabled : redemptionStatus.unused },
         }),
-    },
-    {
-      label: say('delete'),
-      icon: <IconTrash {...actionIcon} />,
-      danger: true,
-      ask: { title: say('deleteTitle'), object: name, body: say('deleteBody') },
-      onClick: () => remove.mutate({ params: { id } }),
-    },
+    }),
+    deleteAction(say, { object: name, onClick: () => remove.mutate({ params: { id } }) }),
   ]
   return <RowActions name={name} actions={actions} />
 }

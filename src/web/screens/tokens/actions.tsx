@@ -1,14 +1,11 @@
 import {
   IconBrandPython,
-  IconCircleCheck,
-  IconCircleOff,
   IconCopy,
   IconMessageCircle,
   IconPencil,
   IconPlugConnected,
   IconReceipt,
   IconTerminal2,
-  IconTrash,
 } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { type Token, tokenStatus } from '../../../contract/entities/token.ts'
@@ -25,6 +22,7 @@ import { copyText } from '../../ui/copy-text.tsx'
 import { useRecordAction } from '../../ui/recording/use-record-action.tsx'
 import { actionIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
+import { deleteAction, toggleAction } from '../../ui/row-common-actions.tsx'
 import { curlOf, sdkOf } from './snippets.ts'
 import { texts } from './texts.ts'
 import { tokenLists } from './token-lines.ts'
@@ -94,19 +92,12 @@ export function Actions({ token, onEdit, onDeleted }: ActionsProps) {
       icon: <IconMessageCircle {...actionIcon} />,
       onClick: () => chat(link),
     })),
-    {
-      label: say(isEnabled ? 'disable' : 'enable'),
-      icon: isEnabled ? <IconCircleOff {...actionIcon} /> : <IconCircleCheck {...actionIcon} />,
+    toggleAction(say, {
+      isOn: isEnabled,
       disabled: toggle.isPending,
       onClick: () => setStatus(isEnabled ? tokenStatus.disabled : tokenStatus.enabled),
-    },
-    {
-      label: say('delete'),
-      icon: <IconTrash {...actionIcon} />,
-      danger: true,
-      ask: { title: say('deleteTitle'), object: name, body: say('deleteBody') },
-      onClick: () => remove.mutate({ params: { id } }),
-    },
+    }),
+    deleteAction(say, { object: name, onClick: () => remove.mutate({ params: { id } }) }),
   ]
   return (
     <>

@@ -1,4 +1,4 @@
-import { IconArrowBackUp, IconCalendarPlus, IconPencil, IconTrash } from '@tabler/icons-react'
+import { IconArrowBackUp, IconCalendarPlus, IconPencil } from '@tabler/icons-react'
 import { lazy, Suspense, useState } from 'react'
 import type { Budget } from '../../../contract/entities/budget.ts'
 import { useQuotaFormat } from '../../lib/format.ts'
@@ -7,6 +7,7 @@ import { useWrite } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
 import { actionIcon, type RowAction } from '../row-action.ts'
 import { RowActions } from '../row-actions.tsx'
+import { deleteAction } from '../row-common-actions.tsx'
 import { texts } from './texts.ts'
 import { useWindowText } from './windows.ts'
 
@@ -21,7 +22,7 @@ export function BudgetActions({ budget, onEdit }: { budget: Budget; onEdit: () =
   const [overriding, setOverriding] = useState(false)
   const params = { id: budget.id }
   const reset = useWrite('POST /api/budget/:id/reset', { invalidates: ['GET /api/budget/'], success: say('wasReset') })
-  const remove = useWrite('DELETE /api/budget/:id', { invalidates: ['GET /api/budget/'], success: say('removed') })
+  const remove = useWrite('DELETE /api/budget/:id', { invalidates: ['GET /api/budget/'], success: say('deleted') })
   const ofAdmin: RowAction[] = [
     {
       label: say('reset'),
@@ -35,13 +36,7 @@ export function BudgetActions({ budget, onEdit }: { budget: Budget; onEdit: () =
   const actions: RowAction[] = [
     { label: say('edit'), icon: <IconPencil {...actionIcon} />, primary: true, onClick: onEdit },
     ...(isAdmin ? ofAdmin : []),
-    {
-      label: say('remove'),
-      icon: <IconTrash {...actionIcon} />,
-      danger: true,
-      ask: { title: say('removeTitle'), object: name, body: say('removeBody') },
-      onClick: () => remove.mutate({ params }),
-    },
+    deleteAction(say, { object: name, onClick: () => remove.mutate({ params }) }),
   ]
   return (
     <>
