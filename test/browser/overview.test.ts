@@ -1,11 +1,24 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { QualityCheck } from '../../src/contract/entities/quality-check.ts'
 import { type AddedSums, noSums, offerKey, writeCallSums } from '../../src/server/usage/call-sums.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { expectFit, go, looks, openStage, type Stage } from './stage.ts'
 
 const models = ['gpt-4o', 'claude-3-5-sonnet-20241022', 'deepseek-chat']
 const sentence = 'upstream connect error or disconnect before headers'
-const data = [...models, sentence, 'root', 'user', 'main', 'Vendor A', 'Vendor B', '503', 'upstream_failed', 'default']
+const data = [
+  ...models,
+  sentence,
+  'root',
+  'user',
+  'main',
+  'Vendor A',
+  'Vendor B',
+  '503',
+  'upstream_failed',
+  'default',
+  'Arithmetic',
+]
 const shots = process.env.SHOTS
 
 let stage: Stage
@@ -68,12 +81,16 @@ it.each(
   const strip = page.getByRole('img', { name: { zh: /近 24 小时：.* 次失败/, en: /Last 24 hours: .* failed/ }[look.language] })
   await strip.first().waitFor()
   expect(await strip.count()).toBe(2)
+  const mark = page.getByRole('link', {
+    name: { zh: '质量检查“Arithmetic”（gpt-4o）低于阈值', en: 'Quality check “Arithmetic” (gpt-4o) is below its threshold' }[
+      look.language
+    ],
+  })
+  expect(await mark.getAttribute('href')).toMatch(/\/quality\/\d+$/)
+  expect(await mark.count()).toBe(1)
   // All columns, with their figures, beside each other in a wide window.
-  const overflow = page
-    .getByRole('table')
-    .locator('..')
-    .evaluate((frame) => frame.scrollWidth - frame.clientWidth)
-  if (look.width === 1440) expect(await overflow).toBe(0)
+  const frame = page.getByRole('table').locator('..')
+  if (look.width === 1440) expect(await frame.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
   if (shots) await page.screenshot({ path: `${shots}/channels-${look.language}-${look.scheme}-${look.width}.png` })
   await expectFit(page, look.language, data)
   expect(problems).toEqual([])
@@ -195,6 +212,13 @@ async function seed({ server }: Stage): Promise<number> {
     add('channel', fine, 0.8)
   }
   await server.app.db.transaction().execute((within) => writeCallSums(within, added))
+  const check = { name: 'Arithmetic', models: ['gpt-4o'], prompt: '17 * 23', expectations: [{ kind: 'exact', value: '391' }] }
+  const { id: check_id } = await server.call<QualityCheck>('POST /api/quality_check/', check)
+  const standing = { check_id, channel_id: failing, model: 'gpt-4o', state: 'below', share: 40, baseline: -1, runs: 3 }
+  await server.app.db
+    .insertInto('quality_standings')
+    .values({ ...standing, passed: 0, total: 2, run_at: now })
+    .execute()
   seeded = failing
   return failing
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { departure } from './quality-check.ts'
 
 /** Statistics of calls, for admins. They may lack the last seconds before a process was killed; exact charges are in the ledger. */
 
@@ -78,5 +79,7 @@ export const channelHealth = z.object({
   }),
   /** The 24 hours until now, oldest first. */
   hours: z.array(z.object({ answered: z.int(), failed: z.int() })),
+  /** The scheduled quality checks in which a channel departs; none of keys. */
+  departures: z.array(departure),
 })
 export type ChannelHealth = z.output<typeof channelHealth>

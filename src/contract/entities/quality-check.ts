@@ -108,8 +108,22 @@ export const qualityCheckInput = qualityQuestion.extend({
 export type QualityCheckInput = z.output<typeof qualityCheckInput>
 
 /** `waiting`: too few runs to tell. `below` the threshold, or `dropped` against the baseline: the channel departs. */
-export const standingStates = ['waiting', 'ok', 'below', 'dropped'] as const
+export const departedStates = ['below', 'dropped'] as const
+export const standingStates = ['waiting', 'ok', ...departedStates] as const
 export type StandingState = (typeof standingStates)[number]
+
+export function isDeparted(state: StandingState): boolean {
+  return departedStates.some((each) => each === state)
+}
+
+/** A check in which a channel departs, with one of its models. */
+export const departure = z.object({
+  check_id: z.int(),
+  check_name: z.string(),
+  model: z.string(),
+  state: z.enum(departedStates),
+})
+export type Departure = z.output<typeof departure>
 
 /** How a channel does with a model. Shares are percent; -1 where there is none. */
 export const qualityStanding = z.object({

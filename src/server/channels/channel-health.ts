@@ -1,4 +1,5 @@
 import type { ChannelHealth } from '../../contract/entities/call-statistics.ts'
+import { type Departure, departedStates, departure } from '../../contract/entities/quality-check.ts'
 import type { Queries } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import type { Snapshot } from '../lib/snapshot.ts'
@@ -17,7 +18,10 @@ import {
 import type { ChannelIndex, RunningChannel } from './model-index.ts'
 import type { Traffic } from './traffic.ts'
 
-/** The health of channels and keys: statistics of their attempts on all nodes, and the circuit breakers of this node. */
+/**
+ * The health of channels and keys: statistics of their attempts on all nodes, the circuit breakers of this node, and the quality checks in
+ * which channels depart.
+ */
 
 const hoursShown = 24
 const errorsKeptSeconds = 7 * oneDay
@@ -48,6 +52,7 @@ async function readHealth(
   const lastHour = await readSumsByKey(db, { side, keys, from: at - oneHour, to: at + 1 })
   const hours = await readHours(db, { side, keys, from: firstHour, to: at + 1 })
   const errors = await lastErrors(db, { side, keys, from: at - errorsKeptSeconds, to: at + 1 })
+  const departures = side === 'channel' ? await readDepartures(db, [...keysOf.keys()]) : undefined
   return [...keysOf].map(([id, running]) => {
     const sums = lastHour.get(String(id)) ?? noSums()
     const points = hours.get(String(id))
@@ -62,6 +67,7 @@ async function readHealth(
         const { answered = 0, failed = 0 } = points?.get(firstHour + index * oneHour) ?? {}
         return { answered, failed }
       }),
+      departures: departures?.get(id) ?? [],
     }
   })
 }
@@ -89,6 +95,23 @@ async function lastErrors(db: Queries, { from, ...asked }: Asked): Promise<Map<s
     const known = found.get(key)
     if (!known || error.last_at > known.last_at) found.set(key, error)
   }
+  return found
+}
+
+/** By channel, the checks with a schedule in which it departs. */
+async function readDepartures(db: Queries, channelIds: readonly number[]): Promise<Map<number, Departure[]>> {
+  const rows = await db
+    .selectFrom('quality_standings')
+    .innerJoin('quality_checks', 'quality_checks.id', 'quality_standings.check_id')
+    .select(['channel_id', 'check_id', 'quality_checks.name as check_name', 'model', 'state'])
+    .where('quality_checks.enabled', '=', 1)
+    .where('channel_id', 'in', channelIds)
+    .where('state', 'in', departedStates)
+    .orderBy('check_id')
+    .orderBy('model')
+    .execute()
+  const found = new Map<number, Departure[]>()
+  for (const { channel_id: id, ...row } of rows) found.set(id, [...(found.get(id) ?? []), departure.parse(row)])
   return found
 }
 

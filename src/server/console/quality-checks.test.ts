@@ -4,6 +4,7 @@ import { startServer, type TestServer } from '../../../test/helpers/app.ts'
 import { newClock } from '../../../test/helpers/clock.ts'
 import { addChannel, books } from '../../../test/helpers/seed.ts'
 import type { AlertPreview, AlertRule } from '../../contract/entities/alert.ts'
+import type { ChannelHealth } from '../../contract/entities/call-statistics.ts'
 import type { QualityCheck, QualityResult } from '../../contract/entities/quality-check.ts'
 import { evaluateAlerts } from '../jobs/evaluate-alerts.ts'
 import { purgeQualityResults } from '../jobs/purge-quality-results.ts'
@@ -163,6 +164,11 @@ describe.each(['sqlite', 'postgres'] as const)('quality checks over %s', (kind) 
     says('You said: 392')
     expect(await runs(2)).toMatchObject([{ subject: `channel:${east}`, name: `east (#${east}): Arithmetic`, value: 1 }])
     expect((await get(id)).standings).toMatchObject([{ channel_id: east, state: 'below', share: 0, baseline: 100 }])
+    const departures = async () => (await server.call<ChannelHealth[]>(`GET /api/channel/health?ids=${east}`))[0]?.departures
+    expect(await departures()).toEqual([{ check_id: id, check_name: 'Arithmetic', model, state: 'below' }])
+    await server.call(`PUT /api/quality_check/${id}/enabled`, { enabled: false })
+    expect(await departures()).toEqual([])
+    await server.call(`PUT /api/quality_check/${id}/enabled`, { enabled: true })
     expect(await server.call('PUT /api/alert/rule/quality-check', { ...settings, scope: ['west', String(west)] })).toBeNull()
     expect(await evaluate()).toEqual([])
     await server.call('PUT /api/alert/rule/quality-check', { ...settings, scope: ['east'] })

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import { channelStatus } from '../../contract/entities/channel-status.ts'
+import { departedStates, isDeparted } from '../../contract/entities/quality-check.ts'
 import type { App } from '../parts.ts'
 import { type SavedCheck, savedCheck } from './checks.ts'
-import { baselineRunsMax, isDeparted, type RunScore, standingOf } from './standing.ts'
+import { baselineRunsMax, type RunScore, standingOf } from './standing.ts'
 
 /** Channels that depart in quality checks: what alerts watch. */
 
@@ -23,7 +24,7 @@ export async function departedChannels({ db }: App): Promise<Departure[]> {
     .select(['channels.id', 'channels.name', 'quality_checks.name as check', 'quality_standings.state'])
     .where('quality_checks.enabled', '=', 1)
     .where('channels.status', '=', channelStatus.enabled)
-    .where('quality_standings.state', 'in', ['below', 'dropped'])
+    .where('quality_standings.state', 'in', departedStates)
     .orderBy('channels.id')
     .orderBy('quality_checks.id')
     .execute()

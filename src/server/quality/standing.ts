@@ -34,10 +34,6 @@ export function standingOf(
   return { state: hasDropped ? 'dropped' : 'ok', share, baseline }
 }
 
-export function isDeparted(state: string): boolean {
-  return state === 'below' || state === 'dropped'
-}
-
 function shareOf(runs: readonly RunScore[]): number {
   const total = runs.reduce((sum, run) => sum + run.total, 0)
   return total === 0 ? -1 : (runs.reduce((sum, { passed }) => sum + passed, 0) / total) * 100

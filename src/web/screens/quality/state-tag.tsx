@@ -1,4 +1,4 @@
-import type { QualityCheck, StandingState } from '../../../contract/entities/quality-check.ts'
+import { isDeparted, type QualityCheck, type StandingState } from '../../../contract/entities/quality-check.ts'
 import { useText } from '../../lib/i18n.ts'
 import { HintTag } from '../../ui/status-tag.tsx'
 import { Tag } from '../../ui/tag.tsx'
@@ -6,10 +6,6 @@ import styles from './quality.module.css'
 import { texts } from './texts.ts'
 
 const colors: Readonly<Record<StandingState, string>> = { waiting: 'gray', ok: 'green', below: 'red', dropped: 'orange' }
-
-export function isDeparted({ state }: { readonly state: StandingState }): boolean {
-  return state === 'below' || state === 'dropped'
-}
 
 export function StandingTag({ state }: { state: StandingState }) {
   const say = useText(texts)
@@ -47,7 +43,7 @@ function MainTag({
   check: QualityCheck
 }) {
   const say = useText(texts)
-  const away = standings.filter(isDeparted)
+  const away = standings.filter(({ state }) => isDeparted(state))
   if (isRunning)
     return (
       <Tag dot color="sluice">

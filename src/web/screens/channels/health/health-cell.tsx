@@ -1,4 +1,6 @@
 import { Tooltip } from '@mantine/core'
+import { IconTargetOff } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
 import type { ChannelHealth } from '../../../../contract/entities/call-statistics.ts'
 import { formatCount, formatDuration } from '../../../lib/format.ts'
 import { useText } from '../../../lib/i18n.ts'
@@ -7,18 +9,24 @@ import { HintTag } from '../../../ui/status-tag.tsx'
 import styles from './health.module.css'
 import { texts } from './texts.ts'
 
-/** Success and speed of the last hour with the last error, the breaker unless it is closed, and a strip of 24 hours. */
+/** Success and speed of the last hour with the last error, the breaker unless it is closed, failed quality checks, and a strip of 24 hours. */
 export function HealthCell({ health }: { health: ChannelHealth | undefined }) {
   const say = useText(texts)
   if (!health) return null
   if (health.hours.every(({ answered, failed }) => answered + failed === 0)) {
-    return <span className={styles.quiet}>{say('noCallsToday')}</span>
+    return (
+      <span className={styles.figures}>
+        <span className={styles.quiet}>{say('noCallsToday')}</span>
+        <Departures health={health} />
+      </span>
+    )
   }
   return (
     <div className={styles.health}>
       <div className={styles.figures}>
         <Success health={health} />
         <Breaker health={health} />
+        <Departures health={health} />
       </div>
       <Strip hours={health.hours} />
     </div>
@@ -65,6 +73,36 @@ function Breaker({ health: { breaker, last_error: error } }: { health: ChannelHe
     <HintTag hint={hint} color={state === 'open' ? 'red' : 'orange'}>
       {text}
     </HintTag>
+  )
+}
+
+const departuresShown = 5
+
+/** A mark of the quality checks in which the channel departs, which leads to the check, or of several to their list. */
+function Departures({ health: { departures } }: { health: ChannelHealth }) {
+  const say = useText(texts)
+  const [first] = departures
+  if (!first) return null
+  const lines = departures
+    .slice(0, departuresShown)
+    .map(({ check_name, model, state }) => say(state, { check: check_name, model }))
+  const more = departures.length - lines.length
+  if (more > 0) lines.push(say('moreDepartures', { count: more }))
+  const hint = lines.map((line) => <div key={line}>{line}</div>)
+  const mark = { className: styles.departures, 'aria-label': lines.join('; ') }
+  const icon = <IconTargetOff size={15} stroke={1.8} aria-hidden="true" />
+  return (
+    <Tooltip label={hint} multiline maw={360}>
+      {departures.every(({ check_id }) => check_id === first.check_id) ? (
+        <Link to="/quality/$id" params={{ id: String(first.check_id) }} {...mark}>
+          {icon}
+        </Link>
+      ) : (
+        <Link to="/quality" {...mark}>
+          {icon}
+        </Link>
+      )}
+    </Tooltip>
   )
 }
 

@@ -18,6 +18,9 @@ export const texts = defineTexts({
     retry: '{seconds} 秒后再试。',
     trying: '下一次请求会试探是否恢复。',
     ofNode: '为提供此页面的节点上的状态。',
+    below: '质量检查“{check}”（{model}）低于阈值',
+    dropped: '质量检查“{check}”（{model}）低于基线',
+    moreDepartures: '另有 {count} 项',
   },
   en: {
     title: 'Success · p95',
@@ -36,5 +39,8 @@ export const texts = defineTexts({
     retry: 'Retried in {seconds} s.',
     trying: 'The next request tests whether it has recovered.',
     ofNode: 'State on the node that served this page.',
+    below: 'Quality check “{check}” ({model}) is below its threshold',
+    dropped: 'Quality check “{check}” ({model}) is below its baseline',
+    moreDepartures: '{count} more',
   },
 })
