@@ -1,10 +1,12 @@
 import { expect, it, onTestFinished } from 'vitest'
-import type { Budget } from '../../src/contract/entities/budget.ts'
+import { type Budget, budgetInput } from '../../src/contract/entities/budget.ts'
+import { role } from '../../src/contract/roles.ts'
+import { createBudget, deleteBudget, listBudgets } from '../../src/server/limits/manage-budgets.ts'
 import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { member } from '../helpers/members.ts'
-import { addChannel, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { askWithRetry, chat, completion, eventually, httpUpstream, model, settledCharges, stage } from './stage.ts'
 
 const answering = () =>
@@ -171,6 +173,46 @@ eachDatabase('budgets', (_fresh, kind) => {
     expect(of(channelId)).toBeLessThanOrEqual(900)
     expect(of(other)).toBeGreaterThan(0)
     expect(await counted()).toBe(of(channelId))
+    await requireBalancedBooks(server)
+    await requireBalancedBudgets(server)
+  })
+
+  it('of users, groups and models count all tokens, by week, month and in total, and renew when the window does', async () => {
+    const clock = newClock(Date.parse('2026-11-29T23:00:00Z'))
+    const { server, token, ask } = await stage(kind, await answering(), { server: { now: () => clock.now() } })
+    await atOneUnit(server)
+    const other = await addToken(server)
+    // The login of the test ends before its windows do.
+    const root = { id: 1, role: role.root, username: 'root', address: '127.0.0.1' }
+    const tries = async () => {
+      let answered = 0
+      while (answered < 60 && (await askWithRetry(server, (answered % 2 ? other : token).key, small())).status === 200) answered++
+      await settledCharges(server)
+      return answered
+    }
+    for (const [scope, subject, period, renews] of [
+      ['group', 'default', 'week', '2026-11-30T00:00:00Z'],
+      ['model', model, 'month', '2026-12-01T00:00:00Z'],
+      ['user', '1', 'total', undefined],
+    ] as const) {
+      const input = budgetInput.parse({ scope, subject, period, amount: 600 })
+      const { id } = await createBudget(server.app, root, input)
+      const answered = await tries()
+      expect(answered, period).toBeGreaterThan(1)
+      const refused = await ask(small())
+      expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([429, 'budget_exceeded'])
+      expect(refused.text.includes('left beside'), scope).toBe(scope === 'user')
+      const lists = { filter: { scope: '', subject: '' }, page: { limit: 10, offset: 0 } } as const
+      const { items } = await listBudgets(server.app, root, lists)
+      expect(items).toMatchObject([{ spent: answered * 18, renews_at: renews ? Date.parse(renews) / 1000 : 0 }])
+      const left = renews ? (Date.parse(renews) - clock.now()) / 1000 : 86_400
+      expect(refused.headers.get('retry-after')).toBe(renews ? String(left) : null)
+      clock.passSeconds(left - 1)
+      expect((await ask(small())).status, `${period}, before its end`).toBe(429)
+      clock.passSeconds(1)
+      expect(await tries(), `${period}, after its end`).toBe(renews ? answered : 0)
+      await deleteBudget(server.app, root, id)
+    }
     await requireBalancedBooks(server)
     await requireBalancedBudgets(server)
   })

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { Budget } from '../../src/contract/entities/budget.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { type RedisServer, startRedis } from '../helpers/redis-server.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
@@ -161,6 +162,38 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     const orders = await onBoth(6, (node) => askWithRetry(node, key, { prompt: 'a cat' }, '/mj/submit/imagine'))
     expect(orders.filter(({ status }) => status === 200)).toHaveLength(2)
     expect(peer.asked.filter(({ path }) => path.endsWith('/submit/imagine'))).toHaveLength(2)
+  })
+
+  it('leave budgets exact, with Redis and while it is away', async () => {
+    const [model, upstream] = ['gpt-4o-mini', await upstreamOfTest()]
+    await add({ url: upstream.url, models: model })
+    let amount = 400
+    const { id } = await a.call<Budget>('POST /api/budget/', { scope: 'model', subject: model, period: 'day', amount })
+    const knows = () => b.app.budgets.windowsOf({ userId: 0, tokenId: 0 }, '', model) !== undefined
+    await eventually('the other node knows the budget', knows)
+    const spent = async () => {
+      const { logs } = await books(a)
+      return logs.filter(({ model_name, type }) => model_name === model && type === 2).reduce((sum, { quota }) => sum + quota, 0)
+    }
+    for (const isAway of [false, true]) {
+      if (isAway) await shared.kill()
+      const answers = await onBoth(80, (node) => askWithRetry(node, key, chat({ model, max_tokens: 7 })))
+      expect([...new Set(answers.map(({ status }) => status))].filter((status) => status !== 200 && status !== 429)).toEqual([])
+      await settledCharges(a)
+      expect(await spent()).toBeLessThanOrEqual(amount)
+      for (let status = 200; status === 200; )
+        ({ status } = await askWithRetry(isAway ? a : b, key, chat({ model, max_tokens: 7 })))
+      await settledCharges(a)
+      const used = await spent()
+      expect(used).toBeGreaterThan(amount / 2)
+      expect(used).toBeLessThanOrEqual(amount)
+      expect((await a.call<{ items: Budget[] }>('GET /api/budget/')).items).toMatchObject([{ spent: used }])
+      amount = 800
+      await a.call(`PUT /api/budget/${id}`, { amount })
+    }
+    await a.call(`DELETE /api/budget/${id}`)
+    await shared.start()
+    await countTogether()
   })
 
   it('count on each node alone while Redis is away, without delay', async () => {

@@ -1,6 +1,7 @@
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
 import { expect, it } from 'vitest'
+import type { Budget } from '../../src/contract/entities/budget.ts'
 import { settlePendingResponses } from '../../src/server/relay/stored-responses/pending-responses.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
@@ -180,7 +181,9 @@ anyDatabase('a response in the background', (_fresh, kind) => {
   it('is charged before the caller reads its end, once, and held until then', async () => {
     let state = 'in_progress'
     const provider = await vendor({ next: () => state })
-    const { server, token } = await stage(kind, provider.url)
+    const { server, token, channelId } = await stage(kind, provider.url)
+    const budget = { scope: 'channel', subject: String(channelId), period: 'day', amount: 1e12 }
+    const { id: budgetId } = await server.call<Budget>('POST /api/budget/', budget)
     const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
     const made = await client.responses.create({ model, input: 'Hi', background: true })
     expect(made.status).toBe('queued')
@@ -197,7 +200,15 @@ anyDatabase('a response in the background', (_fresh, kind) => {
     expect([await held(server), await open(server)]).toEqual([0, 0])
     await settleNow(server)
     await client.responses.retrieve(made.id)
-    expect(await settledCharges(server)).toHaveLength(1)
+    const charges = await settledCharges(server)
+    expect(charges).toHaveLength(1)
+    const [counted] = (await server.call<{ items: Budget[] }>('GET /api/budget/')).items
+    expect(counted).toMatchObject({ spent: charges[0]?.amount, held: 0 })
+    await server.call(`PUT /api/budget/${budgetId}`, { amount: 1 })
+    await expect(client.responses.create({ model, input: 'Hi', background: true })).rejects.toMatchObject({
+      status: 429,
+      code: 'budget_exceeded',
+    })
     await requireBalancedBooks(server)
   })
 

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
 import { expect, it, onTestFinished } from 'vitest'
+import type { Budget } from '../../src/contract/entities/budget.ts'
 import { removeUser } from '../../src/server/accounts/remove-user.ts'
 import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
@@ -134,8 +135,10 @@ anyDatabase('responses of channels that keep none', (fresh, kind) => {
   it('run in the background, are charged once for any number of readers, and stream from any event on', async () => {
     let release = () => {}
     const { url, asked } = await claudeUpstream({ hold: new Promise((resolve) => (release = resolve)) })
-    const { server, token } = await stage(kind, url, { channel })
+    const { server, token, channelId } = await stage(kind, url, { channel })
     const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
+    const budget = { scope: 'channel', subject: String(channelId), period: 'day', amount: 1e12 }
+    const { id: budgetId } = await server.call<Budget>('POST /api/budget/', budget)
     const made = await client.responses.create({ model: claude, input: 'Hi', background: true })
     expect(made).toMatchObject({ status: 'queued', background: true, store: true, output: [] })
     await expect(client.responses.delete(made.id)).rejects.toMatchObject({ status: 409 })
@@ -167,7 +170,16 @@ anyDatabase('responses of channels that keep none', (fresh, kind) => {
     expect(again).toEqual([...begun, ...later].map(({ type }) => type))
     expect(await client.responses.cancel(id)).toMatchObject({ status: 'completed' })
     expect(asked).toHaveLength(2)
-    expect(await settledCharges(server)).toHaveLength(2)
+    const charges = await settledCharges(server)
+    expect(charges).toHaveLength(2)
+    const [counted] = (await server.call<{ items: Budget[] }>('GET /api/budget/')).items
+    expect(counted).toMatchObject({ spent: charges.reduce((sum, { amount }) => sum + amount, 0), held: 0 })
+
+    await server.call(`PUT /api/budget/${budgetId}`, { amount: 1 })
+    const refused = await client.responses.create({ model: claude, input: 'Hi', background: true })
+    await eventually('it is refused', async () => (await client.responses.retrieve(refused.id)).status === 'failed')
+    expect((await client.responses.retrieve(refused.id)).error).toMatchObject({ message: expect.stringContaining('budget') })
+    expect(asked).toHaveLength(2)
     await requireBalancedBooks(server)
   })
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Budget } from '../../src/contract/entities/budget.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
@@ -61,6 +62,41 @@ anyDatabase('a realtime session', (_fresh, kind) => {
     await client.hears('response.done', 2)
     client.socket.close(1000)
     expect(await settledCharges(server)).toHaveLength(1)
+    await requireBalancedBooks(server)
+  })
+
+  it('counts each answer in the budgets of caller and channel, ends without room for the next one, and is not accepted again', async () => {
+    const upstream = await realtimeUpstream(answering())
+    const { server, token, channelId } = await open(kind, upstream.url)
+    const add = (scope: string, subject: number) =>
+      server.call<Budget>('POST /api/budget/', { scope, subject: String(subject), period: 'total', amount: 1e9 })
+    const [ofChannel, ofUser] = [await add('channel', channelId), await add('user', 1)]
+    const spent = async () => (await server.call<{ items: Budget[] }>('GET /api/budget/')).items.map((each) => each.spent)
+    const limit = ({ id }: Budget, amount: number) => server.call(`PUT /api/budget/${id}`, { amount })
+    const charged = async () =>
+      (await books(server)).ledger.filter(({ kind }) => kind === 'charge').reduce((sum, { amount }) => sum - amount, 0)
+    for (const [budget, other] of [
+      [ofChannel, ofUser],
+      [ofUser, ofChannel],
+    ] as const) {
+      await limit(other, 1e9)
+      const client = caller(server.url, token.key)
+      await client.hears('session.created')
+      client.say({ type: 'response.create' })
+      await client.hears('response.done')
+      const used = await charged()
+      expect(used).toBeGreaterThan(0)
+      expect(await spent()).toEqual([used, used])
+      await limit(budget, used + 1)
+      client.say({ type: 'response.create' })
+      expect(await client.hears('error')).toMatchObject({ error: { code: 'budget_exceeded' } })
+      expect((await client.closed()).code).toBe(1008)
+      const refused = await caller(server.url, token.key).refused()
+      expect([refused.status, JSON.parse(refused.body).error.code]).toEqual([429, 'budget_exceeded'])
+    }
+    await settledCharges(server)
+    expect(await spent()).toEqual(Array(2).fill(await charged()))
+    expect(upstream.handshakes).toHaveLength(2)
     await requireBalancedBooks(server)
   })
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import type { Budget } from '../../src/contract/entities/budget.ts'
 import type { Drawing } from '../../src/contract/entities/task.ts'
 import { purgeTasks } from '../../src/server/tasks/purge.ts'
 import { addToken } from '../helpers/seed.ts'
@@ -85,6 +86,41 @@ describeTasks('drawings', (suite) => {
     }
     peer.program = ({ path }) => (path.endsWith('.png') ? { bytes: Buffer.alloc(25 * 1024 * 1024, 137) } : undefined)
     expect((await ask(`GET ${path}`, undefined, {})).status).toBe(502)
+  })
+
+  it('count in the budgets of channel and token from their order on, need room in both, and leave them with their refund', async () => {
+    const { peer, ask, draw, poll, server, drawingChannel, token } = suite.stage
+    const add = (scope: string, subject: number, amount: number) =>
+      server.call<Budget>('POST /api/budget/', { scope, subject: String(subject), period: 'month', amount })
+    const ofChannel = await add('channel', drawingChannel, drawingUnits * 1.5)
+    const ofToken = await add('token', token.id, drawingUnits * 2)
+    const counted = async () => {
+      const { items } = await server.call<{ items: Budget[] }>('GET /api/budget/')
+      return items.map(({ spent, held }) => [spent, held])
+    }
+    const ordered = await ask('POST /mj/submit/imagine', { prompt: 'a cat' })
+    // In dollars: 0.1 of 0.2.
+    expect(['limit', 'remaining'].map((name) => ordered.headers.get(`x-ratelimit-${name}-budget`))).toEqual(['0.2', '0.1'])
+    expect(await counted()).toEqual(Array(2).fill([drawingUnits, 0]))
+
+    const asked = peer.asked.length
+    const refused = await ask('POST /mj/submit/imagine', { prompt: 'a dog' })
+    expect([refused.status, refused.headers.get('x-should-retry')]).toEqual([429, 'false'])
+    expect(refused.text).toContain('budget')
+    expect(peer.asked).toHaveLength(asked)
+    expect(await suite.since()).toMatchObject({ spent: drawingUnits })
+    expect(await counted()).toEqual(Array(2).fill([drawingUnits, 0]))
+
+    peer.tell(String(ordered.json.result), { status: 'FAILURE', failReason: 'no' })
+    await poll()
+    expect(await counted()).toEqual(Array(2).fill([0, 0]))
+    expect(await draw()).not.toBe('undefined')
+    expect(await counted()).toEqual(Array(2).fill([drawingUnits, 0]))
+    await server.call(`PUT /api/budget/${ofChannel.id}`, { amount: drawingUnits * 9 })
+    await draw()
+    const beyond = await ask('POST /mj/submit/imagine', { prompt: 'a bird' })
+    expect([beyond.status, beyond.headers.get('x-ratelimit-remaining-budget')]).toEqual([429, '0'])
+    for (const { id } of [ofChannel, ofToken]) await server.call(`DELETE /api/budget/${id}`)
   })
 
   it('[T062] have a picture only for the holder of its link', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Budget } from '../../src/contract/entities/budget.ts'
 import type { Drawing, Task } from '../../src/contract/entities/task.ts'
 import { linkKey } from '../../src/server/tasks/links.ts'
 import { startServer } from '../helpers/app.ts'
@@ -41,6 +42,25 @@ describeTasks('tasks', (suite) => {
     const more = await ask('POST /suno/submit/music', { prompt: 'x', continue_clip_id: 'c1', task_id: id })
     expect(more.json.code).toBe('success')
     expect((await ask('POST /suno/submit/music', { prompt: 'x', continue_clip_id: 'c1', task_id: 'nobody' })).status).toBe(404)
+  })
+
+  it('counts in the budget of its channel, which refuses the next order and gets a refund back', async () => {
+    const { peer, ask, poll, server, musicChannel } = suite.stage
+    const of = { scope: 'channel', subject: String(musicChannel), period: 'total', amount: drawingUnits }
+    const { id: budgetId } = await server.call<Budget>('POST /api/budget/', of)
+    const spent = async () => (await server.call<{ items: Budget[] }>('GET /api/budget/')).items.map((each) => each.spent)
+    const id = await compose()
+    expect(await spent()).toEqual([drawingUnits])
+    const asked = peer.asked.length
+    const refused = await ask('POST /suno/submit/lyrics', { prompt: 'about the sea' })
+    expect([refused.status, refused.headers.get('x-ratelimit-limit-budget')]).toEqual([429, null])
+    expect(peer.asked).toHaveLength(asked)
+    peer.tell(id, { status: 'FAILURE', fail_reason: 'no' })
+    await poll()
+    expect(await spent()).toEqual([0])
+    await compose()
+    expect(await spent()).toEqual([drawingUnits])
+    await server.call(`DELETE /api/budget/${budgetId}`)
   })
 
   it('music goes out under the name that its channel has for the model', async () => {
