@@ -111,4 +111,11 @@ export const mutations = [
     to: 'return quota - held - 0 * pending',
     tests: ledgerTests,
   },
+  {
+    name: 'a transcription of a realtime session is charged beyond its hold',
+    file: 'src/server/relay/realtime/charges.ts',
+    from: 'plausibleEnding(ending, held?.bound)',
+    to: 'plausibleEnding(ending, undefined)',
+    tests: ['test/relay/realtime.test.ts'],
+  },
 ]

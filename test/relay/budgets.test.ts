@@ -14,7 +14,7 @@ const answering = () =>
 
 /** One unit for each token: a call of 11 and 7 tokens costs 18. */
 async function atOneUnit(server: TestServer): Promise<void> {
-  const ones = JSON.stringify({ [model]: 1 })
+  const ones = JSON.stringify({ [model]: 1, 'gpt-4o-gizmo-*': 1 })
   for (const key of ['ModelRatio', 'CompletionRatio']) await server.call('PUT /api/option/', { key, value: ones })
 }
 
@@ -113,7 +113,7 @@ eachDatabase('budgets', (_fresh, kind) => {
       await server.call('PUT /api/option/', { key, value: JSON.stringify(value) })
     await add(server, { scope: 'user', subject: '1', amount: usd })
     if (other) {
-      const knows = () => other.app.budgets.windowsOf({ userId: 1, tokenId: 0 }, '', '') !== undefined
+      const knows = () => other.app.budgets.windowsOf({ userId: 1, tokenId: 0 }, '', []) !== undefined
       await eventually('the other node knows the budget and the price', () => {
         return knows() && other.app.options.current.ModelRatio[model] === 500 && other.app.channels.current.byId.size > 0
       })
@@ -217,7 +217,7 @@ eachDatabase('budgets', (_fresh, kind) => {
     await requireBalancedBudgets(server)
   })
 
-  it('give a call without an output limit one that the budget affords', async () => {
+  it('give a call without an output limit one that the budget affords, and count a model by the name of its price too', async () => {
     const { server, token, ask } = await stage(kind, await answering())
     await atOneUnit(server)
     await add(server, { scope: 'token', subject: String(token.id), amount: 6000 })
@@ -225,6 +225,13 @@ eachDatabase('budgets', (_fresh, kind) => {
     expect(answer.status).toBe(200)
     expect(Number(answer.headers.get('x-sluice-output-limit'))).toBeGreaterThan(256)
     expect(Number(answer.headers.get('x-sluice-output-limit'))).toBeLessThanOrEqual(6000)
+
+    // A model that is charged under another name than it is asked for counts in the budgets of both.
+    const asked = 'gpt-4o-gizmo-g-1'
+    await addChannel(server, { url: await answering(), models: asked })
+    expect((await ask(small({ model: asked }))).status).toBe(200)
+    await add(server, { scope: 'model', subject: 'gpt-4o-gizmo-*', amount: 1 })
+    expect((await ask(small({ model: asked }))).status).toBe(429)
   })
 
   it('of admins are not loosened by owners, who have budgets of their own tokens', async () => {

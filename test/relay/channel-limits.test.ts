@@ -169,7 +169,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     await add({ url: upstream.url, models: model })
     let amount = 400
     const { id } = await a.call<Budget>('POST /api/budget/', { scope: 'model', subject: model, period: 'day', amount })
-    const knows = () => b.app.budgets.windowsOf({ userId: 0, tokenId: 0 }, '', model) !== undefined
+    const knows = () => b.app.budgets.windowsOf({ userId: 0, tokenId: 0 }, '', [model]) !== undefined
     await eventually('the other node knows the budget', knows)
     const spent = async () => {
       const { logs } = await books(a)

@@ -136,6 +136,58 @@ anyDatabase('a realtime session', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
+  it('holds speech that is transcribed before it is sent, charges at most that, and ends when a budget has no room for more', async () => {
+    let seconds = 60
+    const upstream = await realtimeUpstream((talk, event) => {
+      if (event.type === 'session.update') talk.say({ type: 'session.updated', session: event.session })
+      if (event.type !== 'input_audio_buffer.commit') return
+      const item_id = `item_${talk.heard.length}`
+      talk.say({ type: 'input_audio_buffer.committed', item_id })
+      const usage = { type: 'duration', seconds }
+      const type = 'conversation.item.input_audio_transcription.completed'
+      talk.say({ type, item_id, content_index: 0, transcript: 'Hi', usage })
+    })
+    const { server, token } = await open(kind, upstream.url)
+    const prices = { ModelRatio: { [live]: 1, 'whisper-1': 15 }, AudioRatio: { [live]: 1 }, AudioCompletionRatio: { [live]: 1 } }
+    for (const [key, value] of Object.entries(prices))
+      await server.call('PUT /api/option/', { key, value: JSON.stringify(value) })
+    const amount = 60_000
+    await server.call('POST /api/budget/', { scope: 'model', subject: 'whisper-1', period: 'total', amount })
+    const spent = async () => (await server.call<{ items: Budget[] }>('GET /api/budget/')).items[0]?.spent ?? 0
+    const client = caller(server.url, token.key)
+    await client.hears('session.created')
+    const transcription = { model: 'whisper-1' }
+    client.say({ type: 'session.update', session: { type: 'realtime', audio: { input: { transcription } } } })
+    await client.hears('session.updated')
+    expect(server.app.ledger.openHolds).toBe(2)
+    // A minute of speech, at 24,000 samples of two bytes a second.
+    const speak = (spoken: number) =>
+      client.say({ type: 'input_audio_buffer.append', audio: Buffer.alloc(spoken * 48_000).toString('base64') })
+    speak(50)
+    client.say({ type: 'input_audio_buffer.commit' })
+    await client.hears('conversation.item.input_audio_transcription.completed')
+    expect(await spent()).toBe(200 * 15)
+
+    // An upstream that reports an hour for ten seconds is not believed.
+    seconds = 3600
+    speak(10)
+    client.say({ type: 'input_audio_buffer.commit' })
+    await client.hears('conversation.item.input_audio_transcription.completed', 2)
+    const after = await spent()
+    expect(after).toBeLessThan(amount)
+    expect(after).toBeGreaterThan(200 * 15)
+
+    const before = upstream.talks[0]?.heard.length
+    speak(300)
+    expect(await client.hears('error')).toMatchObject({ error: { code: 'budget_exceeded' } })
+    expect((await client.closed()).code).toBe(1008)
+    expect(upstream.talks[0]?.heard.length).toBe(before)
+    await settledCharges(server)
+    expect(await spent()).toBe(after)
+    expect(server.app.ledger.openHolds).toBe(0)
+    await requireBalancedBooks(server)
+  })
+
   it('counts the output when the upstream reports no usage, and charges nothing for a response that failed without output', async () => {
     let status = 'failed'
     const upstream = await realtimeUpstream((talk, event) => {

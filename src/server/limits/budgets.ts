@@ -51,15 +51,15 @@ export class Budgets {
     await this.#index.refresh()
   }
 
-  /** The windows that count a call from its beginning; undefined where none does. */
-  windowsOf({ userId, tokenId }: BudgetedCaller, group: string, model: string): readonly BudgetWindow[] | undefined {
+  /** The windows that count a call from its beginning; undefined where none does. `models`: the names that it asks for and is charged under. */
+  windowsOf({ userId, tokenId }: BudgetedCaller, group: string, models: readonly string[]): readonly BudgetWindow[] | undefined {
     const index = this.#index.current
     if (index.isEmpty) return undefined
     const found = [
       ...(index.of('user', userId) ?? []),
       ...(index.of('token', tokenId) ?? []),
       ...(index.of('group', group) ?? []),
-      ...(index.of('model', model) ?? []),
+      ...[...new Set(models)].flatMap((model) => index.of('model', model) ?? []),
     ]
     return found.length === 0 ? undefined : found.map((budget) => this.#windowOf(budget))
   }

@@ -83,7 +83,7 @@ export async function admitRequest(
   const holdingMs = app.steady()
   const priced = {
     ...asking,
-    budgets: app.budgets.windowsOf(caller, group, facts.model),
+    budgets: app.budgets.windowsOf(caller, group, [facts.model, price.model]),
     price: extras.otherPrices ? dearestPrice([price, ...extras.otherPrices]) : price,
   }
   let reserved: Reserved

@@ -89,7 +89,7 @@ async function submit(app: SubmitParts, asked: Asked): Promise<void> {
   if (checking) await checking
   const price = priceOfOrder(app, caller, order, admitted.group)
   const { userId, tokenId } = caller
-  const budgets = app.budgets.windowsOf(caller, admitted.group, admitted.model)
+  const budgets = app.budgets.windowsOf(caller, admitted.group, [admitted.model, price.model])
   const hold = { requestId: call.id, userId, tokenId, amount: costOf(price, noUsage), budgets }
   let left: BudgetsLeft
   try {

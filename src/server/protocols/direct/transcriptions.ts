@@ -69,8 +69,11 @@ function soundUsage(seconds: number): Usage {
   return { ...noUsage, input: Math.max(1, Math.ceil(seconds * tokensPerSecond)) }
 }
 
-/** Some vendors count ten seconds at least, and round. Models that report tokens read up to 12 and say up to 12 in a second. */
-function mostHeard(model: string, spoken: number, prompt: string): Usage {
+/**
+ * The greatest usage of a recording. Some vendors count ten seconds at least, and round. Models that report tokens read up to 12 and say
+ * up to 12 in a second.
+ */
+export function mostHeard(model: string, spoken: number, prompt: string): Usage {
   const seconds = spoken * 1.05 + 10
   const { input } = soundUsage(seconds)
   if (/whisper/.test(model)) return { ...noUsage, input }

@@ -21,6 +21,7 @@ export interface SessionFacts {
   readonly outputTokensMax: number | undefined
   /** '' where speech is not transcribed. */
   readonly transcriptionModel: string
+  readonly transcriptionPrompt: string
   /** It answers in text alone. */
   readonly isTextOnly: boolean
 }
@@ -32,6 +33,7 @@ export function readSession(session: JsonObject): SessionFacts {
   return {
     outputTokensMax: limitIn(session),
     transcriptionModel: textAt(transcription, 'model'),
+    transcriptionPrompt: textAt(transcription, 'prompt'),
     isTextOnly: Array.isArray(modalities) && !modalities.includes('audio') && modalities.length > 0,
   }
 }

@@ -22,7 +22,10 @@ export class SessionMeter {
   #known: Tokens = { text: 0, audio: 0 }
   #text = 0
   #heardSeconds = 0
-  #spokenSeconds = 0
+  /** Speech that belongs to no item yet. */
+  #uncommittedSeconds = 0
+  /** By item, the speech whose transcript has not come. */
+  readonly #untranscribed = new Map<string, number>()
   #inputFormat = ''
   #outputFormat = ''
   readonly #running = new Map<string, Running>()
@@ -33,6 +36,11 @@ export class SessionMeter {
       text: Math.ceil(this.#known.text + this.#text),
       audio: Math.ceil(this.#known.audio + this.#heardSeconds * readPerSecond),
     }
+  }
+
+  /** Seconds of speech whose transcript may still come. */
+  get untranscribedSeconds(): number {
+    return [...this.#untranscribed.values()].reduce((sum, seconds) => sum + seconds, this.#uncommittedSeconds)
   }
 
   /** Ids of the responses that run. */
@@ -68,7 +76,10 @@ export class SessionMeter {
       const session = objectAt(event, 'session') ?? {}
       this.#inputFormat = soundFormat(session, 'input')
       this.#outputFormat = soundFormat(session, 'output')
-    } else if (type === 'response.created') this.#begin(textAt(objectAt(event, 'response') ?? {}, 'id'))
+    } else if (type === 'input_audio_buffer.committed') this.#commit(textAt(event, 'item_id'))
+    else if (type === 'input_audio_buffer.cleared') this.#uncommittedSeconds = 0
+    else if (type === 'conversation.item.input_audio_transcription.failed') this.#untranscribed.delete(textAt(event, 'item_id'))
+    else if (type === 'response.created') this.#begin(textAt(objectAt(event, 'response') ?? {}, 'id'))
     else if (audioDeltas.has(type))
       this.#say(event, { text: 0, audio: secondsIn(textAt(event, 'delta'), this.#outputFormat) * textTokensPerSecond })
     else if (textDeltas.has(type)) this.#say(event, { text: estimateText(textAt(event, 'delta')) - 3, audio: 0 })
@@ -99,11 +110,24 @@ export class SessionMeter {
     this.#heardSeconds = 0
   }
 
-  /** Seconds of audio since the last call, for a transcription whose upstream does not report them. */
-  takeSpoken(): number {
-    const seconds = this.#spokenSeconds
-    this.#spokenSeconds = 0
+  /** Seconds of the item's speech, for a transcription whose upstream does not report them; all that is uncommitted for an unknown item. */
+  takeSpoken(itemId: string): number {
+    if (!this.#untranscribed.has(itemId)) this.#commit(itemId)
+    const seconds = this.#untranscribed.get(itemId) ?? 0
+    this.#untranscribed.delete(itemId)
     return seconds
+  }
+
+  /** Whether or not their transcripts come, they are not waited for. */
+  forgetCommitted(): void {
+    this.#untranscribed.clear()
+  }
+
+  #commit(itemId: string): void {
+    const [first] = this.#untranscribed.keys()
+    if (this.#untranscribed.size >= itemsMax && first !== undefined) this.#untranscribed.delete(first)
+    this.#untranscribed.set(itemId, this.#uncommittedSeconds)
+    this.#uncommittedSeconds = 0
   }
 
   #begin(responseId: string): void {
@@ -114,7 +138,7 @@ export class SessionMeter {
 
   #addHeard(seconds: number): void {
     this.#heardSeconds += seconds
-    this.#spokenSeconds += seconds
+    this.#uncommittedSeconds += seconds
   }
 
   #hearPart(part: unknown): void {
@@ -144,6 +168,7 @@ const textDeltas: ReadonlySet<string> = new Set([
 ])
 /** More than any session has at a time; an upstream may say anything. */
 const runningMax = 64
+const itemsMax = 64
 const readPerSecond = 10
 const textTokensPerSecond = 20
 const perItem = 4

@@ -49,9 +49,9 @@ describe('a realtime session', () => {
       output_modalities: ['text'],
       audio: { input: { transcription: { model: 'whisper-1' } } },
     }
-    expect(readSession(session)).toEqual({ outputTokensMax: 700, transcriptionModel: 'whisper-1', isTextOnly: true })
+    expect(readSession(session)).toMatchObject({ outputTokensMax: 700, transcriptionModel: 'whisper-1', isTextOnly: true })
     const beta = { max_response_output_tokens: 'inf', modalities: ['text', 'audio'], input_audio_transcription: { model: 'w' } }
-    expect(readSession(beta)).toEqual({ outputTokensMax: undefined, transcriptionModel: 'w', isTextOnly: false })
+    expect(readSession(beta)).toMatchObject({ outputTokensMax: undefined, transcriptionModel: 'w', isTextOnly: false })
     expect(withSessionModel({ type: 'x', session: { model: 'a', voice: 'b' } }, 'c')).toEqual({
       type: 'x',
       session: { model: 'c', voice: 'b' },
@@ -78,7 +78,9 @@ describe('a realtime session', () => {
     expect(meter.estimate('r1').output).toBeGreaterThan(2)
     meter.ended('r1', { ...noUsage, input: 100, audioInput: 50, output: 20, audioOutput: 200 })
     expect([meter.context, meter.running]).toEqual([{ text: 120, audio: 150 }, []])
-    expect([meter.takeSpoken(), meter.takeSpoken()]).toEqual([3, 0])
+    expect([meter.untranscribedSeconds, meter.takeSpoken('a'), meter.takeSpoken('b'), meter.untranscribedSeconds]).toEqual([
+      3, 3, 0, 0,
+    ])
   })
 
   it('is metered for any shape of events', () => {

@@ -3,6 +3,8 @@ import type { RunningChannel } from '../../channels/model-index.ts'
 import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import type { Refusal } from '../../limits/rule.ts'
 import { costOf, type Price } from '../../pricing/quote.ts'
+import type { UsageBound } from '../../pricing/usage-bound.ts'
+import { mostHeard } from '../../protocols/direct/transcriptions.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { CallNotes } from '../../usage/ended-calls.ts'
 import { type Hold, isQuotaRefusal } from '../../wallet/ledger.ts'
@@ -39,7 +41,8 @@ export interface SessionPlace {
 
 /**
  * The charges of a realtime session: there is always one hold for the next answer, and each answer is charged once, under a request id of
- * its own. A response that ends settles the hold; the next one is held before any further event is sent.
+ * its own. A response that ends settles the hold; the next one is held before any further event is sent. Where speech is transcribed, it is
+ * held before it is sent.
  */
 export class RealtimeBill {
   readonly #app: BillParts
@@ -48,6 +51,7 @@ export class RealtimeBill {
   readonly #charged = new Set<string>()
   #place: SessionPlace | undefined
   #hold: Hold | undefined
+  #transcript: HeldTranscript | undefined
   #lease: RateLimitLease | undefined
   #count = 0
   #last: Promise<unknown> = Promise.resolve()
@@ -69,16 +73,18 @@ export class RealtimeBill {
 
   /**
    * Holds the greatest cost of the next answer, or the whole free balance where that covers the prompt and a short answer: a voice session
-   * cannot get another output limit between two answers. A sufficient hold is kept. Throws as `hold` of the ledger does; then nothing is
-   * held.
+   * cannot get another output limit between two answers. A balance may end below zero by that; hard budgets need room for the greatest cost.
+   * A sufficient hold is kept. Throws as `hold` of the ledger does; then nothing is held.
    */
   hold(most: Usage): Promise<void> {
     const { price, caller } = this.#bill
     const { userId, tokenId } = caller
     const amount = costOf(price, bounded(most))
     const least = costOf(price, bounded(shortAnswer(most)))
+    const budgets = this.#budgets()
+    const isExact = budgets?.some(({ limit }) => limit < Number.MAX_SAFE_INTEGER) === true
     const take = async (units: number) => {
-      const hold = { requestId: this.#nextId(), userId, tokenId, amount: units, budgets: this.#budgets() }
+      const hold = { requestId: this.#nextId(), userId, tokenId, amount: units, budgets }
       await this.#app.ledger.hold(hold)
       this.#hold = hold
     }
@@ -88,9 +94,40 @@ export class RealtimeBill {
       try {
         await take(amount)
       } catch (error) {
-        if (!isQuotaRefusal(error) || error.params.have < least) throw this.#app.budgets.explain(error)
+        if (isExact || !isQuotaRefusal(error) || error.params.have < least) throw this.#app.budgets.explain(error)
         await take(error.params.have)
       }
+    })
+  }
+
+  /** Whether so many seconds of speech are held for the model that transcribes them. */
+  coversTranscript({ model, seconds }: Speech): boolean {
+    return this.#transcript !== undefined && this.#transcript.model === model && this.#transcript.seconds >= seconds
+  }
+
+  /** Holds the greatest cost of the transcripts of speech. A sufficient hold is kept. Throws as `hold` does; then the last one stays. */
+  holdTranscript(speech: Speech): Promise<void> {
+    return this.#alone(async () => {
+      if (this.coversTranscript(speech)) return
+      const { model, seconds, prompt } = speech
+      const price = this.#priceOf(model)
+      // The upstream may report in seconds or in tokens.
+      const most = mostHeard('', seconds, prompt)
+      const bound = { promptTokens: promptTokens(most), outputTokens: most.output }
+      const output = { ...noUsage, output: bound.outputTokens }
+      const amount = Math.max(
+        costOf(price, { ...output, input: bound.promptTokens }),
+        costOf(price, { ...output, audioInput: bound.promptTokens }),
+      )
+      const { userId, tokenId } = this.#bill.caller
+      const hold = { requestId: this.#nextId(), userId, tokenId, amount, budgets: this.#budgets([model, price.model]) }
+      try {
+        await this.#app.ledger.hold(hold)
+      } catch (error) {
+        throw this.#app.budgets.explain(error)
+      }
+      await this.#releaseTranscript()
+      this.#transcript = { hold, price, bound, model, seconds }
     })
   }
 
@@ -122,12 +159,18 @@ export class RealtimeBill {
     })
   }
 
-  /** Charges a transcription, at the price of its own model where that has one. The hold stays for the next answer. */
+  /**
+   * Charges a transcription, at the price of its own model where that has one, and at most what is held for speech. The hold of the next
+   * answer stays.
+   */
   settleTranscript(id: string, model: string, startedMs: number, ending: Ending): Promise<void> {
     return this.#alone(async () => {
       if (this.#wasCharged(id)) return
-      const hold = this.#nothingHeld()
-      const charge = this.#chargeOf(hold, this.#priceOf(model), startedMs, ending)
+      const held = this.#transcript
+      this.#transcript = undefined
+      const price = held?.price ?? this.#priceOf(model)
+      const hold = held?.hold ?? this.#nothingHeld([model, price.model])
+      const charge = this.#chargeOf(hold, price, startedMs, plausibleEnding(ending, held?.bound))
       noteCharge(this.#bill.notes, charge, promptTokens(ending.usage))
       await this.#app.ledger.settle(hold, charge)
     })
@@ -145,7 +188,7 @@ export class RealtimeBill {
     return this.#alone(() => {
       this.#lease?.release(false)
       this.#lease = undefined
-      return this.#release()
+      return Promise.all([this.#release(), this.#releaseTranscript()]).then(() => {})
     })
   }
 
@@ -153,6 +196,12 @@ export class RealtimeBill {
     const hold = this.#hold
     this.#hold = undefined
     if (hold) await this.#app.ledger.release(hold)
+  }
+
+  async #releaseTranscript(): Promise<void> {
+    const held = this.#transcript
+    this.#transcript = undefined
+    if (held) await this.#app.ledger.release(held.hold)
   }
 
   /** Events of caller and upstream arrive concurrently; their charges are written one after the other. */
@@ -187,14 +236,14 @@ export class RealtimeBill {
     return catalog.priceOf({ model, group, acceptsUnpriced: caller.acceptsUnpriced })
   }
 
-  #nothingHeld(): Hold {
+  #nothingHeld(models?: readonly string[]): Hold {
     const { userId, tokenId } = this.#bill.caller
-    return { requestId: this.#nextId(), userId, tokenId, amount: 0, budgets: this.#budgets() }
+    return { requestId: this.#nextId(), userId, tokenId, amount: 0, budgets: this.#budgets(models) }
   }
 
-  #budgets() {
-    const { caller, group, model } = this.#bill
-    const ofCaller = this.#app.budgets.windowsOf(caller, group, model)
+  #budgets(models: readonly string[] = [this.#bill.model, this.#bill.price.model]) {
+    const { caller, group } = this.#bill
+    const ofCaller = this.#app.budgets.windowsOf(caller, group, models)
     const ofChannel = this.#place && this.#app.budgets.windowsOfChannel(this.#place.channel.id)
     return ofCaller && ofChannel ? [...ofCaller, ...ofChannel] : (ofCaller ?? ofChannel)
   }
@@ -208,6 +257,18 @@ export class RealtimeBill {
     if (!this.#place) throw new Error('Nothing can be charged before an upstream has taken the session')
     return this.#place
   }
+}
+
+interface Speech {
+  readonly model: string
+  readonly prompt: string
+  readonly seconds: number
+}
+
+interface HeldTranscript extends Omit<Speech, 'prompt'> {
+  readonly hold: Hold
+  readonly price: Price
+  readonly bound: UsageBound
 }
 
 const chargedMax = 10_000

@@ -54,7 +54,9 @@ export class RealtimeSession {
   readonly #checkpoints: Deadline
   /** Start time of each running response. */
   readonly #began = new Map<string, number>()
-  #facts: SessionFacts = { outputTokensMax: undefined, transcriptionModel: '', isTextOnly: false }
+  #facts: SessionFacts = { outputTokensMax: undefined, transcriptionModel: '', transcriptionPrompt: '', isTextOnly: false }
+  /** How speech is transcribed, from when the caller asks for it. */
+  #transcribes: Pick<SessionFacts, 'transcriptionModel' | 'transcriptionPrompt'> = this.#facts
   #interrupted: 'client' | 'upstream' | 'node' | undefined
   #isStopping = false
   #isClientGone = false
@@ -103,6 +105,7 @@ export class RealtimeSession {
     if (!changed) return
     this.#meter.heard(changed)
     if (changed.type === 'response.create' && !(await this.#admit(changed))) return
+    if (!(await this.#admitSpeech())) return
     // The event is serialized again, so that the upstream gets exactly what was checked: a duplicate member could be read in two ways.
     await this.#upstream.send(JSON.stringify(changed))
   }
@@ -117,11 +120,13 @@ export class RealtimeSession {
     if (event.type !== 'session.update') return event
     const { caller, connected } = this.#parts
     const session = objectAt(event, 'session') ?? {}
-    const { transcriptionModel } = readSession(session)
+    const wanted = readSession(session)
+    const { transcriptionModel } = wanted
     if (transcriptionModel !== '' && caller.modelLimits && !caller.modelLimits.has(transcriptionModel)) {
       this.#tell(new AppError('token_model_forbidden', { model: transcriptionModel }))
       return undefined
     }
+    if (transcriptionModel !== '') this.#transcribe(wanted)
     return withSessionModel(event, connected.upstreamModel)
   }
 
@@ -146,6 +151,27 @@ export class RealtimeSession {
     }
   }
 
+  /** What was committed before speech is transcribed, or no longer is, has no transcript. */
+  #transcribe(facts: SessionFacts): void {
+    const [was, is] = [this.#transcribes, facts].map(({ transcriptionModel }) => transcriptionModel !== '')
+    if (was !== is) this.#meter.forgetCommitted()
+    this.#transcribes = facts
+  }
+
+  /** Holds the transcripts of what was said, and of some more. False when they are refused, and then the session has ended. */
+  async #admitSpeech(): Promise<boolean> {
+    const { transcriptionModel: model, transcriptionPrompt: prompt } = this.#transcribes
+    const seconds = this.#meter.untranscribedSeconds
+    if (model === '' || this.#parts.bill.coversTranscript({ model, prompt, seconds })) return true
+    try {
+      await this.#parts.bill.holdTranscript({ model, prompt, seconds: seconds + heldAheadSeconds })
+      return true
+    } catch (error) {
+      this.#refuse(error)
+      return false
+    }
+  }
+
   async #fromUpstream(text: string): Promise<void> {
     const event = readEvent(text)
     if (!event) return
@@ -156,6 +182,8 @@ export class RealtimeSession {
       case 'transcription_session.created':
       case 'transcription_session.updated':
         this.#facts = readSession(objectAt(event, 'session') ?? {})
+        if (this.#facts.transcriptionModel !== '' || textAt(event, 'type').endsWith('updated')) this.#transcribe(this.#facts)
+        if (!(await this.#admitSpeech())) return
         return this.#pass(this.#renamed(event, text))
       case 'response.created':
         await this.#noteBegun(textAt(objectAt(event, 'response') ?? {}, 'id'))
@@ -215,13 +243,14 @@ export class RealtimeSession {
   }
 
   async #settleTranscript(event: JsonObject): Promise<void> {
-    const id = `${textAt(event, 'item_id')}/${String(event.content_index ?? 0)}`
-    const spoken = this.#meter.takeSpoken()
+    const item = textAt(event, 'item_id')
+    const id = `${item}/${String(event.content_index ?? 0)}`
+    const spoken = this.#meter.takeSpoken(item)
     const reported = readSoundUsage(event)
     const usage = reported ?? readSoundUsage({ duration: spoken })
     if (!usage || promptTokens(usage) === 0) return
     const ending: Ending = { usage, isEstimated: reported === undefined }
-    await this.#parts.bill.settleTranscript(id, this.#facts.transcriptionModel, this.#app.steady(), ending)
+    await this.#parts.bill.settleTranscript(id, this.#transcribes.transcriptionModel, this.#app.steady(), ending)
   }
 
   /** The next answer is held before it begins. */
@@ -231,8 +260,9 @@ export class RealtimeSession {
       await this.#parts.stillAllowed()
       await this.#parts.bill.hold(this.#most())
     } catch (error) {
-      this.#refuse(error)
+      return this.#refuse(error)
     }
+    await this.#admitSpeech()
   }
 
   /** The greatest usage of the next answer: the whole conversation as input, and as much output as allowed. */
@@ -335,6 +365,7 @@ export function longestAnswer(model: string, least: number): number {
 }
 
 const checkpointMs = 5_000
+const heldAheadSeconds = 60
 const runningMax = 64
 const shapeMax = { depth: 100, parts: 250_000, entries: 2_000_000 } as const
 const policyCode = 1008
