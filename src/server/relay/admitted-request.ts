@@ -11,10 +11,10 @@ import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { AttemptTrace } from '../usage/call-traces.ts'
 import type { Hold } from '../wallet/ledger.ts'
 import type { Estimate } from './admission/token-estimate.ts'
-import type { Attempt, Translation } from './charge/billed.ts'
+import type { Attempt } from './charge/billed.ts'
 import type { ClientExchange } from './http/client-exchange.ts'
 import type { Body } from './http/read-body.ts'
-import type { PartialReply } from './response/adapter.ts'
+import type { PartialReply, WrittenFacts } from './response/adapter.ts'
 import type { ResponseToStore } from './stored-responses/local-responses.ts'
 import type { UpstreamFailure } from './upstream/failure.ts'
 import type { RequestMedia } from './upstream/fetch-media.ts'
@@ -62,8 +62,8 @@ export interface SharedByAttempts {
   leavesReasoning?: boolean
 }
 
-/** One attempt on one channel, and its state so far. */
-export interface AttemptState {
+/** One attempt on one channel, before the request to the channel is written. */
+export interface BegunAttempt {
   readonly request: AdmittedRequest
   readonly shared: SharedByAttempts
   readonly channel: RunningChannel
@@ -73,12 +73,10 @@ export interface AttemptState {
   readonly considered?: Considered | undefined
   /** On a server that sends traces. */
   readonly trace?: AttemptTrace | undefined
-  /** The name of the model at the upstream, once the request to it is made. */
-  upstreamModel: string
-  /** `leftOut` with what the channel does not get of a request in the caller's own format. */
-  dropped?: readonly string[]
-  /** Set when the channel is called in another format than the caller's. */
-  translation?: Translation
+}
+
+/** One attempt on one channel, and its state so far. */
+export interface AttemptState extends BegunAttempt, WrittenFacts {
   /** The response that the upstream stores. */
   response?: NotedResponse
   /** Failure after the reply had begun: the caller keeps the partial reply, and the channel is at fault. */

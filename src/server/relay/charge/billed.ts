@@ -7,6 +7,7 @@ import type { Format } from '../../protocols/format.ts'
 import { isWebSearch } from '../../protocols/hosted-tools.ts'
 import type { RequestFacts, WireFormat } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
+import type { Translation } from '../response/adapter.ts'
 
 /** The facts for a charge and its log row, besides the usage. It can be stored as JSON for a later charge. */
 export interface Billed {
@@ -71,18 +72,6 @@ export interface Attempt {
   readonly ms: number
   readonly choice: Choice
   readonly candidates?: Candidates | undefined
-}
-
-/** The translation of an attempt, for the log row. */
-export interface Translation {
-  /** The format of the upstream. */
-  readonly format: Format
-  /** Fields of the request that it cannot carry. */
-  readonly dropped: readonly string[]
-  /** Content of the reply that the caller's format cannot carry, collected while it arrives; absent in bills of older versions. */
-  readonly replyDropped?: string[]
-  /** Billed tools of the request that it does carry. */
-  readonly hostedTools: readonly string[]
 }
 
 /** The charged usage of a reply. */

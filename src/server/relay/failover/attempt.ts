@@ -3,14 +3,14 @@ import { mayBeMissing, withoutEndpoint } from '../../channels/missing-endpoints.
 import { background } from '../../lib/logger.ts'
 import type { Core } from '../../options/core.ts'
 import type { AttemptTrace } from '../../usage/call-traces.ts'
-import type { AttemptState } from '../admitted-request.ts'
+import type { AttemptState, BegunAttempt } from '../admitted-request.ts'
 import { billOf, chargeFor } from '../charge/charge-row.ts'
 import { noteEndOfAttempt } from '../charge/end-of-call.ts'
 import { endingOf, owedSoFar, plausibleEnding } from '../charge/settlement.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { isReading } from '../http/half-closed.ts'
 import type { RelayParts } from '../relay-parts.ts'
-import type { PartialReply, ResponseAdapter, Whole } from '../response/adapter.ts'
+import type { PartialReply, ResponseAdapter, Whole, WrittenFacts } from '../response/adapter.ts'
 import { moderatedAdapter } from '../response/moderated.ts'
 import { repliesIn } from '../response/pass-through.ts'
 import { type StreamOutcome, StreamReply } from '../response/stream.ts'
@@ -36,9 +36,6 @@ type ExchangeParts = UpstreamCallParts &
 /** The parts that an attempt uses. */
 export type AttemptParts = Core & PrepareParts & ExchangeParts & Pick<RelayParts, 'endpointMisses'>
 
-/** The input of an attempt. */
-type Begun = Pick<AttemptState, 'request' | 'shared' | 'channel' | 'choice' | 'considered' | 'trace'>
-
 /** The outcome of an attempt on a channel, and its state. */
 export interface Attempted {
   readonly outcome: Result
@@ -50,31 +47,28 @@ export interface Attempted {
  * the usage is charged. A failure: there is no output and no charge, so that another channel may be tried unless the answer is
  * committed.
  */
-export async function attemptChannel(app: AttemptParts, begun: Begun): Promise<Attempted> {
-  const state = stateOf(begun)
-  const outcome = await attemptOnce(app, state)
+export async function attemptChannel(app: AttemptParts, begun: BegunAttempt): Promise<Attempted> {
+  const first = await attemptOnce(app, begun)
+  const { outcome, state } = first
   const missing = missingEndpoint(app, state, outcome)
-  if (!missing && (outcome === 'answered' || !isWorthRetry(app, state, outcome))) return { outcome, state }
-  const again = stateOf(missing ? { ...begun, channel: withoutEndpoint(begun.channel, missing) } : begun)
-  return { outcome: await attemptOnce(app, again), state: again }
+  if (!missing && (outcome === 'answered' || !isWorthRetry(app, state, outcome))) return first
+  return attemptOnce(app, missing ? { ...begun, channel: withoutEndpoint(begun.channel, missing) } : begun)
 }
 
-function stateOf({ request, shared, channel, choice, considered, trace }: Begun): AttemptState {
-  return { request, shared, channel, choice, considered, trace, upstreamModel: '' }
+async function attemptOnce(app: PrepareParts & ExchangeParts, begun: BegunAttempt): Promise<Attempted> {
+  const preparing = prepare(app, begun)
+  const prepared = preparing instanceof Promise ? await preparing : preparing
+  if (prepared instanceof UpstreamFailure)
+    return { outcome: withCleanFacts(prepared, begun.channel), state: stateOf(begun, { upstreamModel: '' }) }
+  const state = stateOf(begun, prepared)
+  return { outcome: await run(app, state, prepared), state }
 }
 
-function attemptOnce(app: PrepareParts & ExchangeParts, state: AttemptState): Promise<Result> | Result {
-  const preparing = prepare(app, state)
-  if (preparing instanceof Promise) return preparing.then((prepared) => attemptPrepared(app, state, prepared))
-  return attemptPrepared(app, state, preparing)
-}
-
-function attemptPrepared(
-  app: ExchangeParts,
-  state: AttemptState,
-  prepared: Prepared | UpstreamFailure,
-): Promise<Result> | Result {
-  return prepared instanceof UpstreamFailure ? withCleanFacts(prepared, state.channel) : run(app, state, prepared)
+function stateOf(
+  { request, shared, channel, choice, considered, trace }: BegunAttempt,
+  { upstreamModel, dropped, translation }: WrittenFacts,
+): AttemptState {
+  return { request, shared, channel, choice, considered, trace, upstreamModel, dropped, translation }
 }
 
 function run(app: ExchangeParts, attempt: AttemptState, prepared: Prepared): Promise<Result> {

@@ -14,10 +14,10 @@ import type { Format } from '../../protocols/format.ts'
 import { isObject } from '../../protocols/wire-format.ts'
 import { isVisible, passesHeader, turnStateHeader } from '../../providers/passed-headers.ts'
 import type { Provider } from '../../providers/provider.ts'
-import type { AdmittedRequest, AttemptState } from '../admitted-request.ts'
+import type { AdmittedRequest, AttemptState, BegunAttempt } from '../admitted-request.ts'
 import { type Body, changedForm } from '../http/read-body.ts'
 import type { RelayParts } from '../relay-parts.ts'
-import type { ResponseAdapter, Written } from '../response/adapter.ts'
+import type { ResponseAdapter, Written, WrittenFacts } from '../response/adapter.ts'
 import { type Converted, convert } from '../response/converted.ts'
 import { removedMembers, setDroppedHeader, strictError, unpricedOf } from '../response/losses.ts'
 import { passThrough, repliesIn } from '../response/pass-through.ts'
@@ -41,7 +41,7 @@ export type PrepareParts = Pick<
 >
 
 /** A prepared attempt: its target, and the adapter of its reply. */
-export interface Prepared {
+export interface Prepared extends WrittenFacts {
   readonly target: Target | MultiTarget
   readonly adapter: ResponseAdapter
 }
@@ -52,14 +52,14 @@ export interface Prepared {
  */
 export function prepare(
   app: PrepareParts,
-  attempt: AttemptState,
+  attempt: BegunAttempt,
 ): Promise<Prepared | UpstreamFailure> | Prepared | UpstreamFailure {
   if (isHeavy(attempt.request.body.bytes.length)) return yieldWithPriority().then(() => write(app, attempt))
   return write(app, attempt)
 }
 
 /** Synchronous when the request passes unchanged and needs no token or signature. */
-function write(app: PrepareParts, attempt: AttemptState): Promise<Prepared | UpstreamFailure> | Prepared | UpstreamFailure {
+function write(app: PrepareParts, attempt: BegunAttempt): Promise<Prepared | UpstreamFailure> | Prepared | UpstreamFailure {
   const { request, channel } = attempt
   const mapped = resolveModel(channel, request.facts.model)
   const own = request.format.format
@@ -81,22 +81,27 @@ function write(app: PrepareParts, attempt: AttemptState): Promise<Prepared | Ups
   if (accessToken || sign || written instanceof UpstreamFailure) return address(app, attempt, format, written)
   try {
     const target = targetOf(app, request, { channel, keyed: channel, format, written, replies: repliesIn(request) })
-    attempt.upstreamModel = written.upstreamModel
-    return { target, adapter: written.adapter }
+    return prepared(target, written)
   } catch (error) {
     return failureOf(error)
   }
 }
 
+function prepared(
+  target: Prepared['target'],
+  { upstreamModel, dropped, translation, adapter }: WrittenFacts & Pick<Prepared, 'adapter'>,
+): Prepared {
+  return { target, upstreamModel, dropped, translation, adapter }
+}
+
 /** Makes the targets of a written request, with the access token or signature that a vendor requires. */
 async function address(
   app: PrepareParts,
-  attempt: AttemptState,
+  { request, channel }: BegunAttempt,
   format: Format,
   written: Written | Converted | UpstreamFailure,
 ): Promise<Prepared | UpstreamFailure> {
   if (written instanceof UpstreamFailure) return written
-  const { request, channel } = attempt
   try {
     const key = channel.provider.accessToken ? await app.accessTokens.get(channel) : channel.key
     if (key instanceof UpstreamFailure) return key
@@ -105,8 +110,7 @@ async function address(
     const target = await ('requests' in written
       ? targetsOf(app, request, { channel, keyed, format, replies }, written)
       : signed(app, keyed, targetOf(app, request, { channel, keyed, format, written, replies })))
-    attempt.upstreamModel = written.upstreamModel
-    return { target, adapter: written.adapter }
+    return prepared(target, written)
   } catch (error) {
     return failureOf(error)
   }
@@ -118,19 +122,19 @@ function failureOf(error: unknown): UpstreamFailure {
   throw error
 }
 
-function passBody(attempt: AttemptState, mapped: string): Written | UpstreamFailure {
-  const { request, channel } = attempt
+function passBody({ request, shared, channel }: BegunAttempt, mapped: string): Written | UpstreamFailure {
   const { format, facts } = request
-  const body = readableBody(attempt, mapped)
-  if (body instanceof UpstreamFailure) return body
+  const { body, lost } = readableBody(request, shared, mapped)
   const { provider, setting } = channel
   const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
   const asksUsage = facts.stream && takesOptions && !facts.wantsUsage && reportsUsageOnRequest.has(format.format)
   const limited = limitedMembers(request, provider, { format: format.format, model: mapped, body: body.json })
   const limitedBody = request.outputLimit === undefined ? body.json : { ...body.json, ...limited }
   const adjusted = provider.adjustBody?.(limitedBody, format.format, mapped, callerHeaders(request)) ?? {}
-  const refused = noteDropped(attempt, removedMembers(body.json, adjusted))
-  if (refused) return refused
+  const removed = [...lost, ...removedMembers(body.json, adjusted)]
+  if (removed.length > 0 && request.caller.isStrict) return new UpstreamFailure('untranslatable', { own: strictError(removed) })
+  const dropped = removed.length > 0 ? [...new Set([...(request.leftOut ?? []), ...removed])] : undefined
+  if (dropped) setDroppedHeader(request, dropped)
   const upstreamModel = typeof adjusted.model === 'string' ? adjusted.model : mapped
 
   const changes: Record<string, unknown> = {}
@@ -146,6 +150,7 @@ function passBody(attempt: AttemptState, mapped: string): Written | UpstreamFail
 
   return {
     upstreamModel,
+    dropped,
     stream: facts.stream,
     ...changedBody(body, changes),
     adapter: passThrough(
@@ -164,28 +169,17 @@ function passingBack({ call, format }: AdmittedRequest, channel: RunningChannel)
   }
 }
 
-/**
- * The body without thoughts of earlier turns that the vendor cannot read. Other members that are dropped with them are listed; a
- * strict token refuses the request.
- */
-function readableBody(attempt: AttemptState, model: string): Body | UpstreamFailure {
-  const { body, format } = attempt.request
-  const { leavesReasoning = false } = attempt.shared
-  if (format.format !== 'anthropic.messages') return body
-  const cleaned = withoutForeignThoughts(body, model, { all: leavesReasoning })
-  if (!cleaned) return body
+/** The body without thoughts of earlier turns that the vendor cannot read, and the other members that are lost with them. */
+function readableBody(
+  { body, format }: AdmittedRequest,
+  { leavesReasoning = false }: BegunAttempt['shared'],
+  model: string,
+): { readonly body: Body; readonly lost: readonly string[] } {
+  const cleaned =
+    format.format === 'anthropic.messages' ? withoutForeignThoughts(body, model, { all: leavesReasoning }) : undefined
+  if (!cleaned) return { body, lost: [] }
   const { dropped, ...readable } = cleaned
-  return noteDropped(attempt, dropped) ?? readable
-}
-
-/** Records members that a channel of the caller's format is not sent; returns the refusal for a strict token. */
-function noteDropped(attempt: AttemptState, names: readonly string[]): UpstreamFailure | undefined {
-  if (names.length === 0) return undefined
-  const { request } = attempt
-  if (request.caller.isStrict) return new UpstreamFailure('untranslatable', { own: strictError(names) })
-  attempt.dropped = [...new Set([...(attempt.dropped ?? request.leftOut ?? []), ...names])]
-  setDroppedHeader(request, attempt.dropped)
-  return undefined
+  return { body: readable, lost: dropped }
 }
 
 /** The caller's bytes, with these members set or (undefined) removed. Each attempt starts from the caller's bytes again. */

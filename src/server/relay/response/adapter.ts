@@ -1,4 +1,5 @@
 import type { Usage } from '../../../contract/usage.ts'
+import type { Format } from '../../protocols/format.ts'
 import type { PaidCall } from '../../protocols/paid-calls.ts'
 import type { UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 
@@ -82,11 +83,32 @@ export interface SseInterceptor extends PartialReply {
   writeError?(error: UpstreamErrorFacts): string | undefined
 }
 
+/** How the request to the channel differs from the caller's. */
+export interface WrittenFacts {
+  /** The name of the model at the upstream; '' while the request to it is not written. */
+  readonly upstreamModel: string
+  /** `leftOut` with what the channel does not get of a request in the caller's own format. */
+  readonly dropped?: readonly string[] | undefined
+  /** Set when the channel is called in another format than the caller's. */
+  readonly translation?: Translation | undefined
+}
+
+/** The translation of an attempt, for the log row. */
+export interface Translation {
+  /** The format of the upstream. */
+  readonly format: Format
+  /** Fields of the request that it cannot carry. */
+  readonly dropped: readonly string[]
+  /** Content of the reply that the caller's format cannot carry, collected while it arrives; absent in bills of older versions. */
+  readonly replyDropped?: string[]
+  /** Billed tools of the request that it does carry. */
+  readonly hostedTools: readonly string[]
+}
+
 /** The request for the upstream, and the adapter of its reply. */
-export interface Written {
+export interface Written extends WrittenFacts {
   readonly body: Buffer
   readonly contentType: string
-  readonly upstreamModel: string
   /** Whether the request to the upstream is for a stream. */
   readonly stream: boolean
   readonly adapter: ResponseAdapter

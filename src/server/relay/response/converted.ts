@@ -6,31 +6,30 @@ import { spliceMembers } from '../../lib/splice-json.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import type { DirectAnswer, DirectConversion, DirectPlan, DirectRequest } from '../../protocols/direct/conversion.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
-import type { AdmittedRequest, AttemptState } from '../admitted-request.ts'
+import type { AdmittedRequest, BegunAttempt } from '../admitted-request.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import { inlineImages, mediaOf } from '../upstream/fetch-media.ts'
 import type { Delivered, MultiTarget } from '../upstream/multi-exchange.ts'
 import { callerHeaders } from '../upstream/request-target.ts'
-import type { ResponseAdapter, Written } from './adapter.ts'
-import { DroppedFields } from './losses.ts'
+import type { ResponseAdapter, Written, WrittenFacts } from './adapter.ts'
+import { DroppedFields, setDroppedHeader } from './losses.ts'
 import { passThrough, repliesIn } from './pass-through.ts'
 
 /** A call in another vendor's format: its requests, and the function that combines their replies. */
-export interface Converted {
+export interface Converted extends WrittenFacts {
   readonly requests: readonly Written[]
-  readonly upstreamModel: string
   readonly adapter: ResponseAdapter
   readonly steps: Pick<MultiTarget, 'takesSome' | 'pendingTask' | 'finish'>
 }
 
 /**
  * Converts a call other than a conversation to the vendor's own format. A request that this format cannot carry is a failure of
- * this channel only. Records dropped fields in the attempt. Throws for an invalid request.
+ * this channel only. Lists dropped fields in a header of the answer. Throws for an invalid request.
  */
 export async function convert(
   app: Pick<RelayParts, 'mediaMemory' | 'now' | 'upstream'>,
-  attempt: AttemptState,
+  attempt: BegunAttempt,
   { conversion, model }: { conversion: DirectConversion; model: string },
 ): Promise<Converted | UpstreamFailure> {
   const { request: admitted, shared, channel } = attempt
@@ -54,7 +53,8 @@ export async function convert(
     return new UpstreamFailure('untranslatable', { own: error })
   }
 
-  dropped.note(attempt, conversion.to, admitted.facts.hostedTools ?? [])
+  const translation = dropped.translationTo(conversion.to, admitted.facts.hostedTools ?? [])
+  setDroppedHeader(admitted, translation.dropped)
   const adapter = adapterFor(admitted, plan)
   const write = (request: DirectRequest) => writtenOf(admitted, channel, { request, conversion, model, adapter })
   if (isHeavy(admitted.body.bytes.length)) await yieldWithPriority()
@@ -62,6 +62,7 @@ export async function convert(
   return {
     requests,
     upstreamModel: requests[0]?.upstreamModel ?? model,
+    translation,
     adapter,
     steps: {
       takesSome: plan.takesSome === true,

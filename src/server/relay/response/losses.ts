@@ -3,8 +3,9 @@ import { nearestRatio } from '../../protocols/direct/image-forms.ts'
 import type { Format } from '../../protocols/format.ts'
 import { asksForSomething } from '../../protocols/unread-members.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
-import type { AdmittedRequest, AttemptState } from '../admitted-request.ts'
+import type { AdmittedRequest } from '../admitted-request.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
+import type { Translation } from './adapter.ts'
 
 /** Request fields that the upstream's format cannot carry: listed in the response header and the log, refused for a strict token. */
 export class DroppedFields {
@@ -24,10 +25,9 @@ export class DroppedFields {
     if (caller.isStrict && this.#names.size > 0) throw strictError([...this.#names])
   }
 
-  note(attempt: AttemptState, format: Format, hostedTools: readonly string[]): void {
-    const dropped = [...this.#names].sort().slice(0, keptMax)
-    attempt.translation = { format, dropped, hostedTools, replyDropped: [] }
-    setDroppedHeader(attempt.request, dropped)
+  /** The translation of an attempt, which begins without losses in its reply. */
+  translationTo(format: Format, hostedTools: readonly string[]): Translation {
+    return { format, dropped: [...this.#names].sort().slice(0, keptMax), hostedTools, replyDropped: [] }
   }
 }
 

@@ -11,22 +11,22 @@ import { codecs, inbounds } from '../../protocols/index.ts'
 import { leaveOutVendorTools, loseUnread } from '../../protocols/lost-fields.ts'
 import { readOutputLimit } from '../../protocols/output-limit.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
-import type { AdmittedRequest, AttemptState } from '../admitted-request.ts'
+import type { AdmittedRequest, BegunAttempt } from '../admitted-request.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import { inlineMedia, mediaOf } from '../upstream/fetch-media.ts'
 import { callerHeaders, limitedMembers, refusesStreamOptions } from '../upstream/request-target.ts'
 import type { Written } from './adapter.ts'
-import { DroppedFields, unpricedOf } from './losses.ts'
+import { DroppedFields, setDroppedHeader, unpricedOf } from './losses.ts'
 import { translated } from './translated.ts'
 
 /**
  * Translates the caller's request to a format of the upstream. A request that this format cannot carry is a failure of this channel
- * only: another one may have the caller's format. Records dropped fields in the attempt. Throws for an invalid request.
+ * only: another one may have the caller's format. Lists dropped fields in a header of the answer. Throws for an invalid request.
  */
 export async function translate(
   app: Pick<RelayParts, 'logger' | 'mediaMemory' | 'now' | 'options' | 'sealedStates' | 'upstream'>,
-  attempt: AttemptState,
+  attempt: BegunAttempt,
   to: { format: Format; model: string },
 ): Promise<Written | UpstreamFailure> {
   const { request, channel } = attempt
@@ -65,7 +65,8 @@ export async function translate(
   const hostedTools = carriedTools(request.facts.hostedTools ?? [], to.format, written.body)
   const unpriced = unpricedOf(request, hostedTools)
   if (unpriced) return unpriced
-  dropped.note(attempt, to.format, hostedTools)
+  const translation = dropped.translationTo(to.format, hostedTools)
+  setDroppedHeader(request, translation.dropped)
   if (isHeavyBody) await yieldWithPriority()
   const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
   const limited = { ...written.body, ...limitedMembers(request, provider, { ...to, body: written.body }) }
@@ -73,13 +74,15 @@ export async function translate(
   const adjusted = provider.adjustBody?.(limited, to.format, to.model, callerHeaders(request)) ?? {}
   const model = adjusted.model ?? written.body.model
   const names = { model: to.model, asked: request.facts.model }
+  const replied = withoutLostSearch(dialogue, hostedTools)
   const stream = written.isWhole !== true && (dialogue.stream || provider.alwaysStreams === true)
   return {
     body: Buffer.from(JSON.stringify(overrideBody({ ...body, ...adjusted }, setting.param_override, names))),
     contentType: 'application/json',
     upstreamModel: typeof model === 'string' ? model : to.model,
     stream,
-    adapter: translated(app, attempt, { codec, inbound, dialogue: withoutLostSearch(dialogue, hostedTools), written }),
+    translation,
+    adapter: translated(app, { request, channel, translation }, { codec, inbound, dialogue: replied, written }),
   }
 }
 
@@ -99,7 +102,7 @@ function pairOf(request: AdmittedRequest, format: Format): { codec: Codec; inbou
 /** The request in its neutral form, with the sealed state that the caller could not send back restored. */
 async function dialogueFor(
   app: Pick<RelayParts, 'mediaMemory' | 'sealedStates' | 'upstream'>,
-  { request, shared }: AttemptState,
+  { request, shared }: BegunAttempt,
   codec: Codec,
   inbound: Inbound,
 ): Promise<Dialogue> {

@@ -37,7 +37,7 @@ interface Pair {
 /** Adapts a reply of another format: it is read into neutral events and written in the caller's format. */
 export function translated(
   app: Pick<RelayParts, 'logger' | 'now' | 'sealedStates'>,
-  attempt: AttemptState,
+  attempt: Pick<AttemptState, 'request' | 'channel' | 'translation'>,
   pair: Pair,
 ): ResponseAdapter {
   const { request, channel } = attempt
@@ -142,7 +142,7 @@ class ReplyLosses {
   readonly #names: string[]
   readonly #asText: readonly OpenEvent['block'][]
 
-  constructor({ translation, request: { format } }: AttemptState) {
+  constructor({ translation, request: { format } }: Pick<AttemptState, 'request' | 'translation'>) {
     this.#names = translation?.replyDropped ?? []
     this.#asText = mediaAsText[format.format] ?? []
   }
