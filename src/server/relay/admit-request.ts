@@ -95,7 +95,7 @@ export async function admitRequest(
   }
   call.notes.holdMs = Math.max(0, app.steady() - holdingMs)
   const { budgetsLeft, ...held } = reserved
-  tellBudgets(app, call, { windows: priced.budgets, left: budgetsLeft })
+  if (budgetsLeft) tellBudgets(app, call, { windows: priced.budgets, left: budgetsLeft })
   const { outputLimit } = held
   call.setHeader('x-sluice-output-limit', outputLimit === undefined ? '' : String(outputLimit))
   const admitted = {
