@@ -66,9 +66,12 @@ it('a webhook is added and tested, and a rule fires, is silenced and recovers', 
   await go(page, '/alerts')
   await page.getByText('1 firing').waitFor()
   await page.getByRole('button', { name: 'Add silence' }).click()
+  await page.getByRole('combobox', { name: 'Subject' }).click()
+  await page.getByRole('option', { name: 'east' }).click()
   await page.getByRole('button', { name: '4 hours' }).click()
   await page.getByRole('button', { name: 'Submit' }).click()
   await readMessage(page, 'en', 'Silenced')
+  await page.getByRole('cell', { name: `channel:${channel}`, exact: true }).waitFor()
   await page.getByRole('button', { name: 'End silence' }).click()
   await page.getByText('No active silences').waitFor()
 

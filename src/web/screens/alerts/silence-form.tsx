@@ -1,8 +1,9 @@
-import { Select, TextInput } from '@mantine/core'
+import { Autocomplete, Select, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import { useQuery } from '@tanstack/react-query'
 import { type AlertRuleId, alertRuleIds, alertRuleText } from '../../../contract/entities/alert.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import { useWrite } from '../../lib/query.ts'
+import { read, useWrite } from '../../lib/query.ts'
 import { isTime, nowSeconds } from '../../lib/times.ts'
 import { Choices } from '../../ui/choices.tsx'
 import { DateTimeInput } from '../../ui/date-time-input.tsx'
@@ -30,6 +31,7 @@ export function SilenceForm({ rule, onDone }: { rule: AlertRuleId | undefined; o
     success: say('silenced'),
     onSuccess: onDone,
   })
+  const firing = useFiring(form.values.rule)
   const spans = [
     { label: say('hours', { count: 1 }), hours: 1 },
     { label: say('hours', { count: 4 }), hours: 4 },
@@ -51,7 +53,14 @@ export function SilenceForm({ rule, onDone }: { rule: AlertRuleId | undefined; o
         ]}
         {...form.getInputProps('rule')}
       />
-      <TextInput label={say('silenceSubject')} description={say('silenceSubjectHelp')} {...form.getInputProps('subject')} />
+      <Autocomplete
+        label={say('silenceSubject')}
+        description={say('silenceSubjectHelp')}
+        data={[...firing.keys()]}
+        filter={({ options }) => options}
+        renderOption={({ option: { value } }) => firing.get(value) || value}
+        {...form.getInputProps('subject')}
+      />
       <div>
         <DateTimeInput
           label={say('until')}
@@ -70,4 +79,11 @@ export function SilenceForm({ rule, onDone }: { rule: AlertRuleId | undefined; o
       <TextInput label={say('comment')} maxLength={200} {...form.getInputProps('comment')} />
     </DrawerForm>
   )
+}
+
+/** The names of the subjects for which a rule fires now, or any; each may be what is to be silenced. */
+function useFiring(rule: AlertRuleId | ''): ReadonlyMap<string, string> {
+  const { data = [] } = useQuery(read('GET /api/alert/rule/'))
+  const alerts = data.flatMap((each) => (rule === '' || rule === each.rule ? each.firing : []))
+  return new Map(alerts.map(({ subject, name }) => [subject, name]))
 }
