@@ -125,7 +125,7 @@ it.each(
   const rule = language === 'zh' ? '消费突增' : 'Spend spike'
   await page.getByRole('button', { name: new RegExp(`${language === 'zh' ? '设置' : 'Edit'}: ${rule}`) }).click()
   await page.getByRole('button', { name: language === 'zh' ? '预览' : 'Preview' }).click()
-  await page.getByText(language === 'zh' ? '过去 7 天内没有可用的数据。' : 'There is no data of the last 7 days.').waitFor()
+  await page.getByText(language === 'zh' ? '过去 7 天内没有可用的数据。' : 'No data for the last 7 days.').waitFor()
   await expectFit(page, language, data)
   await shot(page, `rule-${language}-${scheme}-${width}`)
   expect(problems).toEqual([])

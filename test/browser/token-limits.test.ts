@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Budget } from '../../src/contract/entities/budget.ts'
 import { addToken } from '../helpers/seed.ts'
-import { expectFit, go, looks, openStage, type Stage } from './stage.ts'
+import { expectFit, go, looks, openStage, readMessage, type Stage } from './stage.ts'
 
 let stage: Stage
 beforeAll(async () => {
@@ -148,7 +148,7 @@ it.each(
   await root.page.getByRole('dialog').waitFor({ state: 'detached' })
   await act('清零', 'Reset')
   await root.page.getByRole('button', { name: language === 'zh' ? '清零' : 'Reset', exact: true }).click()
-  await root.page.getByRole('dialog').waitFor({ state: 'detached' })
+  await readMessage(root.page, language, language === 'zh' ? '已清零' : 'Budget reset')
   expect(await budgetsOf(id)).toMatchObject([{ spent: 0, override: { amount: 3_500_000 } }])
 
   await root.page.getByRole('button', { name: say.add }).click()
