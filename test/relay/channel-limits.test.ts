@@ -167,7 +167,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
   it('leave budgets exact, with Redis and while it is away', async () => {
     const [model, upstream] = ['gpt-4o-mini', await upstreamOfTest()]
     await add({ url: upstream.url, models: model })
-    let amount = 400
+    let amount = 90
     const { id } = await a.call<Budget>('POST /api/budget/', { scope: 'model', subject: model, period: 'day', amount })
     const knows = () => b.app.budgets.windowsOf({ userId: 0, tokenId: 0 }, '', [model]) !== undefined
     await eventually('the other node knows the budget', knows)
@@ -177,7 +177,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     }
     for (const isAway of [false, true]) {
       if (isAway) await shared.kill()
-      const answers = await onBoth(80, (node) => askWithRetry(node, key, chat({ model, max_tokens: 7 })))
+      const answers = await onBoth(40, (node) => askWithRetry(node, key, chat({ model, max_tokens: 7 })))
       expect([...new Set(answers.map(({ status }) => status))].filter((status) => status !== 200 && status !== 429)).toEqual([])
       await settledCharges(a)
       expect(await spent()).toBeLessThanOrEqual(amount)
@@ -188,7 +188,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
       expect(used).toBeGreaterThan(amount / 2)
       expect(used).toBeLessThanOrEqual(amount)
       expect((await a.call<{ items: Budget[] }>('GET /api/budget/')).items).toMatchObject([{ spent: used }])
-      amount = 800
+      amount = 180
       await a.call(`PUT /api/budget/${id}`, { amount })
     }
     await a.call(`DELETE /api/budget/${id}`)

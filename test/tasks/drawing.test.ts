@@ -110,6 +110,8 @@ describeTasks('drawings', (suite) => {
     expect(peer.asked).toHaveLength(asked)
     expect(await suite.since()).toMatchObject({ spent: drawingUnits })
     expect(await counted()).toEqual(Array(2).fill([drawingUnits, 0]))
+    const given = await server.app.db.selectFrom('midjourneys').select('id').where('status', '=', '').execute()
+    expect(given).toEqual([])
 
     peer.tell(String(ordered.json.result), { status: 'FAILURE', failReason: 'no' })
     await poll()

@@ -42,6 +42,8 @@ export interface Placed {
   readonly attempts: readonly Attempt[]
   /** Until a channel would be free again; 0 when waiting does not help. */
   readonly waitMs: number
+  /** Of the last channel whose budgets had no room for it. */
+  readonly refusal: AppError | undefined
 }
 
 /**
@@ -65,15 +67,14 @@ export async function placeOrder(
     const next = select(app, placing, { tried, full })
     if (!next.channel) {
       call.notes.candidates = next.considered && candidatesOf(next.considered)
-      if (refusal && !outcome) throw refusal
-      return { outcome, attempts, waitMs: outcome ? 0 : next.waitMs }
+      return { outcome, attempts, waitMs: outcome ? 0 : next.waitMs, refusal }
     }
     const { channel, choice, considered } = next
     const windows = app.budgets.windowsOfChannel(channel.id)
     const refused = windows ? await enterChannelBudgets(app, placing.hold, windows) : undefined
     if (refused) {
       refusal = refused.error
-      if (isBound) throw refusal
+      if (isBound) break
       full.set(channel.id, { limit: 'budget', waitMs: refused.waitMs })
       continue
     }
@@ -94,7 +95,7 @@ export async function placeOrder(
     attempts.push({ channel: channel.id, key: channel.keyId, status, reason, ms: app.steady() - startedMs, choice, candidates })
     if (isFailure && !isUntaken(verdict)) break
   }
-  return { outcome, attempts, waitMs: 0 }
+  return { outcome, attempts, waitMs: 0, refusal }
 }
 
 /** How it failed; undefined for a verdict that is the answer. */

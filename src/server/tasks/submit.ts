@@ -209,8 +209,9 @@ async function release(app: Pick<RelayParts, 'ledger' | 'logger'>, hold: Hold): 
   }
 }
 
-function sendRefusal({ call, admitted }: Held, { outcome, attempts, waitMs }: Placed): void {
+function sendRefusal({ call, admitted }: Held, { outcome, attempts, waitMs, refusal }: Placed): void {
   if (!outcome) {
+    if (refusal) throw refusal
     if (waitMs === 0) fail('no_channel', { model: admitted.model, group: admitted.group })
     call.sendError(ownError(new AppError('upstream_saturated'), { retryAfter: Math.min(Math.ceil(waitMs / 1000), 3600) }))
   } else if (outcome instanceof UpstreamFailure) {
