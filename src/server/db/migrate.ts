@@ -1,4 +1,4 @@
-import { Migrator } from 'kysely'
+import { Migrator, sql } from 'kysely'
 import { requireOwn } from './foreign-database.ts'
 import { migrations } from './migrations/index.ts'
 import type { Database } from './open.ts'
@@ -6,6 +6,7 @@ import type { Database } from './open.ts'
 /** Brings the schema up to date. Several nodes may call it at once: one runs, the others wait. Refuses a schema newer than this program. */
 export async function migrate(database: Database): Promise<void> {
   const { dialect } = database
+  if (await isCurrent(database)) return
   await requireOwnTables(database)
   const migrator = migratorOf(database)
   const first = await migrator.migrateToLatest()
@@ -13,6 +14,19 @@ export async function migrate(database: Database): Promise<void> {
   const { error, results } = first.error && dialect === 'sqlite' ? await migrator.migrateToLatest() : first
   const failed = results?.find((result) => result.status === 'Error')
   if (error) throw new Error(`Migration ${failed?.migrationName ?? ''} failed`, { cause: error })
+}
+
+/** Every start but the first of a version has nothing to do, and finds it out without reading the whole schema. */
+async function isCurrent({ db, dialect }: Database): Promise<boolean> {
+  const table = 'kysely_migration'
+  const hasTable =
+    dialect === 'sqlite'
+      ? sql<{ found: 1 }>`select 1 as found from sqlite_master where type = 'table' and name = ${table}`
+      : sql<{ found: 1 }>`select 1 as found where to_regclass(${table}) is not null`
+  if ((await hasTable.execute(db)).rows.length === 0) return false
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(table)}`.execute(db)
+  const done = new Set(rows.map(({ name }) => name))
+  return done.size === migrations.length && migrations.every(({ name }) => done.has(name))
 }
 
 /** Throws unless the schema is that of this program: commands that only read a database, or repair one row, change no schema. */

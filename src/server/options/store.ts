@@ -15,9 +15,11 @@ import { readOptions, writeOption } from './rows.ts'
 
 type Parts = Pick<Core, 'database' | 'db' | 'secrets' | 'bus' | 'logger' | 'now'>
 
-/** Loads the options and keeps them up to date with the other nodes. Throws when the declarations have a mistake. */
+// Throws when the declarations have a mistake: once per process, however many stores it opens.
+checkOptions()
+
+/** Loads the options and keeps them up to date with the other nodes. */
 export async function openOptions(parts: Parts): Promise<OptionStore> {
-  checkOptions()
   let last = defaults
   const snapshot = new Snapshot(async () => {
     const { values, faults } = await readOptions(parts.db, parts.secrets, last)
