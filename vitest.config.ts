@@ -3,10 +3,10 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // A second is short where four browsers share two cores.
-    expect: { poll: { timeout: 20_000 } },
+    // Against what hangs, not against a busy machine: a page may take a minute for one step there.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     pool: 'forks',
     globalSetup: ['test/helpers/global-setup.ts'],
     // Many tests wait for a deadline or another process: more workers than cores end sooner.

@@ -20,6 +20,7 @@ export default defineConfig({
     globalSetup: ['test/helpers/global-setup.ts'],
     testTimeout: 30 * 60_000,
     hookTimeout: 10 * 60_000,
+    expect: { poll: { timeout: 60_000 } },
     pool: 'forks',
     maxWorkers: 1,
     fileParallelism: false,

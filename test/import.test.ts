@@ -48,7 +48,7 @@ async function fillPostgres(address: string, file: string): Promise<void> {
 let mariadb: MariadbServer | undefined
 beforeAll(async () => {
   mariadb = await startMariadb()
-}, 60_000)
+})
 afterAll(() => mariadb?.stop())
 
 async function emptyDatabaseOf(kind: DatabaseKind): Promise<TestDatabase> {

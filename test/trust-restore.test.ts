@@ -72,7 +72,7 @@ eachDatabase('a backup that is put back', (_fresh, kind) => {
     expect(audit).toEqual([{ actor_name: 'system' }])
     expect(await reconcileNow(second)).toBe('0 differ')
     await requireBalancedBooks(second)
-  }, 60_000)
+  })
 })
 
 /** Takes a copy as backups are taken, of a database in use; answers how to put it back in the place of the one it is of. */
@@ -164,7 +164,7 @@ describe.skipIf(!redis)('a Redis restored to an hour ago', () => {
       async () => (await one.app.db.selectFrom('holds').select('request_id').execute()).length === 0,
     )
     await requireBalancedBooks(one)
-  }, 60_000)
+  })
 })
 
 async function dumpOf(

@@ -100,7 +100,7 @@ describe('a PostgreSQL with faults', () => {
     const ids = (await settledCharges(server)).map(({ id }) => id)
     expect(new Set(ids).size).toBe(ids.length)
     for (const stream of await Promise.all(streams)) expect(ids).toContain(stream.headers.get('x-request-id'))
-  }, 60_000)
+  })
 
   it('[T215] [T027] that drops every connection makes no user unknown and no caller anonymous', async () => {
     const stage = await postgresStage()
@@ -113,7 +113,7 @@ describe('a PostgreSQL with faults', () => {
     expect(strange.status).toBe(503)
     stage.proxy.heal()
     await expectRecovery(stage)
-  }, 60_000)
+  })
 
   it('[T213] with every connection in use refuses within two seconds, bounds its queue, and continues when one is free', async () => {
     const stage = await postgresStage()
@@ -136,7 +136,7 @@ describe('a PostgreSQL with faults', () => {
     expect((await ask(server, known, chat())).status).toBe(200)
     for (const client of taken) client.release()
     await expectRecovery(stage)
-  }, 60_000)
+  })
 
   it('[T218] that has become read-only refuses charged calls, serves reads, and recovers automatically', async () => {
     const stage = await postgresStage()
@@ -157,7 +157,7 @@ describe('a PostgreSQL with faults', () => {
     await beside.query(`alter database "${name}" reset default_transaction_read_only`)
     await cutAll()
     await expectRecovery(stage)
-  }, 60_000)
+  })
 
   it('[T219] that aborts a transaction is retried three times at most', async () => {
     const stage = await postgresStage()
@@ -175,7 +175,7 @@ describe('a PostgreSQL with faults', () => {
     expect(ms).toBeLessThan(scaledByLoad(patienceMs))
     await failing.end()
     expect((await save('Sluice')).status).toBe(200)
-  }, 60_000)
+  })
 
   it('[T219] conflicts of charges and holds end in one charge each, or in a refusal without one', async () => {
     const stage = await postgresStage()
@@ -192,7 +192,7 @@ describe('a PostgreSQL with faults', () => {
     expect(upstream.journal).toHaveLength(before)
     await holding.end()
     await expectRecovery(stage)
-  }, 60_000)
+  })
 
   it('[T219] a lock that is never released delays only those that need it, by some seconds', async () => {
     const stage = await postgresStage()
@@ -208,7 +208,7 @@ describe('a PostgreSQL with faults', () => {
     expect((await ask(server, known, chat())).status).toBe(200)
     await beside.query('rollback')
     await server.call('PUT /api/option/', { key: 'SystemName', value: 'Free again' })
-  }, 60_000)
+  })
 })
 
 /** Makes so many first writes to a table fail as a conflict would. A sequence counts them, since no rollback takes its numbers back. */
@@ -259,7 +259,7 @@ describe('a SQLite file that another program has locked', () => {
     expect(rows).toEqual([{ integrity_check: 'ok' }])
     await settledCharges(server)
     await requireBalancedBooks(server)
-  }, 60_000)
+  })
 
   it('waits for a lock that is freed in time', async () => {
     const server = await serverOfTest('sqlite')

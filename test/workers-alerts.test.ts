@@ -50,4 +50,4 @@ it('an alert of several processes (WORKERS) is sent once, also when the process 
   await vi.waitFor(async () => expect(await evaluate()).not.toBeUndefined(), waiting)
   expect(await sent()).toMatchObject([{ type: 'alert.fired', state: 'sent', attempts: 1 }])
   expect(smtp.mails.map(({ recipients }) => recipients)).toEqual([['ops@example.com']])
-}, 180_000)
+})

@@ -41,7 +41,7 @@ async function beginStreams(
   const before = upstream.journal.length
   const streams = Array.from({ length: count }, () => ask(server, key, chat({ stream: true })).catch(() => undefined))
   const begun = () => upstream.journal.slice(before).filter(({ wordsSent }) => wordsSent > 0).length
-  await vi.waitUntil(() => begun() === count, { timeout: 30_000 })
+  await vi.waitUntil(() => begun() === count, { timeout: 60_000 })
   return streams
 }
 

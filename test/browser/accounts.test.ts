@@ -94,7 +94,7 @@ describe.each(
     { language: 'zh', width: 1440 },
   ] as const),
 )('in $language, $width wide', ({ language, width }) => {
-  it('an invited user registers with a mailed code, and chats', { timeout: 60_000 }, async () => {
+  it('an invited user registers with a mailed code, and chats', async () => {
     const say = words[language]
     const email = `${language}@example.com`
     const username = `guest-${language}`
@@ -145,7 +145,7 @@ describe.each(
   })
 })
 
-it('a user who forgot the password sets a new one by a mailed link, once', { timeout: 60_000 }, async () => {
+it('a user who forgot the password sets a new one by a mailed link, once', async () => {
   const say = words.en
   const email = 'lost@example.com'
   await addUser('lost', email)
@@ -180,7 +180,7 @@ it('a user who forgot the password sets a new one by a mailed link, once', { tim
   expect(problems).toEqual([])
 })
 
-it('an admin finds a user, changes group and quota, bans and unbans', { timeout: 60_000 }, async () => {
+it('an admin finds a user, changes group and quota, bans and unbans', async () => {
   const { id } = await addUser('zoe', 'zoe@example.com')
   const { page, problems } = await stage.open('root', { language: 'zh' })
   await go(page, '/user')
@@ -231,9 +231,7 @@ it('an admin finds a user, changes group and quota, bans and unbans', { timeout:
   expect(problems).toEqual([])
 })
 
-it('a user transfers invitation bonuses, gets a webhook notice, binds an address, ends other sessions and deletes the account', {
-  timeout: 60_000,
-}, async () => {
+it('a user transfers invitation bonuses, gets a webhook notice, binds an address, ends other sessions and deletes the account', async () => {
   const { app } = stage.server
   const { id } = await addUser('leaver', 'leaver@example.com')
   await app.db

@@ -171,7 +171,7 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
     await client.chat.completions.create({ model, messages: [{ role: 'user', content: 'hello' }] })
   }
 
-  it('an admin adds a channel with three keys, and repairs the refused one', { timeout: 90_000 }, async () => {
+  it('an admin adds a channel with three keys, and repairs the refused one', async () => {
     const name = `keys-${language}`
     const refused = `upstream-key-${language}-2222`
     const { page, problems } = await stage.open('root', { language, scheme: language === 'zh' ? 'light' : 'dark' })
@@ -233,7 +233,7 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
     expect(problems).toEqual([])
   })
 
-  it('an admin changes all channels of a tag, and tags others', { timeout: 90_000 }, async () => {
+  it('an admin changes all channels of a tag, and tags others', async () => {
     const tag = `tag-${language}`
     const add = (name: string, more = {}) => addChannel(stage.server, { url: stage.upstream.url, models: model, name, ...more })
     const [one, two] = [await add(`${tag}-1`, { tag, priority: 3 }), await add(`${tag}-2`, { tag })]
@@ -279,7 +279,7 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
     expect(problems).toEqual([])
   })
 
-  it('an admin overrides a parameter, and it reaches the upstream', { timeout: 90_000 }, async () => {
+  it('an admin overrides a parameter, and it reaches the upstream', async () => {
     const name = `override-${language}`
     const id = await addChannel(stage.server, { url: stage.upstream.url, models: model, name })
     const { page, problems } = await stage.open('root', { language, width: 390, height: 844 })
@@ -316,7 +316,7 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
     expect(problems).toEqual([])
   })
 
-  it("an admin tests all channels, and applies the upstream's new models", { timeout: 90_000 }, async () => {
+  it("an admin tests all channels, and applies the upstream's new models", async () => {
     const name = `models-${language}`
     const models = [model, 'old-model']
     const upstream = await startFakeUpstream({ models })
@@ -376,7 +376,7 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
     await upstream.stop()
   })
 
-  it('an admin sees the endpoints found missing at an upstream, and sets others', { timeout: 60_000 }, async () => {
+  it('an admin sees the endpoints found missing at an upstream, and sets others', async () => {
     const name = `lacking-${language}`
     const id = await addChannel(stage.server, { url: stage.upstream.url, models: model, name })
     const since = Math.floor(Date.now() / 1000) - 60
@@ -406,7 +406,7 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
     expect(problems).toEqual([])
   })
 
-  it('an invalid setting opens its panel, and is not sent', { timeout: 60_000 }, async () => {
+  it('an invalid setting opens its panel, and is not sent', async () => {
     const name = `faults-${language}`
     const id = await addChannel(stage.server, { url: stage.upstream.url, models: model, name })
     const { page } = await stage.open('root', { language })
@@ -425,9 +425,7 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
     expect(JSON.parse((await channelOf(id)).setting)).toEqual({ max_concurrency: 4, other: 1 })
   })
 
-  it('a form opened by its own address is shown alone, and the list is loaded when it closes', {
-    timeout: 60_000,
-  }, async () => {
+  it('a form opened by its own address is shown alone, and the list is loaded when it closes', async () => {
     const name = `alone-${language}`
     const id = await addChannel(stage.server, { url: stage.upstream.url, models: model, name })
     const { page } = await stage.open('root', { language })
@@ -448,9 +446,7 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
   })
 })
 
-it('a new channel is saved and tested in one step, with the models that its upstream lists, and its row is on top', {
-  timeout: 60_000,
-}, async () => {
+it('a new channel is saved and tested in one step, with the models that its upstream lists, and its row is on top', async () => {
   const { server, upstream } = stage
   for (const name of ['old-1', 'old-2']) await addChannel(server, { url: upstream.url, models: model, name, priority: 9 })
   const { page, problems } = await stage.open('root', { language: 'en' })

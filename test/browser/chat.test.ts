@@ -39,39 +39,35 @@ it.each(
     { language: 'zh', scheme: 'light' },
     { language: 'en', scheme: 'dark' },
   ] as const),
-)(
-  'in $language a chat page stands in a frame with the first enabled token',
-  { timeout: 90_000 },
-  async ({ language, scheme }) => {
-    const { page, problems } = await stage.open('root', { language, scheme })
-    await serveChatPages(page)
-    const say = words[language]
-    const names = ['NextChat', 'Lobe Chat', 'AI as Workspace', 'OpenCat', 'the first']
-    await go(page, '/')
-    await page.getByRole('button', { name: say.chat, exact: true }).click()
-    await page.getByRole('link', { name: 'NextChat' }).click()
-    await page.waitForURL('**/chat/0')
-    const shown = await page.frameLocator('iframe').locator('pre').textContent()
-    expect(shown).toBe(`https://app.nextchat.dev/#/?settings={"key":"${key}","url":"${new URL(page.url()).origin}"}`)
-    const rights = (await page.locator('iframe').getAttribute('sandbox')) ?? ''
-    expect(rights).toContain('allow-scripts')
-    expect(rights).not.toContain('allow-top-navigation')
-    await page.getByText(say.uses).waitFor()
-    await expectFit(page, language, names)
+)('in $language a chat page stands in a frame with the first enabled token', async ({ language, scheme }) => {
+  const { page, problems } = await stage.open('root', { language, scheme })
+  await serveChatPages(page)
+  const say = words[language]
+  const names = ['NextChat', 'Lobe Chat', 'AI as Workspace', 'OpenCat', 'the first']
+  await go(page, '/')
+  await page.getByRole('button', { name: say.chat, exact: true }).click()
+  await page.getByRole('link', { name: 'NextChat' }).click()
+  await page.waitForURL('**/chat/0')
+  const shown = await page.frameLocator('iframe').locator('pre').textContent()
+  expect(shown).toBe(`https://app.nextchat.dev/#/?settings={"key":"${key}","url":"${new URL(page.url()).origin}"}`)
+  const rights = (await page.locator('iframe').getAttribute('sandbox')) ?? ''
+  expect(rights).toContain('allow-scripts')
+  expect(rights).not.toContain('allow-top-navigation')
+  await page.getByText(say.uses).waitFor()
+  await expectFit(page, language, names)
 
-    // The fourth is a program, not a page.
-    await page.getByRole('link', { name: 'AMA' }).click()
-    await page.getByRole('button', { name: say.program }).waitFor()
-    expect(await page.locator('iframe').count()).toBe(0)
-    await go(page, '/chat/99')
-    await page.getByText(say.broken).waitFor()
-    await expectFit(page, language, names)
-    await page.goto('/chat2link')
-    await page.waitForURL(/^https:\/\/app\.nextchat\.dev\//)
-    expect(decodeURIComponent(page.url())).toContain(`"key":"${key}"`)
-    expect(problems).toEqual([])
-  },
-)
+  // The fourth is a program, not a page.
+  await page.getByRole('link', { name: 'AMA' }).click()
+  await page.getByRole('button', { name: say.program }).waitFor()
+  expect(await page.locator('iframe').count()).toBe(0)
+  await go(page, '/chat/99')
+  await page.getByText(say.broken).waitFor()
+  await expectFit(page, language, names)
+  await page.goto('/chat2link')
+  await page.waitForURL(/^https:\/\/app\.nextchat\.dev\//)
+  expect(decodeURIComponent(page.url())).toContain(`"key":"${key}"`)
+  expect(problems).toEqual([])
+})
 
 it('without an enabled token it warns, and leads to the tokens', async () => {
   for (const [who, end] of [
@@ -112,9 +108,7 @@ it('a chat page is added as a row that shows its target, at the position of the 
   expect(problems).toEqual([])
 })
 
-it('without a link it names the admin to ask, and with the single link of older settings it needs no list', {
-  timeout: 90_000,
-}, async () => {
+it('without a link it names the admin to ask, and with the single link of older settings it needs no list', async () => {
   const { call } = stage.server
   const { page } = await stage.open('root', { language: 'en' })
   await serveChatPages(page)

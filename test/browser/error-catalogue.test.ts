@@ -462,7 +462,7 @@ describe('every message of the catalogue', () => {
   })
 
   // Each in one language, by turns; the heavy run has both.
-  it.each(languages)('is shown in %s when it is provoked', { timeout: 180_000 }, async (language) => {
+  it.each(languages)('is shown in %s when it is provoked', async (language) => {
     const pages = new Map<Who, Page>()
     const missing: string[] = []
     for (const [nth, entry] of here.entries()) {

@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => stage.stop())
 
 describe.each(looks(variants))('in $language, $scheme, $width wide', ({ language, scheme, width }) => {
-  it('a root adds a channel, makes a token, chats, and finds every charge in the log', { timeout: 90_000 }, async () => {
+  it('a root adds a channel, makes a token, chats, and finds every charge in the log', async () => {
     const { page, problems } = await stage.open('nobody', { language, scheme, width, height: width === 390 ? 844 : 900 })
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     const visit: Visit = {

@@ -5,7 +5,7 @@ import { periodAt, totpCode } from '../../src/server/lib/totp.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { launchBrowser, openPage, type PageSettings, unoptimized } from '../helpers/browser.ts'
 import { type IdentityProviders, startIdentityProviders, telegramData } from '../helpers/identity-providers.ts'
-import { expectFit, go, logIn, readMessage, settled } from './stage.ts'
+import { expectFit, go, logIn, readMessage, settled, stepMs } from './stage.ts'
 
 let server: TestServer
 let browser: Browser
@@ -49,7 +49,7 @@ afterAll(async () => {
 
 async function open(settings: PageSettings): Promise<{ page: Page; problems: string[] }> {
   const { page, problems, close } = await openPage(browser, { baseUrl: home, ...settings })
-  page.setDefaultTimeout(30_000)
+  page.setDefaultTimeout(stepMs)
   onTestFinished(close)
   return { page, problems }
 }
@@ -85,7 +85,7 @@ it('a second factor is set up with a QR code and asked for at the next login', a
   await button(next.page, 'Verify and log in').click()
   await next.page.waitForURL('**/token')
   expect([...problems, ...next.problems]).toEqual([])
-}, 90_000)
+})
 
 it('a passkey is added, logs in without a password, and authenticates before it is removed', async () => {
   const { page, problems } = await open({ language: 'en' })
@@ -128,7 +128,7 @@ it('a passkey is added, logs in without a password, and authenticates before it 
   await readMessage(page, 'en', 'Passkey deleted')
   await card.getByText('No passkeys yet').waitFor()
   expect(problems).toEqual([])
-}, 90_000)
+})
 
 it('an external identity logs in by a popup window, is shown as bound, and is the last login method', async () => {
   peers.visitor = { id: 583231, login: 'octocat', name: 'Octo Cat' }
@@ -154,7 +154,7 @@ it('an external identity logs in by a popup window, is shown as bound, and is th
   await page.getByRole('dialog').getByRole('button', { name: '解绑' }).click()
   await readMessage(page, 'zh', '这是你最后的登录方式')
   expect(problems).toEqual([])
-}, 90_000)
+})
 
 /** Replaces the widget's script: a button that redirects with data signed like Telegram's, as the real one does. */
 async function fakeTelegram(page: Page): Promise<void> {
@@ -202,4 +202,4 @@ it('Telegram is bound and logs in by its own button, and its data is removed fro
   await page.waitForURL('**/login')
   expect(page.url()).not.toContain('hash=')
   expect(problems).toEqual([])
-}, 90_000)
+})

@@ -253,7 +253,7 @@ it('site costs are summed, and link to their requests in the log', async () => {
   expect(problems).toEqual([])
 })
 
-it('a setting found by the palette is scrolled to and highlighted, in any tab', { timeout: 90_000 }, async () => {
+it('a setting found by the palette is scrolled to and highlighted, in any tab', async () => {
   const { page, problems } = await stage.open('root', { language: 'en' })
   await go(page, '/setting')
   for (const { typed, label, tab } of [

@@ -49,7 +49,6 @@ const writingGets = lines.flatMap(([line, { writes }]) => (writes ? [parseLine(l
 
 /** Windows cost a page each: calls that require a login are left to the heavy run. */
 const opened = everyLook ? writingGets : writingGets.filter((path) => open.includes(path))
-const patience = { timeout: 30_000 }
 
 /** Many calls would accept it from our own pages. */
 const anything = {
@@ -144,13 +143,13 @@ describe.each(attackers)('beside a console at %s, a page at %s', (victim, attack
 
     await tab.evaluate(postEverything, { target, posts, encoded: sentInEveryForm, forms: formPosts, body: anything })
     const sent = posts.length * 2 + sentInEveryForm.length * 2 + formPosts.length * 3
-    await expect.poll(() => ended(/^POST/).length, patience).toBe(sent)
+    await expect.poll(() => ended(/^POST/).length).toBe(sent)
     expect(await tab.evaluate(askFirst, { target, asked: preflighted, body: anything })).toEqual([])
     await tab.evaluate(loadEverything, { target, gets: writingGets.map((path) => path + query) })
     const known = context.pages()
     await tab.evaluate(openEverything, { target, gets: opened.map((path) => path + query) })
     const windows = () => ended(/^GET document$/)
-    await expect.poll(windows, patience).toHaveLength(opened.length)
+    await expect.poll(windows).toHaveLength(opened.length)
     expect(windows().filter(({ status }) => status < 400)).toEqual([])
     for (const window of context.pages()) if (!known.includes(window)) await window.close()
     expect([await everything(), await cookiesOf(context)]).toEqual(before)
@@ -158,7 +157,7 @@ describe.each(attackers)('beside a console at %s, a page at %s', (victim, attack
     // A page of ours does sign out by one of them: it is no accident of this test that nothing has changed.
     await page.evaluate(() => fetch('/api/user/logout', { headers: { 'New-Api-User': '1' } }))
     expect(await cookiesOf(context)).toEqual([])
-  }, 90_000)
+  })
 
   it('[T044] cannot sign a visitor in as another user', async () => {
     const { context } = await visitor(victim, 'nobody')
@@ -169,7 +168,7 @@ describe.each(attackers)('beside a console at %s, a page at %s', (victim, attack
     const given = { target, body: { username: 'user', password: userPassword } }
     const login = ['/api/user/login']
     await tab.evaluate(postEverything, { ...given, posts: login, encoded: login, forms: login })
-    await expect.poll(() => ended(/^POST/).length, patience).toBe(7)
+    await expect.poll(() => ended(/^POST/).length).toBe(7)
     expect(await tab.evaluate(askFirst, { ...given, asked: [['POST', '/api/user/login']] })).toEqual([])
     expect([(await everything()).sessions, await cookiesOf(context)]).toEqual([sessions, []])
   })
@@ -208,7 +207,7 @@ describe.each(attackers)('beside a console at %s, a page at %s', (victim, attack
       },
       framed.map((path) => target + path),
     )
-    await expect.poll(() => ended(/^GET document$/), patience).toHaveLength(framed.length)
+    await expect.poll(() => ended(/^GET document$/)).toHaveLength(framed.length)
     await expect
       .poll(() =>
         tab

@@ -40,67 +40,63 @@ it.each(
     { language: 'zh', scheme: 'light' },
     { language: 'en', scheme: 'dark' },
   ] as const),
-)(
-  'in $language models answer side by side, each with its own thoughts, pictures, error and cost',
-  { timeout: 90_000 },
-  async (look) => {
-    const { page, problems } = await stage.open('root', look)
-    const say = words[look.language]
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-    await go(page, '/playground')
-    await choose(page, say.model, thinker)
-    await page.getByRole('button', { name: say.compare }).click()
-    await choose(page, `${say.model} 2`, failing)
+)('in $language models answer side by side, each with its own thoughts, pictures, error and cost', async (look) => {
+  const { page, problems } = await stage.open('root', look)
+  const say = words[look.language]
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await go(page, '/playground')
+  await choose(page, say.model, thinker)
+  await page.getByRole('button', { name: say.compare }).click()
+  await choose(page, `${say.model} 2`, failing)
 
-    // A picture is pasted, another one chosen.
-    const input = page.getByRole('textbox', { name: say.input })
-    await page.locator('input[type=file]').setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.from(png) })
-    await page.getByRole('list', { name: say.pictures }).locator('img').waitFor()
-    await input.fill('what is it?')
-    await page.keyboard.press('Shift+Enter')
-    await page.keyboard.type('really')
-    await page.keyboard.press('Enter')
+  // A picture is pasted, another one chosen.
+  const input = page.getByRole('textbox', { name: say.input })
+  await page.locator('input[type=file]').setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.from(png) })
+  await page.getByRole('list', { name: say.pictures }).locator('img').waitFor()
+  await input.fill('what is it?')
+  await page.keyboard.press('Shift+Enter')
+  await page.keyboard.type('really')
+  await page.keyboard.press('Enter')
 
-    const thought = page.getByRole('article', { name: thinker, exact: true })
-    const failed = page.getByRole('article', { name: failing, exact: true })
-    await failed.getByText('no such thing').waitFor()
-    await thought.getByText('42', { exact: true }).waitFor()
-    expect(await thought.locator('details').evaluate((details: HTMLDetailsElement) => details.open)).toBe(false)
-    await thought.locator('img').waitFor()
-    await thought.getByText(say.cost).waitFor()
-    await thought.getByText(say.tokens).waitFor()
-    const sent = stage.upstream.journal.find(({ model }) => model === thinker)?.json
-    expect(sent.messages.at(-1).content).toMatchObject([
-      { type: 'text', text: 'what is it?\nreally' },
-      { type: 'image_url', image_url: { url: expect.stringContaining('data:image/png;base64,') } },
-    ])
-    await expectFit(page, look.language, ['what is it?', 'really', 'no such thing', 'first I think'])
-    const [left, right] = [await thought.boundingBox(), await failed.boundingBox()]
-    expect(left?.y).toBe(right?.y)
+  const thought = page.getByRole('article', { name: thinker, exact: true })
+  const failed = page.getByRole('article', { name: failing, exact: true })
+  await failed.getByText('no such thing').waitFor()
+  await thought.getByText('42', { exact: true }).waitFor()
+  expect(await thought.locator('details').evaluate((details: HTMLDetailsElement) => details.open)).toBe(false)
+  await thought.locator('img').waitFor()
+  await thought.getByText(say.cost).waitFor()
+  await thought.getByText(say.tokens).waitFor()
+  const sent = stage.upstream.journal.find(({ model }) => model === thinker)?.json
+  expect(sent.messages.at(-1).content).toMatchObject([
+    { type: 'text', text: 'what is it?\nreally' },
+    { type: 'image_url', image_url: { url: expect.stringContaining('data:image/png;base64,') } },
+  ])
+  await expectFit(page, look.language, ['what is it?', 'really', 'no such thing', 'first I think'])
+  const [left, right] = [await thought.boundingBox(), await failed.boundingBox()]
+  expect(left?.y).toBe(right?.y)
 
-    await page.getByRole('button', { name: say.code }).click()
-    const code = page.getByRole('dialog', { name: say.codeTitle })
-    await code.getByText('Anthropic Python', { exact: true }).click()
-    await code.getByText('client.messages.stream(').waitFor()
-    await expectFit(page, look.language, ['what is it?', 'really', 'no such thing', 'first I think'])
-    await page.keyboard.press('Escape')
-    await code.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: say.code }).click()
+  const code = page.getByRole('dialog', { name: say.codeTitle })
+  await code.getByText('Anthropic Python', { exact: true }).click()
+  await code.getByText('client.messages.stream(').waitFor()
+  await expectFit(page, look.language, ['what is it?', 'really', 'no such thing', 'first I think'])
+  await page.keyboard.press('Escape')
+  await code.waitFor({ state: 'detached' })
 
-    // Another question replaces the first.
-    await page.getByRole('button', { name: say.edit }).click()
-    await expect.poll(() => input.inputValue()).toBe('what is it?\nreally')
-    await input.fill('and now?')
-    await page.keyboard.press('Enter')
-    await page.getByText('and now?').waitFor()
-    expect(await page.getByText('what is it?').count()).toBe(0)
-    await thought.getByRole('button', { name: say.retry }).click()
-    await thought.getByText(say.cost).waitFor()
-    expect(await page.getByRole('article').count()).toBe(2)
-    expect(problems.filter((problem) => !problem.includes('status of 400'))).toEqual([])
-  },
-)
+  // Another question replaces the first.
+  await page.getByRole('button', { name: say.edit }).click()
+  await expect.poll(() => input.inputValue()).toBe('what is it?\nreally')
+  await input.fill('and now?')
+  await page.keyboard.press('Enter')
+  await page.getByText('and now?').waitFor()
+  expect(await page.getByText('what is it?').count()).toBe(0)
+  await thought.getByRole('button', { name: say.retry }).click()
+  await thought.getByText(say.cost).waitFor()
+  expect(await page.getByRole('article').count()).toBe(2)
+  expect(problems.filter((problem) => !problem.includes('status of 400'))).toEqual([])
+})
 
-it('an answer runs no scripts and loads no external content automatically', { timeout: 90_000 }, async () => {
+it('an answer runs no scripts and loads no external content automatically', async () => {
   const { page } = await stage.open('root', { language: 'en' })
   const reached: string[] = []
   await page.route('https://canary.test/**', (route) => {
@@ -136,7 +132,7 @@ function holdConversations(): Promise<void> {
   })
 }
 
-describe('conversations', { timeout: 90_000 }, () => {
+describe('conversations', () => {
   it('are kept in this browser, named, found again, and deleted', async () => {
     const { page, problems } = await stage.open('root', { language: 'en' })
     await go(page, '/playground')

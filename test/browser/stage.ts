@@ -10,6 +10,8 @@ import { type FakeUpstream, startFakeUpstream } from '../helpers/upstream.ts'
 import { strayWords } from './words.ts'
 
 export type Language = NonNullable<PageSettings['language']>
+/** How long a page may take for one step: as long as on a machine that does much else. */
+export const stepMs = 60_000
 /** The heavy run repeats journeys in every language, theme and width; the ordinary run in the most different ones. */
 export const everyLook = process.env.EVERY_LOOK === '1'
 /** The looks of a journey: all in the heavy run, the first in the ordinary one. Files begin with different ones. */
@@ -61,7 +63,7 @@ export async function openStage({ flags = [] }: { flags?: readonly string[] } = 
     upstream,
     async open(who, settings = {}) {
       const { page, problems, close } = await openPage(browser, { baseUrl: server.url, storage: storages[who], ...settings })
-      page.setDefaultTimeout(30_000)
+      page.setDefaultTimeout(stepMs)
       onTestFinished(close)
       return { page, problems }
     },
@@ -130,12 +132,20 @@ export async function logIn(
 export async function settled(page: Page): Promise<void> {
   await page.locator('main :is(h1, p)').first().waitFor()
   // A button behind a dialog may wait for its answer.
-  await page.waitForFunction(() => {
-    const asking = [...document.querySelectorAll('.mantine-Modal-content')].at(-1) ?? document
-    return !document.querySelector('.mantine-Skeleton-root') && !asking.querySelector('[data-loading]')
-  })
-  // A dialog takes its name from its title one frame after it has opened.
-  await page.waitForFunction(() => !document.querySelector('[role=dialog]:not([aria-labelledby], [aria-label])'))
+  await page.waitForFunction(
+    () => {
+      const asking = [...document.querySelectorAll('.mantine-Modal-content')].at(-1) ?? document
+      return (
+        !document.querySelector('.mantine-Skeleton-root') &&
+        !asking.querySelector('[data-loading]') &&
+        // A dialog takes its name from its title one frame after it has opened.
+        !document.querySelector('[role=dialog]:not([aria-labelledby], [aria-label])')
+      )
+    },
+    undefined,
+    // To look in every frame would make the page draw every frame.
+    { polling: 50 },
+  )
 }
 
 /** Waits until this element has the focus, which returns to it when a dialog or menu is closed. */

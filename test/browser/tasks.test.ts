@@ -90,7 +90,6 @@ it.each(
   ] as const),
 )(
   'in $language drawings are seen with progress, picture and reason, and filtered by the address',
-  { timeout: 90_000 },
   async ({ language, scheme }) => {
     const { page, problems } = await stage.open('root', { language, scheme })
     const say = words[language]

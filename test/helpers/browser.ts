@@ -18,8 +18,8 @@ const flags = [
   '--disable-sync',
   '--font-render-hinting=none',
 ]
-/** For pages that are left after seconds: optimizing their scripts takes more time than it saves. */
-export const unoptimized = '--js-flags=--no-opt --no-maglev'
+/** For pages that are left after seconds: optimizing their scripts takes more time than it saves, and collecting their garbage often too. */
+export const unoptimized = '--js-flags=--no-opt --no-maglev --min-semi-space-size=16'
 const installed = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
 /** Starts a headless Chromium: the one from npm, which includes its libraries and a font, otherwise one of the system. */

@@ -436,7 +436,7 @@ describe('bodies', () => {
       expect([name, answer.status]).toEqual([name, status])
     }
     expect((await ask(chat())).status).toBe(200)
-  }, 60_000)
+  })
 })
 
 describe('connections', () => {

@@ -26,7 +26,7 @@ anyDatabase('a hold covers what a request can cost', (_fresh, kind) => {
     const exceptions = Object.entries(table).filter(([, ratio]) => typeof ratio !== 'number' || ratio > 1)
     expect(exceptions).toEqual([])
     await requireBalancedBooks(server)
-  }, 180_000)
+  })
 })
 
 eachDatabase('a hold', (_fresh, kind) => {
@@ -39,5 +39,5 @@ eachDatabase('a hold', (_fresh, kind) => {
       expect(left, shape.name).toBeGreaterThanOrEqual(shape.isUnbounded ? -dearest : 0)
     }
     await requireBalancedBooks(server)
-  }, 180_000)
+  })
 })

@@ -568,7 +568,7 @@ describe('the way an upstream answers', () => {
       await settledCharges(server)
       await requireBalancedBooks(server)
     }
-  }, 60_000)
+  })
 
   it('an account without credit and a redirect let the next channel try, and are no saturation', async () => {
     const upstream = await upstreamOfTest()

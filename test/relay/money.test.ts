@@ -74,7 +74,7 @@ eachDatabase('money under load and death', (fresh, kind) => {
     expect(new Set(charges).size).toBe(charges.length)
     await requireBalancedBooks(server)
     expect((await (await ask(server.url, `sk-${token.key}`, {})).json()).choices).toHaveLength(1)
-  }, 120_000)
+  })
 
   it('SIGTERM lets running streams end, settles them and exits with 0', async () => {
     const upstream = await upstreamOfTest()

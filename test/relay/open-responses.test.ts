@@ -53,7 +53,7 @@ eachDatabase('responses in the background, when a process dies', (fresh, kind) =
     expect(await settledCharges(server)).toHaveLength(4)
     expect(await openRows(server)).toBe(0)
     await requireBalancedBooks(server)
-  }, 60_000)
+  })
 })
 
 eachDatabase('responses in the background, while the database takes nothing', (_fresh, kind) => {

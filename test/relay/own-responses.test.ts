@@ -334,7 +334,7 @@ anyDatabase('responses of channels that keep none', (fresh, kind) => {
     expect(stream.trimEnd().split('\n\n').at(-1)).toMatch(/^event: response\.failed/)
     expect((await settledCharges(server)).length).toBeLessThanOrEqual(1)
     await requireBalancedBooks(server)
-  }, 60_000)
+  })
 })
 
 it('several nodes share one background response: its stream, its state and its cancellation', async () => {

@@ -190,7 +190,7 @@ describeTasks('tasks', (suite) => {
       }
     }
     expect(peer.asked.length).toBe(asked)
-  }, 60_000)
+  })
 
   it('lists have the form of compatible consoles, filtered, in pages, and without members for admins', async () => {
     const { server, ask, drawingChannel, clock } = suite.stage

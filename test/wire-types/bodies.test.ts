@@ -168,5 +168,5 @@ describe('calls that are not conversations', () => {
     const { key } = await addToken(server)
     const told = await everyAnswer(server, key)
     expect(await faultsOf({ errors: everyError(), conversions: everyConversion(), answers: told })).toEqual([])
-  }, 120_000)
+  })
 })

@@ -61,7 +61,7 @@ describe('a COMMIT without an answer on PostgreSQL', () => {
     expect(await quota()).toBe(500_000)
     expect(await outcome(async () => void (await redeem()))).toBe('redemption_used')
     expect(await reconcile(core)).toEqual([])
-  }, 60_000)
+  })
 
   it('is not mistaken for a refusal: a code that was taken back meanwhile is invalid', async () => {
     const { proxy, core, redeem } = await stage()

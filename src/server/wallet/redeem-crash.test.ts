@@ -22,4 +22,4 @@ it('[T166] [T174] a process that is killed before the commit has credited nothin
   expect(await redeem('after commit')).toEqual([undefined, 500])
   expect(await redeem()).toEqual([{ redemption_used: 1 }, 500])
   expect(await reconcile(node.core)).toEqual([])
-}, 120_000)
+})
