@@ -284,12 +284,13 @@ it('Enter in the palette waits for the rows that are being looked up', async () 
   const { page, problems } = await stage.open('root', { language: 'en' })
   await go(page, '/token')
   let answer = () => {}
+  const isAllowed = new Promise<void>((resolve) => {
+    answer = resolve
+  })
   const isAsked = new Promise<void>((asked) => {
     void page.route(/\/api\/channel\/search/, async (route) => {
       asked()
-      await new Promise<void>((resolve) => {
-        answer = resolve
-      })
+      await isAllowed
       await route.continue()
     })
   })
