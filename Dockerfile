@@ -17,7 +17,7 @@ COPY --from=build /app/dist ./dist
 # The server starts no other program: what installs packages is of use to an intruder alone.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn* /opt/yarn* \
   && mkdir /data && chown node:node /data \
-  && ln -s /app/dist/server/commands/sluice.js /usr/local/bin/sluice && chmod +x /app/dist/server/commands/sluice.js
+  && ln -s /app/dist/server/sluice.js /usr/local/bin/sluice && chmod +x /app/dist/server/sluice.js
 USER node
 VOLUME /data
 EXPOSE 3000

@@ -1,8 +1,8 @@
 import { defineConfig } from 'vite'
 
 /**
- * One file for what starts with the server, made of the built modules and the packages they use: hundreds of small files take Node twice
- * as long to start, and memory for each. Parts that are loaded when they are first needed stay files of their own.
+ * Few files for what starts with the server and with its command line, made of the built modules and the packages they use: hundreds of
+ * small ones take Node twice as long to start, and memory for each. Parts that are loaded when they are first needed stay files of their own.
  */
 export default defineConfig({
   publicDir: false,
@@ -14,7 +14,7 @@ export default defineConfig({
     emptyOutDir: false,
     minify: false,
     rolldownOptions: {
-      input: { main: 'dist/server/start.js' },
+      input: { main: 'dist/server/start.js', sluice: 'dist/server/commands/sluice.js' },
       output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
     },
   },

@@ -1,5 +1,5 @@
-// `npm run build`: compiles dist/contract and dist/server with TypeScript, with dist/server/main.js as a bundle of them and of their
-// packages; builds dist/web with Vite, with compressed copies of its files; and collects the licences. The exported function builds only
+// `npm run build`: compiles dist/contract and dist/server with TypeScript, with dist/server/main.js and sluice.js as bundles of them and of
+// their packages; builds dist/web with Vite, with compressed copies of its files; and collects the licences. The exported function builds only
 // the parts that changed since the last build, by a hash over the sources.
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'

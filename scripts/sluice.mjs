@@ -10,4 +10,4 @@ await installWhenNeeded()
 await buildWhenStale({ only: ['server'] })
 console.log = print
 
-await import('../dist/server/commands/sluice.js')
+await import('../dist/server/sluice.js')

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-export const sluiceProgram = fileURLToPath(new URL('../../dist/server/commands/sluice.js', import.meta.url))
+export const sluiceProgram = fileURLToPath(new URL('../../dist/server/sluice.js', import.meta.url))
 
 export interface Ran {
   readonly code: number
