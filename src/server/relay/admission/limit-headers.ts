@@ -53,7 +53,7 @@ function headersOf(dialect: Dialect, { kind, use, nowMs }: Family): Header[] {
 
 /** Rounded down to a millionth. */
 function dollars(amount: number): string {
-  return (Math.floor(amount * 1e6 + 1e-6) / 1e6).toFixed(6).replace(/\.?0+$/, '')
+  return String(Math.floor(amount * 1e6 + 1e-6) / 1e6)
 }
 
 function tightestLimit(
