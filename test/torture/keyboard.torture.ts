@@ -242,8 +242,9 @@ it.each(['keyboard', 'mouse'] as const)(
     expect(await bill.last().textContent()).toBe(charged?.quota.toLocaleString('en-US'))
     await page
       .getByRole('listitem')
-      .filter({ hasText: `Channel ${busy}` })
+      .filter({ hasText: `Busy ${hand}` })
       .getByText('429', { exact: true })
+      .first()
       .waitFor()
 
     await press(page, row.getByRole('button', { name: 'root', exact: true }))
@@ -253,7 +254,7 @@ it.each(['keyboard', 'mouse'] as const)(
     await card.waitFor({ state: 'detached' })
     await hasFocus(row.getByRole('button', { name: 'root', exact: true }))
 
-    await press(page, page.getByRole('link', { name: `Channel ${busy}` }))
+    await press(page, page.getByRole('listitem').getByRole('link', { name: `Busy ${hand}` }))
     await page.waitForURL(`**/channel/edit/${busy}`)
     await expect
       .poll(() => page.getByRole('dialog').getByRole('textbox', { name: 'Name', exact: true }).inputValue())
