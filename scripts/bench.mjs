@@ -3,7 +3,7 @@
 //   --works json,open  some of the works        --targets nginx,sqlite       some of direct, nginx, sqlite, postgres, workers, before
 //   --before FOLDER    a built checkout of another version, measured on SQLite beside this one: the target `before`
 //   --profile          a CPU profile of Sluice on SQLite in ./bench-profile
-//   --heap             instead: the bytes that Sluice on SQLite allocates for each request of the works, and by which functions
+//   --heap             instead: the bytes that Sluice on SQLite, and `before`, allocate for each request of the works, and by which functions
 //   --write            writes the tables into docs/performance.md
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpus, release, tmpdir } from 'node:os'
@@ -63,18 +63,21 @@ try {
 /** The profile slows the server down, so that nothing else is measured in the same run. */
 async function showHeap(provider, load) {
   const upstream = await kept(startUpstream(provider, place.rest))
-  const { port, ...start } = await inspectable()
   const models = allWorks.map(modelOf)
-  const settings = { name: 'heap', database: 'sqlite', upstreamPort: upstream.port, place, models, tokens, ...start }
-  const target = await kept(startSluice(folder, settings))
-  await warmUp(target, load)
-  for (const work of works) {
-    const run = () => measure({ folder, load, prefix: place.rest, target, work, seconds })
-    const { all, own, greatest } = await allocatedBy(port, async () => (await run()).requests)
-    console.log(
-      `\n${work.title}: ${kilobytes(all)} KB allocated for each request, ${kilobytes(own)} KB of them by functions of Sluice`,
-    )
-    for (const { name, bytes } of greatest) console.log(`${kilobytes(bytes).padStart(8)} KB  ${name}`)
+  const settings = { database: 'sqlite', upstreamPort: upstream.port, place, models, tokens }
+  const checkouts = [{ name: 'Sluice' }, ...(given.before ? [{ name: 'before', checkout: resolve(given.before) }] : [])]
+  for (const { name, ...checkout } of checkouts) {
+    const { port, ...start } = await inspectable()
+    const target = await kept(startSluice(folder, { name, ...settings, ...checkout, ...start }))
+    await warmUp(target, load)
+    for (const work of works) {
+      const run = () => measure({ folder, load, prefix: place.rest, target, work, seconds })
+      const { all, own, greatest } = await allocatedBy(port, async () => (await run()).requests)
+      console.log(
+        `\n${name}, ${work.title}: ${kilobytes(all)} KB allocated for each request, ${kilobytes(own)} KB of them by its own functions`,
+      )
+      for (const { name: of, bytes } of greatest) console.log(`${kilobytes(bytes).padStart(8)} KB  ${of}`)
+    }
   }
 }
 
