@@ -128,6 +128,7 @@ describe('a reply', () => {
     ['a size of too many digits', `${line}Transfer-Encoding: chunked\r\n\r\n0000000000002\r\nhi\r\n0\r\n\r\n`],
     ['a line break in an extension', `${line}Transfer-Encoding: chunked\r\n\r\n2;a\nb\r\nhi\r\n0\r\n\r\n`],
     ['extensions without an end', `${line}Transfer-Encoding: chunked\r\n\r\n${'1;aaaaaaaaaaaaaaa\r\nx\r\n'.repeat(1100)}`],
+    ['a length that is none, before no body', 'HTTP/1.1 204 No Content\r\nContent-Length: -1\r\n\r\n'],
     ['a malformed trailer', `${line}Transfer-Encoding: chunked\r\n\r\n0\r\nA b\r\n\r\n`],
     ['a length behind its chunks', `${line}Transfer-Encoding: chunked\r\n\r\n0\r\nContent-Length: 9\r\n\r\n`],
     ['a protocol that nobody asked for', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n'],

@@ -162,7 +162,7 @@ export class ReplyParser {
 
     if (status === 204 || status === 304) {
       // It has no body, whatever it announces; the bytes behind it must not be read as the next reply.
-      if (coding !== undefined || (length !== undefined && length !== '0')) this.#keepsAlive = false
+      if (coding !== undefined || (length !== undefined && readLength(length) > 0)) this.#keepsAlive = false
       this.#state = 'done'
     } else if (coding !== undefined) this.#frameCoded(coding, isNew)
     else if (length !== undefined) {
