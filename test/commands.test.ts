@@ -108,7 +108,8 @@ eachDatabase('the command line', (_fresh, kind) => {
       const call = (at: TestServer) => ask(at, `sk-${key}`, chat())
       for (let count = 0; count < 3; count++) expect((await call(server)).status).toBe(200)
 
-      const file = join(mkdtempSync(join(tmpdir(), 'sluice-')), 'backup.db')
+      // In a folder that does not exist yet, as the guide names one.
+      const file = join(mkdtempSync(join(tmpdir(), 'sluice-')), 'backup', 'backup.db')
       let isOver = false
       const load = (async () => {
         let calls = 3

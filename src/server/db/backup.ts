@@ -1,4 +1,5 @@
-import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { sql } from 'kysely'
 import { migrate, requireCurrentSchema } from './migrate.ts'
 import { type Database, openSqliteDatabase, type Queries } from './open.ts'
@@ -21,13 +22,14 @@ const parametersMax = 20_000
 export type OnProgress = (text: string) => void
 
 /**
- * Writes a backup of one consistent state, also while servers write. The file appears when it is complete and verified against the
+ * Writes a backup of one consistent state, also while servers write, in a folder that is made if needed. The file appears when it is complete and verified against the
  * data read. Throws when it exists, and when the database belongs to another version of the program.
  */
 export async function writeBackup(database: Database, file: string, onProgress: OnProgress = () => {}): Promise<Copied> {
   if (existsSync(file)) throw new Error(`${file} exists: a backup overwrites nothing`)
   await requireCurrentSchema(database)
   const partial = `${file}.partial`
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   removeFile(partial)
   const target = openSqliteDatabase(partial)
   try {
