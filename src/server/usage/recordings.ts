@@ -4,8 +4,8 @@ import type { CallerSide, OwnRecordedCall, RecordedCall, UpstreamExchange } from
 import { isDatabaseFailure } from '../db/open.ts'
 import { withDatabaseTimeout } from '../db/with-timeout.ts'
 import { seconds } from '../lib/clock.ts'
+import { ExcessCleanup, reducedTo } from '../lib/excess-cleanup.ts'
 import { fail } from '../lib/failure.ts'
-import { background } from '../lib/logger.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { RecordingRules } from './recording-rules.ts'
@@ -33,9 +33,6 @@ const memoryBytes = 64 * 1024 * 1024
 const triesMax = 3
 const retryMs = 2_000
 const daySeconds = 86_400
-/** A cleanup reduces the stored recordings to this share of their limit, so that several nodes may add to them before the next one. */
-const trimmedTo = 0.9
-const trimmedEvery = 0.01
 const removedAtOnce = 100
 
 const [pack, unpack] = [promisify(gzip), promisify(gunzip)]
@@ -51,12 +48,17 @@ export class Recordings {
   #writing: Promise<void> | undefined
   #minute = 0
   #ofMinute = 0
-  #writtenBytes = 0
-  #trimming: Promise<void> = Promise.resolve()
+  readonly #cleanup: ExcessCleanup
   #isClosed = false
 
   constructor(core: Core) {
     this.#core = core
+    this.#cleanup = new ExcessCleanup({
+      title: 'delete the oldest recordings',
+      logger: core.logger,
+      bytesMax: () => this.#bytesMax,
+      deleteExcess: () => this.#deleteExcess(),
+    })
     this.rules = new RecordingRules(core)
   }
 
@@ -99,7 +101,7 @@ export class Recordings {
     this.#isClosed = true
     this.rules.close()
     await this.flush()
-    await this.#trimming
+    await this.#cleanup.settled()
   }
 
   /** Deletes recordings older than the retention, the oldest beyond the limit of the site, and rules that have ended. */
@@ -112,7 +114,7 @@ export class Recordings {
       last = Number(numDeletedRows)
     }
     await db.deleteFrom('recording_rules').where('until', '<=', seconds(this.#core.now())).execute()
-    await this.#trim()
+    await this.#cleanup.run()
     return removed
   }
 
@@ -214,25 +216,11 @@ export class Recordings {
         await new Promise((resolve) => setTimeout(resolve, retryMs).unref())
       }
     }
-    this.#noteWritten(bytes)
-  }
-
-  #noteWritten(bytes: number): void {
-    this.#writtenBytes += bytes
-    if (this.#writtenBytes < this.#bytesMax * trimmedEvery) return
-    this.#writtenBytes = 0
-    background(this.#core.logger, 'delete the oldest recordings', this.#trim())
+    this.#cleanup.noteWritten(bytes)
   }
 
   get #bytesMax(): number {
     return this.#core.options.current.RecordingMegabytes * 1024 * 1024
-  }
-
-  /** Cleanups run one after the other: two at once would each delete the whole excess. */
-  #trim(): Promise<void> {
-    const trimmed = this.#trimming.then(() => this.#deleteExcess())
-    this.#trimming = trimmed.catch(() => {})
-    return trimmed
   }
 
   async #deleteExcess(): Promise<void> {
@@ -242,7 +230,7 @@ export class Recordings {
       .select(({ fn }) => fn.sum<number | string | null>('bytes').as('sum'))
       .executeTakeFirstOrThrow()
     if (Number(sum ?? 0) <= this.#bytesMax) return
-    let excess = Number(sum) - this.#bytesMax * trimmedTo
+    let excess = Number(sum) - this.#bytesMax * reducedTo
     while (excess > 0) {
       const oldest = await db
         .selectFrom('recordings')

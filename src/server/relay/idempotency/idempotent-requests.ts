@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { seconds } from '../../lib/clock.ts'
+import { ExcessCleanup, reducedTo } from '../../lib/excess-cleanup.ts'
 import { fail } from '../../lib/failure.ts'
 import { background } from '../../lib/logger.ts'
 import { type Core, isOnlyNode } from '../../options/core.ts'
@@ -36,10 +37,7 @@ export type KeyedCalls = Map<string, Promise<Outcome>>
 const leaseSeconds = 60
 const renewalMs = 20_000
 const hourSeconds = 60 * 60
-/** A cleanup reduces stored replies to this share of their limit, so that several nodes may add to them before the next one. */
-const trimmedTo = 0.9
-const trimmedEvery = 0.01
-const trimBatch = 500
+const readAtOnce = 500
 
 /**
  * The table of requests with an `Idempotency-Key` and their encrypted replies. One statement claims a key, so that one request over all
@@ -52,11 +50,16 @@ export class IdempotentRequests {
   /** Requests of this process that run under a key, by request id. */
   readonly #running = new Set<string>()
   readonly #renewal: NodeJS.Timeout
-  #writtenBytes = 0
-  #trimming: Promise<void> = Promise.resolve()
+  readonly #cleanup: ExcessCleanup
 
   constructor(core: Core, isKept: (requestId: string) => boolean) {
     this.#core = core
+    this.#cleanup = new ExcessCleanup({
+      title: 'delete the oldest stored replies',
+      logger: core.logger,
+      bytesMax: () => this.#bytesMax,
+      deleteExcess: () => this.#deleteExcess(),
+    })
     this.#isKept = isKept
     this.#renewal = setInterval(() => background(core.logger, 'renew the leases of keys', this.#renew()), renewalMs).unref()
   }
@@ -109,7 +112,7 @@ export class IdempotentRequests {
       })
       .where((made) => made.and({ ...keyOf(request), request_id: request.requestId, state: 'running' }))
       .execute()
-    this.#noteWritten(body.length)
+    this.#cleanup.noteWritten(body.length)
   }
 
   /** The request was charged and its reply cannot be stored: later requests with the key get an error that says so. */
@@ -131,7 +134,7 @@ export class IdempotentRequests {
   async purge(): Promise<void> {
     const now = seconds(this.#core.now())
     await this.#core.db.deleteFrom('idempotent_requests').where('expires_at', '<=', now).where('lease_until', '<=', now).execute()
-    await this.#trim()
+    await this.#cleanup.run()
   }
 
   close(): void {
@@ -241,22 +244,8 @@ export class IdempotentRequests {
       .execute()
   }
 
-  #noteWritten(bytes: number): void {
-    this.#writtenBytes += bytes
-    if (this.#writtenBytes < this.#bytesMax * trimmedEvery) return
-    this.#writtenBytes = 0
-    background(this.#core.logger, 'delete the oldest stored replies', this.#trim())
-  }
-
   get #bytesMax(): number {
     return this.#core.options.current['idempotency.site_megabytes'] * 1024 * 1024
-  }
-
-  /** Cleanups run one after the other: two at once would each delete the whole excess. */
-  #trim(): Promise<void> {
-    const trimmed = this.#trimming.then(() => this.#deleteExcess())
-    this.#trimming = trimmed.catch(() => {})
-    return trimmed
   }
 
   async #deleteExcess(): Promise<void> {
@@ -265,14 +254,14 @@ export class IdempotentRequests {
       .selectFrom('idempotent_requests')
       .select(({ fn }) => fn.sum<number | string | null>('bytes').as('sum'))
       .executeTakeFirstOrThrow()
-    let excess = Number(sum ?? 0) - this.#bytesMax * trimmedTo
+    let excess = Number(sum ?? 0) - this.#bytesMax * reducedTo
     while (excess > 0) {
       const oldest = await db
         .selectFrom('idempotent_requests')
         .select(['user_id', 'token_id', 'key_hash', 'request_id', 'bytes'])
         .where('bytes', '>', 0)
         .orderBy('created_at')
-        .limit(trimBatch)
+        .limit(readAtOnce)
         .execute()
       if (oldest.length === 0) return
       for (const { bytes, ...row } of oldest) {
