@@ -1,4 +1,6 @@
+import type { RequestContext } from './codec.ts'
 import type { Dialogue, ToolCallPart } from './dialogue.ts'
+import { lose } from './lost-fields.ts'
 import { inputObject, inputText } from './tool-input.ts'
 import { nameTools, type ToolNameRule, type ToolNames } from './tool-names.ts'
 import type { JsonObject } from './wire-format.ts'
@@ -44,6 +46,21 @@ export function functionTools({ tools, toolChoice, turns }: Dialogue, rule: Tool
     names,
     customTools: new Set(custom.map(({ name }) => names.toUpstream(name))),
   }
+}
+
+/**
+ * The tool that must be called, for vendors that can demand one tool, but not any of several: then the choice is lost. Undefined where
+ * the model may choose.
+ */
+export function demandedTool(
+  dialogue: Dialogue,
+  context: RequestContext,
+  { offered, choice }: FunctionTools,
+): FunctionTool | undefined {
+  if (choice !== 'required') return undefined
+  if (offered.length === 1) return offered[0]
+  lose(dialogue, context, 'toolChoice')
+  return undefined
 }
 
 /** OpenAI's rule, and that of most vendors. */

@@ -68,6 +68,12 @@ export function refuseMedia({ from }: Dialogue, { media, source }: MediaPart): n
   })
 }
 
+/** Text of a user message, for formats that take no media. Throws `untranslatable`. */
+export function onlyText(dialogue: Dialogue, parts: readonly (TextPart | MediaPart)[]): string {
+  const [media] = mediaOf(parts)
+  return media ? refuseMedia(dialogue, media) : userText(parts)
+}
+
 /** For vendors that take media by their address alone. Throws `untranslatable`. */
 export function refuseBytes({ from }: Dialogue, vendor: string): never {
   return fail('untranslatable', {

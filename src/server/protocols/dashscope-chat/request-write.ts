@@ -1,10 +1,10 @@
 import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue, MediaPart, TextPart } from '../dialogue.ts'
-import { type FunctionTools, functionTools, undoing, writeCall } from '../function-tools.ts'
+import { demandedTool, type FunctionTools, functionTools, undoing, writeCall } from '../function-tools.ts'
 import { mentionsJson, withJsonInstruction } from '../json-answer.ts'
 import { type Field, lose, loseAllBut } from '../lost-fields.ts'
 import { writeDataUrl } from '../media.ts'
-import { mediaOf, type PlainMessage, plainMessages, refuseMedia, userText } from '../plain-messages.ts'
+import { onlyText, type PlainMessage, plainMessages, refuseMedia, userText } from '../plain-messages.ts'
 import { budgetOf } from '../reasoning-level.ts'
 import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { isMultimodal } from './models.ts'
@@ -58,7 +58,7 @@ function writeMessage(dialogue: Dialogue, { model }: RequestContext, tools: Func
     case 'user':
       return {
         role: 'user',
-        content: isMultimodal(model) ? message.parts.map((part) => writePart(dialogue, part)) : textOf(dialogue, message.parts),
+        content: isMultimodal(model) ? message.parts.map((part) => writePart(dialogue, part)) : onlyText(dialogue, message.parts),
       }
     case 'tool':
       return {
@@ -78,11 +78,6 @@ function writeMessage(dialogue: Dialogue, { model }: RequestContext, tools: Func
           : {}),
       }
   }
-}
-
-function textOf(dialogue: Dialogue, parts: readonly (TextPart | MediaPart)[]): string {
-  const [media] = mediaOf(parts)
-  return media ? refuseMedia(dialogue, media) : userText(parts)
 }
 
 function writePart(dialogue: Dialogue, part: TextPart | MediaPart): JsonObject {
@@ -105,18 +100,15 @@ function samplingOf({ sampling, stop, outputTokensMax }: Dialogue): JsonObject {
   return definedMembers(members)
 }
 
-/** One tool can be demanded, but not any of several. */
-function toolsOf(dialogue: Dialogue, context: RequestContext, { offered, choice }: FunctionTools): JsonObject {
-  const [only, ...others] = offered
-  if (!only) return {}
-  const isForced = choice === 'required' && others.length === 0
-  if (choice === 'required' && !isForced) lose(dialogue, context, 'toolChoice')
+function toolsOf(dialogue: Dialogue, context: RequestContext, tools: FunctionTools): JsonObject {
+  if (tools.offered.length === 0) return {}
+  const demanded = demandedTool(dialogue, context, tools)
   return {
-    tools: offered.map(({ name, description, schema }) => ({
+    tools: tools.offered.map(({ name, description, schema }) => ({
       type: 'function',
       function: { name, description: description ?? '', parameters: schema },
     })),
-    ...(isForced ? { tool_choice: { type: 'function', function: { name: only.name } } } : {}),
+    ...(demanded ? { tool_choice: { type: 'function', function: { name: demanded.name } } } : {}),
     ...(dialogue.parallelTools === undefined ? {} : { parallel_tool_calls: dialogue.parallelTools }),
   }
 }

@@ -1,17 +1,15 @@
 import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue, ToolCallPart } from '../dialogue.ts'
-import { callText, type FunctionTools, functionTools, undoing } from '../function-tools.ts'
+import { callText, demandedTool, type FunctionTools, functionTools, undoing } from '../function-tools.ts'
 import { withJsonInstruction } from '../json-answer.ts'
 import { type Field, lose, loseAllBut } from '../lost-fields.ts'
 import {
   apartFromTools,
-  mediaOf,
+  onlyText,
   type PlainMessage,
   plainMessages,
-  refuseMedia,
   requireLastFromUser,
   startingWithUser,
-  userText,
 } from '../plain-messages.ts'
 import { refuseForcedTools } from '../transcript.ts'
 import { definedMembers, type JsonObject } from '../wire-format.ts'
@@ -74,10 +72,8 @@ function writeMessage(dialogue: Dialogue, tools: FunctionTools, message: PlainMe
   switch (message.role) {
     case 'system':
       return []
-    case 'user': {
-      const [media] = mediaOf(message.parts)
-      return media ? refuseMedia(dialogue, media) : [{ role: 'user', content: userText(message.parts) }]
-    }
+    case 'user':
+      return [{ role: 'user', content: onlyText(dialogue, message.parts) }]
     case 'tool':
       return [{ role: 'function', name: tools.names.toUpstream(message.name), content: message.text || '(empty)' }]
     case 'assistant':
@@ -95,14 +91,16 @@ function writeCall(tools: FunctionTools, call: ToolCallPart): JsonObject {
   return { name: tools.names.toUpstream(call.name), arguments: callText(call) }
 }
 
-function functionsOf(dialogue: Dialogue, context: RequestContext, { offered, choice }: FunctionTools): JsonObject {
-  const [only, ...others] = offered
-  if (!only) return {}
-  const isForced = choice === 'required' && others.length === 0
-  if (choice === 'required' && !isForced) lose(dialogue, context, 'toolChoice')
+function functionsOf(dialogue: Dialogue, context: RequestContext, tools: FunctionTools): JsonObject {
+  if (tools.offered.length === 0) return {}
+  const demanded = demandedTool(dialogue, context, tools)
   return {
-    functions: offered.map(({ name, description, schema }) => ({ name, description: description || name, parameters: schema })),
-    ...(isForced ? { tool_choice: { type: 'function', function: { name: only.name } } } : {}),
+    functions: tools.offered.map(({ name, description, schema }) => ({
+      name,
+      description: description || name,
+      parameters: schema,
+    })),
+    ...(demanded ? { tool_choice: { type: 'function', function: { name: demanded.name } } } : {}),
   }
 }
 

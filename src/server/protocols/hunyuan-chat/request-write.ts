@@ -1,6 +1,6 @@
 import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue, MediaPart, TextPart, ToolCallPart } from '../dialogue.ts'
-import { callText, type FunctionTool, type FunctionTools, functionTools, undoing } from '../function-tools.ts'
+import { callText, demandedTool, type FunctionTool, type FunctionTools, functionTools, undoing } from '../function-tools.ts'
 import { withJsonInstruction } from '../json-answer.ts'
 import { type Field, lose, loseAllBut } from '../lost-fields.ts'
 import { writeDataUrl } from '../media.ts'
@@ -73,15 +73,12 @@ function writeCall(tools: FunctionTools, call: ToolCallPart): JsonObject {
   return { Id: call.callId, Type: 'function', Function: { Name: tools.names.toUpstream(call.name), Arguments: callText(call) } }
 }
 
-/** One tool can be demanded, but not any of several. */
-function toolsOf(dialogue: Dialogue, context: RequestContext, { offered, choice }: FunctionTools): JsonObject {
-  const [only, ...others] = offered
-  if (!only) return {}
-  const isForced = choice === 'required' && others.length === 0
-  if (choice === 'required' && !isForced) lose(dialogue, context, 'toolChoice')
+function toolsOf(dialogue: Dialogue, context: RequestContext, tools: FunctionTools): JsonObject {
+  if (tools.offered.length === 0) return {}
+  const demanded = demandedTool(dialogue, context, tools)
   return {
-    Tools: offered.map(writeTool),
-    ...(isForced ? { ToolChoice: 'custom', CustomTool: writeTool(only) } : {}),
+    Tools: tools.offered.map(writeTool),
+    ...(demanded ? { ToolChoice: 'custom', CustomTool: writeTool(demanded) } : {}),
   }
 }
 

@@ -2,15 +2,7 @@ import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue } from '../dialogue.ts'
 import { withJsonInstruction } from '../json-answer.ts'
 import { loseAllBut } from '../lost-fields.ts'
-import {
-  mediaOf,
-  type PlainMessage,
-  plainMessages,
-  refuseMedia,
-  requireLastFromUser,
-  startingWithUser,
-  userText,
-} from '../plain-messages.ts'
+import { onlyText, type PlainMessage, plainMessages, requireLastFromUser, startingWithUser } from '../plain-messages.ts'
 import { refuseForcedTools } from '../transcript.ts'
 import { definedMembers } from '../wire-format.ts'
 
@@ -52,7 +44,5 @@ const authors = { user: '0', model: '1' } as const
 const temperatureMax = 1
 
 function textOf(dialogue: Dialogue, message: PlainMessage): string {
-  if (message.role !== 'user') return message.text
-  const [media] = mediaOf(message.parts)
-  return media ? refuseMedia(dialogue, media) : userText(message.parts)
+  return message.role === 'user' ? onlyText(dialogue, message.parts) : message.text
 }

@@ -3,15 +3,7 @@ import type { Dialogue } from '../dialogue.ts'
 import { type FunctionTools, functionTools, undoing } from '../function-tools.ts'
 import { withJsonInstruction } from '../json-answer.ts'
 import { type Field, lose, loseAllBut } from '../lost-fields.ts'
-import {
-  mediaOf,
-  type PlainMessage,
-  plainMessages,
-  refuseMedia,
-  requireLastFromUser,
-  startingWithUser,
-  userText,
-} from '../plain-messages.ts'
+import { onlyText, type PlainMessage, plainMessages, requireLastFromUser, startingWithUser } from '../plain-messages.ts'
 import { refuseForcedTools } from '../transcript.ts'
 import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { type SparkVersion, sparkVersionOf } from './models.ts'
@@ -49,8 +41,7 @@ const uidLengthMax = 32
 
 function writeMessage(dialogue: Dialogue, message: PlainMessage): JsonObject {
   if (message.role !== 'user') return { role: message.role, content: message.text }
-  const [media] = mediaOf(message.parts)
-  return media ? refuseMedia(dialogue, media) : { role: 'user', content: userText(message.parts) }
+  return { role: 'user', content: onlyText(dialogue, message.parts) }
 }
 
 function writeFunction({ name, description, schema }: FunctionTools['offered'][number]): JsonObject {
