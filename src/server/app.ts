@@ -104,7 +104,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
 
   const upstream = new UpstreamAgents({
     blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS,
-    client: env.UPSTREAM_CLIENT,
+    newDispatcher: env.UPSTREAM_CLIENT === 'undici' ? (await import('./lib/undici-pool.ts')).newUndiciPool : undefined,
     ...replaced.upstream,
   })
   const { siblings } = core

@@ -1,5 +1,6 @@
 import type { TLSSocket } from 'node:tls'
 import { type Measured, noteMeasures } from '../alerts/measures.ts'
+import { literalHost } from '../lib/outgoing-url.ts'
 import { parseUrl } from '../lib/parse-url.ts'
 import type { App } from '../parts.ts'
 import type { Job } from './runner.ts'
@@ -37,8 +38,7 @@ export const checkCertificates: Job = {
 function daysLeft({ upstream, now }: App, url: URL, proxy: string): Promise<number | undefined> {
   return new Promise((resolve) => {
     const connect = upstream.connector({ proxy, connectTimeoutMs: connectMs })
-    const { hostname, host, port } = url
-    connect({ hostname, host, protocol: 'https:', port: port || '443', servername: hostname }, (...[error, socket]) => {
+    connect({ hostname: literalHost(url.hostname), protocol: 'https:', port: url.port }, (...[error, socket]) => {
       if (error) {
         resolve(Object(error).code === 'CERT_HAS_EXPIRED' ? 0 : undefined)
         return

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { addresses } from '../../../test/helpers/addresses.ts'
 import { nameServerOfTest, type Said } from '../../../test/helpers/name-server.ts'
 import { startSocks5 } from '../../../test/helpers/socks5-server.ts'
+import { BudgetExceeded } from './byte-budget.ts'
 import { callConfigured, fetchUntrusted, publicInternet, UpstreamAgents, type UpstreamSettings } from './http-client.ts'
 import { systemResolve } from './resolve-name.ts'
 import type { UpstreamDispatcher } from './upstream-http/pool.ts'
@@ -185,7 +186,7 @@ describe('connections of channels', () => {
   it('fail within the connect timeout when the host does not answer', async () => {
     const agents = agentsOfTest({ resolve: () => new Promise(() => {}) })
     const dispatcher = agents.for({ id: 1, keyId: 1, origin: 'http://silent.test', proxy: '', connectTimeoutMs: 200 })
-    await expect(get(dispatcher)).rejects.toMatchObject({ code: 'UND_ERR_CONNECT_TIMEOUT' })
+    await expect(get(dispatcher)).rejects.toMatchObject({ code: 'CONNECT_TIMEOUT' })
   })
 })
 
@@ -309,6 +310,34 @@ describe('a call to a configured address', () => {
     for (const { url } of [silent, stuck]) {
       await expect(callConfigured(agents, { url, timeoutMs: 200, sizeBytesMax: 1000 })).rejects.toMatchObject({ kind: 'timeout' })
     }
+  })
+
+  it('keeps a piece when it is counted, and reads no further before', async () => {
+    const upstream = await site((_request, response) => {
+      response.write('one ')
+      setTimeout(() => response.end('two'), 50)
+    })
+    const events: string[] = []
+    const count = async (bytes: number) => {
+      events.push(`${bytes} came`)
+      await new Promise((resolve) => setTimeout(resolve, 150))
+      events.push(`${bytes} counted`)
+    }
+    const reply = await callConfigured(agentsOfTest(), { url: upstream.url, ...small, count })
+    expect(String(reply.body)).toBe('one two')
+    expect(events).toEqual(['4 came', '4 counted', '3 came', '3 counted'])
+  })
+
+  it('ends with the error of what counts its pieces', async () => {
+    const upstream = await site()
+    const refused = new BudgetExceeded('all')
+    const call = (count: () => Promise<void> | undefined) =>
+      callConfigured(agentsOfTest(), { url: upstream.url, ...small, count })
+    await expect(call(() => Promise.reject(refused))).rejects.toBe(refused)
+    const refuse = () => {
+      throw refused
+    }
+    await expect(call(refuse)).rejects.toBe(refused)
   })
 
   it('cuts an answer that is too large, with or without a declared length', async () => {

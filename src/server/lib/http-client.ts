@@ -1,17 +1,13 @@
 import { Resolver } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
-import { Pool } from 'undici'
-import type { Text } from '../../contract/text.ts'
 import { setActiveTimeout } from './active-time.ts'
-import { BudgetExceeded } from './byte-budget.ts'
-import { ByteCollector } from './byte-collector.ts'
-import { type AddressRules, type Connector, guardedConnector } from './guarded-connect.ts'
-import { hasTooManyHeaders } from './header-limits.ts'
-import { watchConnection } from './keep-alive.ts'
+import type { Connector } from './connect.ts'
+import { type AddressRules, guardedConnector } from './guarded-connect.ts'
 import { innerAddress, isForbiddenForChannels, isPublicAddress } from './outgoing-url.ts'
 import { parseUrl } from './parse-url.ts'
 import { proxiedConnector } from './proxy-connect.ts'
 import { type Resolve, systemResolve } from './resolve-name.ts'
+import { CallFailure, exchange, type Reply, type SmallRequest } from './upstream-http/exchange.ts'
 import { type UpstreamDispatcher, UpstreamPool } from './upstream-http/pool.ts'
 
 /**
@@ -32,8 +28,8 @@ export interface Outgoing {
 
 export interface UpstreamSettings {
   readonly blockPrivate?: boolean
-  /** Which HTTP/1.1 client carries the calls of the relay: this project's own, which is the default, or undici's. */
-  readonly client?: 'own' | 'undici'
+  /** Another HTTP/1.1 client for the calls of the relay. */
+  readonly newDispatcher?: NewDispatcher | undefined
   /**
    * Replaceable in tests: the name resolution of channels, the trusted certificates, and the addresses that `fetchUntrusted` may reach.
    */
@@ -41,6 +37,12 @@ export interface UpstreamSettings {
   readonly certificates?: string
   readonly untrusted?: UntrustedRules
 }
+
+/** Makes the kept connections to one origin. */
+export type NewDispatcher = (
+  origin: string,
+  settings: { readonly connect: Connector; readonly connectionsMax: number },
+) => UpstreamDispatcher
 
 export interface UntrustedRules extends AddressRules {
   allowsPort(port: number): boolean
@@ -59,20 +61,20 @@ const idleSweepMs = 150_000
 export class UpstreamAgents {
   readonly untrusted: UntrustedRules
   readonly #rules: AddressRules
-  readonly #client: 'own' | 'undici'
+  readonly #newDispatcher: NewDispatcher
   readonly #pools = new Map<number, Map<string, KeptPool>>()
   readonly #sweeper: NodeJS.Timeout
 
   constructor(settings: UpstreamSettings = {}) {
     const {
       blockPrivate = false,
-      client = 'own',
+      newDispatcher = newUpstreamPool,
       resolve = systemResolve(),
       certificates,
       untrusted = publicInternet(),
     } = settings
     this.untrusted = untrusted
-    this.#client = client
+    this.#newDispatcher = newDispatcher
     this.#rules = {
       resolve,
       allows: (address) => !isForbiddenForChannels(address, { blockPrivate }),
@@ -90,8 +92,8 @@ export class UpstreamAgents {
   }
 
   /** A pool for one call, to be destroyed by the caller. */
-  open({ origin, ...way }: Omit<Outgoing, 'id' | 'keyId'>): Pool {
-    return newPool(origin, this.connector(way))
+  open({ origin, ...way }: Omit<Outgoing, 'id' | 'keyId'>): UpstreamPool {
+    return newUpstreamPool(origin, { connect: this.connector(way), connectionsMax: 1 })
   }
 
   /** Connection settings of a channel, for protocols other than HTTP. */
@@ -101,11 +103,7 @@ export class UpstreamAgents {
 
   #keep(channel: Outgoing, key: string): KeptPool {
     const ofChannel = this.#pools.get(channel.id) ?? new Map<string, KeptPool>()
-    const connect = this.connector(channel)
-    const pool =
-      this.#client === 'undici'
-        ? undiciDispatcher(newPool(channel.origin, connect), connect)
-        : new UpstreamPool(channel.origin, { connect, connectionsMax })
+    const pool = this.#newDispatcher(channel.origin, { connect: this.connector(channel), connectionsMax })
     const kept = { pool, used: true }
     this.#pools.set(channel.id, ofChannel.set(key, kept))
     return kept
@@ -145,57 +143,12 @@ export class UpstreamAgents {
   }
 }
 
-export interface Reply {
-  readonly status: number
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** Bytes of the body. */
-  readonly size: number
-  /** Joined when it is read for the first time. */
-  readonly body: Buffer
-  /** Gives the memory of a body back that is not wanted any more, before the garbage collector comes to it. */
-  discard(): void
-}
-
-/** Why an outgoing call gave no reply. `text` may be shown; the cause only goes to the log. */
-export class CallFailure extends Error {
-  readonly kind: keyof typeof callFailures
-  readonly text: Text
-
-  constructor(kind: keyof typeof callFailures, cause?: unknown) {
-    super(callFailures[kind].en, { cause })
-    this.name = 'CallFailure'
-    this.kind = kind
-    this.text = callFailures[kind]
-  }
-}
-
-// A refused address reads like an unreachable one, so that the answers do not map the inner network.
-const callFailures = {
-  bad_url: { zh: '地址无效', en: 'the address is invalid' },
-  unreachable: { zh: '无法连接该地址', en: 'the address could not be reached' },
-  timeout: { zh: '响应超时', en: 'it did not answer in time' },
-  too_large: { zh: '响应过大', en: 'the answer is too large' },
-  too_many_redirects: { zh: '重定向次数过多', en: 'it redirected too often' },
-} as const satisfies Record<string, Text>
-
-export interface ConfiguredCall {
+export interface ConfiguredCall extends SmallRequest {
   readonly url: string
-  readonly method?: 'GET' | 'POST'
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Buffer
   readonly proxy?: string
   /** For the whole call. */
   readonly timeoutMs: number
-  readonly sizeBytesMax: number
-  readonly count?: CountBytes
 }
-
-/**
- * Called with the number of bytes before they are kept. The answer is read on when the promise is resolved; an error ends the call,
- * and is its error.
- */
-export type CountBytes = (bytes: number) => Promise<void> | undefined
 
 /**
  * A small buffered call to an address that an admin has set, which may be private. Any status is a result; a redirect is not followed.
@@ -207,19 +160,14 @@ export async function callConfigured(agents: UpstreamAgents, call: ConfiguredCal
   return withDeadline(call, (signal) => exchange(pool, url, call, signal))
 }
 
-export interface UntrustedCall {
+export interface UntrustedCall extends SmallRequest {
   readonly url: string
-  readonly method?: 'GET' | 'POST'
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Buffer
   /** http as well as https. */
   readonly allowHttp?: boolean
   /** Only GET follows redirects. */
   readonly redirectsMax?: number
   /** For the whole call, redirects included. */
   readonly timeoutMs?: number
-  readonly sizeBytesMax: number
-  readonly count?: CountBytes
   /** Breaks the call off, as its deadline does. */
   readonly signal?: AbortSignal | undefined
 }
@@ -236,8 +184,8 @@ export async function fetchUntrusted(agents: UpstreamAgents, call: UntrustedCall
     let url = readUntrustedUrl(call.url, rules, allowHttp)
     let headers = call.headers ?? {}
     for (let hop = 0; hop <= redirectsMax; hop++) {
-      const pool = newPool(url.origin, guardedConnector(rules, 3000), { headersTimeout: 5000, bodyTimeout: 5000 })
-      const reply = await exchange(pool, url, { ...call, headers }, signal)
+      const pool = newUpstreamPool(url.origin, { connect: guardedConnector(rules, 3000), connectionsMax: 1 })
+      const reply = await exchange(pool, url, { ...call, headers, silenceMsMax: 5000 }, signal)
       const location = reply.headers.location
       const moved = [301, 302, 303, 307, 308].includes(reply.status) && typeof location === 'string'
       if (!moved || (call.method ?? 'GET') !== 'GET') return reply
@@ -273,85 +221,8 @@ export function publicInternet(servers?: readonly string[]): UntrustedRules {
   }
 }
 
-function undiciDispatcher(pool: Pool, connect: Connector): UpstreamDispatcher {
-  return {
-    connect,
-    dispatch: (options, handler) => pool.dispatch(options, handler),
-    get running() {
-      return pool.stats.running
-    },
-    close: () => pool.close(() => {}),
-    destroy: () => pool.destroy(),
-  }
-}
-
-function newPool(origin: string, connect: Connector, limits: { headersTimeout?: number; bodyTimeout?: number } = {}): Pool {
-  return new Pool(origin, {
-    connect: watched(connect),
-    connections: connectionsMax,
-    pipelining: 1,
-    allowH2: false,
-    keepAliveTimeout: 60_000,
-    keepAliveMaxTimeout: 60_000,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    ...limits,
-  })
-}
-
-function watched(connect: Connector): Connector {
-  return (target, callback) =>
-    connect(target, (...[error, socket]) => {
-      if (error) return callback(error, null)
-      watchConnection(socket)
-      callback(null, socket)
-    })
-}
-
-type Sent = Pick<ConfiguredCall, 'method' | 'headers' | 'body' | 'sizeBytesMax' | 'count'>
-
-/** Sends one request and reads the whole answer. The pool is closed afterwards, with anything unread. */
-async function exchange(pool: Pool, url: URL, sent: Sent, signal: AbortSignal): Promise<Reply> {
-  const cut = () => pool.destroy(new CallFailure('timeout'), () => {})
-  let collected: ByteCollector | undefined
-  signal.addEventListener('abort', cut)
-  try {
-    if (signal.aborted) throw new CallFailure('timeout')
-    const { statusCode, headers, body } = await pool.request({
-      method: sent.method ?? 'GET',
-      path: `${url.pathname}${url.search}`,
-      headers: { 'accept-encoding': 'identity', ...sent.headers },
-      body: sent.body ?? null,
-    })
-    if (hasTooManyHeaders(headers)) throw new CallFailure('too_large')
-    const announced = Number(headers['content-length'] ?? 0)
-    if (announced > sent.sizeBytesMax) throw new CallFailure('too_large')
-    const whole = new ByteCollector(sent.count ? 0 : announced)
-    collected = whole
-    for await (const chunk of body) {
-      if (whole.size + chunk.length > sent.sizeBytesMax) throw new CallFailure('too_large')
-      await sent.count?.(chunk.length)
-      whole.push(chunk)
-    }
-    const { size } = whole
-    return {
-      status: statusCode,
-      headers,
-      size,
-      get body() {
-        return whole.bytes()
-      },
-      discard: () => whole.discard(),
-    }
-  } catch (error) {
-    collected?.discard()
-    if (signal.aborted) throw new CallFailure('timeout')
-    if (error instanceof CallFailure || error instanceof BudgetExceeded) throw error
-    throw new CallFailure('unreachable', error)
-  } finally {
-    signal.removeEventListener('abort', cut)
-    pool.destroy(() => {})
-  }
+function newUpstreamPool(...[origin, settings]: Parameters<NewDispatcher>): UpstreamPool {
+  return new UpstreamPool(origin, settings)
 }
 
 async function withDeadline<Value>(

@@ -1,8 +1,8 @@
 import { request } from 'node:http'
 import { isIP, type Socket } from 'node:net'
-import { buildConnector } from 'undici'
 import { setActiveTimeout } from './active-time.ts'
-import { AddressRefused, type AddressRules, type Connector, guardedConnector } from './guarded-connect.ts'
+import { type Connector, newConnector } from './connect.ts'
+import { AddressRefused, type AddressRules, guardedConnector } from './guarded-connect.ts'
 import { literalHost } from './outgoing-url.ts'
 import { parseUrl } from './parse-url.ts'
 import { requestSocks5 } from './socks5.ts'
@@ -15,7 +15,7 @@ export function proxiedConnector(proxy: string, rules: AddressRules, timeoutMs: 
   if (!isProxyUrl(proxy)) return (_target, callback) => callback(new Error('The address of the proxy is invalid'), null)
   const url = new URL(proxy)
   const toProxy = guardedConnector(rules, timeoutMs)
-  const toTarget = buildConnector({ timeout: timeoutMs, allowH2: false })
+  const toTarget = newConnector({ timeoutMs })
 
   return (target, callback) => {
     const host = literalHost(target.hostname)
@@ -23,7 +23,7 @@ export function proxiedConnector(proxy: string, rules: AddressRules, timeoutMs: 
 
     const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80)
     openTunnel(url, toProxy, { host, port }, timeoutMs).then(
-      (socket) => (target.protocol === 'https:' ? toTarget({ ...target, httpSocket: socket }, callback) : callback(null, socket)),
+      (socket) => (target.protocol === 'https:' ? toTarget({ ...target, through: socket }, callback) : callback(null, socket)),
       (error: Error) => callback(error, null),
     )
   }
@@ -65,9 +65,9 @@ function reachProxy(proxy: URL, connect: Connector): Promise<Socket> {
   const port = proxy.port || (defaultPorts[proxy.protocol] ?? '')
   const protocol = proxy.protocol === 'https:' ? 'https:' : 'http:'
   return new Promise((resolve, reject) => {
-    connect({ hostname: literalHost(proxy.hostname), host: proxy.hostname, port, protocol }, (...[error, socket]) => {
+    connect({ hostname: literalHost(proxy.hostname), port, protocol }, (...[error, socket]) => {
       if (!error) return resolve(socket)
-      // Its code must not be taken for one of the target: undici treats some certificate errors in a way of their own.
+      // Its code must not be taken for one of the target.
       reject(error instanceof AddressRefused ? error : new Error('The proxy could not be reached', { cause: error }))
     })
   })

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws'
-import type { Connector } from './guarded-connect.ts'
+import type { Connector } from './connect.ts'
 
 /** A WebSocket to a configured upstream, over the same guarded and proxied connections as its HTTP calls. */
 export interface SocketTarget {
@@ -25,7 +25,6 @@ export const socketLimits = {
 export function openSocket(connect: Connector, { url, headers, handshakeMs }: SocketTarget): WebSocket {
   const to = {
     hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    host: url.host,
     protocol: url.protocol === 'wss:' ? 'https:' : 'http:',
     port: url.port,
   }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { Release } from '../../contract/entities/system.ts'
 import { fail } from '../lib/failure.ts'
-import { CallFailure, callConfigured, type Reply, type UpstreamAgents } from '../lib/http-client.ts'
+import { callConfigured, type UpstreamAgents } from '../lib/http-client.ts'
+import { CallFailure, type Reply } from '../lib/upstream-http/exchange.ts'
 import type { Core } from '../options/core.ts'
 
 type Parts = Pick<Core, 'options'> & { readonly upstream: UpstreamAgents; readonly version: string }

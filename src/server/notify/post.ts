@@ -1,4 +1,5 @@
-import { CallFailure, callConfigured, fetchUntrusted, type Reply, type UpstreamAgents } from '../lib/http-client.ts'
+import { callConfigured, fetchUntrusted, type UpstreamAgents } from '../lib/http-client.ts'
+import { CallFailure, type Reply } from '../lib/upstream-http/exchange.ts'
 import type { Core } from '../options/core.ts'
 
 export type PostParts = Pick<Core, 'options'> & { readonly upstream: UpstreamAgents }

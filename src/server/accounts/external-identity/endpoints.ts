@@ -1,6 +1,7 @@
 import { fail } from '../../lib/failure.ts'
-import { CallFailure, callConfigured, type UpstreamAgents } from '../../lib/http-client.ts'
+import { callConfigured, type UpstreamAgents } from '../../lib/http-client.ts'
 import { parseUrl } from '../../lib/parse-url.ts'
+import { CallFailure } from '../../lib/upstream-http/exchange.ts'
 import type { Core } from '../../options/core.ts'
 
 /** The endpoints of the providers. Replaceable in tests. */

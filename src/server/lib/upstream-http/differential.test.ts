@@ -2,6 +2,7 @@ import net from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isTorture } from '../../../../test/helpers/torture.ts'
 import { UpstreamAgents } from '../http-client.ts'
+import { newUndiciPool } from '../undici-pool.ts'
 import { MalformedReply } from './reply-parser.ts'
 
 /**
@@ -137,8 +138,8 @@ describe('a reply of a hostile upstream', () => {
     for (let index = 0; index < count; index++) {
       const reply = generate(random)
       next = piecesOf(random, reply)
-      const own = new UpstreamAgents({ client: 'own' })
-      const undici = new UpstreamAgents({ client: 'undici' })
+      const own = new UpstreamAgents()
+      const undici = new UpstreamAgents({ newDispatcher: newUndiciPool })
       const [ours, theirs] = [await ask(own), await ask(undici)]
       await Promise.all([own.close(), undici.close()])
       const shown = `${index}: ${JSON.stringify(reply)}`

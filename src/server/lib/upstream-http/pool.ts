@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import type { Dispatcher } from 'undici'
-import type { Connector } from '../guarded-connect.ts'
+import type { Connector } from '../connect.ts'
 import { literalHost } from '../outgoing-url.ts'
 import { ConnectionClosed, readsInto, UpstreamConnection } from './connection.ts'
 
@@ -125,11 +125,11 @@ export class UpstreamPool implements UpstreamDispatcher {
   }
 
   #connectOne(): void {
-    const { host, hostname, protocol, port } = this.#origin
+    const { hostname, protocol, port } = this.#origin
     this.#connecting++
     let connection: UpstreamConnection | undefined
     const onread = readsInto(() => connection)
-    this.connect({ host, hostname: literalHost(hostname), protocol, port, onread }, (...[error, socket]) => {
+    this.connect({ hostname: literalHost(hostname), protocol, port, onread }, (...[error, socket]) => {
       this.#connecting--
       if (error) {
         const first = this.#waiting.shift()

@@ -1,0 +1,174 @@
+import type { Dispatcher } from 'undici'
+import type { Text } from '../../../contract/text.ts'
+import { setActiveTimeout } from '../active-time.ts'
+import { BudgetExceeded } from '../byte-budget.ts'
+import { ByteCollector } from '../byte-collector.ts'
+import { hasTooManyHeaders } from '../header-limits.ts'
+import type { UpstreamPool } from './pool.ts'
+
+export interface Reply {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Bytes of the body. */
+  readonly size: number
+  /** Joined when it is read for the first time. */
+  readonly body: Buffer
+  /** Gives the memory of a body back that is not wanted any more, before the garbage collector comes to it. */
+  discard(): void
+}
+
+/** Why an outgoing call gave no reply. `text` may be shown; the cause only goes to the log. */
+export class CallFailure extends Error {
+  readonly kind: keyof typeof callFailures
+  readonly text: Text
+
+  constructor(kind: keyof typeof callFailures, cause?: unknown) {
+    super(callFailures[kind].en, { cause })
+    this.name = 'CallFailure'
+    this.kind = kind
+    this.text = callFailures[kind]
+  }
+}
+
+// A refused address reads like an unreachable one, so that the answers do not map the inner network.
+const callFailures = {
+  bad_url: { zh: '地址无效', en: 'the address is invalid' },
+  unreachable: { zh: '无法连接该地址', en: 'the address could not be reached' },
+  timeout: { zh: '响应超时', en: 'it did not answer in time' },
+  too_large: { zh: '响应过大', en: 'the answer is too large' },
+  too_many_redirects: { zh: '重定向次数过多', en: 'it redirected too often' },
+} as const satisfies Record<string, Text>
+
+/**
+ * Called with the number of bytes before they are kept. The answer is read on when the promise is resolved; an error ends the call,
+ * and is its error.
+ */
+export type CountBytes = (bytes: number) => Promise<void> | undefined
+
+/** A request and what its answer may be. */
+export interface SmallRequest {
+  readonly method?: 'GET' | 'POST'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Buffer
+  /** Of the answer. */
+  readonly sizeBytesMax: number
+  readonly count?: CountBytes
+  /** How long the peer may send nothing; without it, only the deadline of the call holds. */
+  readonly silenceMsMax?: number
+}
+
+/**
+ * Sends one request and reads the whole answer. The connections of the pool are closed afterwards, with anything unread. Throws
+ * `CallFailure`, and a `BudgetExceeded` of `count`.
+ */
+export async function exchange(pool: UpstreamPool, url: URL, request: SmallRequest, signal: AbortSignal): Promise<Reply> {
+  const cut = () => void pool.destroy()
+  signal.addEventListener('abort', cut)
+  try {
+    if (signal.aborted) throw new CallFailure('timeout')
+    const { method = 'GET', headers, body = null } = request
+    const options = { method, path: `${url.pathname}${url.search}`, headers: { 'accept-encoding': 'identity', ...headers }, body }
+    return await new Promise<Reply>((resolve, reject) => pool.dispatch(options, new ReplyReader(request, { resolve, reject })))
+  } catch (error) {
+    if (signal.aborted) throw new CallFailure('timeout')
+    if (error instanceof CallFailure || error instanceof BudgetExceeded) throw error
+    throw new CallFailure('unreachable', error)
+  } finally {
+    signal.removeEventListener('abort', cut)
+    void pool.destroy()
+  }
+}
+
+interface ReplyOutcome {
+  resolve(reply: Reply): void
+  reject(error: unknown): void
+}
+
+/** Reads one answer within the limits of its call. What it throws becomes the error of the request. */
+class ReplyReader implements Dispatcher.DispatchHandler {
+  readonly #request: SmallRequest
+  readonly #outcome: ReplyOutcome
+  #status = 0
+  #headers: Reply['headers'] = {}
+  #collected = new ByteCollector()
+  /** The last piece is kept when it is counted. */
+  #counting: Promise<void> | undefined
+  #cancelSilence = () => {}
+
+  constructor(request: SmallRequest, outcome: ReplyOutcome) {
+    this.#request = request
+    this.#outcome = outcome
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#limitSilence(controller)
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Reply['headers']): void {
+    if (hasTooManyHeaders(headers)) throw new CallFailure('too_large')
+    const announced = Number(headers['content-length'] ?? 0)
+    if (announced > this.#request.sizeBytesMax) throw new CallFailure('too_large')
+    this.#status = status
+    this.#headers = headers
+    this.#collected = new ByteCollector(this.#request.count ? 0 : announced)
+    this.#limitSilence(controller)
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
+    if (this.#collected.size + piece.length > this.#request.sizeBytesMax) throw new CallFailure('too_large')
+    const counted = this.#request.count?.(piece.length)
+    if (!counted) {
+      this.#collected.push(piece)
+      this.#limitSilence(controller)
+      return
+    }
+    this.#cancelSilence()
+    controller.pause()
+    this.#counting = counted.then(() => {
+      this.#collected.push(piece)
+      controller.resume()
+      this.#limitSilence(controller)
+    })
+    this.#counting.catch((error) => controller.abort(error))
+  }
+
+  onResponseEnd(): void {
+    const end = () => {
+      this.#cancelSilence()
+      this.#outcome.resolve(this.#reply())
+    }
+    if (this.#counting) this.#counting.then(end, (error) => this.#fail(error))
+    else end()
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#fail(error)
+  }
+
+  #fail(error: unknown): void {
+    this.#cancelSilence()
+    this.#collected.discard()
+    this.#outcome.reject(error)
+  }
+
+  #limitSilence(controller: Dispatcher.DispatchController): void {
+    const { silenceMsMax } = this.#request
+    if (silenceMsMax === undefined) return
+    this.#cancelSilence()
+    this.#cancelSilence = setActiveTimeout(silenceMsMax, () => controller.abort(new CallFailure('timeout')))
+  }
+
+  #reply(): Reply {
+    const whole = this.#collected
+    return {
+      status: this.#status,
+      headers: this.#headers,
+      size: whole.size,
+      get body() {
+        return whole.bytes()
+      },
+      discard: () => whole.discard(),
+    }
+  }
+}
