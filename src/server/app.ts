@@ -104,7 +104,8 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
 
   const upstream = new UpstreamAgents({
     blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS,
-    newDispatcher: env.UPSTREAM_CLIENT === 'undici' ? (await import('./lib/undici-pool.ts')).newUndiciPool : undefined,
+    newDispatcher:
+      env.UPSTREAM_CLIENT === 'undici' ? (await import('./lib/upstream-http/undici-pool.ts')).newUndiciPool : undefined,
     ...replaced.upstream,
   })
   const { siblings } = core

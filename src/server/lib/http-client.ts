@@ -8,7 +8,7 @@ import { parseUrl } from './parse-url.ts'
 import { proxiedConnector } from './proxy-connect.ts'
 import { type Resolve, systemResolve } from './resolve-name.ts'
 import { CallFailure, exchange, type Reply, type SmallRequest } from './upstream-http/exchange.ts'
-import { type UpstreamDispatcher, UpstreamPool } from './upstream-http/pool.ts'
+import { type NewDispatcher, type UpstreamDispatcher, UpstreamPool } from './upstream-http/pool.ts'
 
 /**
  * All outgoing requests of the server go through this file. `UpstreamAgents` keeps the connections of the relay; `callConfigured` is
@@ -37,12 +37,6 @@ export interface UpstreamSettings {
   readonly certificates?: string
   readonly untrusted?: UntrustedRules
 }
-
-/** Makes the kept connections to one origin. */
-export type NewDispatcher = (
-  origin: string,
-  settings: { readonly connect: Connector; readonly connectionsMax: number },
-) => UpstreamDispatcher
 
 export interface UntrustedRules extends AddressRules {
   allowsPort(port: number): boolean

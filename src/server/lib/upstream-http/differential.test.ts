@@ -2,8 +2,8 @@ import net from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isTorture } from '../../../../test/helpers/torture.ts'
 import { UpstreamAgents } from '../http-client.ts'
-import { newUndiciPool } from '../undici-pool.ts'
 import { MalformedReply } from './reply-parser.ts'
+import { newUndiciPool } from './undici-pool.ts'
 
 /**
  * Replies of a hostile upstream, read by this project's client and by undici, whose parser is llhttp. What this client takes for a reply

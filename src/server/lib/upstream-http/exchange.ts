@@ -54,7 +54,10 @@ export interface SmallRequest {
   /** Of the answer. */
   readonly sizeBytesMax: number
   readonly count?: CountBytes
-  /** How long the peer may send nothing; without it, only the deadline of the call holds. */
+}
+
+interface BoundedRequest extends SmallRequest {
+  /** How long the peer may send nothing; without it, only the signal ends the call. */
   readonly silenceMsMax?: number
 }
 
@@ -62,7 +65,7 @@ export interface SmallRequest {
  * Sends one request and reads the whole answer. The connections of the pool are closed afterwards, with anything unread. Throws
  * `CallFailure`, and a `BudgetExceeded` of `count`.
  */
-export async function exchange(pool: UpstreamPool, url: URL, request: SmallRequest, signal: AbortSignal): Promise<Reply> {
+export async function exchange(pool: UpstreamPool, url: URL, request: BoundedRequest, signal: AbortSignal): Promise<Reply> {
   const cut = () => void pool.destroy()
   signal.addEventListener('abort', cut)
   try {
@@ -87,7 +90,7 @@ interface ReplyOutcome {
 
 /** Reads one answer within the limits of its call. What it throws becomes the error of the request. */
 class ReplyReader implements Dispatcher.DispatchHandler {
-  readonly #request: SmallRequest
+  readonly #request: BoundedRequest
   readonly #outcome: ReplyOutcome
   #status = 0
   #headers: Reply['headers'] = {}
@@ -96,7 +99,7 @@ class ReplyReader implements Dispatcher.DispatchHandler {
   #counting: Promise<void> | undefined
   #cancelSilence = () => {}
 
-  constructor(request: SmallRequest, outcome: ReplyOutcome) {
+  constructor(request: BoundedRequest, outcome: ReplyOutcome) {
     this.#request = request
     this.#outcome = outcome
   }

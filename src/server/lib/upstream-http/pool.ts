@@ -17,6 +17,12 @@ export interface UpstreamDispatcher {
   destroy(): Promise<void>
 }
 
+/** Makes the kept connections to one origin. */
+export type NewDispatcher = (
+  origin: string,
+  settings: { readonly connect: Connector; readonly connectionsMax: number },
+) => UpstreamDispatcher
+
 /** A request that is not sent yet. */
 interface Waiting {
   readonly options: Dispatcher.DispatchOptions
