@@ -22,6 +22,7 @@ const exceptions: Readonly<Record<string, readonly [pauses: number, limits: numb
   'src/server/accounts/human-check.test.ts': [0, 1, promise],
   'src/server/bus/bus.test.ts': [2, 1, nothingMore],
   'src/server/console/users.test.ts': [0, 2, promise],
+  'src/server/lib/http-client.test.ts': [1, 0, nothingMore],
   'src/server/limits/redis-windows.test.ts': [
     5,
     1,
