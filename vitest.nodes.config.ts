@@ -2,5 +2,5 @@ import { defineConfig } from 'vitest/config'
 
 /** What `test/node-versions.test.ts` runs on other versions of Node: files that need neither a database nor the built server. */
 export default defineConfig({
-  test: { include: ['src/server/lib/node-internals.test.ts'], maxWorkers: 1 },
+  test: { include: ['src/server/lib/node-internals.test.ts', 'src/server/http/listeners.test.ts'], maxWorkers: 1 },
 })

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import { type AddressInfo, isIPv6, type Socket } from 'node:net'
+import { type AddressInfo, isIPv6, type Socket, type Server as TcpServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { allHandlers } from '../console/handlers.ts'
@@ -12,6 +12,7 @@ import { relayRouter } from '../relay/router.ts'
 import { socketRouter } from '../relay/socket-router.ts'
 import { handleTask } from '../tasks/handle.ts'
 import { buildConsoleServer } from './console-server.ts'
+import { canSharePort, listenBeside } from './listeners.ts'
 import { readConsoleFiles } from './static-files.ts'
 
 /** The output folder of the console's build. */
@@ -54,10 +55,12 @@ export async function listen(app: App, files = readConsoleFiles(builtWeb)): Prom
       return created
     },
   })
-  await console.listen({ port: app.env.PORT, host: app.env.HOST, backlog })
+  const { PORT: port, HOST: host } = app.env
+  const sharing = (await canSharePort({ host, port })) ? { reusePort: true } : undefined
+  await console.listen({ port, host, backlog, ...sharing })
   // Fastify has called the factory by now.
   const running = server as unknown as Server
-  const { port } = running.address() as AddressInfo
+  const beside = sharing ? await listenBeside(running, { host, backlog }) : []
 
   let leave = () => {}
   const left = new Promise<void>((resolve) => {
@@ -74,10 +77,10 @@ export async function listen(app: App, files = readConsoleFiles(builtWeb)): Prom
   }
 
   return {
-    url: `http://${namedInUrl(app.env.HOST)}:${port}`,
+    url: `http://${namedInUrl(host)}:${(running.address() as AddressInfo).port}`,
     async stop(limitMs, idleMs = 0) {
       isStopping = true
-      const ended = Promise.all([closed(running), sockets.drain()])
+      const ended = Promise.all([...[running, ...beside].map(closed), sockets.drain()])
       const limit = setTimeout(() => void cut(), limitMs)
       // A proxy may be sending on a connection that is idle here.
       await Promise.race([ended, pause(idleMs)])
@@ -104,7 +107,7 @@ function namedInUrl(host: string): string {
  * Accepts no more connections, and resolves when the last has ended. Idle connections stay open, because `close` of HTTP does not
  * close them.
  */
-function closed(server: Server): Promise<void> {
+function closed(server: TcpServer): Promise<void> {
   return new Promise((resolve) => stopAccepting(server, resolve))
 }
 

@@ -28,7 +28,7 @@ export function allocateYoung(): void {
 }
 
 /** Stops accepting connections and calls `ended` when the last one is closed. `Server.close` of HTTP would close idle ones as well. */
-export function stopAccepting(server: Server, ended: () => void): void {
+export function stopAccepting(server: TcpServer, ended: () => void): void {
   TcpServer.prototype.close.call(server, () => ended())
 }
 

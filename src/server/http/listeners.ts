@@ -1,0 +1,52 @@
+import cluster from 'node:cluster'
+import { once } from 'node:events'
+import type { Server as HttpServer } from 'node:http'
+import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net'
+
+/** `reusePort` is an option of Node 22.12 and later; others ignore it. */
+type Options = ListenOptions & { readonly reusePort?: boolean }
+
+/**
+ * Node accepts one connection for each listening socket in an iteration of its event loop. Beside a thousand streams an iteration takes
+ * 20 ms: with one socket, 50 connections a second are accepted, and callers behind them wait for seconds.
+ */
+const listeners = 16
+
+/**
+ * Whether several sockets of this process can listen on a port: by `SO_REUSEPORT`, on Linux and some BSD. The processes of `WORKERS` share one
+ * socket instead, because a connection that waits at a socket of its own is lost when its process dies. A port in use is refused with
+ * the error of `listen`: another Sluice would share it unnoticed.
+ */
+export async function canSharePort({ host, port }: { host: string; port: number }): Promise<boolean> {
+  await close(await listening(createServer(), { host, port }))
+  if (cluster.isWorker) return false
+  const first = await listening(createServer(), { host, port: 0, reusePort: true })
+  const second = await listening(createServer(), { host, port: portOf(first), reusePort: true }).catch(() => undefined)
+  await Promise.all([close(first), second && close(second)])
+  return second !== undefined
+}
+
+/** More sockets where `server` listens with `reusePort`. Their connections are those of `server`. */
+export async function listenBeside(server: HttpServer, options: { host: string; backlog: number }): Promise<Server[]> {
+  const port = portOf(server)
+  return Promise.all(
+    Array.from({ length: listeners - 1 }, () => {
+      const beside = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket))
+      return listening(beside, { ...options, port, reusePort: true })
+    }),
+  )
+}
+
+async function listening(server: Server, options: Options): Promise<Server> {
+  server.listen(options)
+  await once(server, 'listening')
+  return server
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()))
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port
+}
