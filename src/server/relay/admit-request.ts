@@ -9,7 +9,7 @@ import { wireFormats } from '../protocols/index.ts'
 import type { JsonObject, RequestFacts } from '../protocols/wire-format.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import { authorizeModel, checkPrompt } from './admission/authorize-request.ts'
-import { explainRefusedHold, tellBudgets } from './admission/caller-budgets.ts'
+import { explainRefusedHold, setBudgetHeaders } from './admission/budgets.ts'
 import { enterLimits } from './admission/rate-limit.ts'
 import { type Reserved, reserve } from './admission/reserve.ts'
 import { estimatePrompt } from './admission/token-estimate.ts'
@@ -95,7 +95,7 @@ export async function admitRequest(
   }
   call.notes.holdMs = Math.max(0, app.steady() - holdingMs)
   const { budgetsLeft, ...held } = reserved
-  if (budgetsLeft) tellBudgets(app, call, { windows: priced.budgets, left: budgetsLeft })
+  if (budgetsLeft) setBudgetHeaders(app, call, { windows: priced.budgets, left: budgetsLeft })
   const { outputLimit } = held
   call.setHeader('x-sluice-output-limit', outputLimit === undefined ? '' : String(outputLimit))
   const admitted = {

@@ -7,7 +7,7 @@ import { resolveModel, type Selected, type Selection, selectChannel, selectKey, 
 import type { AppError } from '../lib/failure.ts'
 import { background } from '../lib/logger.ts'
 import type { Core } from '../options/core.ts'
-import { enterChannelBudgets } from '../relay/admission/channel-budgets.ts'
+import { enterChannelBudgets } from '../relay/admission/budgets.ts'
 import type { Attempt } from '../relay/charge/billed.ts'
 import { noteEndOfAttempt } from '../relay/charge/end-of-call.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'

@@ -8,7 +8,7 @@ import { ownError } from '../protocols/error-body.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import { authenticateCall, type CallerParts, checkBeforeBody } from '../relay/admission/authenticate.ts'
 import { checkPrompt } from '../relay/admission/authorize-request.ts'
-import { explainRefusedHold, tellBudgets } from '../relay/admission/caller-budgets.ts'
+import { explainRefusedHold, setBudgetHeaders } from '../relay/admission/budgets.ts'
 import { enterLimits, withinLimits } from '../relay/admission/rate-limit.ts'
 import type { Billed } from '../relay/charge/billed.ts'
 import { chargeFor, describePrice } from '../relay/charge/charge-row.ts'
@@ -97,7 +97,7 @@ async function submit(app: SubmitParts, asked: Asked): Promise<void> {
   } catch (error) {
     throw explainRefusedHold(app, call, error)
   }
-  tellBudgets(app, call, { windows: budgets, left })
+  setBudgetHeaders(app, call, { windows: budgets, left })
   placing.add(call.id)
   try {
     await fill(app, { ...asked, admitted, price, hold })

@@ -1,0 +1,56 @@
+import { AppError } from '../../lib/failure.ts'
+import type { BudgetWindow } from '../../wallet/budget-window.ts'
+import type { BudgetsLeft, Hold } from '../../wallet/ledger.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
+import type { RelayParts } from '../relay-parts.ts'
+import { budgetHeaders } from './limit-headers.ts'
+
+type Parts = Pick<RelayParts, 'budgets' | 'now' | 'options'>
+
+/** Sets the headers of the reply that say what the tightest budget of the caller's own money has left. */
+export function setBudgetHeaders(
+  app: Parts,
+  call: ClientExchange,
+  { windows, left }: { readonly windows: readonly Pick<BudgetWindow, 'budgetId'>[] | undefined; readonly left: BudgetsLeft },
+): void {
+  if (!windows || !left) return
+  const status = app.budgets.tightestOf(windows, left)
+  if (!status) return
+  const units = { nowMs: app.now(), perUsd: app.options.current.QuotaPerUnit }
+  for (const [name, value] of budgetHeaders(call.dialect, status, units)) call.setHeader(name, value)
+}
+
+/** The error for the caller when a hold is refused, with the headers of a budget that refuses it. Returns any other error unchanged. */
+export function explainRefusedHold(app: Parts, call: ClientExchange, error: unknown): unknown {
+  if (error instanceof AppError && error.code === 'budget_exceeded') {
+    const { budgetId, have } = error.params
+    setBudgetHeaders(app, call, { windows: [{ budgetId: Number(budgetId) }], left: [Number(have)] })
+  }
+  return app.budgets.explain(error)
+}
+
+export interface ChannelRefusal {
+  readonly error: AppError
+  /** Until the budget may have room again; infinite for never. */
+  readonly waitMs: number
+}
+
+/**
+ * Counts the hold of a call in the budgets of the channel that is about to be asked. Answers the refusal of a budget that has no room for it,
+ * and then the channel must not be asked; undefined where it may be. Throws `database_unavailable`.
+ */
+export async function enterChannelBudgets(
+  { budgets, ledger }: Pick<RelayParts, 'budgets' | 'ledger'>,
+  hold: Hold,
+  windows: readonly BudgetWindow[],
+): Promise<ChannelRefusal | undefined> {
+  try {
+    await ledger.extend(hold, windows)
+    return undefined
+  } catch (error) {
+    const explained = budgets.explain(error)
+    if (!(explained instanceof AppError) || explained.code !== 'budget_exceeded') throw error
+    const { retryAfter } = explained.params
+    return { error: explained, waitMs: typeof retryAfter === 'number' ? retryAfter * 1000 : Number.POSITIVE_INFINITY }
+  }
+}
