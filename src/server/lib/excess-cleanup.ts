@@ -1,27 +1,30 @@
 import { background, type Logger } from './logger.ts'
 
-export interface Store {
+export interface Store<Row extends { readonly bytes: number }> {
   /** Names the cleanup in the log. */
   readonly title: string
   readonly logger: Logger
   /** The most bytes that may be stored. */
   bytesMax(): number
-  /** Deletes the oldest of what is stored, until `reducedTo` of the limit is left. */
-  deleteExcess(): Promise<void>
+  /** Bytes of all rows. */
+  bytesStored(): Promise<number>
+  /** The oldest rows, some hundreds. */
+  oldest(): Promise<readonly Row[]>
+  delete(rows: readonly Row[]): Promise<void>
 }
 
 /** A cleanup leaves at most this share of the limit, so that several nodes may add to it before the next one. */
-export const reducedTo = 0.9
+const reducedTo = 0.9
 /** A cleanup begins each time that this share of the limit was written. */
 const begunEvery = 0.01
 
-/** Keeps what this process and others store below a limit of bytes. */
-export class ExcessCleanup {
-  readonly #store: Store
+/** Keeps what this process and others store below a limit of bytes: deletes the oldest rows beyond it. */
+export class ExcessCleanup<Row extends { readonly bytes: number }> {
+  readonly #store: Store<Row>
   #writtenBytes = 0
   #last: Promise<void> = Promise.resolve()
 
-  constructor(store: Store) {
+  constructor(store: Store<Row>) {
     this.#store = store
   }
 
@@ -36,7 +39,7 @@ export class ExcessCleanup {
 
   /** Cleanups run one after the other: two at once would each delete the whole excess. Throws errors of the store. */
   run(): Promise<void> {
-    const cleaned = this.#last.then(() => this.#store.deleteExcess())
+    const cleaned = this.#last.then(() => this.#deleteExcess())
     this.#last = cleaned.catch(() => {})
     return cleaned
   }
@@ -44,5 +47,19 @@ export class ExcessCleanup {
   /** Resolves when no cleanup runs. */
   settled(): Promise<void> {
     return this.#last
+  }
+
+  async #deleteExcess(): Promise<void> {
+    const max = this.#store.bytesMax()
+    const stored = await this.#store.bytesStored()
+    if (stored <= max) return
+    let excess = stored - max * reducedTo
+    while (excess > 0) {
+      const oldest = await this.#store.oldest()
+      if (oldest.length === 0) return
+      let count = 0
+      for (; count < oldest.length && excess > 0; count++) excess -= oldest[count]?.bytes ?? 0
+      await this.#store.delete(oldest.slice(0, count))
+    }
   }
 }

@@ -4,7 +4,7 @@ import type { CallerSide, OwnRecordedCall, RecordedCall, UpstreamExchange } from
 import { isDatabaseFailure } from '../db/open.ts'
 import { withDatabaseTimeout } from '../db/with-timeout.ts'
 import { seconds } from '../lib/clock.ts'
-import { ExcessCleanup, reducedTo } from '../lib/excess-cleanup.ts'
+import { ExcessCleanup, type Store } from '../lib/excess-cleanup.ts'
 import { fail } from '../lib/failure.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
@@ -35,6 +35,11 @@ const retryMs = 2_000
 const daySeconds = 86_400
 const removedAtOnce = 100
 
+interface StoredRecording {
+  readonly request_id: string
+  readonly bytes: number
+}
+
 const [pack, unpack] = [promisify(gzip), promisify(gunzip)]
 
 type Outcome = 'written' | 'limited' | 'dropped' | 'lost'
@@ -48,17 +53,12 @@ export class Recordings {
   #writing: Promise<void> | undefined
   #minute = 0
   #ofMinute = 0
-  readonly #cleanup: ExcessCleanup
+  readonly #cleanup: ExcessCleanup<StoredRecording>
   #isClosed = false
 
   constructor(core: Core) {
     this.#core = core
-    this.#cleanup = new ExcessCleanup({
-      title: 'delete the oldest recordings',
-      logger: core.logger,
-      bytesMax: () => this.#bytesMax,
-      deleteExcess: () => this.#deleteExcess(),
-    })
+    this.#cleanup = new ExcessCleanup(storedRecordings(core))
     this.rules = new RecordingRules(core)
   }
 
@@ -219,38 +219,26 @@ export class Recordings {
     this.#cleanup.noteWritten(bytes)
   }
 
-  get #bytesMax(): number {
-    return this.#core.options.current.RecordingMegabytes * 1024 * 1024
-  }
-
-  async #deleteExcess(): Promise<void> {
-    const { db } = this.#core
-    const { sum } = await db
-      .selectFrom('recordings')
-      .select(({ fn }) => fn.sum<number | string | null>('bytes').as('sum'))
-      .executeTakeFirstOrThrow()
-    if (Number(sum ?? 0) <= this.#bytesMax) return
-    let excess = Number(sum) - this.#bytesMax * reducedTo
-    while (excess > 0) {
-      const oldest = await db
-        .selectFrom('recordings')
-        .select(['request_id', 'bytes'])
-        .orderBy('created_at')
-        .limit(removedAtOnce)
-        .execute()
-      if (oldest.length === 0) return
-      const gone: string[] = []
-      for (const { request_id, bytes } of oldest) {
-        if (excess <= 0) break
-        gone.push(request_id)
-        excess -= bytes
-      }
-      await db.deleteFrom('recordings').where('request_id', 'in', gone).execute()
-    }
-  }
-
   #count(outcome: Outcome): void {
     this.#core.metrics.recordings.inc({ outcome })
+  }
+}
+
+function storedRecordings(core: Core): Store<StoredRecording> {
+  return {
+    title: 'delete the oldest recordings',
+    logger: core.logger,
+    bytesMax: () => core.options.current.RecordingMegabytes * 1024 * 1024,
+    async bytesStored() {
+      const sum = core.db.selectFrom('recordings').select(({ fn }) => fn.sum<number | string | null>('bytes').as('bytes'))
+      return Number((await sum.executeTakeFirstOrThrow()).bytes)
+    },
+    oldest: () =>
+      core.db.selectFrom('recordings').select(['request_id', 'bytes']).orderBy('created_at').limit(removedAtOnce).execute(),
+    async delete(rows) {
+      const ids = rows.map(({ request_id }) => request_id)
+      await core.db.deleteFrom('recordings').where('request_id', 'in', ids).execute()
+    },
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { seconds } from '../../lib/clock.ts'
-import { ExcessCleanup, reducedTo } from '../../lib/excess-cleanup.ts'
+import { ExcessCleanup, type Store } from '../../lib/excess-cleanup.ts'
 import { fail } from '../../lib/failure.ts'
 import { background } from '../../lib/logger.ts'
 import { type Core, isOnlyNode } from '../../options/core.ts'
@@ -39,6 +39,14 @@ const renewalMs = 20_000
 const hourSeconds = 60 * 60
 const readAtOnce = 500
 
+interface StoredReply {
+  readonly user_id: number
+  readonly token_id: number
+  readonly key_hash: string
+  readonly request_id: string
+  readonly bytes: number
+}
+
 /**
  * The table of requests with an `Idempotency-Key` and their encrypted replies. One statement claims a key, so that one request over all
  * nodes runs under it. A running request has a lease of its node; the requests of a node that died are taken over.
@@ -50,16 +58,11 @@ export class IdempotentRequests {
   /** Requests of this process that run under a key, by request id. */
   readonly #running = new Set<string>()
   readonly #renewal: NodeJS.Timeout
-  readonly #cleanup: ExcessCleanup
+  readonly #cleanup: ExcessCleanup<StoredReply>
 
   constructor(core: Core, isKept: (requestId: string) => boolean) {
     this.#core = core
-    this.#cleanup = new ExcessCleanup({
-      title: 'delete the oldest stored replies',
-      logger: core.logger,
-      bytesMax: () => this.#bytesMax,
-      deleteExcess: () => this.#deleteExcess(),
-    })
+    this.#cleanup = new ExcessCleanup(storedReplies(core))
     this.#isKept = isKept
     this.#renewal = setInterval(() => background(core.logger, 'renew the leases of keys', this.#renew()), renewalMs).unref()
   }
@@ -243,36 +246,36 @@ export class IdempotentRequests {
       .where('request_id', 'in', requestIds)
       .execute()
   }
+}
 
-  get #bytesMax(): number {
-    return this.#core.options.current['idempotency.site_megabytes'] * 1024 * 1024
-  }
-
-  async #deleteExcess(): Promise<void> {
-    const { db } = this.#core
-    const { sum } = await db
-      .selectFrom('idempotent_requests')
-      .select(({ fn }) => fn.sum<number | string | null>('bytes').as('sum'))
-      .executeTakeFirstOrThrow()
-    let excess = Number(sum ?? 0) - this.#bytesMax * reducedTo
-    while (excess > 0) {
-      const oldest = await db
+function storedReplies(core: Core): Store<StoredReply> {
+  return {
+    title: 'delete the oldest stored replies',
+    logger: core.logger,
+    bytesMax: () => core.options.current['idempotency.site_megabytes'] * 1024 * 1024,
+    async bytesStored() {
+      const sum = core.db
+        .selectFrom('idempotent_requests')
+        .select(({ fn }) => fn.sum<number | string | null>('bytes').as('bytes'))
+      return Number((await sum.executeTakeFirstOrThrow()).bytes)
+    },
+    oldest: () =>
+      core.db
         .selectFrom('idempotent_requests')
         .select(['user_id', 'token_id', 'key_hash', 'request_id', 'bytes'])
         .where('bytes', '>', 0)
         .orderBy('created_at')
         .limit(readAtOnce)
-        .execute()
-      if (oldest.length === 0) return
-      for (const { bytes, ...row } of oldest) {
-        if (excess <= 0) return
-        await db
+        .execute(),
+    // By its key and request: another request may have the key by now.
+    async delete(rows) {
+      for (const { bytes, ...row } of rows) {
+        await core.db
           .deleteFrom('idempotent_requests')
           .where((made) => made.and(row))
           .execute()
-        excess -= bytes
       }
-    }
+    },
   }
 }
 
