@@ -59,7 +59,7 @@ it.runIf(isShared)('a request on a socket beside the first is answered by the se
   expect(answers).toEqual(Array.from({ length: 100 }, () => 'answered'))
 })
 
-it('a port on which another server listens is refused, shared or not', async () => {
+it.runIf(isShared)('a port on which another server listens is refused, shared or not', async () => {
   const alone = await listening(createTcpServer(), {})
   const sharing = await listening(createTcpServer(), { reusePort: true })
   for (const server of [alone, sharing]) {

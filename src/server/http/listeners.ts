@@ -12,15 +12,23 @@ type Options = ListenOptions & { readonly reusePort?: boolean }
  */
 const listeners = 16
 
+let isSupported: Promise<boolean> | undefined
+
 /**
  * Whether several sockets of this process can listen on a port: by `SO_REUSEPORT`, on Linux and some BSD. The processes of `WORKERS` share one
  * socket instead, because a connection that waits at a socket of its own is lost when its process dies. A port in use is refused with
  * the error of `listen`: another Sluice would share it unnoticed.
  */
-export async function canSharePort({ host, port }: { host: string; port: number }): Promise<boolean> {
-  await close(await listening(createServer(), { host, port }))
-  if (cluster.isWorker) return false
-  const first = await listening(createServer(), { host, port: 0, reusePort: true })
+export async function canSharePort(address: { host: string; port: number }): Promise<boolean> {
+  isSupported ??= listensTwice(address.host)
+  if (cluster.isWorker || !(await isSupported)) return false
+  await close(await listening(createServer(), address))
+  return true
+}
+
+async function listensTwice(host: string): Promise<boolean> {
+  const first = await listening(createServer(), { host, port: 0, reusePort: true }).catch(() => undefined)
+  if (!first) return false
   const second = await listening(createServer(), { host, port: portOf(first), reusePort: true }).catch(() => undefined)
   await Promise.all([close(first), second && close(second)])
   return second !== undefined
