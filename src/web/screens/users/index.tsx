@@ -1,82 +1,46 @@
-import { IconUsers } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
-import { type User, userStatus } from '../../../contract/entities/user.ts'
+import type { User } from '../../../contract/entities/user.ts'
 import { useText } from '../../lib/i18n.ts'
-import { read } from '../../lib/query.ts'
-import { useSession } from '../../lib/session.ts'
-import { ListFrame } from '../../ui/list-frame.tsx'
-import { useListState } from '../../ui/list-state.ts'
+import { PageHeader } from '../../ui/page-header.tsx'
 import { SideDrawer } from '../../ui/side-drawer.tsx'
 import { useFormRoute } from '../../ui/use-form-route.ts'
-import { Actions } from './actions.tsx'
-import { useBulkActions } from './bulk-actions.tsx'
-import { useColumns } from './columns.tsx'
-import { searchOf, useFilters } from './filters.ts'
-import { texts } from './texts.ts'
+import { headTexts } from './head-texts.ts'
 
+const UserList = lazy(async () => ({ default: (await import('./list.tsx')).UserList }))
 const AddForm = lazy(async () => ({ default: (await import('./add-form.tsx')).AddForm }))
 const EditForm = lazy(async () => ({ default: (await import('./edit-form.tsx')).EditForm }))
 const QuotaDialog = lazy(async () => ({ default: (await import('./quota-dialog.tsx')).QuotaDialog }))
-const TokensDialog = lazy(async () => ({ default: (await import('./tokens-dialog.tsx')).TokensDialog }))
-const GroupDialog = lazy(async () => ({ default: (await import('./group-dialog.tsx')).GroupDialog }))
 
+/**
+ * The list of users, and the form of one in a drawer. A form opened by its own address is shown alone: the list behind it is loaded
+ * when it closes.
+ */
 export function Screen() {
-  const say = useText(texts)
-  const state = useListState({ keyword: '', group: '', role: 0, state: '' }, { sort: '-id' })
-  const search = searchOf(state.asked)
-  const { key: sort, descending } = state.sort ?? { key: 'id', descending: true }
-  const list = useQuery({
-    ...read('GET /api/user/search', { query: { ...search, ...state.paging, sort, ascending: !descending } }),
-    placeholderData: (last) => last,
-  })
-  const drawer = useFormRoute('/user')
-  const edit = useEdit(drawer.edit)
+  const say = useText(headTexts)
+  const { subject, add, edit, close } = useFormRoute('/user')
+  const [isAlone, setIsAlone] = useState(subject !== undefined)
+  if (isAlone && subject === undefined) setIsAlone(false)
   const [quotaOf, setQuotaOf] = useState<User>()
-  const [tokensOf, setTokensOf] = useState<User>()
-  const [grouping, setGrouping] = useState<{ users: readonly User[]; done: () => void }>()
+
+  const header = <PageHeader title={say('title')} description={say('description')} />
 
   return (
     <>
-      <ListFrame
-        name="users"
-        title={say('title')}
-        description={say('description')}
-        state={state}
-        list={list}
-        columns={useColumns()}
-        filters={useFilters()}
-        isMuted={({ status, DeletedAt }) => status !== userStatus.active || DeletedAt !== null}
-        rowActions={(user) => (
-          <Actions user={user} onEdit={() => edit(user.id)} onQuota={() => setQuotaOf(user)} onTokens={() => setTokensOf(user)} />
-        )}
-        bulkActions={useBulkActions({ onGroup: (users, done) => setGrouping({ users, done }) })}
-        file={{ line: 'GET /api/user/export.csv', name: 'users.csv', query: search }}
-        add={{ label: say('add'), onClick: drawer.add }}
-        empty={{ title: say('emptyTitle'), hint: say('emptyHint'), icon: <IconUsers /> }}
-      />
+      {isAlone ? (
+        header
+      ) : (
+        <Suspense fallback={header}>
+          <UserList onAdd={add} onEdit={edit} onQuota={setQuotaOf} />
+        </Suspense>
+      )}
       <SideDrawer
-        subject={drawer.subject}
+        subject={subject}
         title={({ id }) => (id === undefined ? say('addTitle') : say('editTitle', { id }))}
-        onClose={drawer.close}
+        onClose={close}
       >
-        {({ id }) =>
-          id === undefined ? <AddForm onDone={drawer.close} /> : <EditForm id={id} onDone={drawer.close} onQuota={setQuotaOf} />
-        }
+        {({ id }) => (id === undefined ? <AddForm onDone={close} /> : <EditForm id={id} onDone={close} onQuota={setQuotaOf} />)}
       </SideDrawer>
-      <Suspense>
-        {quotaOf && <QuotaDialog user={quotaOf} onClose={() => setQuotaOf(undefined)} />}
-        {tokensOf && <TokensDialog user={tokensOf} onClose={() => setTokensOf(undefined)} />}
-        {grouping && <GroupDialog {...grouping} onClose={() => setGrouping(undefined)} />}
-      </Suspense>
+      <Suspense>{quotaOf && <QuotaDialog user={quotaOf} onClose={() => setQuotaOf(undefined)} />}</Suspense>
     </>
   )
-}
-
-/** The user's own account has a separate page, which requires the current password. */
-function useEdit(openDrawer: (id: number) => void): (id: number) => void {
-  const me = useSession()
-  const navigate = useNavigate()
-  return (id) => (id === me?.id ? void navigate({ to: '/user/edit' }) : openDrawer(id))
 }
