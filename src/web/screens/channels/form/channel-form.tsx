@@ -1,6 +1,7 @@
 import { Button, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useRef } from 'react'
 import { flushSync } from 'react-dom'
 import type { Channel, ChannelType } from '../../../../contract/entities/channel.ts'
@@ -13,6 +14,7 @@ import { DrawerForm, DrawerFormWaiting } from '../../../ui/drawer-form.tsx'
 import { ErrorView } from '../../../ui/error-view.tsx'
 import { WholeNumber } from '../../../ui/whole-number.tsx'
 import { useChannelTypes } from '../use-channel-types.ts'
+import type { Saved } from './after-save.ts'
 import styles from './form.module.css'
 import {
   bodyOf,
@@ -28,8 +30,6 @@ import { SettingPanels } from './setting-panels.tsx'
 import { texts } from './texts.ts'
 import { UpstreamFields } from './upstream-fields.tsx'
 import { useListedPresets } from './use-listed-presets.ts'
-import { usePriceOffer } from './use-price-offer.ts'
-import { useTestAfter } from './use-test-after.ts'
 
 export interface ChannelFormProps {
   readonly id: number | undefined
@@ -189,8 +189,8 @@ interface SaveInput {
 
 function useSave({ channel, onDone, onFault }: SaveInput) {
   const say = useText(texts)
-  const offerPrices = usePriceOffer()
-  const test = useTestAfter()
+  const client = useQueryClient()
+  const navigate = useNavigate()
   // The form is closed by the time of the test.
   const testedName = useRef<string>(undefined)
   const common = {
@@ -212,11 +212,18 @@ function useSave({ channel, onDone, onFault }: SaveInput) {
     success: say('updated'),
   })
 
-  /** A save that changes no model asks nothing of their prices. */
   function done(models: string | null | undefined, { added, saved }: Record<'added' | 'saved', readonly number[]>): void {
     onDone(added)
-    if (testedName.current !== undefined) void test(saved, testedName.current)
-    if (models) void offerPrices(models.split(','))
+    void follow({ ids: saved, testedName: testedName.current, models: models ? models.split(',') : [] })
+  }
+
+  async function follow(after: Saved): Promise<void> {
+    try {
+      const { afterSave } = await import('./after-save.ts')
+      await afterSave(after, { client, navigate })
+    } catch (cause) {
+      toast.failure(cause)
+    }
   }
 
   function save(before: ChannelValues, after: ChannelValues, isTested = false): void {

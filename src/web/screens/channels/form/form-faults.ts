@@ -3,6 +3,7 @@ import { type ChannelType, channelSetting, modelMapping, statusCodeMapping } fro
 import { explain } from '../../../../contract/issues.ts'
 import { localOf, textOf } from '../../../lib/i18n.ts'
 import { parseJson } from '../../../lib/json.ts'
+import { faultTexts } from './fault-texts.ts'
 import { type ChannelValues, keysOf, listOf } from './form-values.ts'
 import { chainsOf } from './mapping.ts'
 import { readMembers } from './members.ts'
@@ -13,7 +14,7 @@ import { texts } from './texts.ts'
 
 /** The reasons by field; empty when all is well. Members of the settings have fields of their own, named by `faultName`. */
 export function faultsOf(values: ChannelValues, type: ChannelType | undefined, isNew: boolean): Record<string, string> {
-  const say = (key: keyof typeof texts.zh) => textOf(texts, key)
+  const say = (key: keyof typeof faultTexts.zh) => textOf(faultTexts, key)
   const keys = keysOf(values.key)
   const more = listOf(values.more_models)
   const isUnclear = keys.length > 1 && values.lines === 'one' && !type?.key_has_lines
@@ -22,7 +23,7 @@ export function faultsOf(values: ChannelValues, type: ChannelType | undefined, i
     base_url: type?.needs_base_url && values.base_url.trim() === '' ? say('urlRequired') : undefined,
     key: isNew && keys.length === 0 ? say('nameRequired') : isUnclear ? say(isNew ? 'keyLines' : 'keyOneLine') : undefined,
     models: values.models.length === 0 && !more?.length ? say('modelsRequired') : undefined,
-    more_models: more ? undefined : say('modelsNoList'),
+    more_models: more ? undefined : textOf(texts, 'modelsNoList'),
     model_mapping: mappingFault(values.model_mapping),
     status_code_mapping: jsonFault(values.status_code_mapping, statusCodeMapping),
     ...settingFaults(values.setting),
@@ -32,7 +33,7 @@ export function faultsOf(values: ChannelValues, type: ChannelType | undefined, i
 
 export function mappingFault(text: string): string | undefined {
   const circle = chainsOf(text).find(({ isCircle }) => isCircle)
-  if (circle) return textOf(texts, 'mappingCircle', { model: circle.steps.at(-1) ?? '' })
+  if (circle) return textOf(faultTexts, 'mappingCircle', { model: circle.steps.at(-1) ?? '' })
   return jsonFault(text, modelMapping)
 }
 

@@ -1,6 +1,6 @@
 import { defineTexts } from '../../../lib/i18n.ts'
 
-/** Loaded with the form. */
+/** Loaded after a save. */
 export const texts = defineTexts({
   zh: {
     title: '{count} 个模型没有价格',

@@ -43,8 +43,6 @@ export const texts = defineTexts({
     keysMoved: '更换渠道地址的主机后，需要重新填写全部密钥。',
     keyShow: '显示密钥',
     keyHide: '隐藏密钥',
-    keyLines: '填了多个密钥，请在上方选择“多密钥渠道”或“批量创建”',
-    keyOneLine: '这里只能填一个密钥；要增加密钥，请打开密钥管理',
     keysInUse: '{enabled} / {count} 个密钥可用',
     manageKeys: '管理密钥',
     keyMode: '密钥使用方式',
@@ -77,7 +75,6 @@ export const texts = defineTexts({
     mappingFrom: '请求的模型',
     mappingTo: '发给上游的模型',
     mappingUnserved: '不在渠道的模型中，不会生效',
-    mappingCircle: '模型重定向存在循环：{model}',
     chains: '连续的重定向',
     chain: '实际发送：',
     chainCircle: '循环：',
@@ -105,9 +102,6 @@ export const texts = defineTexts({
     setting: '全部设置',
     settingHint: '以 JSON 查看和编辑以上各项',
 
-    nameRequired: '请填写渠道名称和渠道密钥！',
-    modelsRequired: '请至少选择一个模型！',
-    urlRequired: '请填写渠道地址',
     invalidJson: '不是合法的 JSON 字符串',
   },
   en: {
@@ -154,8 +148,6 @@ export const texts = defineTexts({
     keysMoved: 'The host of the base URL has changed. Enter all keys again.',
     keyShow: 'Show key',
     keyHide: 'Hide key',
-    keyLines: 'You entered multiple keys. Select “Multiple keys” or “Batch create” above.',
-    keyOneLine: 'Enter a single key here. To add more, open the key list.',
     keysInUse: '{enabled} of {count} {count|key|keys} enabled',
     manageKeys: 'Manage keys',
     keyMode: 'Key selection',
@@ -189,7 +181,6 @@ export const texts = defineTexts({
     mappingFrom: 'Requested model',
     mappingTo: 'Upstream model',
     mappingUnserved: 'Not in this channel’s models, so the mapping has no effect',
-    mappingCircle: 'The model mapping has a loop at {model}',
     chains: 'Chained mappings',
     chain: 'Upstream model:',
     chainCircle: 'Loop:',
@@ -218,9 +209,6 @@ export const texts = defineTexts({
     setting: 'All settings',
     settingHint: 'View and edit all of the above as JSON',
 
-    nameRequired: 'Please enter channel name and key',
-    modelsRequired: 'Please choose at least one model',
-    urlRequired: 'Enter a base URL',
     invalidJson: 'Not a valid JSON string',
   },
 })
