@@ -2,7 +2,6 @@ import { Select, Skeleton, Switch, TagsInput, Textarea, TextInput } from '@manti
 import { lazy, type ReactNode, Suspense } from 'react'
 import type { Field } from '../../contract/fields.ts'
 import { useLocal, useText } from '../lib/i18n.ts'
-import { ChatList } from './chat-list.tsx'
 import { JsonInput } from './json-input.tsx'
 import { NumberField } from './number-field.tsx'
 import { RatioMap } from './ratio-map.tsx'
@@ -11,6 +10,7 @@ import { texts } from './texts.ts'
 
 // Few forms have one.
 const PasswordField = lazy(async () => ({ default: (await import('./password-field.tsx')).PasswordField }))
+const ChatList = lazy(async () => ({ default: (await import('./chat-list.tsx')).ChatList }))
 const GroupLimits = lazy(async () => ({ default: (await import('./request-limits/group-limits.tsx')).GroupLimits }))
 const GroupCounts = lazy(async () => ({ default: (await import('./request-limits/group-counts.tsx')).GroupCounts }))
 
@@ -93,7 +93,11 @@ export function FieldInput({ field, value, onChange, error, disabled, mark }: Fi
     case 'text-map':
       return <TextMap {...map} choices={field.choices} />
     case 'chats':
-      return <ChatList {...map} />
+      return (
+        <Suspense fallback={<Skeleton height={300} />}>
+          <ChatList {...map} />
+        </Suspense>
+      )
     case 'group-limits':
     case 'group-counts': {
       const Rows = field.widget === 'group-limits' ? GroupLimits : GroupCounts
