@@ -1,6 +1,5 @@
-import { useHotkeys } from '@mantine/hooks'
 import { Outlet, useMatches } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { useNarrow, useTight } from '../../lib/narrow.ts'
 import type { Screen } from '../../lib/screen.ts'
@@ -47,7 +46,7 @@ export function Shell({ screens }: { screens: readonly Screen[] }) {
   const here = useHere(screens)
   const toastsWanted = useToastsWanted()
   const mayManage = useMay('admin')
-  useHotkeys([['mod+K', () => setPaletteOpen(true)]], [])
+  usePaletteKey(() => setPaletteOpen(true))
 
   // The clock is outside of React. A connection that is lost later could not load the message that reports it.
   useEffect(() => {
@@ -109,6 +108,20 @@ export function Shell({ screens }: { screens: readonly Screen[] }) {
       )}
     </div>
   )
+}
+
+/** Ctrl+K, or ⌘K, in fields too. */
+function usePaletteKey(open: () => void): void {
+  const press = useEffectEvent((event: KeyboardEvent) => {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== 'k') return
+    event.preventDefault()
+    open()
+  })
+  // The keyboard is outside of React.
+  useEffect(() => {
+    window.addEventListener('keydown', press)
+    return () => window.removeEventListener('keydown', press)
+  }, [])
 }
 
 function useHere(screens: readonly Screen[]): Screen | undefined {
