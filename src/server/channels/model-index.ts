@@ -70,7 +70,7 @@ export async function openChannels(core: Core, upstream: Pick<UpstreamAgents, 'f
   checkProviders()
   let last = indexChannels([])
   const channels = new Snapshot(async () => {
-    const index = await loadChannels(core)
+    const index = await loadChannels(core, last)
     for (const id of last.byId.keys()) if (!isSameWay(last.keysOf(id), index.keysOf(id))) upstream.forget(id)
     last = index
     return index
@@ -82,9 +82,9 @@ export async function openChannels(core: Core, upstream: Pick<UpstreamAgents, 'f
 
 /**
  * Reads all enabled channels, each with the keys that it has at that moment, so that no key is sent to an earlier or later address of
- * its channel. Unusable channels are skipped with an error in the log.
+ * its channel. Unusable channels are skipped with an error in the log. Keys that `before` holds are not decrypted again.
  */
-export async function loadChannels(core: Core): Promise<ChannelIndex> {
+export async function loadChannels(core: Core, before = indexChannels([])): Promise<ChannelIndex> {
   const { all, rows, keys } = await readSnapshot(core.database, async (db) => ({
     all: await db.selectFrom('channels').select('id').execute(),
     rows: await db.selectFrom('channels').selectAll().where('status', '=', channelStatus.enabled).execute(),
@@ -92,7 +92,7 @@ export async function loadChannels(core: Core): Promise<ChannelIndex> {
   }))
   const keysOf = groupBy(keys, ({ channel_id }) => channel_id)
   return indexChannels(
-    rows.flatMap((row) => readUsable(core, row, keysOf.get(row.id) ?? [])),
+    rows.flatMap((row) => readUsable(core, row, keysOf.get(row.id) ?? [], before.keysOf(row.id))),
     all.map(({ id }) => id),
   )
 }
@@ -124,7 +124,12 @@ export async function openChannel(core: Core, id: number): Promise<SavedChannel>
 
 type KeyRow = Pick<Row<'channel_keys'>, 'id' | 'channel_id' | 'key_sealed'>
 
-function readUsable(core: Core, row: Row<'channels'>, keys: readonly KeyRow[]): RunningChannel[] {
+function readUsable(
+  core: Core,
+  row: Row<'channels'>,
+  keys: readonly KeyRow[],
+  before: readonly RunningChannel[],
+): RunningChannel[] {
   const unusable = (error: unknown): [] => {
     core.logger.error({ error, channel: row.id, name: row.name }, 'a channel cannot be used: its row or a key is broken')
     return []
@@ -134,7 +139,7 @@ function readUsable(core: Core, row: Row<'channels'>, keys: readonly KeyRow[]): 
     if (keys.length === 0) throw new Error('It has no key')
     return keys.flatMap((key) => {
       try {
-        return withKey(core, channel, key)
+        return withKey(core, channel, key, before)
       } catch (error) {
         return unusable(error)
       }
@@ -178,10 +183,11 @@ function readRow(row: Row<'channels'>, nowMs: number) {
   }
 }
 
-function withKey(core: Core, channel: ChannelRow, row: KeyRow): RunningChannel {
+function withKey(core: Core, channel: ChannelRow, row: KeyRow, before: readonly RunningChannel[] = []): RunningChannel {
   const siteId = siteIdFor(core, channel.baseUrl)
   const { lacking, ...shared } = channel
-  const keyed = { ...shared, siteId, key: openKey(core, row), keyId: row.id, keySealed: row.key_sealed }
+  const known = before.find(({ keyId, keySealed }) => keyId === row.id && keySealed === row.key_sealed)
+  const keyed = { ...shared, siteId, key: known?.key ?? openKey(core, row), keyId: row.id, keySealed: row.key_sealed }
   const provider = channel.provider.forChannel?.(keyed) ?? channel.provider
   return { ...keyed, provider: withoutEndpoints(provider, [...lacking, ...(channel.setting.lacks_endpoints ?? [])]) }
 }
