@@ -4,6 +4,14 @@ import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import type { Log } from '../src/contract/entities/log.ts'
+import { backupCommand } from '../src/server/commands/backup.ts'
+import { doctorCommand } from '../src/server/commands/doctor.ts'
+import { importCommand } from '../src/server/commands/import.ts'
+import { restoreCommand } from '../src/server/commands/restore.ts'
+import { rootPasswordCommand } from '../src/server/commands/root-password.ts'
+import { rotateKeyCommand } from '../src/server/commands/rotate-key.ts'
+import { serveCommand } from '../src/server/commands/serve.ts'
+import { verifyCommand } from '../src/server/commands/verify.ts'
 import { openSecrets } from '../src/server/db/key-ring.ts'
 import { migrate } from '../src/server/db/migrate.ts'
 import { serverOfTest, signIn, type TestServer } from './helpers/app.ts'
@@ -11,9 +19,14 @@ import { testMasterKey } from './helpers/core.ts'
 import { anyDatabase, eachDatabase, freshDatabase } from './helpers/databases.ts'
 import { addChannel } from './helpers/seed.ts'
 import { sluice } from './helpers/sluice.ts'
-import { isTorture } from './helpers/torture.ts'
+import { isTorture, sampled } from './helpers/torture.ts'
 import { ask, chat, completion, httpUpstream, model, settledCharges } from './relay/stage.ts'
 
+const commands = [
+  ...[serveCommand, importCommand, doctorCommand, verifyCommand],
+  ...[backupCommand, restoreCommand, rotateKeyCommand, rootPasswordCommand],
+]
+const names = ['serve', 'import', 'doctor', 'verify', 'backup', 'restore', 'rotate-key', 'root-password']
 const masterKey = testMasterKey.toString('base64')
 const envOf = ({ database }: Pick<TestServer, 'database'>) => ({ ...database.env, MASTER_KEY: masterKey })
 
@@ -101,7 +114,8 @@ eachDatabase('the command line', (_fresh, kind) => {
       const server = await serverOfTest(kind)
       const url = await httpUpstream((request, response) => {
         request.resume()
-        response.setHeader('content-type', 'application/json').end(completion())
+        // Some calls a second are enough: without a pause they would take a core for themselves.
+        setTimeout(() => response.setHeader('content-type', 'application/json').end(completion()), 20)
       })
       await addChannel(server, { url, models: model })
       const { key } = await server.call<{ key: string }>('POST /api/token/', { name: 'test', unlimited_quota: true })
@@ -237,14 +251,15 @@ it('without a database a command fails, and creates none', async () => {
 })
 
 it('every command has help, and a command line that is not understood fails', async () => {
-  const commands = ['serve', 'import', 'doctor', 'verify', 'backup', 'restore', 'rotate-key', 'root-password']
-  const runs = [['--help'], ...commands.map((command) => [command, '--help']), ['nonsense'], ['verify', '--json', '--nonsense']]
+  const help = commands.map((command) => command.helpInformation())
+  expect(help).toEqual(names.map((name) => expect.stringMatching(`^Usage: ${name} `)))
+  // In the ordinary run one process tells the help of one command.
+  const told = sampled(names, names.length)
+  const runs = [['--help'], ...told.map((name) => [name, '--help']), ['nonsense'], ['verify', '--json', '--nonsense']]
   const ran = await Promise.all(runs.map((args) => sluice(args, {})))
-  expect(ran.map(({ code }) => code)).toEqual([0, ...commands.map(() => 0), 2, 2])
-  for (const [index, command] of commands.entries()) {
-    expect(ran[0]?.output).toContain(`  ${command} `)
-    expect(ran[index + 1]?.output).toContain(`Usage: sluice ${command}`)
-  }
+  expect(ran.map(({ code }) => code)).toEqual([0, ...told.map(() => 0), 2, 2])
+  for (const name of names) expect(ran[0]?.output).toContain(`  ${name} `)
+  for (const [index, name] of told.entries()) expect(ran[index + 1]?.output).toContain(`Usage: sluice ${name}`)
   expect(ran.at(-2)).toMatchObject({ output: '', errors: expect.stringContaining("unknown command 'nonsense'") })
   expect(JSON.parse(ran.at(-1)?.output ?? '')).toEqual({ ok: false, error: "error: unknown option '--nonsense'" })
 })

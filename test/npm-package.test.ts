@@ -1,13 +1,14 @@
 import { execFile, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
+import { isTorture } from './helpers/torture.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
-const { name, version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const { name, version, dependencies, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 const npm = (cwd: string, ...args: string[]) => promisify(execFile)('npm', args, { cwd })
 
@@ -18,8 +19,10 @@ it('`npm pack` makes a package that serves from an empty folder without a build'
   const folder = mkdtempSync(join(tmpdir(), 'sluice-package-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   await npm(root, 'pack', '--pack-destination', folder)
+  const archive = join(folder, `${name}-${version}.tgz`)
   try {
-    await npm(folder, 'install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', `./${name}-${version}.tgz`)
+    if (isTorture) await npm(folder, 'install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', archive)
+    else await unpack(archive, folder)
   } catch (error) {
     const { stderr = '' } = error as { stderr?: string }
     if (!unreachable.test(stderr)) throw error
@@ -46,9 +49,27 @@ it('`npm pack` makes a package that serves from an empty folder without a build'
   }
 }, 300_000)
 
-/** `npx sluice serve` in a folder, as a process group of its own: npx starts the program as its child. */
+/** What an installation leaves, without the registry: the package, beside those that the lock file has for its use. */
+async function unpack(archive: string, folder: string): Promise<void> {
+  const own = join(folder, 'node_modules', name)
+  mkdirSync(own, { recursive: true })
+  await promisify(execFile)('tar', ['-xzf', archive, '-C', own, '--strip-components=1'])
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: true; devOptional?: true; link?: true }>
+  }
+  for (const [path, { dev, devOptional, link }] of Object.entries(packages)) {
+    // Packages inside of another one come with it.
+    if (!/^node_modules\/(@[^/]+\/)?[^/]+$/.test(path) || dev || devOptional || link || !existsSync(join(root, path))) continue
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    symlinkSync(join(root, path), join(folder, path))
+  }
+}
+
+/** `npx sluice serve` in a folder, as a process group of its own: npx starts the program as its child. Without npx in the ordinary run. */
 async function serve(folder: string): Promise<{ url: string; stop: () => Promise<unknown> }> {
-  const child = spawn('npx', ['--no-install', 'sluice', 'serve'], {
+  const program = isTorture ? ['npx', '--no-install', name] : [process.execPath, join(folder, 'node_modules', name, bin[name])]
+  const [command = '', ...args] = program
+  const child = spawn(command, [...args, 'serve'], {
     cwd: folder,
     detached: true,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0' },

@@ -97,7 +97,7 @@ for (const { folder, model, contentType } of upstreams) {
       for (const [cut, size] of Object.entries(cuts)) {
         answer.size = Math.min(size, answer.bytes.length)
         const isWhole = size === Number.POSITIVE_INFINITY
-        for (const [client, read] of sampled(Object.entries(clients), isWhole ? 1 : 3, isWhole ? 0 : nth + size)) {
+        for (const [client, read] of sampled(Object.entries(clients), isWhole ? 1 : 6, isWhole ? 0 : nth + size)) {
           const left = exceptions[`${folder}/${name}`]?.clients.test(client)
           if (!left) seen[`${client}, ${cut}`] = await understand(read, model)
         }

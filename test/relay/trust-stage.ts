@@ -3,7 +3,7 @@ import { logType } from '../../src/contract/entities/log.ts'
 import { type ServerSettings, startServer, type TestServer } from '../helpers/app.ts'
 import type { DatabaseKind } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
-import { isTorture } from '../helpers/torture.ts'
+import { isTorture, sampled } from '../helpers/torture.ts'
 import { type FakeUpstream, startFakeUpstream } from '../helpers/upstream.ts'
 import { askWithRetry, eventually, upstreamKey } from './stage.ts'
 
@@ -179,6 +179,9 @@ function fromManyAddresses(server: TestServer): TestServer {
 export type Trust = ReturnType<typeof trustOfSuite>
 
 const workers = 3
+let turns = 0
+/** `forEachPair` takes so many pairs. */
+export const pairsAtOnce = sampled(formatPairs, 2).length
 /** Ordinary requests beside each case. */
 const loadLeast = 12
 const ordinaryMax = isTorture ? 120 : 24
@@ -224,8 +227,14 @@ async function chargedTo(server: TestServer, tokenId: number): Promise<Charged[]
   }))
 }
 
-/** Does the same in each way at once. */
-export async function forEachPair(work: (pair: FormatPair, stream: Stream) => Promise<void>, some = formatPairs): Promise<void> {
+/**
+ * Does the same in each way at once. In the ordinary run the calls take turns: those of one format, passed on and translated, then those of
+ * the other.
+ */
+export async function forEachPair(
+  work: (pair: FormatPair, stream: Stream) => Promise<void>,
+  some = sampled(formatPairs, 2, turns++),
+): Promise<void> {
   const withPair = async (pair: FormatPair) => {
     try {
       await work(pair, streams[pair.speaks])
