@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { importCommand } from '../src/server/commands/import.ts'
 import { type ServerSettings, signIn, startServer } from './helpers/app.ts'
 import { testMasterKey } from './helpers/core.ts'
 import { anyDatabase, type DatabaseKind, eachDatabase, freshDatabase, type TestDatabase } from './helpers/databases.ts'
@@ -260,19 +261,22 @@ it('a dry run works on a copy of a SQLite database, while a server holds its wri
 it('names the error of a source that it cannot read, and writes nothing without --yes', async () => {
   const database = await freshDatabase('sqlite', 'empty')
   onTestFinished(() => database.drop())
-  const refusal = async (...args: string[]) => {
-    const { code, errors } = await sluice(['import', ...args], envOf(database))
-    return `${code} ${errors}`
-  }
-  expect(await refusal('new-api', originalFile('new-api-0.4'))).toMatch(/^2 .*--yes/)
-  expect(await refusal('new-api', originalFile('one-api-0.6'), '--dry-run')).toMatch(/^2 .*sluice import one-api/)
+  const { code, errors } = await sluice(['import', 'new-api', originalFile('new-api-0.4')], envOf(database))
+  expect([code, errors]).toEqual([2, expect.stringMatching(/--yes/)])
+
+  for (const [name, value] of Object.entries(envOf(database))) vi.stubEnv(name, value)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const refusal = (...args: string[]) =>
+    importCommand.parseAsync(args, { from: 'user' }).then(
+      () => 'none',
+      (error: Error) => error.message,
+    )
+  expect(await refusal('new-api', originalFile('one-api-0.6'), '--dry-run')).toMatch(/sluice import one-api/)
   expect(await refusal('new-api', originalFile('new-api-0.4'), '--logs', 'clickhouse://127.0.0.1/logs', '--dry-run')).toMatch(
-    /^2 .*ClickHouse/,
+    /ClickHouse/,
   )
   const withoutLogs = changedOriginal('new-api-0.4', ['drop table logs'])
-  expect(await refusal('new-api', originalFile('new-api-0.4'), '--logs', withoutLogs, '--dry-run')).toMatch(
-    /^2 .*no table `logs`/,
-  )
-  expect(await refusal('new-api', '/nowhere/one-api.db', '--dry-run')).toMatch(/^2 .*no such file/)
-  expect(await refusal('new-api', '--dry-run')).toMatch(/^2 .*SQL_DSN/)
+  expect(await refusal('new-api', originalFile('new-api-0.4'), '--logs', withoutLogs, '--dry-run')).toMatch(/no table `logs`/)
+  expect(await refusal('new-api', '/nowhere/one-api.db', '--dry-run')).toMatch(/no such file/)
+  expect(await refusal('new-api', '--dry-run')).toMatch(/SQL_DSN/)
 })

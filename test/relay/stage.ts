@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import type { Rule } from '../../src/server/limits/rule.ts'
 import { type ServerSettings, serverOfTest, type TestServer } from '../helpers/app.ts'
 import type { DatabaseKind } from '../helpers/databases.ts'
-import { addChannel, addToken, books } from '../helpers/seed.ts'
+import { addChannel, addToken } from '../helpers/seed.ts'
 
 export const model = 'gpt-4o-mini'
 export const claude = 'claude-3-5-sonnet-20241022'
@@ -191,11 +191,13 @@ export async function eventually(what: string, holds: () => boolean | Promise<bo
 export async function settledCharges(server: TestServer): Promise<{ id: string; amount: number }[]> {
   await everyRequestArrived(server)
   await eventually('the relay is idle', async () => (await running(server)) === 0)
-  await eventually('nothing is held', async () => (await books(server)).users.every((user) => user.held === 0))
-  const { ledger } = await books(server)
-  return ledger
-    .filter((row) => row.kind === 'charge')
-    .map((row) => ({ id: row.reference.slice('charge:'.length), amount: -row.amount }))
+  const { db } = server.app
+  await eventually('nothing is held', async () => {
+    const users = await db.selectFrom('users').select('held').execute()
+    return users.every(({ held }) => held === 0)
+  })
+  const charges = db.selectFrom('ledger').select(['reference', 'amount']).where('kind', '=', 'charge').orderBy('id')
+  return (await charges.execute()).map(({ reference, amount }) => ({ id: reference.slice('charge:'.length), amount: -amount }))
 }
 
 /** Requests of a test count in Redis, even if it answers late: this machine may be busy. */

@@ -2,11 +2,10 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { freshCore } from '../../../test/helpers/core.ts'
+import { cheapPasswords, freshCore } from '../../../test/helpers/core.ts'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { changedOriginal, importFile, type Original, originalFile, originals } from '../../../test/helpers/family-database.ts'
 import { createRoot } from '../accounts/create-root.ts'
-import { Passwords } from '../accounts/passwords.ts'
 import { restoreBackup, writeBackup } from '../db/backup.ts'
 import { keyPlace } from '../tokens/tokens.ts'
 import { rollUpHours } from '../usage/roll-up.ts'
@@ -25,7 +24,7 @@ eachDatabase('an import', (fresh, kind) => {
   }
   const started = async () => {
     const core = await empty()
-    await createRoot({ ...core, passwords: new Passwords() })
+    await createRoot({ ...core, passwords: cheapPasswords() })
     return core
   }
 

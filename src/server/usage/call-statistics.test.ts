@@ -49,7 +49,7 @@ function quantile(values: readonly number[], share: number): number {
 }
 
 eachDatabase('statistics of calls', (fresh, kind) => {
-  const count = isTorture ? 100_000 : 10_000
+  const count = isTorture ? 100_000 : 3000
   it(`agree with exact sums over ${count} calls of several nodes, and percentiles within 10 %`, async () => {
     const { core } = await ledgerOf(await fresh())
     let at = midnight

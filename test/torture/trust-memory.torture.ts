@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { freshDatabase, type TestDatabase } from '../helpers/databases.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
 import { memoryGrowth as memoryGrowthOfProcess } from '../helpers/process-memory.ts'
-import { httpUpstream, requestBytes, speak, upstreamKey } from './stage.ts'
-import { bodyOf, type FormatPair, formatPairs, paths, post, readAnswer, streams, wholeOf } from './trust-stage.ts'
+import { httpUpstream, requestBytes, speak, upstreamKey } from '../relay/stage.ts'
+import { bodyOf, type FormatPair, formatPairs, paths, post, readAnswer, streams, wholeOf } from '../relay/trust-stage.ts'
 
 // The memory cost of the cases of docs/reference/trust-cases.md, measured on a separate server process.
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../helpers/databases.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
 import { memoryGrowth } from '../helpers/process-memory.ts'
-import { httpUpstream, upstreamKey } from './stage.ts'
+import { httpUpstream, upstreamKey } from '../relay/stage.ts'
 
 // The memory cost of media given by URL, measured on a separate server process.
 
