@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
-import { httpUpstream, settledCharges, stage, upstreamKey } from './stage.ts'
+import { sharedStages } from './shared-stage.ts'
+import { httpUpstream, stage, upstreamKey } from './stage.ts'
 
 const model = 'gemini-2.0-flash'
 const fixtures = new URL('../../src/server/protocols/gemini-generate/fixtures/', import.meta.url)
@@ -42,9 +43,11 @@ const answering = (stream: string, whole = 'nonstream.json') =>
 
 const channel = { type: 24, models: `${model},gemini-3.7-flash,tunedModels/mine` }
 
+const path = (method: string, query = '') => `/v1beta/models/${model}:${method}${query}`
+const sharedStage = sharedStages()
+
 async function door(upstream: string, more: Record<string, unknown> = {}) {
-  const at = await stage('sqlite', upstream, { channel: { ...channel, ...more } })
-  const path = (method: string, query = '') => `/v1beta/models/${model}:${method}${query}`
+  const at = await sharedStage(upstream, { ...channel, ...more })
   return { ...at, path }
 }
 
@@ -107,7 +110,7 @@ anyDatabase('Gemini through the gateway', (_fresh, kind) => {
 describe('the addresses of Gemini', () => {
   it('are taken in every form that clients write', async () => {
     const { url, heard } = await answering('text.sse')
-    const { ask, server } = await door(url)
+    const { ask, server } = await stage('sqlite', url, { channel })
     await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
     const paths = [
       `/v1/models/${model}:generateContent`,
@@ -126,7 +129,7 @@ describe('the addresses of Gemini', () => {
 
   it('[29] never take another method for a generation', async () => {
     const { url, heard } = await answering('text.sse')
-    const { ask, path, server } = await door(url)
+    const { ask, path, server, charged } = await door(url)
     const statusOf = async (method: string) => JSON.parse((await ask(hello, path(method))).text).error.status
     for (const method of ['embedContent', 'batchEmbedContents', 'predict'])
       expect([method, await statusOf(method)]).toEqual([method, 'INVALID_ARGUMENT'])
@@ -136,7 +139,7 @@ describe('the addresses of Gemini', () => {
     const wrong = await fetch(server.url + path('generateContent'))
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST'])
     expect(heard.filter((entry) => /generate/i.test(entry.url))).toEqual([])
-    expect(await settledCharges(server)).toEqual([])
+    expect(await charged()).toEqual([])
   })
 
   it('[34] [33] take the key in a header of Google, in the query, or as a bearer; and send none of it on', async () => {
@@ -160,7 +163,7 @@ describe('the addresses of Gemini', () => {
 
   it('the first of the key places decides, as Google has them', async () => {
     const { url } = await answering('text.sse')
-    const { server, token, path } = await door(url)
+    const { server, token } = await stage('sqlite', url, { channel })
     const other = await addToken(server, { name: 'other' })
     await fetch(`${server.url}${path('generateContent')}`, {
       method: 'POST',
@@ -223,10 +226,10 @@ describe('a Gemini stream that passes through', () => {
     '[264] [256] %s: byte for byte',
     async (name) => {
       const { url } = await answering(name)
-      const { ask, path, server } = await door(url)
+      const { ask, path, server, charged } = await door(url)
       const answer = await ask(hello, path('streamGenerateContent', '?alt=sse'))
       expect([answer.status, answer.text]).toEqual([200, fixture(name)])
-      expect(await settledCharges(server)).toHaveLength(1)
+      expect(await charged()).toHaveLength(1)
       await requireBalancedBooks(server)
     },
   )
@@ -245,10 +248,10 @@ describe('a Gemini stream that passes through', () => {
 
   it('[30] [25] is a valid array when it breaks midway, with an error whose code is a number', async () => {
     const { url } = await answering('error_midstream.sse')
-    const { ask, path, server } = await door(url)
+    const { ask, path, charged } = await door(url)
     const answer = await ask(hello, path('streamGenerateContent'))
     expect(JSON.parse(answer.text)).toMatchObject([{ candidates: [{}] }, { error: { code: 503, status: 'UNAVAILABLE' } }])
-    expect(await settledCharges(server)).toHaveLength(1)
+    expect(await charged()).toHaveLength(1)
   })
 
   it('[12] is reported as cut off when it ends without a finish reason', async () => {
@@ -307,7 +310,7 @@ describe('refusals by Gemini', () => {
   it('[255] a refused key is a fault of the channel: another channel answers, and the caller gets no error', async () => {
     const bad = await failing(fixture('error_400.json'), 400)
     const good = await answering('text.sse')
-    const { server, ask, path } = await door(bad.url, { priority: 10 })
+    const { server, ask } = await stage('sqlite', bad.url, { channel: { ...channel, priority: 10 } })
     await addChannel(server, { url: good.url, ...channel })
     await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
     expect((await ask(hello, path('generateContent'))).status).toBe(200)
@@ -338,11 +341,11 @@ describe('refusals by Gemini', () => {
   it('[256] a blocked prompt is a complete answer, whole and to a caller of Chat', async () => {
     const blocked = fixture('prompt_blocked.sse').slice('data: '.length)
     const { url } = await gemini((response) => json(response, blocked))
-    const { ask, path, server } = await door(url)
+    const { ask, path, logs } = await door(url)
     expect(JSON.parse((await ask(hello, path('generateContent'))).text)).toEqual(JSON.parse(blocked))
     const chat = await ask({ model, messages: [{ role: 'user', content: 'x' }] })
     expect(JSON.parse(chat.text)).toMatchObject({ choices: [{ message: { content: '' }, finish_reason: 'content_filter' }] })
-    expect((await books(server)).logs.map((row) => row.prompt_tokens)).toEqual([21, 21])
+    expect((await logs()).map((row) => row.prompt_tokens)).toEqual([21, 21])
   })
 
   it("a caller's error keeps the upstream's text", async () => {

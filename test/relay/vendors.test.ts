@@ -5,7 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { eventsIn } from '../../src/server/lib/sse.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
-import { chat, httpUpstream, model, settledCharges, stage } from './stage.ts'
+import { sharedStages } from './shared-stage.ts'
+import { chat, httpUpstream, model } from './stage.ts'
+
+const sharedStage = sharedStages()
 
 type Asked = { path: string; headers: IncomingHttpHeaders; body: Record<string, unknown> }
 type Answer = { body: string | object; type?: string; status?: number }
@@ -47,7 +50,7 @@ describe('a channel of Ollama', () => {
       body: fixture('ollama-chat/fixtures/tools_thinking.ndjson'),
       type: 'application/x-ndjson',
     }))
-    const { server, ask } = await stage('sqlite', url, { channel: { type: 4, key: 'none' } })
+    const { server, ask, charged } = await sharedStage(url, { type: 4, key: 'none' })
     const tools = [{ name: 'get_tide', input_schema: { type: 'object', properties: {} } }]
     const body = { model, max_tokens: 50, stream: true, tools, messages: [{ role: 'user', content: 'Tide?' }] }
     const answer = await ask(body, '/v1/messages')
@@ -63,7 +66,7 @@ describe('a channel of Ollama', () => {
       usage: { input_tokens: 18, output_tokens: 7 },
     })
     expect(asked[0]).toMatchObject({ path: '/api/chat', body: { model, stream: true, options: { num_predict: 50 } } })
-    expect(await settledCharges(server)).toHaveLength(1)
+    expect(await charged()).toHaveLength(1)
     await requireBalancedBooks(server)
   })
 
@@ -75,7 +78,7 @@ describe('a channel of Ollama', () => {
       choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
     }
     const { url, asked } = await upstream(() => ({ body: reply }))
-    const { ask } = await stage('sqlite', url, { channel: { type: 4, key: 'none' } })
+    const { ask } = await sharedStage(url, { type: 4, key: 'none' })
     expect(JSON.parse((await ask(chat())).text)).toEqual(reply)
     expect(asked[0]?.path).toBe('/v1/chat/completions')
   })
@@ -85,7 +88,7 @@ describe('a channel of Ollama', () => {
       body: fixture('ollama-chat/fixtures/error_midstream.ndjson'),
       type: 'application/x-ndjson',
     }))
-    const { ask } = await stage('sqlite', url, { channel: { type: 4, key: 'none', other: '8192' } })
+    const { ask } = await sharedStage(url, { type: 4, key: 'none', other: '8192' })
     const answer = await ask(chat({ stream: true }))
     expect(saidIn(answer.text)).toBe('The')
     expect(answer.text).not.toContain('[DONE]')
@@ -96,7 +99,7 @@ describe('a channel of Ollama', () => {
 describe('a channel of Cohere', () => {
   it('answers a caller of Chat from its own events', async () => {
     const { url, asked } = await upstream(() => ({ body: fixture('cohere-chat/fixtures/tool_call.sse') }))
-    const { ask } = await stage('sqlite', url, { channel: { type: 34, model_mapping: mapped('command-a-03-2025') } })
+    const { ask } = await sharedStage(url, { type: 34, model_mapping: mapped('command-a-03-2025') })
     const tools = [{ type: 'function', function: { name: 'get_tide' } }]
     const answer = await ask(chat({ tools, logit_bias: { 1: 1 } }))
     expect(JSON.parse(answer.text)).toMatchObject({
@@ -123,7 +126,7 @@ describe('a channel of Dify', () => {
 
   it('streams the answer of an application', async () => {
     const { url, asked } = await upstream(() => ({ body: `event: ping\n\n${said}${end}` }))
-    const { ask } = await stage('sqlite', url, { channel: { type: 37 } })
+    const { ask } = await sharedStage(url, { type: 37 })
     const answer = await ask(chat({ stream: true, user: 'u-7' }))
     expect(saidIn(answer.text)).toBe('Calm.')
     expect(asked[0]).toMatchObject({
@@ -134,7 +137,7 @@ describe('a channel of Dify', () => {
 
   it('collects the stream of an agent for a caller that wants it whole', async () => {
     const { url, asked } = await upstream(() => ({ body: said + end }))
-    const { ask } = await stage('sqlite', url, { channel: { type: 37, model_mapping: mapped('agent-1') } })
+    const { ask } = await sharedStage(url, { type: 37, model_mapping: mapped('agent-1') })
     const answer = await ask(chat())
     expect(JSON.parse(answer.text)).toMatchObject({ choices: [{ message: { content: 'Calm.' } }], usage: { prompt_tokens: 9 } })
     expect(asked[0]?.body.response_mode).toBe('streaming')
@@ -143,7 +146,7 @@ describe('a channel of Dify', () => {
   it('[244] ends the stream with its error', async () => {
     const failed = event({ event: 'error', status: 400, code: 'provider_quota_exceeded', message: 'no credits' })
     const { url } = await upstream(() => ({ body: said + failed + end }))
-    const { ask } = await stage('sqlite', url, { channel: { type: 37 } })
+    const { ask } = await sharedStage(url, { type: 37 })
     const answer = await ask(chat({ stream: true }))
     expect(saidIn(answer.text)).toBe('Calm.')
     expect(answer.text).not.toContain('[DONE]')
@@ -160,7 +163,7 @@ describe('a channel of Coze', () => {
 
   it('[245] is always streamed, and collected for a caller that wants it whole', async () => {
     const { url, asked } = await upstream(() => ({ body: stream }))
-    const { ask } = await stage('sqlite', url, { channel: { type: 49, model_mapping: mapped('7342') } })
+    const { ask } = await sharedStage(url, { type: 49, model_mapping: mapped('7342') })
     const answer = await ask(chat())
     expect(JSON.parse(answer.text)).toMatchObject({ choices: [{ message: { content: 'Calm.' } }], usage: { prompt_tokens: 9 } })
     expect(asked[0]).toMatchObject({
@@ -172,9 +175,9 @@ describe('a channel of Coze', () => {
 
   it('is an error by the code of its one answer', async () => {
     const { url } = await upstream(() => ({ body: { code: 4028, msg: 'quota of the workspace' } }))
-    const { server, ask } = await stage('sqlite', url, { channel: { type: 49 } })
+    const { ask, charged } = await sharedStage(url, { type: 49 })
     expect((await ask(chat({ stream: true }))).status).toBeGreaterThanOrEqual(400)
-    expect(await settledCharges(server)).toEqual([])
+    expect(await charged()).toEqual([])
   })
 })
 
@@ -194,7 +197,7 @@ describe('a channel of Baidu', () => {
         body: path.endsWith('token-1') && asked.length > 3 ? { error_code: 110, error_msg: 'Access token invalid' } : reply,
       }
     })
-    const { ask } = await stage('sqlite', url, { channel: { type: 15, key: 'id|secret', model_mapping: mapped('ERNIE-4.0-8K') } })
+    const { ask } = await sharedStage(url, { type: 15, key: 'id|secret', model_mapping: mapped('ERNIE-4.0-8K') })
     for (let call = 0; call < 3; call++) {
       expect(JSON.parse((await ask(chat())).text)).toMatchObject({ choices: [{ message: { content: 'Calm.' } }] })
     }
@@ -223,9 +226,7 @@ describe('a channel of Tencent', () => {
             }
           : { Response: { Error: { Code: 'InvalidParameterValue.Model', Message: 'no such model' } } },
     }))
-    const { ask } = await stage('sqlite', url, {
-      channel: { type: 23, key: '1300|AKID|secret-of-tencent', model_mapping: mapped('hunyuan-pro') },
-    })
+    const { ask } = await sharedStage(url, { type: 23, key: '1300|AKID|secret-of-tencent', model_mapping: mapped('hunyuan-pro') })
     expect(JSON.parse((await ask(chat())).text)).toMatchObject({
       choices: [{ message: { content: 'Calm.' } }],
       usage: { total_tokens: 13 },
@@ -250,7 +251,7 @@ describe('a channel of DashScope', () => {
         usage: { input_tokens: 9, output_tokens: 4, total_tokens: 13 },
       })}\n\n`
     const { url, asked } = await upstream(() => ({ body: piece('Ca', 'null') + piece('lm.', 'stop') }))
-    const { ask } = await stage('sqlite', url, { channel: { type: 17, model_mapping: mapped('farui-plus') } })
+    const { ask } = await sharedStage(url, { type: 17, model_mapping: mapped('farui-plus') })
     const answer = await ask(chat({ stream: true }))
     expect(saidIn(answer.text)).toBe('Calm.')
     expect(answer.text.endsWith('data: [DONE]\n\n')).toBe(true)
@@ -267,12 +268,12 @@ describe('a channel of Replicate', () => {
       body: { status: 'succeeded', output: ['Ca', 'lm.'], metrics: {} },
       status: 201,
     }))
-    const { server, ask } = await stage('sqlite', url, { channel: { type: 56, model_mapping: mapped('meta/llama-3') } })
+    const { ask, charged } = await sharedStage(url, { type: 56, model_mapping: mapped('meta/llama-3') })
     const answer = await ask(chat({ stream: true }))
     expect(saidIn(answer.text)).toBe('Calm.')
     expect(answer.text.endsWith('data: [DONE]\n\n')).toBe(true)
     expect(asked[0]).toMatchObject({ path: '/v1/models/meta/llama-3/predictions', headers: { prefer: 'wait=60' } })
-    expect(await settledCharges(server)).toHaveLength(1)
+    expect(await charged()).toHaveLength(1)
   })
 })
 
@@ -281,7 +282,7 @@ describe('a channel of the old type of Zhipu', () => {
     const { url, asked } = await upstream(() => ({
       body: { id: 'c', choices: [{ index: 0, message: { role: 'assistant', content: 'Calm.' }, finish_reason: 'stop' }] },
     }))
-    const { ask } = await stage('sqlite', url, { channel: { type: 16, key: 'id1.secret1' } })
+    const { ask } = await sharedStage(url, { type: 16, key: 'id1.secret1' })
     await ask(chat())
     expect(asked[0]?.path).toBe('/api/paas/v4/chat/completions')
     expect(asked[0]?.headers.authorization).toMatch(/^Bearer [\w-]+\.[\w-]+\.[\w-]+$/)
@@ -303,9 +304,7 @@ describe('an advanced custom channel', () => {
       speaks: { 'anthropic.messages': '/llm/{model}/messages' },
       auth: { by: 'header', name: 'x-llm-key', prefix: 'Key ' },
     })
-    const { ask } = await stage('sqlite', url, {
-      channel: { type: 58, key: 'k-1', other, model_mapping: mapped('claude-sonnet-4-6') },
-    })
+    const { ask } = await sharedStage(url, { type: 58, key: 'k-1', other, model_mapping: mapped('claude-sonnet-4-6') })
     expect(JSON.parse((await ask(chat())).text)).toMatchObject({
       choices: [{ message: { content: 'Calm.' } }],
       usage: { prompt_tokens: 9 },
@@ -322,7 +321,7 @@ describe('a channel of Spark', () => {
     payload: { choices: { status, text: [{ content, role: 'assistant', index: 0 }] }, ...(status === 2 ? { usage } : {}) },
   })
   const spark = (url: string) =>
-    stage('sqlite', url, { channel: { type: 18, key: 'app1|secret|apikey', other: 'v3.5', model_mapping: mapped('SparkDesk') } })
+    sharedStage(url, { type: 18, key: 'app1|secret|apikey', other: 'v3.5', model_mapping: mapped('SparkDesk') })
 
   it('answers over a WebSocket, streamed or gathered', async () => {
     const { url, asked } = await socketUpstream([frame(0, 'Ca'), frame(1, 'lm'), frame(2, '. 🌊')])
@@ -401,10 +400,10 @@ describe('an error under a status of success, on a channel that passes through',
     ['[254] Cloudflare', 39, { success: false, errors: [{ code: 5006, message: 'vendor says no' }], result: null }, 502],
   ])('%s: has its own status, and nothing is charged', async (_name, type, body, status) => {
     const { url } = await upstream(() => ({ body }))
-    const { server, ask } = await stage('sqlite', url, { channel: { type, ...(type === 39 ? { other: 'account' } : {}) } })
+    const { server, ask, charged } = await sharedStage(url, { type, ...(type === 39 ? { other: 'account' } : {}) })
     const answer = await ask(chat())
     expect([answer.status, answer.text]).toEqual([status, expect.stringMatching(status === 400 ? /vendor says no/ : /error/)])
-    expect(await settledCharges(server)).toEqual([])
+    expect(await charged()).toEqual([])
     await requireBalancedBooks(server)
   })
 })
@@ -412,9 +411,7 @@ describe('an error under a status of success, on a channel that passes through',
 describe('channels whose vendors were shut', () => {
   it('PaLM answers a stream out of one message', async () => {
     const { url, asked } = await upstream(() => ({ body: { candidates: [{ author: '1', content: 'It is high.' }] } }))
-    const { server, ask } = await stage('sqlite', url, {
-      channel: { type: 11, key: 'palm-key', model_mapping: mapped('PaLM-2') },
-    })
+    const { server, ask, charged } = await sharedStage(url, { type: 11, key: 'palm-key', model_mapping: mapped('PaLM-2') })
     const answer = await ask(chat({ stream: true }))
     expect(saidIn(answer.text)).toBe('It is high.')
     expect(asked[0]).toMatchObject({
@@ -422,7 +419,7 @@ describe('channels whose vendors were shut', () => {
       headers: { 'x-goog-api-key': 'palm-key' },
       body: { prompt: { messages: [{ author: '0', content: 'one two three' }] } },
     })
-    expect(await settledCharges(server)).toHaveLength(1)
+    expect(await charged()).toHaveLength(1)
     await requireBalancedBooks(server)
   })
 
@@ -431,7 +428,7 @@ describe('channels whose vendors were shut', () => {
     const { url, asked } = await upstream(() => ({
       body: event({ content: 'It is ', finish: false }) + event({ content: 'high.', finish: true, documents }),
     }))
-    const { server, ask } = await stage('sqlite', url, { channel: { type: 21, other: 'lib-7' } })
+    const { server, ask, charged } = await sharedStage(url, { type: 21, other: 'lib-7' })
     const answer = await ask(chat({ stream: true }))
     expect(saidIn(answer.text)).toBe('It is high.')
     expect(answer.text).toContain('https://a.example/tides')
@@ -439,7 +436,7 @@ describe('channels whose vendors were shut', () => {
       path: '/api/library/ask',
       body: { model, libraryId: 'lib-7', query: 'one two three', stream: true },
     })
-    expect(await settledCharges(server)).toHaveLength(1)
+    expect(await charged()).toHaveLength(1)
     await requireBalancedBooks(server)
   })
 })
