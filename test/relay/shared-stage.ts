@@ -34,6 +34,8 @@ export function sharedStages(kind: DatabaseKind = 'sqlite', options: Readonly<Re
     const token = await addToken(own, { group })
     return {
       server: own,
+      /** Of its channel and token. */
+      group,
       channelId,
       token,
       ask: (body: unknown, path?: string, headers?: Record<string, string>) => ask(server, token.key, body, path, headers),

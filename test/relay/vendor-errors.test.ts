@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { serverOfTest } from '../helpers/app.ts'
 import { awsException } from '../helpers/aws-event-stream.ts'
-import { addChannel, addToken } from '../helpers/seed.ts'
+import { addChannel } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { caller } from './realtime-stage.ts'
 import { sharedStages } from './shared-stage.ts'
@@ -57,22 +56,20 @@ const doors = {
 type Door = keyof typeof doors
 const allDoors = Object.keys(doors) as Door[]
 
-/** Returns an error with its status, or in a stream that has begun with success, to a separate server. */
-async function stageOf(vendor: Vendor, said: Said) {
-  const { url, channel, sender, times } = await sayerOf(vendor, said)
-  const server = await serverOfTest('sqlite')
-  await addChannel(server, { url, ...channel })
-  const token = await addToken(server)
-  return { server, token, send: sender(server.url, token.key), times }
-}
-
 const sharedStage = sharedStages()
+/** On a server that tries other channels. */
+const retryingStage = sharedStages('sqlite', { RetryTimes: 3 })
 
-/** The same on the server of this file. */
-async function sharedStageOf(vendor: Vendor, said: Said) {
-  const { url, channel, sender } = await sayerOf(vendor, said)
-  const { server, token, ...staged } = await sharedStage(url, channel)
-  return { ...staged, send: sender(server.url, token.key) }
+/** Returns an error with its status, or in a stream that has begun with success. */
+async function stageOf(vendor: Vendor, said: Said, stageOn = sharedStage) {
+  const { url, channel, sender, times } = await sayerOf(vendor, said)
+  const { server, group, token, ...staged } = await stageOn(url, channel)
+  const addOther = async () => {
+    const other = await upstreamOfTest()
+    await addChannel(server, { url: other.url, models: model, priority: -1, group })
+    return other
+  }
+  return { ...staged, server, group, token, addOther, send: sender(server.url, token.key), times }
 }
 
 /** The upstream, the channel that leads there, and how callers ask through it. */
@@ -143,7 +140,7 @@ function tooLong(door: Door, said: Said): RegExp {
 describe.each(vendors)('a conversation that is too long for %s', (name, vendor) => {
   it.each(allDoors)('is reported to callers of %s in the wording of their dialect, whole and streamed', async (door) => {
     const said = vendor.contextTooLong
-    const { send, charged, channelStatus } = await sharedStageOf(vendor, said)
+    const { send, charged, channelStatus } = await stageOf(vendor, said)
     for (const how of ['whole', 'streamed', 'in the stream'] as const) {
       const { status, text } = await send(door, how)
       const isStream = door === 'responses' && how !== 'whole'
@@ -167,10 +164,8 @@ const eventTypes = (text: string) => [...text.matchAll(/^event: (.+)$/gm)].map((
 const filtering = vendors.filter(([, { contentFiltered }]) => contentFiltered)
 describe.each(filtering)('content that %s refuses', (_name, vendor) => {
   it('is a 400 in the dialect of the caller, and no other channel is tried', async () => {
-    const { server, send, times } = await stageOf(vendor, vendor.contentFiltered as Said)
-    const other = await upstreamOfTest()
-    await addChannel(server, { url: other.url, models: model, priority: -1 })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '3' })
+    const { send, times, addOther } = await stageOf(vendor, vendor.contentFiltered as Said, retryingStage)
+    const other = await addOther()
     for (const door of allDoors) {
       const { status, text } = await send(door, 'whole')
       const error = errorIn(text)
@@ -186,7 +181,7 @@ describe.each(filtering)('content that %s refuses', (_name, vendor) => {
 
 describe.each(vendors)('a model that %s does not have', (_name, vendor) => {
   it('is the caller’s 404 under the name that they used, unless another channel has it', async () => {
-    const { server, send } = await stageOf(vendor, vendor.modelUnknown)
+    const { send, addOther } = await stageOf(vendor, vendor.modelUnknown, retryingStage)
     for (const door of allDoors) {
       const { status, text } = await send(door, 'whole')
       const error = errorIn(text)
@@ -194,9 +189,7 @@ describe.each(vendors)('a model that %s does not have', (_name, vendor) => {
       if (door === 'messages') expect(error.type).toBe('not_found_error')
       else expect(error).toMatchObject(door === 'gemini' ? { status: 'NOT_FOUND' } : { code: 'model_not_found', param: 'model' })
     }
-    const other = await upstreamOfTest()
-    await addChannel(server, { url: other.url, models: model, priority: -1 })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    await addOther()
     expect((await send('chat', 'whole')).status).toBe(200)
   })
 })
@@ -204,15 +197,13 @@ describe.each(vendors)('a model that %s does not have', (_name, vendor) => {
 const billing = vendors.filter(([, { quotaExhausted }]) => quotaExhausted)
 describe.each(billing)('an account without quota at %s', (_name, vendor) => {
   it("is not the caller's: the error discourages retries, and another channel is tried", async () => {
-    const { server, send } = await stageOf(vendor, vendor.quotaExhausted as Said)
+    const { send, addOther } = await stageOf(vendor, vendor.quotaExhausted as Said, retryingStage)
     for (const door of allDoors) {
       const { status, headers, text } = await send(door, 'whole')
       expect([door, status, headers.get('x-should-retry')]).toEqual([door, door === 'messages' ? 529 : 503, 'false'])
       expect(errorIn(text).message).toContain('no quota left; ask the admin')
     }
-    const other = await upstreamOfTest()
-    await addChannel(server, { url: other.url, models: model, priority: -1 })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    await addOther()
     expect((await send('chat', 'whole')).status).toBe(200)
   })
 })
@@ -229,8 +220,8 @@ it('a conversation that is too long is reported over a WebSocket as in a stream,
 })
 
 it('a model without a price is 400 in every dialect', async () => {
-  const { server, token } = await stageOf({ type: 1 } as Vendor, { status: 500, body: {} })
-  await addChannel(server, { url: 'http://127.0.0.1:9', models: 'unpriced-model' })
+  const { server, group, token } = await stageOf({ type: 1 } as Vendor, { status: 500, body: {} })
+  await addChannel(server, { url: 'http://127.0.0.1:9', models: 'unpriced-model', group })
   for (const door of allDoors) {
     const { path, body } = doors[door]
     const response = await fetch(server.url + path(false).replace(model, 'unpriced-model'), {
