@@ -137,9 +137,10 @@ function readUsable(
   try {
     const channel = readRow(row, core.now())
     if (keys.length === 0) throw new Error('It has no key')
+    const known = new Map(before.map((running) => [running.keyId, running]))
     return keys.flatMap((key) => {
       try {
-        return withKey(core, channel, key, before)
+        return withKey(core, channel, key, known.get(key.id))
       } catch (error) {
         return unusable(error)
       }
@@ -183,11 +184,11 @@ function readRow(row: Row<'channels'>, nowMs: number) {
   }
 }
 
-function withKey(core: Core, channel: ChannelRow, row: KeyRow, before: readonly RunningChannel[] = []): RunningChannel {
+function withKey(core: Core, channel: ChannelRow, row: KeyRow, before?: RunningChannel): RunningChannel {
   const siteId = siteIdFor(core, channel.baseUrl)
   const { lacking, ...shared } = channel
-  const known = before.find(({ keyId, keySealed }) => keyId === row.id && keySealed === row.key_sealed)
-  const keyed = { ...shared, siteId, key: known?.key ?? openKey(core, row), keyId: row.id, keySealed: row.key_sealed }
+  const key = before?.keySealed === row.key_sealed ? before.key : openKey(core, row)
+  const keyed = { ...shared, siteId, key, keyId: row.id, keySealed: row.key_sealed }
   const provider = channel.provider.forChannel?.(keyed) ?? channel.provider
   return { ...keyed, provider: withoutEndpoints(provider, [...lacking, ...(channel.setting.lacks_endpoints ?? [])]) }
 }
