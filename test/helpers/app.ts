@@ -19,6 +19,8 @@ export interface TestServer {
   readonly url: string
   readonly app: App
   readonly database: TestDatabase
+  /** Where tests share the server: the tokens of this one, whose rows alone it reads. */
+  readonly ownTokens?: ReadonlySet<number>
   /** Calls the console as root; throws when the answer is not a success. */
   call<Data = unknown>(line: string, body?: unknown): Promise<Data>
   /** Calls the console as root and gives the raw answer. */

@@ -21,8 +21,22 @@ export async function addToken(server: TestServer, token: Record<string, unknown
   return { id: made.id, key: `sk-${made.key}` }
 }
 
-/** All amounts of one server, for the checks that must hold after every test. */
+/** All amounts of one server; where tests share it, those that belong to tokens are of the tokens of this test. */
 export async function books(server: TestServer) {
+  const all = await allBooks(server)
+  const { ownTokens } = server
+  if (!ownTokens) return all
+  const isOwn = ({ token_id }: { token_id: number | null }) => token_id !== null && ownTokens.has(token_id)
+  return {
+    ...all,
+    tokens: all.tokens.filter(({ id }) => ownTokens.has(id)),
+    ledger: all.ledger.filter(isOwn),
+    logs: all.logs.filter(isOwn),
+    holds: all.holds.filter(isOwn),
+  }
+}
+
+async function allBooks(server: TestServer) {
   const { db } = server.app
   const users = await db.selectFrom('users').select(['id', 'quota', 'held', 'used_quota', 'request_count']).execute()
   const tokens = await db.selectFrom('tokens').select(['id', 'remain_quota', 'held', 'used_quota', 'unlimited_quota']).execute()
@@ -40,7 +54,7 @@ export async function expireLeases({ app }: TestServer): Promise<void> {
 
 /** Throws when the books do not agree: balances with the ledger, charges with the log rows, nothing held. */
 export async function requireBalancedBooks(server: TestServer): Promise<void> {
-  const { users, tokens, ledger, logs, holds } = await books(server)
+  const { users, tokens, ledger, logs, holds } = await allBooks(server)
   const charges = ledger.filter((row) => row.kind === 'charge')
   const problems: string[] = []
   for (const user of users) {

@@ -7,14 +7,17 @@ import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { directStage, type ProgrammedReply } from './direct-stage.ts'
+import { sharedStages } from './shared-stage.ts'
 import { ask, chat, eventually, model, requestBytes, running, settledCharges, speak, stage } from './stage.ts'
 
 const asPoor = ask
 const host = 'host: x\r\n'
 
+const sharedStage = sharedStages()
+
 async function door() {
   const upstream = await upstreamOfTest({ models: [model] })
-  return { upstream, ...(await stage('sqlite', upstream.url)) }
+  return { upstream, ...(await sharedStage(upstream.url)) }
 }
 
 describe('errors before authentication, in the dialect of the route', () => {

@@ -130,7 +130,7 @@ describe('an answer in the other form than was asked for', () => {
       choices: [{ index: 0, text: 'four five', finish_reason: 'stop' }],
       usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
     }
-    const whole = await stage('sqlite', await replying(JSON.stringify(text)))
+    const whole = await sharedStage(await replying(JSON.stringify(text)))
     const streamed = await whole.ask({ model, prompt: 'one', stream: true }, '/v1/completions')
     expect(dataOf(streamed.text)).toMatchObject([{ choices: [{ text: 'four five' }] }])
     expect(streamed.text.endsWith('[DONE]\n\n')).toBe(true)
@@ -175,7 +175,7 @@ describe('an answer in the other form than was asked for', () => {
       headers: { 'x-api-key': token.key },
       body: JSON.stringify({ ...asked, stream: true }),
     })
-    const turned = await stage('sqlite', await replying(await raw.text(), sse), { channel: { type: 14, models: claude } })
+    const turned = await sharedStage(await replying(await raw.text(), sse), { type: 14, models: claude })
     const back = new Anthropic({ apiKey: turned.token.key, baseURL: turned.server.url, maxRetries: 0 })
     expect(await back.messages.create(asked)).toMatchObject(message)
     await requireBalancedBooks(server)
@@ -216,6 +216,7 @@ describe('an answer that is none', () => {
 })
 
 anyDatabase('usage that cannot be meant', (_fresh, kind) => {
+  const sharedStage = sharedStages(kind)
   const usages: [string, unknown][] = [
     ['negative', { prompt_tokens: -11, completion_tokens: -7, total_tokens: -18 }],
     ['text', { prompt_tokens: '11', completion_tokens: '7' }],
@@ -229,7 +230,7 @@ anyDatabase('usage that cannot be meant', (_fresh, kind) => {
 
   it('is not trusted: tokens are counted, and the charge is marked as estimated', async () => {
     const upstream = await upstreamOfTest()
-    const { server, ask } = await stage(kind, upstream.url)
+    const { server, ask } = await sharedStage(upstream.url)
     for (const [, usage] of usages) {
       const text = typeof usage === 'string' ? usage : JSON.stringify(usage)
       const body = completion().replace(/"usage":\{[^}]*\}/, `"usage":${text}`)
@@ -259,7 +260,7 @@ anyDatabase('usage that cannot be meant', (_fresh, kind) => {
       )
       setTimeout(() => response.end(piece('', 'stop') + event('[DONE]')), 6000)
     })
-    const { server, ask } = await stage(kind, url)
+    const { server, ask } = await sharedStage(url)
     expect((await ask(chat({ stream: true }))).text).toContain('[DONE]')
     expect((await books(server)).logs[0]?.completion_tokens).toBe(1)
     await requireBalancedBooks(server)
@@ -267,7 +268,7 @@ anyDatabase('usage that cannot be meant', (_fresh, kind) => {
 
   it('explicit zeros are zero, missing halves follow from the total, and details cannot make a charge negative', async () => {
     const upstream = await upstreamOfTest()
-    const { server, ask } = await stage(kind, upstream.url)
+    const { server, ask } = await sharedStage(upstream.url)
     const used = async (usage: unknown) => {
       upstream.program(model, { body: completion({ usage }) })
       await ask(chat())
@@ -436,7 +437,7 @@ describe('the way an upstream answers', () => {
         )
       })
     })
-    const { server, ask } = await stage('sqlite', url)
+    const { server, ask } = await sharedStage(url)
     const answer = await ask(chat({ messages: [{ role: 'user', content: 'x'.repeat(8_000_000) }] }))
     expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([400, 'context_length_exceeded'])
     await requireBalancedBooks(server)
@@ -454,7 +455,7 @@ describe('the way an upstream answers', () => {
         else then(socket)
       })
     })
-    return { requests, ...(await stage('sqlite', url)) }
+    return { requests, ...(await sharedStage(url)) }
   }
 
   const chainOf = async (server: TestServer, row: number) => JSON.parse((await books(server)).logs[row]?.other ?? '{}').admin_info
@@ -561,7 +562,7 @@ describe('the way an upstream answers', () => {
       [true, Buffer.concat(Array.from({ length: 70 }, () => events)), {}, /too large/],
     ]
     for (const [stream, body, headers, expected] of cases) {
-      const { server, ask } = await stage('sqlite', await replying(body as Buffer, stream ? sse : 'application/json', headers))
+      const { server, ask } = await sharedStage(await replying(body as Buffer, stream ? sse : 'application/json', headers))
       const answer = await ask(chat({ stream }))
       if (typeof expected === 'number') expect(answer.status).toBe(expected)
       else expect(answer.text.slice(-1000)).toMatch(expected)

@@ -8,6 +8,7 @@ import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/se
 import { fixture, upstreamOfTest } from '../helpers/upstream.ts'
 import { caller as connectCaller, type Event } from './realtime-stage.ts'
 import { vendor } from './responses-vendor.ts'
+import { sharedStages } from './shared-stage.ts'
 import { claude, eventually, httpUpstream, model, settledCharges, stage } from './stage.ts'
 
 const caller = (url: string, key: string) => connectCaller(url, key, { path: '/v1/responses' })
@@ -58,10 +59,14 @@ async function waiting() {
   return { url, asked }
 }
 
+const sharedStage = sharedStages()
+
 anyDatabase('Responses over a WebSocket', (_fresh, kind) => {
+  const sharedStage = sharedStages(kind)
+
   it('answers several turns of one connection, each charged before its end is sent; a turn continues a response stored upstream', async () => {
     const upstream = await vendor()
-    const { server, token, channelId } = await stage(kind, upstream.url)
+    const { server, token, channelId } = await sharedStage(upstream.url)
     const client = caller(server.url, token.key)
     await client.opened()
     const charged: number[] = []
@@ -101,7 +106,7 @@ anyDatabase('Responses over a WebSocket', (_fresh, kind) => {
 
   it('whose caller disconnects in the middle of a turn is charged the partial reply; the upstream is aborted, and queued turns are dropped', async () => {
     const upstream = await waiting()
-    const { server, token } = await stage(kind, upstream.url)
+    const { server, token } = await sharedStage(upstream.url)
     const client = caller(server.url, token.key)
     await client.opened()
     client.say(create({ store: false }))
@@ -118,7 +123,7 @@ anyDatabase('Responses over a WebSocket', (_fresh, kind) => {
 
   it('whose upstream disconnects in the middle of a turn reports it, charges the partial reply, and continues with the next turn', async () => {
     const upstream = await waiting()
-    const { server, token } = await stage(kind, upstream.url)
+    const { server, token } = await sharedStage(upstream.url)
     const client = caller(server.url, token.key)
     await client.opened()
     client.say(create({ store: false }))
@@ -166,7 +171,7 @@ anyDatabase('Responses over a WebSocket', (_fresh, kind) => {
 describe('Responses over a WebSocket', () => {
   it('works with the official SDK', async () => {
     const upstream = await vendor()
-    const { server, token } = await stage('sqlite', upstream.url)
+    const { server, token } = await sharedStage(upstream.url)
     const { port, hostname } = new URL(server.url)
     const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1` })
     const socket = new ResponsesWS(client, { createConnection: (() => connect(Number(port), hostname)) as never })
@@ -229,7 +234,7 @@ describe('Responses over a WebSocket', () => {
       for (const item of output) response.write(event('response.output_item.done', { output_index: 0, item }))
       response.end(event('response.completed', { response: { id: 'resp_1', status: 'completed', model, output: [], usage } }))
     })
-    const { server, token } = await stage('sqlite', url)
+    const { server, token } = await sharedStage(url)
     const client = caller(server.url, token.key)
     await client.opened()
     client.say(create({ store: false }))
@@ -243,7 +248,7 @@ describe('Responses over a WebSocket', () => {
   it('uses a channel of another format, and continues from its answers', async () => {
     const upstream = await upstreamOfTest()
     upstream.program(claude, { bytes: fixture('anthropic/text.sse') })
-    const { server, token } = await stage('sqlite', upstream.url, { channel: { type: 14, models: claude } })
+    const { server, token } = await sharedStage(upstream.url, { type: 14, models: claude })
     const client = caller(server.url, token.key)
     await client.opened()
     client.say(create({ model: claude }))
@@ -261,7 +266,7 @@ describe('Responses over a WebSocket', () => {
 
   it('accepts the prefix of a conversation ahead of its first question, without a call or a charge', async () => {
     const upstream = await waiting()
-    const { server, token } = await stage('sqlite', upstream.url)
+    const { server, token } = await sharedStage(upstream.url)
     const client = caller(server.url, token.key)
     await client.opened()
     client.say(create({ generate: false, input: 'You are a baker.' }))
@@ -283,7 +288,7 @@ describe('Responses over a WebSocket', () => {
 
   it('answers requests of one stream_id in their order and those of several at once, and names it in each event', async () => {
     const upstream = await waiting()
-    const { server, token } = await stage('sqlite', upstream.url)
+    const { server, token } = await sharedStage(upstream.url)
     const client = caller(server.url, token.key)
     await client.opened()
     for (const [stream_id, input] of [
@@ -307,7 +312,7 @@ describe('Responses over a WebSocket', () => {
 
   it('reports an error as an event, and keeps the connection open', async () => {
     const upstream = await vendor()
-    const { server, token } = await stage('sqlite', upstream.url)
+    const { server, token } = await sharedStage(upstream.url)
     const client = caller(server.url, token.key)
     await client.opened()
     const wrong: [string | Event, unknown][] = [
@@ -340,7 +345,7 @@ describe('Responses over a WebSocket', () => {
 
   it('returns the input for a response that is in progress, with the reason, and the response continues', async () => {
     const upstream = await waiting()
-    const { server, token } = await stage('sqlite', upstream.url)
+    const { server, token } = await sharedStage(upstream.url)
     const client = caller(server.url, token.key)
     await client.opened()
     client.say(create({ store: false }))
@@ -377,7 +382,7 @@ describe('Responses over a WebSocket', () => {
       response.writeHead(400, { 'content-type': 'application/json' })
       response.end('{"error":{"message":"bad bread","type":"invalid_request_error","param":"input","code":"stale"}}')
     })
-    const { server, token } = await stage('sqlite', url)
+    const { server, token } = await sharedStage(url)
     const client = caller(server.url, token.key)
     await client.opened()
     client.say(create())
@@ -391,7 +396,7 @@ describe('Responses over a WebSocket', () => {
 
   it('checks key, balance and limits at every turn', async () => {
     const upstream = await vendor()
-    const { server } = await stage('sqlite', upstream.url)
+    const { server } = await sharedStage(upstream.url)
     expect(await caller(server.url, 'sk-wrong').refused()).toMatchObject({ status: 401 })
 
     const limited = await addToken(server, { limit_seconds: 60, limit_requests: 1, limit_tokens: 0, limit_concurrency: 0 })
@@ -423,7 +428,7 @@ describe('Responses over a WebSocket', () => {
 
   it('can be cancelled over HTTP where the upstream keeps it, and is charged once', async () => {
     const upstream = await vendor()
-    const { server, token, ask } = await stage('sqlite', upstream.url)
+    const { server, token, ask } = await sharedStage(upstream.url)
     const client = caller(server.url, token.key)
     await client.opened()
     client.say(create())
@@ -438,7 +443,7 @@ describe('Responses over a WebSocket', () => {
 
   it('is closed for a message beyond the maximum, and for a non-text message', async () => {
     const upstream = await vendor()
-    const { server, token } = await stage('sqlite', upstream.url)
+    const { server, token } = await sharedStage(upstream.url)
     const large = caller(server.url, token.key)
     await large.opened()
     large.say(create({ input: 'A'.repeat(25 * 1024 * 1024) }))

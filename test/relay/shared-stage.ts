@@ -8,7 +8,7 @@ const groupsMax = 500
 
 /**
  * One server for the tests of a file, or of a part of it, that set neither the clock nor options beside these of all. Each stage on it has its own
- * group, channel and token, and sees only its own charges.
+ * group, in which its channels and tokens are made, and sees only its own charges.
  */
 export function sharedStages(kind: DatabaseKind = 'sqlite', options: Readonly<Record<string, unknown>> = {}) {
   let server: TestServer
@@ -29,25 +29,33 @@ export function sharedStages(kind: DatabaseKind = 'sqlite', options: Readonly<Re
     const number = stages++
     const group = `stage-${number}`
     // The console limits how often one address calls it.
-    const own: TestServer = { ...server, call: (line, body) => callFrom(`10.0.0.${number >> 4}`, line, body) }
-    const channelId = await addChannel(own, { url, models: model, key: upstreamKey, group, ...channel })
-    const token = await addToken(own, { group })
+    const address = `10.0.${number >> 10}.${(number >> 2) & 255}`
+    const ownTokens = new Set<number>()
+    const own: TestServer = {
+      ...server,
+      ownTokens,
+      async call<Data>(line: string, body?: unknown) {
+        if (line === 'POST /api/channel/') return callFrom<Data>(address, line, { group, ...(body as object) })
+        if (line !== 'POST /api/token/') return callFrom<Data>(address, line, body)
+        const made = await callFrom<Data & { id: number }>(address, line, { group, ...(body as object) })
+        ownTokens.add(made.id)
+        return made
+      },
+    }
+    const channelId = await addChannel(own, { url, models: model, key: upstreamKey, ...channel })
+    const token = await addToken(own)
     return {
       server: own,
-      /** Of its channel and token. */
-      group,
       channelId,
       token,
       ask: (body: unknown, path?: string, headers?: Record<string, string>) => ask(server, token.key, body, path, headers),
-      /** The log rows of its token. */
+      /** The log rows of its tokens. */
       async logs() {
-        return (await books(server)).logs.filter((row) => row.token_id === token.id)
+        return (await books(own)).logs
       },
-      /** The amounts that were charged through its token, after everything has ended. */
+      /** The amounts that were charged through its tokens, after everything has ended. */
       async charged(): Promise<number[]> {
-        await settledCharges(server)
-        const { ledger } = await books(server)
-        return ledger.filter((row) => row.kind === 'charge' && row.token_id === token.id).map((row) => -row.amount)
+        return (await settledCharges(own)).map(({ amount }) => amount)
       },
       /** 1 while the channel is enabled. */
       async channelStatus(): Promise<number | undefined> {

@@ -197,7 +197,8 @@ export async function settledCharges(server: TestServer): Promise<{ id: string; 
     return users.every(({ held }) => held === 0)
   })
   const charges = db.selectFrom('ledger').select(['reference', 'amount']).where('kind', '=', 'charge').orderBy('id')
-  return (await charges.execute()).map(({ reference, amount }) => ({ id: reference.slice('charge:'.length), amount: -amount }))
+  const own = server.ownTokens ? charges.where('token_id', 'in', [...server.ownTokens]) : charges
+  return (await own.execute()).map(({ reference, amount }) => ({ id: reference.slice('charge:'.length), amount: -amount }))
 }
 
 /** Requests of a test count in Redis, even if it answers late: this machine may be busy. */

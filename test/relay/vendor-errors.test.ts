@@ -63,13 +63,13 @@ const retryingStage = sharedStages('sqlite', { RetryTimes: 3 })
 /** Returns an error with its status, or in a stream that has begun with success. */
 async function stageOf(vendor: Vendor, said: Said, stageOn = sharedStage) {
   const { url, channel, sender, times } = await sayerOf(vendor, said)
-  const { server, group, token, ...staged } = await stageOn(url, channel)
+  const { server, token, ...staged } = await stageOn(url, channel)
   const addOther = async () => {
     const other = await upstreamOfTest()
-    await addChannel(server, { url: other.url, models: model, priority: -1, group })
+    await addChannel(server, { url: other.url, models: model, priority: -1 })
     return other
   }
-  return { ...staged, server, group, token, addOther, send: sender(server.url, token.key), times }
+  return { ...staged, server, token, addOther, send: sender(server.url, token.key), times }
 }
 
 /** The upstream, the channel that leads there, and how callers ask through it. */
@@ -220,8 +220,8 @@ it('a conversation that is too long is reported over a WebSocket as in a stream,
 })
 
 it('a model without a price is 400 in every dialect', async () => {
-  const { server, group, token } = await stageOf({ type: 1 } as Vendor, { status: 500, body: {} })
-  await addChannel(server, { url: 'http://127.0.0.1:9', models: 'unpriced-model', group })
+  const { server, token } = await stageOf({ type: 1 } as Vendor, { status: 500, body: {} })
+  await addChannel(server, { url: 'http://127.0.0.1:9', models: 'unpriced-model' })
   for (const door of allDoors) {
     const { path, body } = doors[door]
     const response = await fetch(server.url + path(false).replace(model, 'unpriced-model'), {
