@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
-import { foreignNames, foreignStage } from './foreign-stage.ts'
+import { foreignNames, foreignStages } from './foreign-stage.ts'
 import { settledCharges } from './stage.ts'
 
 const schema = { type: 'object', properties: {} }
@@ -20,9 +20,11 @@ function saidIn({ tools: _tools, ...body }: Record<string, unknown>): string {
 }
 
 anyDatabase('tools that change in the middle of a conversation', (_fresh, kind) => {
+  const foreignStageOf = foreignStages(kind)
+
   for (const name of foreignNames.filter((each) => each !== 'Anthropic')) {
     it(`Messages to ${name}: are added and removed by system messages, which are not in the history`, async () => {
-      const { server, asked, ask, model } = await foreignStage(kind, name, () => ({ text: 'ok' }))
+      const { server, asked, ask, model } = await foreignStageOf(name, () => ({ text: 'ok' }))
       const messages = async (...said: object[]) => {
         const tools = ['a', 'b'].map((tool) => ({ name: tool, input_schema: schema }))
         const later = { name: 'later', input_schema: schema, defer_loading: true }
@@ -46,7 +48,7 @@ anyDatabase('tools that change in the middle of a conversation', (_fresh, kind) 
     })
 
     it(`Messages to ${name}: are those found by a search of the caller's`, async () => {
-      const { asked, ask, model } = await foreignStage(kind, name, () => ({ text: 'ok' }))
+      const { asked, ask, model } = await foreignStageOf(name, () => ({ text: 'ok' }))
       const found = { type: 'tool_result', tool_use_id: 't', content: [{ type: 'tool_reference', tool_name: 'later' }] }
       const search = { name: 'find', input_schema: schema }
       const later = ['later', 'never'].map((tool) => ({ name: tool, input_schema: schema, defer_loading: true }))
@@ -69,7 +71,7 @@ anyDatabase('tools that change in the middle of a conversation', (_fresh, kind) 
   }
 
   it('Messages: are refused where a change names none, and inline ones have a price or are refused like others', async () => {
-    const { asked, ask, model, server, channelId } = await foreignStage(kind, 'Chat alone', () => ({ text: 'ok' }))
+    const { asked, ask, model, server, channelId } = await foreignStageOf('Chat alone', () => ({ text: 'ok' }))
     const request = (...content: object[]) => ({
       ...{ model, max_tokens: 100, tools: [{ name: 'a', input_schema: schema }] },
       messages: [user('one'), assistant('ok'), system(...content), user('two')],
@@ -86,7 +88,7 @@ anyDatabase('tools that change in the middle of a conversation', (_fresh, kind) 
 
   for (const name of foreignNames) {
     it(`Responses to ${name}: are in items of the input, and replace those of the same name`, async () => {
-      const { server, asked, ask, model } = await foreignStage(kind, name, () => ({ text: 'ok' }))
+      const { server, asked, ask, model } = await foreignStageOf(name, () => ({ text: 'ok' }))
       const folder = { type: 'namespace', name: 'harbour', description: 'The harbour.', tools: [fn('tide')] }
       const input = [
         user('one'),
@@ -110,7 +112,7 @@ anyDatabase('tools that change in the middle of a conversation', (_fresh, kind) 
 
     for (const stream of [false, true]) {
       it(`Responses to ${name}, ${stream ? 'streamed' : 'whole'}: are found by a search that the caller runs`, async () => {
-        const { server, asked, ask, model } = await foreignStage(kind, name, ({ tools }, turn) => {
+        const { server, asked, ask, model } = await foreignStageOf(name, ({ tools }, turn) => {
           if (turn === 1) return { calls: [{ name: 'tool_search', input: { query: 'tides' } }] }
           if (turn === 2) return { calls: [{ name: tools.at(-1) ?? '', input: {} }] }
           return { text: 'At noon.' }

@@ -4,7 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { eventsIn } from '../../src/server/lib/sse.ts'
 import { awsEvent, awsException } from '../helpers/aws-event-stream.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
-import { chat, claude, httpUpstream, model, settledCharges, stage } from './stage.ts'
+import { sharedStages } from './shared-stage.ts'
+import { chat, claude, httpUpstream, model, settledCharges } from './stage.ts'
+
+const sharedStage = sharedStages()
 
 const folder = new URL('../../src/server/protocols/bedrock-converse/fixtures/', import.meta.url)
 const fixture = (name: string) => readFileSync(new URL(`${name}.bin`, folder))
@@ -32,9 +35,7 @@ async function upstream(body: Buffer | string, type = eventStream, status = 200)
 
 /** A gateway whose Chat model is a model of Bedrock. */
 const bedrock = (url: string, more: Record<string, unknown> = {}) =>
-  stage('sqlite', url, {
-    channel: { type: 33, key: credentials, model_mapping: JSON.stringify({ [model]: nova }), ...more },
-  })
+  sharedStage(url, { type: 33, key: credentials, model_mapping: JSON.stringify({ [model]: nova }), ...more })
 
 const chunksOf = (text: string) =>
   eventsIn(Buffer.from(text).toString('latin1'))
@@ -146,7 +147,7 @@ describe('a Chat caller of a model on Bedrock', () => {
 describe('a Messages caller of Claude on Bedrock', () => {
   it('gets the events of the model itself, for a body that Bedrock takes', async () => {
     const { url, asked } = await upstream(fixture('invoke_anthropic_text'))
-    const { ask } = await stage('sqlite', url, { channel: { type: 33, key: credentials, models: claude } })
+    const { ask } = await sharedStage(url, { type: 33, key: credentials, models: claude })
     const body = {
       model: claude,
       max_tokens: 50,
@@ -181,9 +182,7 @@ describe('a Gemini caller of Vertex', () => {
     })}\r\n\r\n`
     const { url, asked } = await upstream(reply, 'text/event-stream')
     const key = `AIza${'x'.repeat(35)}`
-    const { server, ask } = await stage('sqlite', url, {
-      channel: { type: 41, key, other: 'global', models: 'gemini-2.0-flash' },
-    })
+    const { server, ask } = await sharedStage(url, { type: 41, key, other: 'global', models: 'gemini-2.0-flash' })
     const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
     const answer = await ask(body, '/v1beta/models/gemini-2.0-flash:streamGenerateContent?alt=sse')
     expect(answer.text).toBe(reply)

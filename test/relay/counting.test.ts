@@ -5,6 +5,7 @@ import OpenAI from 'openai'
 import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { sharedStages } from './shared-stage.ts'
 import { ask, chat, claude, event, httpUpstream, model, piece, stage } from './stage.ts'
 
 type Answer = { status?: number; body: unknown }
@@ -35,9 +36,11 @@ const messages = [{ role: 'user' as const, content: 'How is the harbor?' }]
 const refusal = { error: { type: 'not_found_error', message: 'no such route' } }
 
 anyDatabase('a call that counts', (_fresh, kind) => {
+  const sharedStage = sharedStages(kind)
+
   it('[147] is answered by a channel of the vendor, through the official SDK, and costs nothing', async () => {
     const { url, asked } = await upstream(() => ({ body: { input_tokens: 411 } }))
-    const { server, token } = await stage(kind, url, { channel: { type: 14, models: claude } })
+    const { server, token } = await sharedStage(url, { type: 14, models: claude })
     const client = new Anthropic({ apiKey: token.key, baseURL: server.url, maxRetries: 0 })
     expect(await client.messages.countTokens({ model: claude, system: 'Be brief.', messages, tools })).toEqual({
       input_tokens: 411,
@@ -53,7 +56,7 @@ anyDatabase('a call that counts', (_fresh, kind) => {
 
   it('is answered by the vendor of Gemini and of Responses too, under the mapped name', async () => {
     const google = await upstream(() => ({ body: { totalTokens: 31, cachedContentTokenCount: 4 } }))
-    const first = await stage(kind, google.url, { channel: { type: 24, models: 'mine', model_mapping: `{"mine":"${gemini}"}` } })
+    const first = await sharedStage(google.url, { type: 24, models: 'mine', model_mapping: `{"mine":"${gemini}"}` })
     const genai = new GoogleGenAI({ apiKey: first.token.key, httpOptions: { baseUrl: first.server.url } })
     const told = await genai.models.countTokens({ model: 'mine', contents: 'How is the harbor?' })
     expect(told).toMatchObject({ totalTokens: 31, cachedContentTokenCount: 4 })
@@ -62,7 +65,7 @@ anyDatabase('a call that counts', (_fresh, kind) => {
     ])
 
     const openai = await upstream(() => ({ body: { object: 'response.input_tokens', input_tokens: 17 } }))
-    const second = await stage(kind, openai.url)
+    const second = await sharedStage(openai.url)
     const client = new OpenAI({ apiKey: second.token.key, baseURL: `${second.server.url}/v1`, maxRetries: 0 })
     const counted = await client.responses.inputTokens.count({ model, input: 'How is the harbor?', instructions: 'Be brief.' })
     expect(counted).toEqual({ object: 'response.input_tokens', input_tokens: 17 })
@@ -71,9 +74,11 @@ anyDatabase('a call that counts', (_fresh, kind) => {
 })
 
 anyDatabase('a call that counts, of a model of another vendor', (_fresh, kind) => {
+  const sharedStage = sharedStages(kind)
+
   it('is translated for a vendor that counts', async () => {
     const { url, asked } = await upstream(() => ({ body: { totalTokens: 52 } }))
-    const { ask } = await stage(kind, url, { channel: { type: 24, models: gemini } })
+    const { ask } = await sharedStage(url, { type: 24, models: gemini })
     const answer = await ask({ model: gemini, system: 'Be brief.', messages, tools }, '/v1/messages/count_tokens')
     expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { input_tokens: 52 }])
     const request = asked[0]?.body.generateContentRequest
@@ -83,7 +88,7 @@ anyDatabase('a call that counts, of a model of another vendor', (_fresh, kind) =
 
   it('[147] is counted here with instructions and tools when no channel counts: never an error', async () => {
     const { url, asked } = await upstream(() => ({ status: 500, body: {} }))
-    const { server, ask } = await stage(kind, url, { channel: { type: 43, models: 'deepseek-chat' } })
+    const { server, ask } = await sharedStage(url, { type: 43, models: 'deepseek-chat' })
     const count = async (body: object) => {
       const answer = await ask({ model: 'deepseek-chat', ...body }, '/v1/messages/count_tokens')
       expect([answer.status, answer.headers.get('x-sluice-estimated')]).toEqual([200, 'true'])
@@ -103,9 +108,11 @@ anyDatabase('a call that counts, of a model of another vendor', (_fresh, kind) =
 })
 
 anyDatabase('a call that counts, when its upstream does not', (_fresh, kind) => {
+  const sharedStage = sharedStages(kind)
+
   it('[270] falls back to a local count, and pauses calls to an upstream without a count endpoint', async () => {
     const { url, asked } = await upstream(() => ({ status: 404, body: refusal }))
-    const { server, token } = await stage(kind, url, { channel: { type: 14, models: claude } })
+    const { server, token } = await sharedStage(url, { type: 14, models: claude })
     for (let round = 0; round < 3; round++) {
       const answer = await ask(server, token.key, { model: claude, messages }, '/v1/messages/count_tokens')
       expect(answer.status).toBe(200)
@@ -118,7 +125,7 @@ anyDatabase('a call that counts, when its upstream does not', (_fresh, kind) => 
   it('asks another channel first, and none that is down is blamed', async () => {
     const broken = await upstream(() => ({ status: 529, body: {} }))
     const good = await upstream(() => ({ body: { input_tokens: 12 } }))
-    const { server, ask } = await stage(kind, broken.url, { channel: { type: 14, models: claude, priority: 9 } })
+    const { server, ask } = await sharedStage(broken.url, { type: 14, models: claude, priority: 9 })
     await addChannel(server, { url: good.url, type: 14, models: claude })
     for (let round = 0; round < 2; round++)
       expect(JSON.parse((await ask({ model: claude, messages }, '/v1/messages/count_tokens')).text)).toEqual({ input_tokens: 12 })
@@ -127,7 +134,7 @@ anyDatabase('a call that counts, when its upstream does not', (_fresh, kind) => 
 
   it('[29] is refused like any call: unknown models, keys, methods and bodies, in the dialect', async () => {
     const { url, asked } = await upstream(() => ({ body: {} }))
-    const { server, token } = await stage(kind, url, { channel: { type: 24, models: gemini } })
+    const { server, token } = await sharedStage(url, { type: 24, models: gemini })
     const path = (name: string) => `/v1beta/models/${name}:countTokens`
     const body = { contents: [{ parts: [{ text: 'Hi' }] }] }
     const told = async (answer: Promise<{ status: number; text: string }>) => {
@@ -160,9 +167,11 @@ anyDatabase('a call that counts, when its upstream does not', (_fresh, kind) => 
 })
 
 anyDatabase('a call that counts, of models in a cloud', (_fresh, kind) => {
+  const sharedStage = sharedStages(kind)
+
   it('sends Bedrock the request that it would send for an answer', async () => {
     const { url, asked } = await upstream(() => ({ body: { inputTokens: 77 } }))
-    const { ask } = await stage(kind, url, { channel: { type: 33, key: 'a|b|us-east-1', models: claude } })
+    const { ask } = await sharedStage(url, { type: 33, key: 'a|b|us-east-1', models: claude })
     const answer = await ask({ model: claude, messages, service_tier: 'auto' }, '/v1/messages/count_tokens')
     expect(JSON.parse(answer.text)).toEqual({ input_tokens: 77 })
     expect(asked[0]?.path).toBe('/model/anthropic.claude-3-5-sonnet-20241022-v2%3A0/count-tokens')
@@ -177,9 +186,7 @@ anyDatabase('a call that counts, of models in a cloud', (_fresh, kind) => {
 
   it('asks Vertex by its own addresses', async () => {
     const { url, asked } = await upstream(() => ({ body: { totalTokens: 5 } }))
-    const { ask } = await stage(kind, url, {
-      channel: { type: 41, key: `AIza${'x'.repeat(35)}`, other: 'global', models: gemini },
-    })
+    const { ask } = await sharedStage(url, { type: 41, key: `AIza${'x'.repeat(35)}`, other: 'global', models: gemini })
     const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
     expect(JSON.parse((await ask(body, `/v1beta/models/${gemini}:countTokens`)).text)).toEqual({ totalTokens: 5 })
     expect(asked[0]).toMatchObject({ path: `/v1/publishers/google/models/${gemini}:countTokens`, body })
@@ -204,6 +211,8 @@ const texts: Readonly<Record<string, string>> = {
 }
 
 anyDatabase('a stream whose upstream reports no usage', (_fresh, kind) => {
+  const sharedStage = sharedStages(kind)
+
   it('[T158] is counted within one in a hundred of the tokenizer, and its row says that it was counted here', async () => {
     const url = await httpUpstream(async (request, response) => {
       let body = ''
@@ -216,7 +225,7 @@ anyDatabase('a stream whose upstream reports no usage', (_fresh, kind) => {
     })
     // The model of the stage cannot write as much as the longest.
     const longWriter = 'o3-mini'
-    const { server, ask } = await stage(kind, url, { channel: { models: longWriter } })
+    const { server, ask } = await sharedStage(url, { models: longWriter })
     const names = Object.keys(texts)
     for (const name of names)
       expect(

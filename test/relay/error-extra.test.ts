@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { chat, claude, event, httpUpstream, model, stage, upstreamKey } from './stage.ts'
+import { sharedStages } from './shared-stage.ts'
+import { chat, claude, event, httpUpstream, model, upstreamKey } from './stage.ts'
+
+const sharedStage = sharedStages()
 
 /** Members of an upstream's error other than its message reach callers of the same dialect, unchanged, and no others. */
 
@@ -31,7 +34,7 @@ async function errorAt(
   text: string,
   { status = 400, stream = false } = {},
 ) {
-  const { ask } = await stage('sqlite', await refusing(stream ? 200 : status, text), { channel })
+  const { ask } = await sharedStage(await refusing(stream ? 200 : status, text), channel)
   const { path, body } = doors[door]
   const sent = { ...body(channel.models), ...(stream ? { stream } : {}) }
   const answer = await ask(sent, typeof path === 'string' ? path : path(channel.models))

@@ -2,12 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { serverOfTest } from '../helpers/app.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
+import { sharedStages } from './shared-stage.ts'
 import { ask, chat, claude, event, httpUpstream, model, piece, settledCharges, stage } from './stage.ts'
+
+const sharedStage = sharedStages()
 
 /** Pass-through keeps every byte; numbered as the edge cases. */
 async function open(channel: Record<string, unknown> = {}) {
   const upstream = await upstreamOfTest()
-  const staged = await stage('sqlite', upstream.url, { channel })
+  const staged = await sharedStage(upstream.url, channel)
   return { upstream, ...staged }
 }
 
@@ -92,13 +95,13 @@ describe('answers that pass through', () => {
       event({ id: 'c', choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } }),
       event('[DONE]'),
     ].join('')
-    const { ask } = await stage('sqlite', await answering(stream))
+    const { ask } = await sharedStage(await answering(stream))
     expect((await ask(chat({ n: 2, stream: true, stream_options: { include_usage: true } }))).text).toBe(stream)
   })
 
   it('[274] an error behind the end is not passed on', async () => {
     const stream = piece('a') + piece('', 'stop') + event('[DONE]') + event({ error: { message: 'late' } })
-    const { ask } = await stage('sqlite', await answering(stream))
+    const { ask } = await sharedStage(await answering(stream))
     const { text } = await ask(chat({ stream: true }))
     expect([text.endsWith('data: [DONE]\n\n'), text.includes('late')]).toEqual([true, false])
   })

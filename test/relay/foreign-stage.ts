@@ -1,4 +1,5 @@
 import type { DatabaseKind } from '../helpers/databases.ts'
+import { sharedStages } from './shared-stage.ts'
 import { httpUpstream, stage } from './stage.ts'
 
 /** A request as an upstream was sent it, and the tools that it offers by the names that they have there. */
@@ -130,13 +131,28 @@ export type Foreign = keyof typeof foreign
 
 export const foreignNames = Object.keys(foreign) as Foreign[]
 
+type Answers = (asked: Asked, turn: number) => Answer
+
 /** A server with one channel to an upstream of a kind, which answers with `answers` and records its requests. */
-export async function foreignStage(
-  kind: DatabaseKind,
-  name: Foreign,
-  answers: (asked: Asked, turn: number) => Answer,
-  channel: Record<string, unknown> = {},
-) {
+export async function foreignStage(kind: DatabaseKind, name: Foreign, answers: Answers, channel: Record<string, unknown> = {}) {
+  const { url, ...upstream } = await openUpstream(name, answers)
+  const staged = await stage(kind, url, { channel: { ...upstream.channel, ...channel } })
+  await staged.server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify(ratios) })
+  return { ...staged, ...upstream }
+}
+
+/** The same on one server for tests that set no options. */
+export function foreignStages(kind: DatabaseKind) {
+  const sharedStage = sharedStages(kind, { ModelRatio: ratios })
+  return async (name: Foreign, answers: Answers) => {
+    const { url, ...upstream } = await openUpstream(name, answers)
+    return { ...(await sharedStage(url, upstream.channel)), ...upstream }
+  }
+}
+
+const ratios = Object.fromEntries(Object.values(foreign).map(({ model }) => [model, 1]))
+
+async function openUpstream(name: Foreign, answers: Answers) {
   const vendor = foreign[name]
   const asked: Asked[] = []
   const url = await httpUpstream(async (request, response) => {
@@ -149,8 +165,5 @@ export async function foreignStage(
     response.writeHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' })
     response.end(vendor.write(answers(one, asked.length), isStream))
   })
-  const models = { models: vendor.model, ...vendor.channel, ...channel }
-  const open = await stage(kind, url + vendor.path, { channel: models })
-  await open.server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [vendor.model]: 1 }) })
-  return { ...open, asked, model: vendor.model }
+  return { url: url + vendor.path, asked, model: vendor.model, channel: { models: vendor.model, ...vendor.channel } }
 }

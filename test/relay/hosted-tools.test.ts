@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
-import { type Foreign, foreignNames, foreignStage } from './foreign-stage.ts'
+import { type Foreign, foreignNames, foreignStage, foreignStages } from './foreign-stage.ts'
 import { ask as askAs, httpUpstream, settledCharges } from './stage.ts'
 
 const parameters = { type: 'object', properties: {} }
@@ -21,9 +21,11 @@ const codeOf = ({ status, text }: { status: number; text: string }) => [status, 
 const refusal = (param: string) => [400, expect.objectContaining({ code: 'unsupported_parameter', param })]
 
 anyDatabase('hosted tools that the model behind lacks', (_fresh, kind) => {
+  const foreignStageOf = foreignStages(kind)
+
   for (const name of foreignNames) {
     it(`${name}: are left out with a receipt as long as another tool remains, whole and streamed, and cost nothing`, async () => {
-      const { server, asked, ask, model } = await foreignStage(kind, name, () => ({ text: 'ok' }))
+      const { server, asked, ask, model } = await foreignStageOf(name, () => ({ text: 'ok' }))
       for (const stream of [false, true]) {
         const answer = await ask({ model, input: 'hi', tools: offered, tool_choice: 'auto', stream }, path)
         expect([answer.status, answer.headers.get('x-sluice-dropped')], answer.text).toEqual([200, lacks[name]])
@@ -48,7 +50,7 @@ anyDatabase('hosted tools that the model behind lacks', (_fresh, kind) => {
     })
 
     it(`${name}: refuse the request if no other tool remains, if one is forced, and if the token is strict`, async () => {
-      const { server, asked, ask, model } = await foreignStage(kind, name, () => ({ text: 'ok' }))
+      const { server, asked, ask, model } = await foreignStageOf(name, () => ({ text: 'ok' }))
       const only = await ask({ model, input: 'hi', tools: [{ type: 'file_search' }] }, path)
       expect(codeOf(only)).toEqual(refusal('tools[0].type'))
       for (const [tool_choice, param] of [
@@ -68,11 +70,11 @@ anyDatabase('hosted tools that the model behind lacks', (_fresh, kind) => {
 
   it('convert a search for a model that has its own, and are refused as the only tool of a model without one', async () => {
     const search = { input: 'hi', tools: [{ type: 'web_search' }] }
-    const gemini = await foreignStage(kind, 'Gemini', () => ({ text: 'ok' }))
+    const gemini = await foreignStageOf('Gemini', () => ({ text: 'ok' }))
     const carried = await gemini.ask({ ...search, model: gemini.model }, path)
     expect([carried.status, carried.headers.get('x-sluice-dropped')]).toEqual([200, null])
     expect(gemini.asked[0]?.body.tools).toEqual([{ googleSearch: {} }])
-    const chat = await foreignStage(kind, 'Chat alone', () => ({ text: 'ok' }))
+    const chat = await foreignStageOf('Chat alone', () => ({ text: 'ok' }))
     expect(codeOf(await chat.ask({ ...search, model: chat.model }, path))).toEqual(refusal('tools.web_search'))
     // A search of some sites only exists nowhere else.
     const sites = {

@@ -2,7 +2,7 @@ import OpenAI from 'openai'
 import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
-import { type Foreign, foreignNames, foreignStage } from './foreign-stage.ts'
+import { type Foreign, foreignNames, foreignStages } from './foreign-stage.ts'
 import { caller, type Event } from './realtime-stage.ts'
 import { settledCharges } from './stage.ts'
 
@@ -30,9 +30,11 @@ const question = { role: 'user' as const, content: 'When is high tide?' }
 const called = [3, 5, 2, 1, 0]
 
 anyDatabase('tools in namespaces', (_fresh, kind) => {
+  const foreignStageOf = foreignStages(kind)
+
   for (const name of foreignNames) {
     const staged = () =>
-      foreignStage(kind, name, ({ tools: offered }, turn) =>
+      foreignStageOf(name, ({ tools: offered }, turn) =>
         turn === 2
           ? { text: 'At noon.' }
           : { calls: called.map((at) => ({ name: offered[at] ?? '', input: { port: `p${at}` } })) },
@@ -101,7 +103,7 @@ anyDatabase('tools in namespaces', (_fresh, kind) => {
   }
 
   it('are called the same in a conversation that this server keeps', async () => {
-    const { asked, ask, model } = await foreignStage(kind, 'Gemini', ({ tools: offered }, turn) =>
+    const { asked, ask, model } = await foreignStageOf('Gemini', ({ tools: offered }, turn) =>
       turn === 1 ? { calls: [{ name: offered[3] ?? '', input: {} }] } : { text: 'Done.' },
     )
     const first = JSON.parse((await ask({ model, input: 'hi', tools }, '/v1/responses')).text)
@@ -115,7 +117,7 @@ anyDatabase('tools in namespaces', (_fresh, kind) => {
   })
 
   it('may be chosen by name, and a whole namespace may be allowed', async () => {
-    const { asked, ask, model } = await foreignStage(kind, 'Anthropic', () => ({ text: 'ok' }))
+    const { asked, ask, model } = await foreignStageOf('Anthropic', () => ({ text: 'ok' }))
     const choose = (tool_choice: unknown) => ask({ model, input: 'hi', tools, tool_choice }, '/v1/responses')
     await choose({ type: 'function', name: 'tide' })
     expect(asked[0]?.body.tool_choice).toEqual({ type: 'tool', name: 'mcp__harbour____tide' })

@@ -2,12 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { addChannel, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { caller, live, realtimeUpstream } from './realtime-stage.ts'
-import { chat, claude, httpUpstream, model, stage } from './stage.ts'
+import { sharedStages } from './shared-stage.ts'
+import { chat, claude, httpUpstream, model } from './stage.ts'
+
+const sharedStage = sharedStages()
+const retryingStage = sharedStages('sqlite', { RetryTimes: 1 })
 
 /** A channel with these settings, and the requests that its upstream receives. */
-async function open(setting: object, more: Record<string, unknown> = {}) {
+async function open(setting: object, more: Record<string, unknown> = {}, stageOn = sharedStage) {
   const upstream = await upstreamOfTest()
-  const { ask, server } = await stage('sqlite', upstream.url, { channel: { setting: JSON.stringify(setting), ...more } })
+  const { ask, server } = await stageOn(upstream.url, { setting: JSON.stringify(setting), ...more })
   return { ask, server, upstream, last: () => upstream.journal.at(-1) }
 }
 
@@ -58,7 +62,7 @@ describe('the settings of a channel', () => {
       header_override: { authorization: 'Token {api_key}', 'X-Team': 'blue' },
       system_prompt: 'be kind',
     }
-    const { ask, server, channelId, token } = await stage('sqlite', url, { channel: { setting: JSON.stringify(setting) } })
+    const { ask, server, channelId, token } = await sharedStage(url, { setting: JSON.stringify(setting) })
     await ask({ model, input: 'Hi' }, '/v1/responses/input_tokens')
     await server.call(`GET /api/channel/fetch_models/${channelId}`)
     await server.raw(`POST /api/channel/update_balance/${channelId}`)
@@ -92,11 +96,10 @@ describe('the settings of a channel', () => {
 
 describe('a stream that gives no output in time', () => {
   it('goes to another channel, and is charged once', async () => {
-    const { ask, server, upstream } = await open({ first_byte_timeout_ms: 300 }, { priority: 5 })
+    const { ask, server, upstream } = await open({ first_byte_timeout_ms: 300 }, { priority: 5 }, retryingStage)
     upstream.program(model, { stallAfterEvents: 0 })
     const second = await upstreamOfTest()
     await addChannel(server, { url: second.url, models: model })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
     const answer = await ask(chat({ stream: true }))
     expect(answer.status).toBe(200)
     expect(answer.text).toContain('[DONE]')

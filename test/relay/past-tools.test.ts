@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
-import { type Asked, type Foreign, foreignNames, foreignStage } from './foreign-stage.ts'
+import { type Asked, type Foreign, foreignNames, foreignStages } from './foreign-stage.ts'
 import { ask as askAs } from './stage.ts'
 
 type Data = Record<string, unknown>
@@ -82,9 +82,11 @@ const carried = [
 ]
 
 anyDatabase('hosted tools in the history of a conversation that moves to another vendor', (_fresh, kind) => {
+  const foreignStageOf = foreignStages(kind)
+
   for (const name of foreignNames) {
     it(`${name}: become text, losses are reported, and the conversation continues`, async () => {
-      const { server, ask, asked, model } = await foreignStage(kind, name, () => ({ text: 'Five.' }))
+      const { server, ask, asked, model } = await foreignStageOf(name, () => ({ text: 'Five.' }))
       const request = { model, input: responses.items, tools: responses.tools }
       for (const stream of [false, true]) {
         const answer = await ask({ ...request, stream }, responses.path)
@@ -110,7 +112,7 @@ anyDatabase('hosted tools in the history of a conversation that moves to another
 
   for (const name of ['Gemini', 'Chat alone'] satisfies Foreign[]) {
     it(`${name}: those of a Messages caller become text too, and a paused turn is continued`, async () => {
-      const { server, ask, asked, model } = await foreignStage(kind, name, () => ({ text: 'Five.' }))
+      const { server, ask, asked, model } = await foreignStageOf(name, () => ({ text: 'Five.' }))
       const uses = [
         { type: 'mcp_tool_listing', mcp_server_name: 'crm', tools: [] },
         { type: 'text', text: 'Let me see.' },
@@ -156,7 +158,7 @@ anyDatabase('hosted tools in the history of a conversation that moves to another
 
   for (const name of ['Anthropic', 'Chat alone'] satisfies Foreign[]) {
     it(`${name}: those of a Gemini caller become text too`, async () => {
-      const { ask, asked, model } = await foreignStage(kind, name, () => ({ text: 'Five.' }))
+      const { ask, asked, model } = await foreignStageOf(name, () => ({ text: 'Five.' }))
       const parts = [
         { executableCode: { language: 'PYTHON', code: 'print(4)' } },
         { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '4\n' } },
