@@ -3,7 +3,10 @@ import type { Channel } from '../../src/contract/entities/channel.ts'
 import { expireMissingEndpoints } from '../../src/server/channels/missing-endpoints.ts'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
+import { sharedStages } from './shared-stage.ts'
 import { ask as askAt, completion, event, eventually, httpUpstream, model, piece, settledCharges, stage } from './stage.ts'
+
+const sharedStage = sharedStages()
 
 /** Upstreams that lack endpoints which the type of their channel has. */
 
@@ -56,7 +59,7 @@ describe('an endpoint that the upstream of a channel lacks', () => {
     ['the words of a framework', { status: 404, type: 'application/json', text: () => '{"detail":"Not Found"}' }],
   ])('answered with %s, is translated, learnt after two in a row and shown with its date', async (_name, missing) => {
     const host = await chatHost(missing)
-    const { server, ask, channelId } = await stage('sqlite', host.url)
+    const { server, ask, channelId } = await sharedStage(host.url)
     const answers = []
     for (let time = 0; time < 2; time++) answers.push(await ask(question, responses))
     await learnt(server, channelId)
@@ -83,7 +86,7 @@ describe('an endpoint that the upstream of a channel lacks', () => {
     ['is another status', { status: 400, text: () => '<html></html>' }],
   ])('is not taken for missing by an answer that %s', async (_name, missing) => {
     const host = await chatHost(missing)
-    const { server, ask, channelId } = await stage('sqlite', host.url, { channel: { auto_ban: 0 } })
+    const { server, ask, channelId } = await sharedStage(host.url, { auto_ban: 0 })
     for (let time = 0; time < 3; time++) expect((await ask(question, responses)).status).toBeGreaterThanOrEqual(400)
     expect(new Set(host.asked)).toEqual(new Set([responses]))
     expect((await shown(server, channelId)).lacking).toEqual([])
@@ -91,7 +94,7 @@ describe('an endpoint that the upstream of a channel lacks', () => {
 
   it('is not learnt of two that are not in a row', async () => {
     const host = await chatHost(html)
-    const { server, ask, channelId } = await stage('sqlite', host.url, { channel: { auto_ban: 0 } })
+    const { server, ask, channelId } = await sharedStage(host.url, { auto_ban: 0 })
     await ask(question, responses)
     host.state.missing = { status: 400, type: 'application/json', text: () => '{"error":{"message":"no"}}' }
     await ask(question, responses)
@@ -103,7 +106,7 @@ describe('an endpoint that the upstream of a channel lacks', () => {
 
   it('is forgotten when the channel changes, and after a day', async () => {
     const host = await chatHost(html)
-    const { server, ask, channelId } = await stage('sqlite', host.url)
+    const { server, ask, channelId } = await sharedStage(host.url)
     for (let time = 0; time < 2; time++) await ask(question, responses)
     await learnt(server, channelId)
     await server.call('PUT /api/channel/', { id: channelId, name: 'another name' })
@@ -126,7 +129,7 @@ describe('an endpoint that the upstream of a channel lacks', () => {
   it('can be set by an admin, and is then never called', async () => {
     const host = await chatHost(html)
     const setting = JSON.stringify({ lacks_endpoints: ['responses', 'completions'] })
-    const { ask } = await stage('sqlite', host.url, { channel: { setting } })
+    const { ask } = await sharedStage(host.url, { setting })
     expect((await ask(question, responses)).status).toBe(200)
     expect((await ask({ model, prompt: 'one two' }, '/v1/completions')).status).toBe(200)
     expect(new Set(host.asked)).toEqual(new Set(['/v1/chat/completions']))
@@ -134,9 +137,7 @@ describe('an endpoint that the upstream of a channel lacks', () => {
 
   it('has no other way for embeddings: without another channel it is refused by name, and so is compact', async () => {
     const host = await chatHost(html)
-    const { server, ask, channelId } = await stage('sqlite', host.url, {
-      channel: { models: `${model},${embedding}`, auto_ban: 0 },
-    })
+    const { server, ask, channelId } = await sharedStage(host.url, { models: `${model},${embedding}`, auto_ban: 0 })
     const body = { model: embedding, input: 'one' }
     for (let time = 0; time < 2; time++) expect((await ask(body, '/v1/embeddings')).status).toBe(400)
     await learnt(server, channelId)
