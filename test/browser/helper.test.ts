@@ -1,13 +1,12 @@
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser, openPage, seriousViolations } from '../helpers/browser.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { openPage, seriousViolations, sharedBrowser } from '../helpers/browser.ts'
 
 describe('the browser of the tests', () => {
   let browser: Browser
   beforeAll(async () => {
-    browser = await launchBrowser()
+    browser = await sharedBrowser()
   })
-  afterAll(() => browser.close())
 
   it('opens pages in the wanted language, scheme and width', async () => {
     const { page, close } = await openPage(browser, { language: 'en', scheme: 'dark', width: 390 })

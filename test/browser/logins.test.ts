@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { periodAt, totpCode } from '../../src/server/lib/totp.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
-import { launchBrowser, openPage, type PageSettings, unoptimized } from '../helpers/browser.ts'
+import { openPage, type PageSettings, sharedBrowser } from '../helpers/browser.ts'
 import { type IdentityProviders, startIdentityProviders, telegramData } from '../helpers/identity-providers.ts'
 import { expectFit, go, logIn, readMessage, settled, stepMs } from './stage.ts'
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   peers = await startIdentityProviders(now)
   ;[server, browser] = await Promise.all([
     startServer('sqlite', { now, identityProviders: { endpoints: peers.addresses } }),
-    launchBrowser([unoptimized]),
+    sharedBrowser(),
   ])
   // Browsers offer passkeys to this name alone without https.
   home = server.url.replace('127.0.0.1', 'localhost')
@@ -42,7 +42,6 @@ beforeAll(async () => {
   for (const username of ['phone', 'finger', 'chat']) await server.call('POST /api/user/', { username, password })
 })
 afterAll(async () => {
-  await browser.close()
   await server.stop()
   await peers.stop()
 })

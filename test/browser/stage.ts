@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
-import type { Browser, Locator, Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import { role } from '../../src/contract/roles.ts'
 import { signIn } from '../../src/server/accounts/sign-in.ts'
 import { createUser } from '../../src/server/accounts/users.ts'
 import { rootPassword, startServer, type TestServer } from '../helpers/app.ts'
-import { launchBrowser, openPage, type PageSettings, seriousViolations, unoptimized } from '../helpers/browser.ts'
+import { launchBrowser, openPage, type PageSettings, seriousViolations, sharedBrowser, unoptimized } from '../helpers/browser.ts'
 import { type FakeUpstream, startFakeUpstream } from '../helpers/upstream.ts'
 import { strayWords } from './words.ts'
 
@@ -31,8 +31,8 @@ export type Who = 'nobody' | 'user' | 'admin' | 'root'
 export const userPassword = 'plain-user-1'
 
 /**
- * The resources shared by the tests of one file: a whole server with the built console, a simulated provider, a browser, a root and a
- * user.
+ * The resources shared by the tests of one file: a whole server with the built console, a simulated provider, a root, a user and
+ * an admin, and pages of a browser.
  */
 export interface Stage {
   readonly server: TestServer
@@ -42,14 +42,14 @@ export interface Stage {
   stop(): Promise<void>
 }
 
-/** `flags` are for the browser. */
-export async function openStage({ flags = [] }: { flags?: readonly string[] } = {}): Promise<Stage> {
+/** With `flags` for the browser it has one of its own. */
+export async function openStage({ flags }: { flags?: readonly string[] } = {}): Promise<Stage> {
   if (!existsSync(new URL('../../dist/web/index.html', import.meta.url)))
     throw new Error('The console is not built. Run the tests with `npm test`, or first: npm run build')
   const [server, upstream, browser] = await Promise.all([
     startServer('sqlite'),
     startFakeUpstream(),
-    launchBrowser([unoptimized, ...flags]),
+    flags ? launchBrowser([unoptimized, ...flags]) : sharedBrowser(),
   ])
   await addUser(server, 'user')
   await addUser(server, 'admin', role.admin)
@@ -67,14 +67,12 @@ export async function openStage({ flags = [] }: { flags?: readonly string[] } = 
       onTestFinished(close)
       return { page, problems }
     },
-    stop: () => stop(browser, server, upstream),
+    async stop() {
+      if (flags) await browser.close()
+      await server.stop()
+      await upstream.stop()
+    },
   }
-}
-
-async function stop(browser: Browser, server: TestServer, upstream: FakeUpstream): Promise<void> {
-  await browser.close()
-  await server.stop()
-  await upstream.stop()
 }
 
 /** A user, made as the product makes one. */

@@ -38,6 +38,17 @@ export async function launchBrowser(more: readonly string[] = []): Promise<Brows
   )
 }
 
+let shared: Promise<Browser> | undefined
+
+/**
+ * One browser for all files of a worker, which share its modules: each has contexts of its own in it. It ends with the worker, as
+ * Playwright ends what it has started.
+ */
+export async function sharedBrowser(): Promise<Browser> {
+  if (!(await shared)?.isConnected()) shared = launchBrowser([unoptimized])
+  return (await shared) as Browser
+}
+
 export interface PageSettings {
   readonly language?: 'zh' | 'en'
   readonly scheme?: 'light' | 'dark'
