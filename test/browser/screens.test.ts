@@ -12,6 +12,7 @@ import {
   expectFit,
   go,
   hasFocus,
+  type Language,
   logIn,
   looks,
   openStage,
@@ -22,12 +23,22 @@ import {
 } from './stage.ts'
 import { type View, viewsOf } from './views.ts'
 
+/** Two looks for each role, so that every two of role, language, scheme and width meet. The heavy run has every screen in both. */
 const everyone = [
   { who: 'nobody', level: 0, language: 'en', scheme: 'dark', width: 1440 },
-  { who: 'user', level: role.ordinary, language: 'en', scheme: 'light', width: 1440 },
-  { who: 'admin', level: role.admin, language: 'zh', scheme: 'light', width: 390 },
-  { who: 'root', level: role.root, language: 'zh', scheme: 'dark', width: 1440 },
+  { who: 'user', level: role.ordinary, language: 'en', scheme: 'light', width: 390 },
+  { who: 'admin', level: role.admin, language: 'zh', scheme: 'dark', width: 390 },
+  { who: 'root', level: role.root, language: 'zh', scheme: 'light', width: 1440 },
 ] as const
+type Person = (typeof everyone)[number]
+
+/** The other look of a role: in everything the opposite. */
+const opposite = ({ language, scheme, width }: Person) =>
+  ({
+    language: language === 'en' ? 'zh' : 'en',
+    scheme: scheme === 'dark' ? 'light' : 'dark',
+    width: width === 390 ? 1440 : 390,
+  }) as const
 const forbidden = { zh: '没有权限', en: 'No permission' } as const
 
 let stage: Stage
@@ -38,9 +49,6 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-/** Screens that may lead to another one at once. */
-const leadsOn = /^\/(?:login|register|chat|oauth)/
-
 /** Goes to another screen as by a link, without loading the console anew. The one before may be there for a moment longer. */
 const follow = (page: Page, path: string) =>
   page.evaluate((to) => {
@@ -48,59 +56,84 @@ const follow = (page: Page, path: string) =>
     dispatchEvent(new PopStateEvent('popstate'))
   }, path)
 
-const isTab = ({ path }: View) => path.includes('?')
+/** As the page itself knows it: a change of the address reaches the test later than the page. */
+const isAt = (page: Page, path: string) => page.waitForFunction((wanted) => location.pathname === wanted, path)
 
-/**
- * Who measures the contrast of a screen, in the order of all views. The ordinary run measures each screen once: every other one in the
- * light scheme of the admin, the rest in the dark one of the root; the heavy run measures all of them for everyone.
- */
-function measuresContrast(who: (typeof everyone)[number]['who'], at: number, access: View['access']): boolean {
-  if (everyLook || who === 'nobody') return true
-  const isLight = at % 2 === 0 && mayAccess(role.admin, access)
-  return who === (isLight ? 'admin' : 'root')
+const isTab = ({ path }: View) => path.includes('?')
+/** Where it ends depends on who comes. */
+const isEntrance = (screen: string) => ['/login', '/register'].includes(screen)
+const isChat = (screen: string) => screen.startsWith('/chat')
+
+/** Whether this person checks a screen: in turn everyone who sees it, or all of them. One leads to the page of another site. */
+function checks({ who }: Person, { screen, access }: View, at: number): boolean {
+  const seers = everyone
+    .filter(({ level }) => mayAccess(level, access) && !(isEntrance(screen) && level > 0))
+    .filter((one) => !isChat(screen) || one.who === 'root')
+    .filter(() => screen !== '/chat2link')
+  // Every second screen is in the other look.
+  return seers.some((one, turn) => one.who === who && (everyLook || turn === Math.floor(at / 2) % seers.length))
 }
 
-describe.each(everyone)('for $who', ({ who, level, language, scheme, width }) => {
+describe.each(everyone)('for $who', (person) => {
+  const { who, level, language, scheme } = person
+
   it('every screen opens, leads to the login, or says that it is not for them', async () => {
-    const { page, problems } = await stage.open(who, { language, scheme, width })
-    const seen = new Set<string>()
-    for (const [at, { path, screen: of, access }] of views.filter((view) => !isTab(view)).entries()) {
-      const opensChatPage = of.startsWith('/chat') && who === 'root'
-      if (opensChatPage) await serveChatPages(page)
-      const screen = screens.find((one) => one.path === of)
-      const refused = page.getByText(forbidden[language], { exact: true })
-      const end = access !== 'public' && level === 0 ? 'login' : mayAccess(level, access) ? path : 'refused'
-      // Root opens every screen by its address. Others follow a link to it, which takes half of the time.
-      const isOpened = who === 'root' || everyLook || page.url() === 'about:blank' || end !== path || leadsOn.test(of)
-      await (isOpened ? go : follow)(page, path)
-      if (end === 'login') {
-        await page.waitForURL('**/login')
-      } else if (end === 'refused') {
-        await refused.waitFor()
-      } else if (['/login', '/register'].includes(of) && level > 0) {
-        await page.waitForURL('**/token')
-      } else if (of.startsWith('/chat') && !opensChatPage) {
-        // The others have no token, and the token page requires a login.
-        await page.waitForURL(level > 0 ? '**/token' : '**/login')
-      } else if (of === '/chat2link') {
-        await page.waitForURL(chatPages)
-      } else if (of.startsWith('/oauth/')) {
-        // There is no previous page.
-        await page.waitForURL(level > 0 ? '**/setting' : '**/login')
-      } else {
-        await expect.poll(() => page.title()).toBe(of === '/' ? 'Sluice' : `${screen?.label[language]} · Sluice`)
-        await settled(page)
-        await page.getByRole('heading', { level: 1 }).waitFor()
-        expect(await refused.count(), path).toBe(0)
-      }
-      if (opensChatPage) await page.unroute(chatPages)
-      // Addresses that are the same for everyone are checked once, and users' screens are checked as an admin.
-      if (seen.has(end) || (who === 'user' && !everyLook)) continue
-      seen.add(end)
-      await expectFit(page, language, seededWords, { contrast: measuresContrast(who, at, access) })
+    const opened = []
+    for (const look of [person, opposite(person)]) {
+      const { page, problems } = await stage.open(who, { language: look.language, scheme: look.scheme, width: look.width })
+      opened.push({ page, problems, language: look.language })
     }
-    expect(problems).toEqual([])
+    const seen = new Set<string>()
+    for (const [at, view] of views.filter((one) => !isTab(one)).entries()) {
+      const end = view.access !== 'public' && level === 0 ? 'login' : mayAccess(level, view.access) ? view.path : 'refused'
+      // The login and the refusal are the same for everything: they are opened by an address once, and checked there.
+      const isFirst = end !== view.path && !seen.has(end)
+      const isChecked = isFirst || (end === view.path && checks(person, view, at))
+      seen.add(end)
+      for (const { page, language } of everyLook ? opened : opened.slice(at % 2, (at % 2) + 1)) {
+        await visit(page, view, { end, language, isOpened: isFirst })
+        if (isChecked) await expectFit(page, language, seededWords, { contrast: true })
+      }
+    }
+    for (const { problems } of opened) expect(problems).toEqual([])
   }, 300_000)
+
+  async function visit(
+    page: Page,
+    { path, screen: of }: View,
+    { end, language, isOpened }: { end: string; language: Language; isOpened: boolean },
+  ): Promise<void> {
+    const opensChatPage = isChat(of) && who === 'root'
+    if (opensChatPage) await serveChatPages(page)
+    const screen = screens.find((one) => one.path === of)
+    const refused = page.getByText(forbidden[language], { exact: true })
+    const title = () => expect.poll(() => page.title()).toBe(of === '/' ? 'Sluice' : `${screen?.label[language]} · Sluice`)
+    // Root opens every screen by its address. Others follow a link to it, which takes half of the time.
+    const isFollowed = !isOpened && who !== 'root' && !everyLook && page.url() !== 'about:blank' && !of.startsWith('/oauth/')
+    await (isFollowed ? follow : go)(page, path)
+    if (end === 'login') {
+      await isAt(page, '/login')
+    } else if (end === 'refused') {
+      await title()
+      await refused.waitFor()
+    } else if (isEntrance(of) && level > 0) {
+      await isAt(page, '/token')
+    } else if (isChat(of) && !opensChatPage) {
+      // The others have no token, and the token page requires a login.
+      await isAt(page, level > 0 ? '/token' : '/login')
+    } else if (of === '/chat2link') {
+      await page.waitForURL(chatPages)
+    } else if (of.startsWith('/oauth/')) {
+      // There is no previous page.
+      await isAt(page, level > 0 ? '/setting' : '/login')
+    } else {
+      await title()
+      await settled(page)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      expect(await refused.count(), path).toBe(0)
+    }
+    if (opensChatPage) await page.unroute(chatPages)
+  }
 
   it('the sidebar leads to the screens that are for them, and to no other', async () => {
     // A narrow window has it behind a button.
