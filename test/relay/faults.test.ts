@@ -1,21 +1,24 @@
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
-import { anyDatabase } from '../helpers/databases.ts'
+import { anyDatabase, type DatabaseKind } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { type Program, upstreamOfTest } from '../helpers/upstream.ts'
 import { sharedStages } from './shared-stage.ts'
 import { ask, chat, event, httpUpstream, upstreamKey as key, model, piece } from './stage.ts'
 
+/** A server with a simulated provider behind its one channel, and a token. */
+async function stageOn(kind: DatabaseKind, programs: Program[] = [], more: Record<string, unknown> = {}) {
+  const upstream = await upstreamOfTest()
+  if (programs.length > 0) upstream.program(model, programs)
+  const server = await serverOfTest(kind)
+  const id = await addChannel(server, { url: upstream.url, models: model, key, ...more })
+  const token = await addToken(server)
+  return { upstream, server, token, id }
+}
+
 anyDatabase('a request that goes wrong', (_fresh, kind) => {
-  async function stage(programs: Program[] = [], more: Record<string, unknown> = {}) {
-    const upstream = await upstreamOfTest()
-    if (programs.length > 0) upstream.program(model, programs)
-    const server = await serverOfTest(kind)
-    const id = await addChannel(server, { url: upstream.url, models: model, key, ...more })
-    const token = await addToken(server)
-    return { upstream, server, token, id }
-  }
+  const stage = (programs?: Program[], more?: Record<string, unknown>) => stageOn(kind, programs, more)
 
   async function requireNothingCharged(server: TestServer): Promise<void> {
     const { users, ledger } = await books(server)
@@ -288,15 +291,15 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
     const { logs } = await books(server)
     expect(JSON.parse(logs[0]?.other ?? '{}')).toMatchObject({ is_model_mapped: true, upstream_model_name: model })
   })
+})
 
-  it.runIf(kind === 'postgres')('a database that is down means 503 before any upstream call', async () => {
-    const { server, token, upstream } = await stage()
-    expect((await ask(server, token.key, chat())).status).toBe(200)
-    await server.database.drop()
-    const answer = await ask(server, token.key, chat())
-    expect(answer.status).toBe(503)
-    expect(upstream.journal).toHaveLength(1)
-  })
+it('a database that is down means 503 before any upstream call', async () => {
+  const { server, token, upstream } = await stageOn('postgres')
+  expect((await ask(server, token.key, chat())).status).toBe(200)
+  await server.database.drop()
+  const answer = await ask(server, token.key, chat())
+  expect(answer.status).toBe(503)
+  expect(upstream.journal).toHaveLength(1)
 })
 
 function words(stream: string): string {
