@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type AccountNode, addUser, mailOptions, startAccounts } from '../../../test/helpers/accounts.ts'
 import { testCertificate as cert, testKey as key } from '../../../test/helpers/certificate.ts'
-import { anyDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
+import { eachDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
 import { outcome } from '../../../test/helpers/ledger.ts'
 import { type SmtpServer, startSmtpServer } from '../../../test/helpers/smtp-server.ts'
 import { whileLocked } from '../../../test/helpers/while-locked.ts'
@@ -25,7 +25,7 @@ type Node = AccountNode & { readonly ledger: Ledger }
 const signal = new AbortController().signal
 const home = 'ada@example.com'
 
-anyDatabase('notices', (fresh, kind) => {
+eachDatabase('notices', (fresh, kind) => {
   const cleanups: (() => Promise<unknown>)[] = []
   let test: TestDatabase
   let node: Node

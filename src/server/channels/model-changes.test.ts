@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freshCore } from '../../../test/helpers/core.ts'
-import { anyDatabase } from '../../../test/helpers/databases.ts'
+import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { upstreamOfTest } from '../../../test/helpers/upstream.ts'
 import { whileLocked } from '../../../test/helpers/while-locked.ts'
 import { channelInput } from '../../contract/entities/channel.ts'
@@ -39,7 +39,7 @@ describe("changes of an upstream's model list", () => {
   })
 })
 
-anyDatabase('changes of upstream models', (fresh, kind) => {
+eachDatabase('changes of upstream models', (fresh, kind) => {
   let core: Core & { upstream: UpstreamAgents }
 
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { freshCore } from '../../../test/helpers/core.ts'
-import { anyDatabase } from '../../../test/helpers/databases.ts'
+import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { whileLocked } from '../../../test/helpers/while-locked.ts'
 import { noUsage } from '../../contract/usage.ts'
 import type { Caller } from '../options/core.ts'
@@ -15,7 +15,7 @@ const admin: Caller = { id: 1, username: 'ada', role: 10, group: 'default', addr
 
 const nobody = { vendorsOf: () => [] }
 
-anyDatabase('proposed prices', (fresh, kind) => {
+eachDatabase('proposed prices', (fresh, kind) => {
   async function parts() {
     const { core, close } = await freshCore(fresh)
     const priceBook = await openPriceBook(core, await loadPricePackage())

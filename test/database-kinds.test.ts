@@ -1,0 +1,16 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+
+const files = ['src/', 'test/'].flatMap((folder) =>
+  readdirSync(new URL(`../${folder}`, import.meta.url), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => folder + name),
+)
+
+it('no test of PostgreSQL alone is in a suite that the ordinary run has on SQLite alone', () => {
+  const hidden = files.filter((name) => {
+    const text = readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
+    return /\banyDatabase\(/.test(text) && /\.runIf\(kind === 'postgres'\)|\.skipIf\(kind === 'sqlite'\)/.test(text)
+  })
+  expect(hidden).toEqual([])
+})
