@@ -5,6 +5,7 @@ import type { Status } from '../../src/contract/status.ts'
 import { navGroups } from '../../src/web/lib/screen.ts'
 import { screens } from '../../src/web/screens.ts'
 import { serverOfTest } from '../helpers/app.ts'
+import { sampled } from '../helpers/torture.ts'
 import { seededWords, seedSite } from './seed-site.ts'
 import {
   chatPages,
@@ -158,16 +159,16 @@ describe.each(everyone)('for $who', (person) => {
     await expect.poll(() => top.allTextContents()).toEqual(topWords[language])
     expect(await top.getByText(topWords[language][1] ?? '').getAttribute('href')).toBe('/')
   })
+})
 
-  it('an unknown address is reported', async () => {
-    const { page } = await stage.open(who, { language, scheme })
-    await go(page, '/no/such/page')
-    await page.getByRole('heading', { level: 1, name: { zh: '页面不存在', en: 'Page not found' }[language] }).waitFor()
-    await page.getByText({ zh: '请检查你的浏览器地址是否正确', en: 'Check the address in your browser' }[language]).waitFor()
-    await expectFit(page, language)
-    await page.getByRole('link', { name: { zh: '返回首页', en: 'Go to home page' }[language] }).click()
-    await page.waitForURL(/\/$/)
-  })
+it.each(sampled(everyone, 3))('an unknown address is reported to $who', async ({ who, language, scheme }) => {
+  const { page } = await stage.open(who, { language, scheme })
+  await go(page, '/no/such/page')
+  await page.getByRole('heading', { level: 1, name: { zh: '页面不存在', en: 'Page not found' }[language] }).waitFor()
+  await page.getByText({ zh: '请检查你的浏览器地址是否正确', en: 'Check the address in your browser' }[language]).waitFor()
+  await expectFit(page, language)
+  await page.getByRole('link', { name: { zh: '返回首页', en: 'Go to home page' }[language] }).click()
+  await page.waitForURL(/\/$/)
 })
 
 const settingsLooks = [
