@@ -44,8 +44,9 @@ const forbidden = { zh: '没有权限', en: 'No permission' } as const
 
 let stage: Stage
 let views: readonly View[]
+let visits = 0
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await openStage({ env: { TRUSTED_PROXIES: '127.0.0.1' } })
   views = viewsOf({ id: (await seedSite(stage)).channel })
 })
 afterAll(() => stage.stop())
@@ -104,6 +105,8 @@ describe.each(everyone)('for $who', (person) => {
     { path, screen: of }: View,
     { end, language, isOpened }: { end: string; language: Language; isOpened: boolean },
   ): Promise<void> {
+    // Some hundred visits in a minute are more than one address may make.
+    await page.setExtraHTTPHeaders({ 'x-forwarded-for': `10.0.${visits >> 8}.${visits++ & 255}` })
     const opensChatPage = isChat(of) && who === 'root'
     if (opensChatPage) await serveChatPages(page)
     const screen = screens.find((one) => one.path === of)

@@ -4,6 +4,7 @@ import { expect, onTestFinished } from 'vitest'
 import { role } from '../../src/contract/roles.ts'
 import { signIn } from '../../src/server/accounts/sign-in.ts'
 import { createUser } from '../../src/server/accounts/users.ts'
+import type { Env } from '../../src/server/env.ts'
 import { rootPassword, startServer, type TestServer } from '../helpers/app.ts'
 import { launchBrowser, openPage, type PageSettings, seriousViolations, sharedBrowser, unoptimized } from '../helpers/browser.ts'
 import { type FakeUpstream, startFakeUpstream } from '../helpers/upstream.ts'
@@ -42,12 +43,12 @@ export interface Stage {
   stop(): Promise<void>
 }
 
-/** With `flags` for the browser it has one of its own. */
-export async function openStage({ flags }: { flags?: readonly string[] } = {}): Promise<Stage> {
+/** With `flags` for the browser it has one of its own; `env` is of the server. */
+export async function openStage({ flags, env = {} }: { flags?: readonly string[]; env?: Partial<Env> } = {}): Promise<Stage> {
   if (!existsSync(new URL('../../dist/web/index.html', import.meta.url)))
     throw new Error('The console is not built. Run the tests with `npm test`, or first: npm run build')
   const [server, upstream, browser] = await Promise.all([
-    startServer('sqlite'),
+    startServer('sqlite', { env }),
     startFakeUpstream(),
     flags ? launchBrowser([unoptimized, ...flags]) : sharedBrowser(),
   ])
