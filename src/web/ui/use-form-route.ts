@@ -1,4 +1,5 @@
 import { useLocation, useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
 
 /** The subject of a list's form: a new item or the one with this id. */
 export interface FormSubject {
@@ -7,7 +8,10 @@ export interface FormSubject {
 
 const newOne: FormSubject = { id: undefined }
 
-/** A form at the side of a list is open while the address is that of the form; filters and page stay in it. */
+/**
+ * A form at the side of a list is open while the address is that of the form; filters and page stay in it. `isAlone`: it was opened by its
+ * own address and not closed yet, and nothing behind it needs to be loaded.
+ */
 export function useFormRoute(base: '/channel' | '/user') {
   const navigate = useNavigate()
   const { pathname } = useLocation()
@@ -15,8 +19,13 @@ export function useFormRoute(base: '/channel' | '/user') {
   const staying = { search: true, resetScroll: false } as const
   const isAdding = pathname.startsWith(`${base}/add`)
 
+  const subject = params.id === undefined ? (isAdding ? newOne : undefined) : { id: Number(params.id) }
+  const [isAlone, setIsAlone] = useState(subject !== undefined)
+  if (isAlone && subject === undefined) setIsAlone(false)
+
   return {
-    subject: params.id === undefined ? (isAdding ? newOne : undefined) : { id: Number(params.id) },
+    subject,
+    isAlone,
     add: () => void navigate({ to: `${base}/add`, ...staying }),
     edit: (id: number) => void navigate({ to: `${base}/edit/$id`, params: { id: String(id) }, ...staying }),
     /** The drawer has asked already whether anything would be lost. */

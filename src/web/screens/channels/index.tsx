@@ -16,9 +16,7 @@ const KeysDialog = lazy(async () => ({ default: (await import('./keys/keys-dialo
  */
 export function Screen() {
   const say = useText(headTexts)
-  const { subject, add, edit, close } = useFormRoute('/channel')
-  const [isAlone, setIsAlone] = useState(subject !== undefined)
-  if (isAlone && subject === undefined) setIsAlone(false)
+  const { subject, isAlone, add, edit, close } = useFormRoute('/channel')
   const [keysOf, setKeysOf] = useState<Channel>()
   const [added, setAdded] = useState<readonly number[]>([])
 

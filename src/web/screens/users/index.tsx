@@ -17,9 +17,7 @@ const QuotaDialog = lazy(async () => ({ default: (await import('./quota-dialog.t
  */
 export function Screen() {
   const say = useText(headTexts)
-  const { subject, add, edit, close } = useFormRoute('/user')
-  const [isAlone, setIsAlone] = useState(subject !== undefined)
-  if (isAlone && subject === undefined) setIsAlone(false)
+  const { subject, isAlone, add, edit, close } = useFormRoute('/user')
   const [quotaOf, setQuotaOf] = useState<User>()
 
   const header = <PageHeader title={say('title')} description={say('description')} />
