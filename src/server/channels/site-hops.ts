@@ -15,15 +15,8 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 /** The same on all nodes of a site, and not reversible: derived from the oldest key of the database. */
 function siteIdOf({ secrets }: Pick<Core, 'secrets'>): string {
-  const known = idBySecrets.get(secrets)
-  if (known !== undefined) return known
-  const id = secrets.mac('site', 'id').slice(0, 24)
-  idBySecrets.set(secrets, id)
-  return id
+  return secrets.mac('site', 'id').slice(0, 24)
 }
-
-/** Needed for every channel whenever one changes. */
-const idBySecrets = new WeakMap<Core['secrets'], string>()
 
 /** The site id that calls to an address carry, or '' for the address of a vendor. */
 export function siteIdFor(core: Pick<Core, 'secrets'>, baseUrl: string): string {
