@@ -144,8 +144,8 @@ export const texts = defineTexts({
     keyKept: 'Leave blank to keep the current key ({format})',
     keysKept:
       'Leave blank to keep the current {count} {count|key|keys}. Entering keys, one per line, replaces all of them ({format}).',
-    keyMoved: 'The host of the base URL has changed. Enter the key again.',
-    keysMoved: 'The host of the base URL has changed. Enter all keys again.',
+    keyMoved: 'If you change the host of the base URL, enter the key again.',
+    keysMoved: 'If you change the host of the base URL, enter all keys again.',
     keyShow: 'Show key',
     keyHide: 'Hide key',
     keysInUse: '{enabled} of {count} {count|key|keys} enabled',
