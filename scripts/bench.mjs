@@ -3,13 +3,15 @@
 //   --works json,open  some of the works        --targets nginx,sqlite       some of direct, nginx, sqlite, postgres, workers, before
 //   --before FOLDER    a built checkout of another version, measured on SQLite beside this one: the target `before`
 //   --profile          a CPU profile of Sluice on SQLite in ./bench-profile
-//   --heap             instead: the bytes that Sluice on SQLite, and `before`, allocate for each request of the works, and by which functions
+//   --heap             instead: the bytes that Sluice on SQLite, and `before`, allocate for each request of the works, and by which functions; of
+//                      the paced streams also the bytes that an open one holds
 //   --write            writes the tables into docs/performance.md
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpus, release, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { allocatedBy, inspectable } from './bench/heap.mjs'
+import { allocatedBy, inspectable, liveBytes } from './bench/heap.mjs'
 import { works as allWorks, measure, medianOf, modelOf } from './bench/measure.mjs'
 import { figures, ratios } from './bench/report.mjs'
 import { placement, startNginx, startSluice, startUpstream, tools } from './bench/targets.mjs'
@@ -77,8 +79,19 @@ async function showHeap(provider, load) {
         `\n${name}, ${work.title}: ${kilobytes(all)} KB allocated for each request, ${kilobytes(own)} KB of them by its own functions`,
       )
       for (const { name: of, bytes } of greatest) console.log(`${kilobytes(bytes).padStart(8)} KB  ${of}`)
+      if (work.rampMs) console.log(`\n${kilobytes(await heldByStream(port, work, run))} KB held by each open stream`)
     }
   }
+}
+
+/** Looked at once all streams are open; those that end meanwhile begin anew. */
+async function heldByStream(port, work, run) {
+  const before = await liveBytes(port)
+  const running = run()
+  await pause(work.rampMs + 2000)
+  const held = (await liveBytes(port)) - before
+  await running
+  return held / work.connections
 }
 
 function kilobytes(bytes) {

@@ -1,4 +1,5 @@
-// Allocated bytes for each request, from V8's sampling profiler: everything, and by the functions of Sluice itself.
+// What V8 tells of the heap of a gateway: the bytes that each request allocates, in all and by the functions of Sluice itself, and the bytes that
+// are in use.
 import { WebSocket } from 'ws'
 import { freePort } from '../lib/gateway.mjs'
 
@@ -26,6 +27,16 @@ export async function allocatedBy(port, load) {
     own: sum(functions.filter(({ isOwn }) => isOwn)),
     greatest: functions.slice(0, shown).map(({ name, bytes }) => ({ name, bytes: bytes / requests })),
   }
+}
+
+/** The bytes in use after a full collection: objects of JavaScript, and the buffers that belong to them. */
+export async function liveBytes(port) {
+  const inspector = await connect(port)
+  // What the first collection finalizes is freed by the second.
+  for (let round = 0; round < 2; round++) await inspector.call('HeapProfiler.collectGarbage')
+  const { usedSize, backingStorageSize = 0 } = await inspector.call('Runtime.getHeapUsage')
+  inspector.close()
+  return usedSize + backingStorageSize
 }
 
 const shown = 25

@@ -22,7 +22,6 @@ export async function measure({ folder, load, prefix, target, work, seconds }) {
   const file = join(folder, `request-${target.name}-${work.key}`)
   await writeFile(file, requestOf(target, work))
   const pids = await target.pids()
-  const memoryBefore = await sumOf(pids, residentKb)
   const cpuBefore = await sumOf(pids, cpuMicroseconds)
 
   const peak = watchMemory(pids)
@@ -37,14 +36,13 @@ export async function measure({ folder, load, prefix, target, work, seconds }) {
     work.rampMs ?? 0,
   ].map(String)
   const result = JSON.parse((await run(command, args)).stdout)
-  const memoryPeak = await peak.stop()
+  const memoryKb = await peak.stop()
 
   const cpu = (await sumOf(pids, cpuMicroseconds)) - cpuBefore
   return {
     ...result,
     cpuPerRequest: cpuShown && pids.length > 0 && result.requests > 0 ? cpu / result.requests : undefined,
-    memoryKb: memoryPeak,
-    memoryGrowthKb: memoryPeak === undefined ? undefined : memoryPeak - memoryBefore,
+    memoryKb,
   }
 }
 

@@ -51,7 +51,6 @@ export function ratios(results, targets) {
     ['SSE paced: CPU of nginx', cpu('paced'), 'x', 1.9, 'most'],
     ['SSE paced: chunks delivered on schedule', (paced?.chunksPerSecond / 50_000) * 100, '%', 99, 'least'],
     ['SSE paced: chunk delay p99', paced?.delayP99 / 1000, 'ms', 50, 'most'],
-    ['SSE paced: memory per open stream', paced?.memoryGrowthKb / 1000, 'KB', 40, 'most'],
     ['200 requests/s: added to direct, p50', added('p50'), 'ms', 1, 'most'],
     ['200 requests/s: added to direct, p99', added('p99'), 'ms', 6, 'most'],
     ['PostgreSQL: requests/s of SQLite', over('json', 'perSecond', 'Sluice, PostgreSQL', 'Sluice, SQLite'), 'x', 0.6, 'least'],
