@@ -87,7 +87,10 @@ export class StreamInterceptor implements SseInterceptor {
   /** The events to parse, in order: the first ones, and those that contain a marker. */
   #eventsThatMatter(block: string): EventText[] {
     const events = this.hasOutput ? [] : this.#firstEvents(block)
-    for (const { index: place } of block.matchAll(this.#format.marks)) {
+    const { marks } = this.#format
+    // Most blocks have none, and matchAll copies the expression for each.
+    if (block.search(marks) < 0) return events
+    for (const { index: place } of block.matchAll(marks)) {
       if (place < (events.at(-1)?.end ?? 0)) continue
       const event = eventAround(block, place)
       if (event) events.push(event)
