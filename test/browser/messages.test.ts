@@ -130,7 +130,7 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
   })
 
   it('a text that the browser does not copy is offered to be copied by hand', async () => {
-    const { page, problems } = await stage.open('root', { language })
+    const { page, problems } = await stage.open('root', { language, isOwn: true })
     await page.addInitScript(() => {
       navigator.clipboard.writeText = () => Promise.reject(new DOMException('denied', 'NotAllowedError'))
     })

@@ -6,7 +6,15 @@ import { signIn } from '../../src/server/accounts/sign-in.ts'
 import { createUser } from '../../src/server/accounts/users.ts'
 import type { Env } from '../../src/server/env.ts'
 import { rootPassword, startServer, type TestServer } from '../helpers/app.ts'
-import { launchBrowser, openPage, type PageSettings, seriousViolations, sharedBrowser, unoptimized } from '../helpers/browser.ts'
+import {
+  launchBrowser,
+  openPage,
+  PagePool,
+  type PageSettings,
+  seriousViolations,
+  sharedBrowser,
+  unoptimized,
+} from '../helpers/browser.ts'
 import { type FakeUpstream, startFakeUpstream } from '../helpers/upstream.ts'
 import { strayWords } from './words.ts'
 
@@ -38,8 +46,11 @@ export const userPassword = 'plain-user-1'
 export interface Stage {
   readonly server: TestServer
   readonly upstream: FakeUpstream
-  /** A separate page for the calling test; `problems` are the errors on it so far. */
-  open(who: Who, settings?: PageSettings): Promise<{ page: Page; problems: string[] }>
+  /**
+   * A separate page for the calling test; `problems` are the errors on it so far. With `isOwn` it is not used again: for a test that replaces scripts or the
+   * clock of its page.
+   */
+  open(who: Who, settings?: PageSettings & { isOwn?: boolean }): Promise<{ page: Page; problems: string[] }>
   stop(): Promise<void>
 }
 
@@ -59,16 +70,20 @@ export async function openStage({ flags, env = {} }: { flags?: readonly string[]
     user: await storageOf(server, 'user', userPassword),
     admin: await storageOf(server, 'admin', userPassword),
   }
+  const pool = new PagePool(browser, server.url)
   return {
     server,
     upstream,
-    async open(who, settings = {}) {
-      const { page, problems, close } = await openPage(browser, { baseUrl: server.url, storage: storages[who], ...settings })
+    async open(who, { isOwn = false, baseUrl, ...settings } = {}) {
+      const look = { storage: storages[who], ...settings }
+      const { page, problems, close } =
+        isOwn || baseUrl ? await openPage(browser, { baseUrl: baseUrl ?? server.url, ...look }) : await pool.open(look)
       page.setDefaultTimeout(stepMs)
       onTestFinished(close)
       return { page, problems }
     },
     async stop() {
+      await pool.close()
       if (flags) await browser.close()
       await server.stop()
       await upstream.stop()

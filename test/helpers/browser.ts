@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { inflate } from '@sparticuz/chromium'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
 const require = createRequire(import.meta.url)
 
@@ -60,11 +60,15 @@ export interface PageSettings {
   readonly storage?: Exclude<BrowserContextOptions['storageState'], string | undefined>
 }
 
-/** A page with its own cookies and storage. `problems` gathers console errors, uncaught exceptions and failed loads. */
-export async function openPage(
-  browser: Browser,
-  settings: PageSettings = {},
-): Promise<{ page: Page; problems: string[]; close: () => Promise<void> }> {
+export interface OpenPage {
+  readonly page: Page
+  /** Console errors, uncaught exceptions and failed loads so far. */
+  readonly problems: string[]
+  close(): Promise<void>
+}
+
+/** A page with its own cookies and storage. */
+export async function openPage(browser: Browser, settings: PageSettings = {}): Promise<OpenPage> {
   const { language = 'zh', scheme = 'light', width = 1440, height = 900, baseUrl, storage } = settings
   const context = await browser.newContext({
     viewport: { width, height },
@@ -76,14 +80,20 @@ export async function openPage(
     ...(storage === undefined ? {} : { storageState: storage }),
   })
   await context.addInitScript(
-    ({ language, scheme }) => {
-      localStorage.getItem('i18nextLng') ?? localStorage.setItem('i18nextLng', language)
-      localStorage.getItem('mantine-color-scheme-value') ?? localStorage.setItem('mantine-color-scheme-value', scheme)
+    (initial) => {
+      for (const [name, value] of initial) localStorage.getItem(name) ?? localStorage.setItem(name, value)
     },
-    { language, scheme },
+    [
+      ['i18nextLng', language],
+      [schemeKey, scheme],
+    ] as const,
   )
 
   const page = await context.newPage()
+  return { page, problems: problemsOf(page), close: () => context.close() }
+}
+
+function problemsOf(page: Page): string[] {
   const problems: string[] = []
   page.on('console', (message) => {
     if (message.type() === 'error') problems.push(`console: ${message.text()} (${message.location().url})`)
@@ -93,7 +103,76 @@ export async function openPage(
     const reason = request.failure()?.errorText ?? ''
     if (reason !== 'net::ERR_ABORTED') problems.push(`failed: ${request.method()} ${request.url()} ${reason}`)
   })
-  return { page, problems, close: () => context.close() }
+  return problems
+}
+
+/**
+ * Pages of one site that are used again once they are closed: a new one is a new process, which compiles the console anew. Each begins with the
+ * storage that it is given and nothing else; its scripts and its clock must not have been replaced.
+ */
+export class PagePool {
+  readonly #browser: Browser
+  readonly #baseUrl: string
+  readonly #contexts = new Set<BrowserContext>()
+  readonly #idle = new Map<string, Page[]>()
+
+  constructor(browser: Browser, baseUrl: string) {
+    this.#browser = browser
+    this.#baseUrl = baseUrl
+  }
+
+  async open(settings: Omit<PageSettings, 'baseUrl'>): Promise<OpenPage> {
+    // What else a page is opened with can be changed.
+    const { language = 'zh' } = settings
+    const idle = this.#idle.get(language)?.pop()
+    const { page, problems } = idle
+      ? { page: idle, problems: await begin(idle, settings) }
+      : await openPage(this.#browser, { ...settings, baseUrl: this.#baseUrl })
+    this.#contexts.add(page.context())
+    const close = async () => {
+      await leave(page)
+      this.#idle.set(language, [...(this.#idle.get(language) ?? []), page])
+    }
+    return { page, problems, close }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#contexts].map((context) => context.close()))
+  }
+}
+
+/** Where the console keeps the color scheme. */
+const schemeKey = 'mantine-color-scheme-value'
+/** A document of the same origin without a script: a page that goes anywhere else gets another process. */
+const scriptless = '/favicon.ico'
+
+async function begin(page: Page, { scheme = 'light', width = 1440, height = 900, storage }: PageSettings): Promise<string[]> {
+  await page.emulateMedia({ colorScheme: scheme })
+  await page.setViewportSize({ width, height })
+  await page.context().addCookies(storage?.cookies ?? [])
+  const items = [{ name: schemeKey, value: scheme }, ...(storage?.origins.flatMap(({ localStorage }) => localStorage) ?? [])]
+  await page.evaluate((items) => {
+    for (const { name, value } of items) localStorage.setItem(name, value)
+  }, items)
+  return problemsOf(page)
+}
+
+/** Takes everything off a page that a test has put on it. */
+async function leave(page: Page): Promise<void> {
+  const context = page.context()
+  for (const event of ['console', 'pageerror', 'requestfailed', 'request', 'response', 'dialog'] as const)
+    page.removeAllListeners(event)
+  for (const other of context.pages()) if (other !== page) await other.close()
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await page.setExtraHTTPHeaders({})
+  await context.clearPermissions()
+  await page.goto(scriptless)
+  await context.clearCookies()
+  await page.evaluate(async () => {
+    localStorage.clear()
+    sessionStorage.clear()
+    for (const { name = '' } of await indexedDB.databases()) indexedDB.deleteDatabase(name)
+  })
 }
 
 interface AxeResult {
