@@ -71,6 +71,9 @@ it('a failed call is found from its user in three clicks, and opens to the chain
   const outcomes = await candidates.last().innerText()
   expect(outcomes).toContain('failed before: 503')
   expect(outcomes).toContain('Selected, failed: 503')
+  // While the rows are scrolled, the head of the list stays in view, and none of a table in a row: it would cover the rows below.
+  const heads = await candidates.first().getByRole('columnheader').all()
+  for (const head of heads) expect(await head.evaluate((cell) => getComputedStyle(cell).position)).toBe('static')
   await expectFit(page, 'en', ['user', 'first-channel', 'second-channel', 'third-channel', 'gpt-4o-mini', 'no-such-model'])
   await shot(page, 'chain-light-en')
 
