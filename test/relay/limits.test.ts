@@ -299,7 +299,7 @@ describe('over two nodes with Redis', async () => {
       tries.push(response.status)
       if (response.status === 429) expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
     }
-    expect(tries.slice(20)).toEqual([429, 429])
+    expect(tries.slice(20), tries.join()).toEqual([429, 429])
 
     await redis?.kill()
     await set(a, 'ModelRequestRateLimitEnabled', false)

@@ -13,6 +13,8 @@ const connectionsMax = Math.min(4, Math.max(1, Math.floor(availableParallelism()
 const waitMs = 30_000
 /** While others wait, a connection rests for as long as its statement took, so that the database has time for requests. */
 const restMaxMs = 500
+/** A cancellation that arrives before its statement has begun is without effect: it is repeated. */
+const cancelEveryMs = 250
 const session = 'set default_transaction_read_only = on; set max_parallel_workers_per_gather = 0'
 
 /** A pool that long reads share, so that none of them keeps a request from its connection. */
@@ -32,9 +34,11 @@ export class PostgresReader implements ReadingConnections {
 
   async #read(sql: string, parameters: readonly unknown[], signal: AbortSignal | undefined) {
     const client = await this.#pool.connect()
+    let repeated: NodeJS.Timeout | undefined
     const cancel = () => {
       // A statement that cannot be cancelled ends at the statement timeout.
       void this.#others.query('select pg_cancel_backend($1)', [processOf(client)]).catch(() => {})
+      repeated = setTimeout(cancel, cancelEveryMs).unref()
     }
     if (signal?.aborted) {
       client.release()
@@ -47,6 +51,7 @@ export class PostgresReader implements ReadingConnections {
       return rows
     } finally {
       signal?.removeEventListener('abort', cancel)
+      clearTimeout(repeated)
       const restMs = this.#pool.waitingCount > 0 ? Math.min(restMaxMs, performance.now() - startedAt) : 0
       // A cancellation may arrive late, and must not hit the statement of another caller.
       if (restMs < 1 || signal?.aborted) client.release(signal?.aborted)

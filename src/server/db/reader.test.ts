@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
-import { expect, it, onTestFinished } from 'vitest'
-import { eachDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { eachDatabase, freshDatabase, type TestDatabase } from '../../../test/helpers/databases.ts'
+import { faultProxy } from '../../../test/helpers/fault-proxy.ts'
 import { openReader } from './reader.ts'
 
 /** Counts for minutes, unless it is stopped. */
@@ -70,4 +72,39 @@ eachDatabase('long reads', (fresh, kind) => {
     await reader.close()
     await expect(sql`select 1`.execute(reader.queries())).rejects.toThrow()
   })
+})
+
+it('a cancellation that overtakes its statement on the way to PostgreSQL is repeated until the statement has ended', async () => {
+  const database = await freshDatabase('postgres')
+  const opened = await database.open()
+  if (opened.dialect !== 'postgres') throw new Error('This database is not PostgreSQL')
+  const url = new URL(opened.url)
+  const proxy = await faultProxy({ host: url.hostname, port: Number(url.port) })
+  url.port = String(proxy.port)
+  // Nothing else may end the statement.
+  url.searchParams.set('statement_timeout', '0')
+  const reader = await openReader({ ...opened, url: url.href })
+  onTestFinished(async () => {
+    await reader.close()
+    await opened.close()
+    await database.drop()
+  })
+  const connected = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(reader.queries())
+
+  proxy.silence()
+  const controller = new AbortController()
+  const stopped = endless.execute(reader.queries(controller.signal)).catch((error: unknown) => error)
+  const cancel = vi.spyOn(opened.pool, 'query')
+  // It has been sent, and waits in the proxy.
+  for (let turn = 0; turn < 5; turn++) await setImmediate()
+  const reason = new Error('enough')
+  controller.abort(reason)
+  expect(await stopped).toBe(reason)
+  // On a connection of its own, the first cancellation has ended before the statement begins.
+  await expect.poll(() => cancel.mock.settledResults.map(({ type }) => type)).toContain('fulfilled')
+  proxy.heal()
+
+  const of = sql`select 1 from pg_stat_activity where pid = ${connected.rows[0]?.pid} and query like '%numbers%'`
+  await expect.poll(async () => (await of.execute(opened.db)).rows).toEqual([])
+  expect((await sql`select 1 as one`.execute(reader.queries())).rows).toEqual([{ one: 1 }])
 })
