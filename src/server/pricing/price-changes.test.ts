@@ -89,3 +89,21 @@ it('warns where a served model is sold by another measure from then on, at the s
     { model: 'm', warning: 'lost', before: { uncovered: null }, after: { uncovered: 'unit' } },
   ])
 })
+
+it('lists a change of a vendor that sells the models of another, which alone has changed', async () => {
+  const soldTwice = (models: ModelInfo[]) => {
+    const vendors = [
+      { id: 'openai', name: 'OpenAI', api_pattern: '', models },
+      { id: 'azure', name: 'Azure', api_pattern: '', models: [], fallback_model_providers: ['openai'] },
+      { id: 'other', name: 'Other', api_pattern: '', models: [entry('own', cost(1, 1))] },
+    ]
+    return { vendors, data: read(vendors) }
+  }
+  const pair = { before: soldTwice([entry('rises', cost(1, 2))]), after: soldTwice([entry('rises', cost(1.5, 2))]) }
+  const served = ['azure', 'other'].map((vendor) => ({ vendor, model: 'rises' }))
+  const changes = await comparePrices(pair, { served, nowMs })
+  expect(changes.map(({ vendor_id, model }) => [vendor_id, model])).toEqual([
+    ['azure', 'rises'],
+    ['openai', 'rises'],
+  ])
+})

@@ -22,14 +22,16 @@ export interface VendorModel {
 
 /**
  * The changes of other price data, for a person to judge: suspect changes first, then those of models that this site serves, then by
- * name. All models of both data are looked up as for a charge, and so are the `served` ones, whose names the patterns of the data may
- * match to another model. Prices that begin on a later day are separate changes. Yields to the event loop.
+ * name. All models of the vendors that have changed are looked up as for a charge, and so are their `served` ones, whose names the
+ * patterns of the data may match to another model. Prices that begin on a later day are separate changes. Yields to the event loop.
  */
 export async function comparePrices(
   { before, after }: ReadPair,
   { served, nowMs }: { readonly served: readonly VendorModel[]; readonly nowMs: number },
 ): Promise<PriceChange[]> {
-  const names = namesIn([...before.vendors, ...after.vendors], { served, today: new Date(nowMs).toISOString().slice(0, 10) })
+  const changed = changedVendors(before.vendors, after.vendors)
+  const today = new Date(nowMs).toISOString().slice(0, 10)
+  const names = namesIn([...before.vendors, ...after.vendors], { served, today }).filter(({ vendor }) => changed.has(vendor))
   const changes: PriceChange[] = []
   for (const [index, { vendor, model, isServed, days }] of names.entries()) {
     if (index % lookupsPerTurn === 0) await yieldToEventLoop()
@@ -42,6 +44,22 @@ export async function comparePrices(
   }
   const rank = ({ warning, served: isServed }: PriceChange) => (warning ? 0 : isServed ? 1 : 2)
   return changes.sort((one, other) => rank(one) - rank(other) || compareText(one.model, other.model))
+}
+
+/** The ids of vendors that, or whose fallbacks, are not the same in both data: a few of them in most updates. */
+function changedVendors(before: PriceVendors, after: PriceVendors): ReadonlySet<string> {
+  const [was, is] = [textsOf(before), textsOf(after)]
+  return new Set([...was.keys(), ...is.keys()].filter((id) => was.get(id) !== is.get(id)))
+}
+
+function textsOf(vendors: PriceVendors): ReadonlyMap<string, string> {
+  const byId = new Map(vendors.map((vendor) => [vendor.id, vendor]))
+  return new Map(
+    vendors.map((vendor) => {
+      const fallbacks = vendor.fallback_model_providers?.map((id) => byId.get(id))
+      return [vendor.id, JSON.stringify([vendor, fallbacks])]
+    }),
+  )
 }
 
 /** A lookup takes up to a third of a millisecond. */
