@@ -372,6 +372,12 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
     await page.keyboard.press('Escape')
     await hasFocus(page.getByRole('button', { name: words.moreOfAll }))
     await page.getByRole('row', { name }).getByRole('button', { name: '−1' }).waitFor()
+    // The code of the dialog is there by now: it opens before its menu has closed.
+    await page.getByRole('button', { name: words.moreOfAll }).click()
+    await page.getByRole('menuitem', { name: words.changes }).click()
+    await change.waitFor()
+    await page.keyboard.press('Escape')
+    await hasFocus(page.getByRole('button', { name: words.moreOfAll }))
     expect(problems).toEqual([])
     await upstream.stop()
   })

@@ -14,9 +14,13 @@ export function restoreFocus(): void {
   }).observe(document.body, { subtree: true, attributeFilter: ['disabled'] })
   document.addEventListener('focusin', ({ target }) => remember(target))
   document.addEventListener('pointerdown', ({ target }) => {
-    // A focused element is not focused again.
-    if (!(target instanceof Node && last?.contains(target))) remember(null)
+    // A focused element is not focused again, and an item of a menu not by a pointer.
+    if (!(target instanceof Element && last?.contains(target))) remember(itemAt(target))
   })
+}
+
+function itemAt(target: EventTarget | null): Element | null {
+  return target instanceof Element ? target.closest('[role=menuitem]') : null
 }
 
 function remember(target: EventTarget | null): void {
