@@ -1,6 +1,7 @@
 // `npm run bench`: measures the cost of a request in Sluice with all features enabled, compared to nginx and to the provider alone, in one run.
 //   --quick            one short round          --seconds N, --rounds N      length and number of runs
 //   --works json,open  some of the works        --targets nginx,sqlite       some of direct, nginx, sqlite, postgres, workers, before
+//   --users N          calls of so many users, by default one, whose row every charge locks on PostgreSQL
 //   --before FOLDER    a built checkout of another version, measured on SQLite beside this one: the target `before`
 //   --profile          a CPU profile of Sluice on SQLite in ./bench-profile
 //   --heap             instead: the bytes that Sluice on SQLite, and `before`, allocate for each request of the works, and by which functions; of
@@ -29,6 +30,7 @@ const { values: given } = parseArgs({
     rounds: { type: 'string' },
     works: { type: 'string' },
     targets: { type: 'string' },
+    users: { type: 'string', default: '1' },
     before: { type: 'string' },
   },
 })
@@ -103,7 +105,7 @@ async function startTargets(provider) {
   const upstreamPort = upstream.port
   const models = allWorks.map(modelOf)
   const sluice = (name, database, more = {}) =>
-    kept(startSluice(folder, { name, database, upstreamPort, place, models, tokens, ...more }))
+    kept(startSluice(folder, { name, database, upstreamPort, place, models, tokens, users: Number(given.users), ...more }))
   const profile = given.profile ? ['--cpu-prof', `--cpu-prof-dir=${join(root, 'bench-profile')}`] : []
 
   const starts = {
@@ -184,7 +186,7 @@ async function describe(targets, compiled) {
     place.pins
       ? 'The gateway runs on one core; load, provider and PostgreSQL share the other.'
       : 'Nothing is pinned to a core here: the figures say little.',
-    `Median of ${rounds} interleaved round${rounds === 1 ? '' : 's'} of ${seconds} s. ${tokens} tokens in the database.`,
+    `Median of ${rounds} interleaved round${rounds === 1 ? '' : 's'} of ${seconds} s. ${tokens} tokens in the database, ${given.users} user${given.users === '1' ? '' : 's'}.`,
   ]
   if (!compiled)
     notes.push(

@@ -1,5 +1,5 @@
-// The load of the benchmark: load PORT REQUEST-FILE CONNECTIONS SECONDS RATE RAMP-MS
-// Sends the request of the file over kept connections: each as fast as it is answered (RATE 0), or RATE a second in all, on schedule
+// The load of the benchmark: load PORT REQUEST-FILE REQUESTS CONNECTIONS SECONDS RATE RAMP-MS
+// Sends the requests of the file, so many of one length, over kept connections, of which each has one of them: each as fast as it is answered (RATE 0), or RATE a second in all, on schedule
 // whatever the answers do, with latency counted from the schedule. Starts connections over RAMP-MS. After SECONDS it starts nothing
 // new and waits for what runs. Prints one JSON line: latencies and delays of paced chunks are in microseconds, failedStatus is that of
 // the last failure, 0 when the connection broke.
@@ -14,11 +14,11 @@ struct connection {
   enum body reading;
   int64_t started, left, stamp;
   size_t have, sent;
+  const char *request;
   char head[HEAD_MAX];
 };
 
 static int loop, port, finished_ok, failed, failed_status, finished_in_time;
-static char *request;
 static size_t request_length;
 static uint32_t *latencies, *delays;
 static int64_t chunks, chunks_in_window, window_from, window_to, last_end;
@@ -46,7 +46,7 @@ static void open_connection(struct connection *c) {
 
 static void send_rest(struct connection *c) {
   while (c->sent < request_length) {
-    ssize_t sent = send(c->fd, request + c->sent, request_length - c->sent, MSG_NOSIGNAL);
+    ssize_t sent = send(c->fd, c->request + c->sent, request_length - c->sent, MSG_NOSIGNAL);
     if (sent < 0) return;
     c->sent += sent;
   }
@@ -160,29 +160,35 @@ static void receive(struct connection *c) {
   if (state != 0) finish(c, state == 1 && c->status == 200);
 }
 
-static void read_request(const char *path) {
+static char *read_file(const char *path, size_t *length) {
   FILE *file = fopen(path, "rb");
   if (!file) exit(2);
   fseek(file, 0, SEEK_END);
-  request_length = ftell(file);
+  *length = ftell(file);
   rewind(file);
-  request = malloc(request_length);
-  if (fread(request, 1, request_length, file) != request_length) exit(2);
+  char *bytes = malloc(*length);
+  if (fread(bytes, 1, *length, file) != *length) exit(2);
   fclose(file);
+  return bytes;
 }
 
 int main(int count, char **args) {
-  if (count != 7) return 2;
+  if (count != 8) return 2;
   raise_file_limit();
   port = atoi(args[1]);
-  read_request(args[2]);
-  int size = atoi(args[3]);
-  double seconds = atof(args[4]), rate = atof(args[5]);
-  int64_t ramp = atoll(args[6]) * 1000000;
+  size_t length;
+  const char *requests = read_file(args[2], &length);
+  int different = atoi(args[3]), size = atoi(args[4]);
+  request_length = length / different;
+  double seconds = atof(args[5]), rate = atof(args[6]);
+  int64_t ramp = atoll(args[7]) * 1000000;
   latencies = calloc(HISTOGRAM, sizeof *latencies);
   delays = calloc(HISTOGRAM, sizeof *delays);
   struct connection *all = calloc(size, sizeof *all);
-  for (int i = 0; i < size; i++) all[i].fd = -1;
+  for (int i = 0; i < size; i++) {
+    all[i].fd = -1;
+    all[i].request = requests + i % different * request_length;
+  }
   loop = epoll_create1(0);
 
   int64_t from = now_ns(), due = from;

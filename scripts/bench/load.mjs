@@ -1,25 +1,23 @@
 // Replaces load.c if there is no C compiler: the same arguments and the same JSON line, with less load.
-// load PORT REQUEST-FILE CONNECTIONS SECONDS RATE RAMP-MS
+// load PORT REQUEST-FILE REQUESTS CONNECTIONS SECONDS RATE RAMP-MS
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const [port, file, ...numbers] = process.argv.slice(2)
-const [connections, seconds, rate, rampMs] = numbers.map(Number)
-const [head, body] = readFileSync(file, 'utf8').split('\r\n\r\n')
-const fields = head
-  .split('\r\n')
-  .slice(1)
-  .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)])
+const [different, connections, seconds, rate, rampMs] = numbers.map(Number)
+const text = readFileSync(file, 'utf8')
 const agent = new http.Agent({ keepAlive: true, maxSockets: connections })
-const request = {
-  agent,
-  host: '127.0.0.1',
-  port,
-  method: 'POST',
-  path: '/v1/chat/completions',
-  headers: Object.fromEntries(fields),
-}
+const requests = Array.from({ length: different }, (_, index) => {
+  const size = text.length / different
+  const [head, body] = text.slice(index * size, (index + 1) * size).split('\r\n\r\n')
+  const fields = head
+    .split('\r\n')
+    .slice(1)
+    .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)])
+  const headers = Object.fromEntries(fields)
+  return { settings: { agent, host: '127.0.0.1', port, method: 'POST', path: '/v1/chat/completions', headers }, body }
+})
 
 const nowMs = () => Number(process.hrtime.bigint()) / 1e6
 const latencies = []
@@ -57,22 +55,24 @@ async function closedLoop() {
   await Promise.all(
     Array.from({ length: connections }, async (_, index) => {
       await sleep((rampMs * index) / connections)
-      while (nowMs() < windowTo) await once(nowMs())
+      while (nowMs() < windowTo) await once(nowMs(), index)
     }),
   )
 }
 
 async function openLoop() {
   const running = new Set()
+  let index = 0
   for (let due = from; due < windowTo; due += 1000 / rate) {
     if (due > nowMs()) await sleep(Math.ceil(due - nowMs()))
-    const one = once(due).finally(() => running.delete(one))
+    const one = once(due, index++).finally(() => running.delete(one))
     running.add(one)
   }
   await Promise.all(running)
 }
 
-function once(scheduledMs) {
+function once(scheduledMs, index) {
+  const { settings, body } = requests[index % different]
   return new Promise((resolve) => {
     const finish = (ok) => {
       if (!ok) failed++
@@ -83,7 +83,7 @@ function once(scheduledMs) {
       resolve()
     }
     http
-      .request(request, (response) => {
+      .request(settings, (response) => {
         response.setEncoding('latin1')
         response.on('data', recordDelays)
         response.once('end', () => {

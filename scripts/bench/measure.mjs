@@ -20,7 +20,7 @@ export const modelOf = (work) => `bench-${work.key}`
 /** Runs a work on a target for so many seconds. */
 export async function measure({ folder, load, prefix, target, work, seconds }) {
   const file = join(folder, `request-${target.name}-${work.key}`)
-  await writeFile(file, requestOf(target, work))
+  await writeFile(file, target.keys.map((key) => requestOf(target.port, key, work)).join(''))
   const pids = await target.pids()
   const cpuBefore = await sumOf(pids, cpuMicroseconds)
 
@@ -30,6 +30,7 @@ export async function measure({ folder, load, prefix, target, work, seconds }) {
     ...load,
     target.port,
     file,
+    target.keys.length,
     work.connections,
     seconds,
     work.rate ?? 0,
@@ -55,7 +56,7 @@ export function medianOf(runs) {
   )
 }
 
-function requestOf(target, work) {
+function requestOf(port, key, work) {
   const body = JSON.stringify({
     model: modelOf(work),
     ...(work.stream ? { stream: true } : {}),
@@ -68,8 +69,8 @@ function requestOf(target, work) {
   })
   const head = [
     'POST /v1/chat/completions HTTP/1.1',
-    `host: 127.0.0.1:${target.port}`,
-    `authorization: Bearer ${target.key}`,
+    `host: 127.0.0.1:${port}`,
+    `authorization: Bearer ${key}`,
     'content-type: application/json',
     `content-length: ${body.length}`,
   ]

@@ -1,6 +1,6 @@
 // The targets of the benchmark, each started on a free port: the provider alone, nginx in front of it, and Sluice in front of it.
 import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
@@ -39,7 +39,7 @@ export async function startUpstream(command, prefix) {
     child.stdout.once('data', (chunk) => resolve(Number(String(chunk))))
     child.once('exit', () => reject(new Error('The provider of the benchmark did not start')))
   })
-  return { name: 'direct', port, key: 'sk-none', pids: async () => [], stop: () => stopped(child) }
+  return { name: 'direct', port, keys: ['sk-none'], pids: async () => [], stop: () => stopped(child) }
 }
 
 /** @returns undefined when nginx is not installed */
@@ -69,16 +69,16 @@ http {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   await answers(port, child)
-  return { name: 'nginx', port, key: 'sk-none', pids: () => familyOf(child.pid), stop: () => stopped(child) }
+  return { name: 'nginx', port, keys: ['sk-none'], pids: () => familyOf(child.pid), stop: () => stopped(child) }
 }
 
 /**
- * Sluice with everything on: a token, a price, a channel, durable charges and log rows. `database` is sqlite or postgres, `checkout` a folder
- * with a built Sluice.
+ * Sluice with everything on: tokens, a price, a channel, durable charges and log rows. `database` is sqlite or postgres, `users` the number
+ * of those who call, `checkout` a folder with a built Sluice.
  */
 export async function startSluice(
   folder,
-  { name, database, upstreamPort, place, models, tokens, nodeArgs = [], more = {}, workers = 1, checkout = root },
+  { name, database, upstreamPort, place, models, tokens, users = 1, nodeArgs = [], more = {}, workers = 1, checkout = root },
 ) {
   const postgres = database === 'postgres' ? await startPostgres({ durable: true }) : undefined
   if (postgres && place.pins) await run('taskset', ['-a', '-p', '-c', '1', String(postgres.pid)])
@@ -94,24 +94,24 @@ export async function startSluice(
   // Several processes may use every core.
   const prefix = workers === 1 ? place.gateway : []
   let gateway = await startGateway({ port: await freePort(), env, prefix, folder: checkout })
-  let call = await signIn(gateway.url, { password })
+  const call = await signIn(gateway.url, { password })
   const key = await seed(call, { upstreamPort, models })
 
   // Time and memory of the second start are reported: the database exists, as in production.
   await gateway.stop()
-  await addTokens(checkout, env, tokens - 1)
+  const onDatabase = (work) => withDatabase(checkout, env, work)
+  await onDatabase((db) => addTokens(db, tokens - 1))
+  const others = await onDatabase((db) => addUsers(db, users - 1))
   gateway = await startGateway({ port: await freePort(), env, prefix, nodeArgs, folder: checkout })
-  call = await signIn(gateway.url, { password })
   const memoryKb = await residentKb(gateway.pid)
-  const countAtStart = (await call('GET /api/user/self')).request_count
   return {
     name,
-    key,
+    keys: [key, ...others],
     port: Number(new URL(gateway.url).port),
     pids: () => familyOf(gateway.pid),
     startMs: gateway.startMs,
     memoryKb,
-    charged: async () => (await call('GET /api/user/self')).request_count - countAtStart,
+    charged: () => onDatabase(countCharges),
     stop: async () => {
       await gateway.stop()
       await postgres?.stop()
@@ -139,26 +139,55 @@ async function seed(call, { upstreamPort, models }) {
   return key.startsWith('sk-') ? key : `sk-${key}`
 }
 
-/** More tokens of the same user, straight into the database: the console allows a client only so many calls. */
-async function addTokens(checkout, env, count) {
+/** Runs `work` on the database of a gateway: the console allows a client only so many calls. */
+async function withDatabase(checkout, env, work) {
   const { openDatabase } = await import(join(checkout, 'dist/server/db/open.js'))
   const database = await openDatabase(env)
   try {
-    const { id: _, ...token } = await database.db.selectFrom('tokens').selectAll().executeTakeFirstOrThrow()
-    const idle = Array.from({ length: count }, (_, index) => ({
-      ...token,
-      name: `idle ${index}`,
-      key_hash: randomBytes(32).toString('hex'),
-    }))
-    for (let at = 0; at < idle.length; at += 500) {
-      await database.db
-        .insertInto('tokens')
-        .values(idle.slice(at, at + 500))
-        .execute()
-    }
+    return await work(database.db)
   } finally {
     await database.close()
   }
+}
+
+/** More tokens of the same user, which nobody uses. */
+async function addTokens(db, count) {
+  const { id: _, ...token } = await db.selectFrom('tokens').selectAll().executeTakeFirstOrThrow()
+  const idle = Array.from({ length: count }, (_, index) => ({
+    ...token,
+    name: `idle ${index}`,
+    key_hash: randomBytes(32).toString('hex'),
+  }))
+  for (let at = 0; at < idle.length; at += 500) {
+    await db
+      .insertInto('tokens')
+      .values(idle.slice(at, at + 500))
+      .execute()
+  }
+}
+
+/** More users like the first, each with a token like the first. Answers the keys. */
+async function addUsers(db, count) {
+  const { id: _, ...user } = await db.selectFrom('users').selectAll().executeTakeFirstOrThrow()
+  const { id: __, ...token } = await db.selectFrom('tokens').selectAll().executeTakeFirstOrThrow()
+  const keys = []
+  for (let index = 0; index < count; index++) {
+    const name = `user${index}`
+    const values = { ...user, username: name, username_key: name, aff_code: name, access_token_hash: null }
+    const { id } = await db.insertInto('users').values(values).returning('id').executeTakeFirstOrThrow()
+    const key = randomBytes(24).toString('hex')
+    await db
+      .insertInto('tokens')
+      .values({ ...token, user_id: id, key_hash: hash('sha256', key) })
+      .execute()
+    keys.push(`sk-${key}`)
+  }
+  return keys
+}
+
+async function countCharges(db) {
+  const query = db.selectFrom('ledger').select(db.fn.countAll().as('count')).where('kind', '=', 'charge')
+  return Number((await query.executeTakeFirstOrThrow()).count)
 }
 
 /** Resident memory in KB; undefined where /proc is not. */
