@@ -3,7 +3,7 @@ import { AppError, fail } from '../lib/failure.ts'
 import { type BudgetWindow, budgetExceeded, windowsOfCharge } from './budget-window.ts'
 import type { BudgetsLeft, Changed, Hold } from './ledger.ts'
 
-/** Available quota of a user or a token, or what a budget counts, kept while it has something held or pending. */
+/** Available quota of a user or a token, or what a budget counts. */
 interface Account<Key> {
   readonly key: Key
   /** As in the database; Infinity for a token without a limit, 0 for a row that does not exist, below 0 for what a budget counts. */
@@ -12,6 +12,9 @@ interface Account<Key> {
   /** Charged by finished requests, but not written yet. */
   pending: number
 }
+
+/** Bounds the memory, and how long a change counts for nothing that no `refresh` announces. */
+const idleMs = 1000
 
 /** A written charge. */
 export interface Spent {
@@ -25,7 +28,8 @@ export interface Spent {
 /**
  * The holds of the one process that uses a SQLite file. An account's available quota is `quota - held - pending`, decided without
  * waiting. `quota` follows the commits of the worker. After an outside change the row is read again, but only when no batch is in
- * flight that may or may not be in it: so each charge is either in the row or pending, never both and never neither.
+ * flight that may or may not be in it: so each charge is either in the row or pending, never both and never neither. An idle account, with
+ * nothing held or pending, is kept for the next call for at most `idleMs`.
  */
 export class Balances {
   readonly #users: Accounts<number>
@@ -33,6 +37,7 @@ export class Balances {
   /** By budget and start. */
   readonly #budgets: Accounts<string>
   #inFlight = false
+  #sweepAtMs = 0
 
   /** `database` is a separate connection: another may be inside of a transaction that is never committed. */
   constructor(database: DatabaseSyncInstance) {
@@ -49,6 +54,7 @@ export class Balances {
    * Reserves the amount on user, token and budgets when all have enough, or throws and reserves nothing. Answers what is left in the budgets.
    */
   hold({ userId, tokenId, amount, needs = amount, takesAll = false, budgets }: Hold): BudgetsLeft {
+    this.#sweep()
     try {
       const user = this.#users.get(userId)
       const token = tokenId === 0 ? undefined : this.#tokens.get(tokenId)
@@ -63,9 +69,6 @@ export class Balances {
       if (counted) for (const account of counted) account.held += amount
       return inBudgets?.map((free) => free - amount)
     } catch (cause) {
-      this.#users.dropIdle(userId)
-      this.#tokens.dropIdle(tokenId)
-      for (const window of budgets ?? []) this.#budgets.dropIdle(keyOf(window))
       throw cause instanceof AppError ? cause : new AppError('database_unavailable', {}, { cause })
     }
   }
@@ -77,7 +80,6 @@ export class Balances {
       const counted = budgets.map((window) => this.#budgets.get(keyOf(window)))
       for (const account of counted) account.held += amount
     } catch (cause) {
-      for (const window of budgets) this.#budgets.dropIdle(keyOf(window))
       throw cause instanceof AppError ? cause : new AppError('database_unavailable', {}, { cause })
     }
   }
@@ -127,15 +129,21 @@ export class Balances {
     })
   }
 
-  /** The quotas of all rows of the window, below zero. Accounts that were opened only for this are dropped again. */
+  /** The quotas of all rows of the window, below zero. */
   #sumOf({ budgetId, since, start, step }: BudgetWindow): number {
     let sum = 0
-    for (let at = since; at <= start; at += step || 1) {
-      const key = keyOf({ budgetId, start: at })
-      sum += freeOf(this.#budgets.get(key))
-      this.#budgets.dropIdle(key)
-    }
+    for (let at = since; at <= start; at += step || 1) sum += freeOf(this.#budgets.get(keyOf({ budgetId, start: at })))
     return sum
+  }
+
+  /** Never between finding an account and holding on it. */
+  #sweep(): void {
+    const nowMs = performance.now()
+    if (nowMs < this.#sweepAtMs) return
+    this.#sweepAtMs = nowMs + idleMs
+    this.#users.sweep()
+    this.#tokens.sweep()
+    this.#budgets.sweep()
   }
 
   #readStale(): void {
@@ -165,7 +173,7 @@ function quotaOf(row: unknown): number {
 /** The accounts of one table. */
 class Accounts<Key> {
   readonly #read: (key: Key) => number
-  readonly #accounts = new Map<Key, Account<Key>>()
+  #accounts = new Map<Key, Account<Key>>()
   readonly #stale = new Set<Account<Key>>()
 
   constructor(read: (key: Key) => number) {
@@ -173,19 +181,15 @@ class Accounts<Key> {
   }
 
   get(key: Key): Account<Key> {
-    const known = this.#accounts.get(key)
-    if (known) return known
-    // Nothing is pending, so no batch can change this row.
-    const account = { key, quota: this.#read(key), held: 0, pending: 0 }
-    this.#accounts.set(key, account)
-    return account
+    // Nothing of a new account is pending, so no batch can change its row.
+    return this.#accounts.get(key) ?? this.#open(key, this.#read(key))
   }
 
   end(key: Key, freed: number, charged: number): void {
-    const account = this.#accounts.get(key) ?? this.#opened(key)
+    const account = this.#accounts.get(key) ?? this.#openUnread(key)
     account.held -= freed
     account.pending += charged
-    this.dropIdle(key)
+    this.#dropStaleIdle(account)
   }
 
   written(key: Key, amount: number, known: boolean): void {
@@ -194,21 +198,16 @@ class Accounts<Key> {
     account.pending -= amount
     if (known) this.#stale.add(account)
     else account.quota -= amount
-    this.dropIdle(key)
-  }
-
-  dropIdle(key: Key): void {
-    const account = this.#accounts.get(key)
-    if (account?.held !== 0 || account.pending !== 0) return
-    this.#accounts.delete(key)
-    this.#stale.delete(account)
+    this.#dropStaleIdle(account)
   }
 
   /** Undefined: all of them. */
   changed(key: Key | undefined): void {
     const account = key === undefined ? undefined : this.#accounts.get(key)
-    if (account) this.#stale.add(account)
-    if (key === undefined) for (const each of this.#accounts.values()) this.#stale.add(each)
+    for (const each of key === undefined ? this.#accounts.values() : account ? [account] : []) {
+      this.#stale.add(each)
+      this.#dropStaleIdle(each)
+    }
   }
 
   /** A failed read leaves the account stale: a charge that was just written must not fail because of it. */
@@ -223,17 +222,36 @@ class Accounts<Key> {
     }
   }
 
+  /** Drops idle accounts. A new Map leaves no outgrown tables behind, as in `TurnoverMap`. */
+  sweep(): void {
+    this.#accounts = new Map([...this.#accounts].filter(([, account]) => !isIdle(account)))
+  }
+
+  /** Its row may be read at once by whoever needs it next. */
+  #dropStaleIdle(account: Account<Key>): void {
+    if (isIdle(account) && this.#stale.delete(account)) this.#accounts.delete(account.key)
+  }
+
+  #open(key: Key, quota: number): Account<Key> {
+    const account = { key, quota, held: 0, pending: 0 }
+    this.#accounts.set(key, account)
+    return account
+  }
+
   /** For a charge without a hold, which must be recorded even when the row cannot be read. */
-  #opened(key: Key): Account<Key> {
+  #openUnread(key: Key): Account<Key> {
     try {
       return this.get(key)
     } catch {
-      const account = { key, quota: 0, held: 0, pending: 0 }
-      this.#accounts.set(key, account)
+      const account = this.#open(key, 0)
       this.#stale.add(account)
       return account
     }
   }
+}
+
+function isIdle({ held, pending }: Account<unknown>): boolean {
+  return held === 0 && pending === 0
 }
 
 function requireFree(account: Account<number>, need: number, refusal: 'quota_insufficient' | 'token_quota_insufficient'): void {

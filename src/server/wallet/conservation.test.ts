@@ -108,6 +108,15 @@ eachDatabase('books of the ledger', (fresh, kind) => {
     expect(await outcome(() => ledger.hold(aHold(userId, tokenId, 5000)))).toBe('ok')
   })
 
+  it('follow within a second a change that nothing announces', async () => {
+    const { core, ledger, user } = await ledgerOf(await fresh())
+    const userId = await user(10)
+    expect(await outcome(() => ledger.hold(aHold(userId, 0, 11)))).toBe('quota_insufficient')
+    await core.db.updateTable('users').set({ quota: 11 }).where('id', '=', userId).execute()
+    await expect.poll(() => outcome(() => ledger.hold(aHold(userId, 0, 11)))).toBe('ok')
+    expect(await outcome(() => ledger.hold(aHold(userId, 0, 1)))).toBe('quota_insufficient')
+  })
+
   it('refuse a second credit of the same reference and change nothing', async () => {
     const { core, ledger, user, userRow } = await ledgerOf(await fresh())
     const userId = await user(100)
