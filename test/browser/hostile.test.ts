@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addChannel } from '../helpers/seed.ts'
-import { sampled } from '../helpers/torture.ts'
+import { isTorture, sampled } from '../helpers/torture.ts'
 import { go, openStage, type Stage } from './stage.ts'
 
 /** Part I of docs/reference/trust-cases.md: the browser executes nothing that a setting, a name or a message contains. */
@@ -65,11 +65,13 @@ const wholes = [
   `<xss id=x tabindex=1 onfocus="${quoted}"></xss>`,
   '{{constructor.constructor("window.hostile=1")()}}',
 ]
+/** In the ordinary run every tag with some events and every event with some tags, in each form with others. */
+const pairs = (form: number) => tags.flatMap((tag, nth) => sampled(events, 4, nth + form).map((event) => [tag, event] as const))
 const payloads = [
   ...wholes,
-  ...tags.flatMap((tag) => events.map((event) => `<${tag} ${event}="${quoted}">`)),
-  ...tags.flatMap((tag) => events.map((event) => `<${tag}\n${event.toUpperCase()}=\`${quoted}\`/>`)),
-  ...tags.flatMap((tag) => events.map((event) => `<b title='"'><${tag} x="'" ${event}='${act.replaceAll("'", '`')}'>`)),
+  ...pairs(0).map(([tag, event]) => `<${tag} ${event}="${quoted}">`),
+  ...pairs(1).map(([tag, event]) => `<${tag}\n${event.toUpperCase()}=\`${quoted}\`/>`),
+  ...pairs(2).map(([tag, event]) => `<b title='"'><${tag} x="'" ${event}='${act.replaceAll("'", '`')}'>`),
 ]
 
 /** All payloads, and those that Markdown, drawings and formulas could produce. */
@@ -158,7 +160,7 @@ const save = (key: string, value: string) => stage.server.raw('PUT /api/option/'
 
 describe('hostile content', () => {
   it(`[T183] of ${payloads.length} kinds in pages, notice, footer and name runs nowhere`, async () => {
-    expect(payloads.length).toBeGreaterThanOrEqual(300)
+    expect(payloads.length).toBeGreaterThanOrEqual(isTorture ? 300 : 100)
     const { page, expectUnharmed } = await open('nobody')
     const half = Math.ceil(payloads.length / 2)
     for (const separator of sampled(['\n', '\n\n'], 2)) {
