@@ -42,7 +42,7 @@ describe('names that every object inherits, in the console', () => {
     for (const [nth, [line, { query, body }]] of Object.entries(allRoutes as Routes).entries()) {
       if (outside.test(line)) continue
       const { method, path } = parseLine(line)
-      for (const name of sampled(inheritedNames, 3, nth)) {
+      for (const name of sampled(inheritedNames, 4, nth)) {
         const parameters = [...Object.keys(query?.shape ?? {}), name].map((parameter) => [parameter, name])
         for (const json of body ? bodiesOf(body, name) : [undefined]) {
           const session = await app.sessions.create({ userId: 1, address: '192.0.2.1', userAgent: name })

@@ -42,8 +42,8 @@ const channels: Readonly<Record<string, Kind>> = {
   coze: { type: 49, model: 'coze-bot', other: '1' },
 }
 
-/** In the ordinary run every place of a request goes to one channel in so many, and one of an answer to two dialects; in torture to each. */
-const channelsPerPlace = 9
+/** In the ordinary run every place of a request goes to one channel in so many, and one of an answer to one dialect; in torture to each. */
+const channelsPerPlace = 18
 
 /** A model that has a channel and no price, as the names have. */
 const unpriced = 'model-without-a-price'
@@ -142,7 +142,7 @@ describe('names that every object inherits', () => {
     for (const name of names) {
       for (const [position, { place, text, type }] of [...mutatedReplies(name)].entries()) {
         Object.assign(answer, { status: 200, type, body: text })
-        for (const { path, body } of sampled(askers(model, name.endsWith('.sse')), 2, position)) {
+        for (const { path, body } of sampled(askers(model, name.endsWith('.sse')), 4, position)) {
           const told = await ask(path, JSON.stringify(body))
           if (isFailureOfOurs(told)) failed.push(`${name} to ${path}: ${place}: ${told.text}`)
         }
