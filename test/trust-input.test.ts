@@ -53,6 +53,8 @@ describe.each(['sqlite', 'postgres'] as const)('input over %s', (kind) => {
       ...(body === undefined ? {} : { body }),
     })
   }
+  /** In the ordinary run each database takes half of them. */
+  const shareOf = <Case>(cases: readonly Case[]) => sampled(cases, 2, kind === 'sqlite' ? 0 : 1)
   const answerTo = async (line: string, body?: unknown) =>
     (await (await send(line, body === undefined ? undefined : JSON.stringify(body))).json()) as Record<string, unknown>
 
@@ -80,13 +82,14 @@ describe.each(['sqlite', 'postgres'] as const)('input over %s', (kind) => {
       }
     }
     // For all other params of any call: a result or a refusal of the field, and no message of the database.
-    for (const [line, { query, params }] of Object.entries(allRoutes as Readonly<Record<string, Route>>)) {
-      if (!line.startsWith('GET /') || !query || params || /oauth|reset_password|verification|epay/.test(line)) continue
-      for (const field of Object.keys(query.shape)) {
-        const response = await send(`${line}?${field}=${encodeURIComponent(`1' or (1=1) -- "\\%`)}`)
-        expect(response.status, `${line} ${field}`).toBeLessThan(500)
-        expect(await response.text(), `${line} ${field}`).not.toMatch(/SQLITE|syntax error|unterminated|no such column/i)
-      }
+    const fields = Object.entries(allRoutes as Readonly<Record<string, Route>>).flatMap(([line, { query, params }]) => {
+      if (!line.startsWith('GET /') || !query || params || /oauth|reset_password|verification|epay/.test(line)) return []
+      return Object.keys(query.shape).map((field) => `${line}?${field}=`)
+    })
+    for (const field of shareOf(fields)) {
+      const response = await send(`${field}${encodeURIComponent(`1' or (1=1) -- "\\%`)}`)
+      expect(response.status, field).toBeLessThan(500)
+      expect(await response.text(), field).not.toMatch(/SQLITE|syntax error|unterminated|no such column/i)
     }
     for (const order of ["id'", 'id;drop', 'password_hash', 'constructor']) {
       expect((await send(`GET /api/user/?sort=${encodeURIComponent(order)}`)).status, order).toBe(200)
@@ -155,7 +158,7 @@ describe.each(['sqlite', 'postgres'] as const)('input over %s', (kind) => {
 
   it('[T070] names of prototypes are data or refused, in bodies, options, maps and queries', async () => {
     const poison = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'
-    for (const [line, { body }] of Object.entries(allRoutes as Readonly<Record<string, Route>>)) {
+    for (const [line, { body }] of shareOf(Object.entries(allRoutes as Readonly<Record<string, Route>>))) {
       if (body) expect((await send(line.replace(/:\w+/g, '1'), poison)).status, line).toBeLessThan(500)
     }
     for (const key of ['GroupRatio', 'ModelRatio', 'Chats', 'claude.model_headers_settings', '__proto__', 'constructor'])
