@@ -112,6 +112,13 @@ export const mutations = [
     tests: ledgerTests,
   },
   {
+    name: 'an idle account ignores a change of its balance',
+    file: 'src/server/wallet/balances.ts',
+    from: '      this.#stale.add(each)\n',
+    to: '      if (!isIdle(each)) this.#stale.add(each)\n',
+    tests: ['src/server/wallet/conservation.test.ts'],
+  },
+  {
     name: 'a transcription of a realtime session is charged beyond its hold',
     file: 'src/server/relay/realtime/charges.ts',
     from: 'plausibleEnding(ending, held?.bound)',

@@ -108,6 +108,19 @@ eachDatabase('books of the ledger', (fresh, kind) => {
     expect(await outcome(() => ledger.hold(aHold(userId, tokenId, 5000)))).toBe('ok')
   })
 
+  it('refuse at once what an announced change has taken from an idle balance', async () => {
+    const { core, ledger, user } = await ledgerOf(await fresh())
+    const userId = await user(100)
+    const hold = aHold(userId, 0, 100)
+    await ledger.hold(hold)
+    await ledger.release(hold)
+    const taken = { userId, kind: 'adjust', amount: -90, reference: 'adjust:1', at: 1 } as const
+    await core.db.transaction().execute((within) => ledger.credit(within, taken))
+    ledger.refresh({ userId })
+    expect(await outcome(() => ledger.hold(aHold(userId, 0, 11)))).toBe('quota_insufficient')
+    expect(await outcome(() => ledger.hold(aHold(userId, 0, 10)))).toBe('ok')
+  })
+
   it('follow within a second a change that nothing announces', async () => {
     const { core, ledger, user } = await ledgerOf(await fresh())
     const userId = await user(10)
