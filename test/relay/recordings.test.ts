@@ -7,7 +7,7 @@ import { seconds } from '../../src/server/lib/clock.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
 import { testMasterKey } from '../helpers/core.ts'
-import { eachDatabase } from '../helpers/databases.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { member } from '../helpers/members.ts'
 import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
 import { chat, completion, httpUpstream, model, piece, stage, upstreamKey } from './stage.ts'
@@ -55,7 +55,7 @@ const answering = (body: string, headers: Record<string, string> = {}) =>
     })
   })
 
-eachDatabase('recordings of calls', (_fresh, kind) => {
+anyDatabase('recordings of calls', (_fresh, kind) => {
   it('hold the bytes of both sides as they were sent, the head of each, and the times', async () => {
     const got: string[] = []
     const url = await httpUpstream((request, response) => {
