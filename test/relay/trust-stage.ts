@@ -181,7 +181,7 @@ export type Trust = ReturnType<typeof trustOfSuite>
 const workers = 3
 let turns = 0
 /** `forEachPair` takes so many pairs. */
-export const pairsAtOnce = sampled(formatPairs, 2).length
+export const pairsAtOnce = sampled(formatPairs, formatPairs.length).length
 /** Ordinary requests beside each case. */
 const loadLeast = 12
 const ordinaryMax = isTorture ? 120 : 24
@@ -227,13 +227,10 @@ async function chargedTo(server: TestServer, tokenId: number): Promise<Charged[]
   }))
 }
 
-/**
- * Does the same in each way at once. In the ordinary run the calls take turns: those of one format, passed on and translated, then those of
- * the other.
- */
+/** Does the same in each way at once. In the ordinary run the calls take turns. */
 export async function forEachPair(
   work: (pair: FormatPair, stream: Stream) => Promise<void>,
-  some = sampled(formatPairs, 2, turns++),
+  some = sampled(formatPairs, formatPairs.length, turns++),
 ): Promise<void> {
   const withPair = async (pair: FormatPair) => {
     try {
