@@ -2,12 +2,13 @@ import { once } from 'node:events'
 import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
 import { purgeIdempotentRequests } from '../../src/server/jobs/purge-idempotent-requests.ts'
-import { serverOfTest, type TestServer } from '../helpers/app.ts'
+import { type ServerSettings, serverOfTest, type TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
-import { type DatabaseKind, eachDatabase } from '../helpers/databases.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { eachDatabase } from '../helpers/databases.ts'
+import { addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { type Program, upstreamOfTest } from '../helpers/upstream.ts'
-import { ask, chat, completion, eventually, httpUpstream, model, requestBytes, speak, stage } from './stage.ts'
+import { sharedStages } from './shared-stage.ts'
+import { ask, chat, completion, eventually, httpUpstream, model, requestBytes, running, speak, stage } from './stage.ts'
 
 /** Holds replies of an upstream back until it is opened. */
 function gate() {
@@ -24,15 +25,16 @@ function gate() {
   return { open: () => open(), whenOpen }
 }
 
-async function staged(kind: DatabaseKind, more: Parameters<typeof stage>[2] = {}) {
+async function staged(onStage: (url: string) => ReturnType<typeof stage>) {
   const upstream = await upstreamOfTest()
-  const made = await stage(kind, upstream.url, more)
+  const made = await onStage(upstream.url)
   const once = (body: unknown, key: string, path?: string) => made.ask(body, path, { 'idempotency-key': key })
   return { ...made, upstream, once }
 }
 
 const setOption = (server: TestServer, key: string, value: string) => server.call('PUT /api/option/', { key, value })
-const storedRows = (server: TestServer) => server.app.db.selectFrom('idempotent_requests').selectAll().execute()
+const storedRows = ({ app }: TestServer, token: { id: number }) =>
+  app.db.selectFrom('idempotent_requests').selectAll().where('token_id', '=', token.id).execute()
 const code = ({ text }: { text: string }) => JSON.parse(text).error.code
 
 async function charges(server: TestServer): Promise<number> {
@@ -40,8 +42,11 @@ async function charges(server: TestServer): Promise<number> {
 }
 
 eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
+  const sharedStage = sharedStages(kind)
+  const ownStage = (url: string, settings?: ServerSettings) => stage(kind, url, { server: settings })
+
   it('runs once for 50 parallel callers: one upstream call, one charge, 50 equal replies; later callers get the same', async () => {
-    const { server, upstream, once: send } = await staged(kind)
+    const { server, upstream, once: send } = await staged(sharedStage)
     const { open, whenOpen } = gate()
     upstream.program(model, whenOpen())
     const asking = Array.from({ length: 50 }, () => send(chat(), 'order-1'))
@@ -64,7 +69,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
   })
 
   it('replays a stream byte for byte, and keeps replies sealed', async () => {
-    const { server, upstream, once: send } = await staged(kind)
+    const { server, upstream, token, once: send } = await staged(sharedStage)
     const first = await send(chat({ stream: true }), 's')
     const second = await send(chat({ stream: true }), 's')
     expect(first.text).toContain('data: [DONE]')
@@ -72,7 +77,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     expect(second.headers.get('content-type')).toBe(first.headers.get('content-type'))
     expect(second.headers.get('idempotent-replayed')).toBe('true')
     expect(upstream.journal).toHaveLength(1)
-    const [row] = await storedRows(server)
+    const [row] = await storedRows(server, token)
     expect(row).toMatchObject({ state: 'done', status: 200, bytes: Buffer.byteLength(first.text), lease_until: 0 })
     expect(row?.body_sealed).toMatch(/^v1\./)
     expect(JSON.stringify(row)).not.toMatch(/You said|"s"/)
@@ -80,7 +85,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
   })
 
   it('is refused with 422 in the dialect of the caller when address or body differ from those of the key', async () => {
-    const { upstream, once: send } = await staged(kind)
+    const { upstream, once: send } = await staged(sharedStage)
     expect((await send(chat(), 'k')).status).toBe(200)
     const other = await send(chat({ temperature: 0.5 }), 'k')
     expect([other.status, code(other), other.headers.get('x-should-retry')]).toEqual([422, 'idempotency_key_reused', 'false'])
@@ -93,7 +98,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
   })
 
   it('is refused with 422 while the request that has the key still runs', async () => {
-    const { upstream, once: send } = await staged(kind)
+    const { upstream, once: send } = await staged(sharedStage)
     const { open, whenOpen } = gate()
     upstream.program(model, whenOpen())
     const first = send(chat(), 'k')
@@ -104,7 +109,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
   })
 
   it('belongs to one token of one user', async () => {
-    const { server, upstream, once: send } = await staged(kind)
+    const { server, upstream, once: send } = await staged(ownStage)
     const other = await addToken(server)
     const first = await send(chat(), 'k')
     const second = await ask(server, other.key, chat(), undefined, { 'idempotency-key': 'k' })
@@ -117,7 +122,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
   })
 
   it('needs a key of 1 to 255 visible characters', async () => {
-    const { upstream, once: send } = await staged(kind)
+    const { upstream, once: send } = await staged(sharedStage)
     expect((await send(chat(), 'x'.repeat(255))).status).toBe(200)
     for (const key of ['', 'x'.repeat(256), 'two words', 'é']) {
       const answer = await send(chat(), key)
@@ -127,7 +132,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
   })
 
   it('is not counted by limits of requests when it is a replay', async () => {
-    const { server, upstream } = await staged(kind)
+    const { server, upstream } = await staged(sharedStage)
     const { key } = await addToken(server, { limit_requests: 1, limit_seconds: 3600 })
     const send = (name: string) => ask(server, key, chat(), undefined, { 'idempotency-key': name })
     expect((await send('a')).status).toBe(200)
@@ -141,10 +146,10 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     ['429', { status: 429 }, 429],
     ['an error under 200', { errorIn200: true }, 502],
   ])('runs again after a failure that a retry may mend: %s', async (_name, program, status) => {
-    const { server, upstream, once: send } = await staged(kind)
+    const { server, upstream, token, once: send } = await staged(sharedStage)
     upstream.program(model, [program, {}])
     expect((await send(chat(), 'k')).status).toBe(status)
-    expect(await storedRows(server)).toEqual([])
+    expect(await storedRows(server, token)).toEqual([])
     const again = await send(chat(), 'k')
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, null])
     expect(await charges(server)).toBe(1)
@@ -152,11 +157,11 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
   })
 
   it('runs again after a refusal for lack of quota, and replays the mistake of a caller', async () => {
-    const { server, upstream, once: send } = await staged(kind)
+    const { server, upstream, once: send } = await staged(sharedStage)
     const poor = await addToken(server, { unlimited_quota: false, remain_quota: 1 })
     const refused = await ask(server, poor.key, chat(), undefined, { 'idempotency-key': 'k' })
     expect(refused.status).toBe(403)
-    expect(await storedRows(server)).toEqual([])
+    expect(await storedRows(server, poor)).toEqual([])
 
     const first = await send(chat({ max_tokens: -1 }), 'bad')
     const second = await send(chat({ max_tokens: -1 }), 'bad')
@@ -166,27 +171,27 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
   })
 
   it('gives all waiting callers the failure of the first, and does not store it', async () => {
-    const { server, upstream, once: send } = await staged(kind)
+    const { server, upstream, token, once: send } = await staged(sharedStage)
     const { open, whenOpen } = gate()
     upstream.program(model, whenOpen({ status: 500 }))
     const asking = Array.from({ length: 10 }, () => send(chat(), 'k'))
     await eventually('the upstream is asked', () => upstream.journal.length > 0)
-    await eventually('all wait', async () => openCalls(server, 10))
+    await eventually('all wait', async () => (await running(server)) === 10)
     open()
     expect((await Promise.all(asking)).map(({ status }) => status)).toEqual(Array(10).fill(502))
     expect(upstream.journal).toHaveLength(1)
-    expect(await storedRows(server)).toEqual([])
+    expect(await storedRows(server, token)).toEqual([])
   })
 
   it('delivers a reply that is too large to be stored once; others get 409 with advice, and no second charge', async () => {
-    const { server, upstream, once: send } = await staged(kind)
+    const { server, upstream, token, once: send } = await staged(ownStage)
     await setOption(server, 'idempotency.reply_kilobytes', '1')
     const { open, whenOpen } = gate()
     upstream.program(model, whenOpen({ body: completion({ padding: 'x'.repeat(2000) }) }))
     const first = send(chat(), 'k')
     await eventually('the upstream is asked', () => upstream.journal.length > 0)
     const waiting = send(chat(), 'k')
-    await eventually('both are open', async () => openCalls(server, 2))
+    await eventually('both are open', async () => (await running(server)) === 2)
     open()
     const answers = [await first, await waiting, await send(chat(), 'k')]
     expect(answers.map(({ status }) => status)).toEqual([200, 409, 409])
@@ -195,13 +200,13 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     expect(answers[1]?.headers.get('x-should-retry')).toBe('false')
     expect(upstream.journal).toHaveLength(1)
     expect(await charges(server)).toBe(1)
-    expect(await storedRows(server)).toMatchObject([{ state: 'unavailable', body_sealed: '', bytes: 0 }])
+    expect(await storedRows(server, token)).toMatchObject([{ state: 'unavailable', body_sealed: '', bytes: 0 }])
     await requireBalancedBooks(server)
   })
 
   it('stores no more than the limit of the site, and deletes the oldest replies first', async () => {
     const clock = newClock()
-    const { server, upstream, once: send } = await staged(kind, { server: { now: () => clock.now() } })
+    const { server, upstream, token, once: send } = await staged((url) => ownStage(url, { now: () => clock.now() }))
     await setOption(server, 'idempotency.site_megabytes', '1')
     upstream.program(model, { body: completion({ padding: 'x'.repeat(200_000) }) })
     for (let count = 0; count < 8; count++) {
@@ -209,7 +214,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
       expect((await send(chat(), `k${count}`)).status).toBe(200)
     }
     await server.app.idempotentRequests.purge()
-    const rows = await storedRows(server)
+    const rows = await storedRows(server, token)
     expect(rows.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(1024 * 1024)
     expect(rows.length).toBeGreaterThanOrEqual(4)
     expect((await send(chat(), 'k7')).headers.get('idempotent-replayed')).toBe('true')
@@ -218,7 +223,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
 
   it('is forgotten after the hours that the site keeps keys', async () => {
     const clock = newClock()
-    const { server, upstream, once: send } = await staged(kind, { server: { now: () => clock.now() } })
+    const { server, upstream, token, once: send } = await staged((url) => ownStage(url, { now: () => clock.now() }))
     await send(chat(), 'k')
     clock.passSeconds(24 * 3600 - 10)
     expect((await send(chat(), 'k')).headers.get('idempotent-replayed')).toBe('true')
@@ -227,11 +232,11 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     expect(upstream.journal).toHaveLength(2)
     clock.passSeconds(24 * 3600 + 1)
     await purgeIdempotentRequests.run(server.app, new AbortController().signal, () => {})
-    expect(await storedRows(server)).toEqual([])
+    expect(await storedRows(server, token)).toEqual([])
   })
 
   it('runs to its end when its caller leaves before the reply begins, and a retry gets that reply, charged once', async () => {
-    const { server, upstream, token, once: send } = await staged(kind)
+    const { server, upstream, token, once: send } = await staged(sharedStage)
     const { open, whenOpen } = gate()
     upstream.program(model, whenOpen())
     const left = speak(server, requestBytes(token.key, JSON.stringify(chat()), { 'idempotency-key': 'k' }))
@@ -249,7 +254,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
   })
 
   it('is charged as interrupted when its caller disconnects in the middle of a stream; a retry runs again', async () => {
-    const { server, upstream, token, once: send } = await staged(kind)
+    const { server, upstream, token, once: send } = await staged(sharedStage)
     upstream.program(model, [{ stallAfterEvents: 2 }, {}])
     const body = JSON.stringify(chat({ stream: true }))
     const left = speak(server, requestBytes(token.key, body, { 'idempotency-key': 'k' }))
@@ -265,22 +270,22 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
   })
 
   it('stores nothing without a key, nor while the option is off', async () => {
-    const { server, upstream, once: send, ask: plain } = await staged(kind)
+    const { server, upstream, token, once: send, ask: plain } = await staged(ownStage)
     await plain(chat())
-    expect(await storedRows(server)).toEqual([])
+    expect(await storedRows(server, token)).toEqual([])
     await setOption(server, 'idempotency.enabled', 'false')
     await send(chat(), 'k')
     expect((await send(chat(), 'k')).headers.get('idempotent-replayed')).toBeNull()
-    expect(await storedRows(server)).toEqual([])
+    expect(await storedRows(server, token)).toEqual([])
     expect(upstream.journal).toHaveLength(3)
   })
 
   it('of a node that died runs again when nothing was charged, and is refused when it was', async () => {
-    const { server, upstream, once: send } = await staged(kind)
+    const { server, upstream, token, once: send } = await staged(sharedStage)
     const { db } = server.app
     const asDead = { state: 'running', node: 'dead', lease_until: 1, body_sealed: '', status: 0, bytes: 0 }
     await send(chat(), 'k')
-    await db.updateTable('idempotent_requests').set(asDead).execute()
+    await db.updateTable('idempotent_requests').set(asDead).where('token_id', '=', token.id).execute()
     const charged = await send(chat(), 'k')
     expect([charged.status, code(charged)]).toEqual([409, 'idempotency_reply_unavailable'])
     expect(upstream.journal).toHaveLength(1)
@@ -288,6 +293,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     await db
       .updateTable('idempotent_requests')
       .set({ ...asDead, request_id: 'never-charged' })
+      .where('token_id', '=', token.id)
       .execute()
     const again = await Promise.all([send(chat(), 'k'), send(chat(), 'k')])
     expect(again.map(({ status }) => status)).toEqual([200, 200])
@@ -296,7 +302,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
   })
 
   it('of the official SDK retries with the same key and is charged once', async () => {
-    const { server, upstream, token } = await staged(kind)
+    const { server, upstream, token } = await staged(sharedStage)
     class Client extends OpenAI {
       protected override idempotencyHeader = 'Idempotency-Key'
     }
@@ -309,11 +315,8 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
   })
 })
 
-async function openCalls(server: TestServer, count: number): Promise<boolean> {
-  return (await server.app.metrics.relayOpen.get()).values.every(({ value }) => value === count)
-}
-
 describe('every POST of the relay', () => {
+  const sharedStage = sharedStages()
   const text = (value: string) => ({ type: 'application/json', body: Buffer.from(value) })
   const json = (value: unknown) => text(JSON.stringify(value))
   const replies: readonly (readonly [end: string, reply: { type: string; body: Buffer }])[] = [
@@ -367,10 +370,7 @@ describe('every POST of the relay', () => {
       const [, reply] = replies.find(([end]) => path.endsWith(end)) ?? ['', json({})]
       request.on('end', () => response.writeHead(200, { 'content-type': reply.type }).end(reply.body))
     })
-    const server = await serverOfTest('sqlite')
-    await addChannel(server, { url, models: model })
-    const token = await addToken(server)
-    return { server, heard, token }
+    return { ...(await sharedStage(url)), heard }
   }
 
   it('honours the key: the same bytes again, and nothing charged or asked twice', async () => {
@@ -413,7 +413,7 @@ describe('every POST of the relay', () => {
 
 describe('a request with an Idempotency-Key on two nodes', () => {
   it('runs once for 50 parallel callers of both: one upstream call, one charge, 50 equal replies', async () => {
-    const { server: a, upstream, token } = await staged('postgres')
+    const { server: a, upstream, token } = await staged((url) => stage('postgres', url))
     const b = await serverOfTest('postgres', { database: a.database })
     const { open, whenOpen } = gate()
     upstream.program(model, whenOpen())
@@ -431,7 +431,7 @@ describe('a request with an Idempotency-Key on two nodes', () => {
   })
 
   it('is taken over from a node with an expired lease, by one of the waiting callers', async () => {
-    const { server: a, upstream, token } = await staged('postgres')
+    const { server: a, upstream, token } = await staged((url) => stage('postgres', url))
     const b = await serverOfTest('postgres', { database: a.database })
     const { open, whenOpen } = gate()
     upstream.program(model, [whenOpen({ hangUp: true }) as never, {}])
@@ -457,7 +457,7 @@ describe('headers of OpenAI requests upstream', () => {
   }
 
   it("has one idempotency key per token and body, the same for each attempt, and the client's id", async () => {
-    const { server, upstream, ask: send } = await staged('sqlite')
+    const { server, upstream, ask: send } = await staged((url) => stage('sqlite', url))
     const other = await addToken(server)
     upstream.program(model, [{ status: 500 }, {}])
     await send(chat(), undefined, sent)
