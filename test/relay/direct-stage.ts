@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { DatabaseKind } from '../helpers/databases.ts'
+import { sharedStages } from './shared-stage.ts'
 import { httpUpstream, stage } from './stage.ts'
 
 /** One request that a simulated vendor got. */
@@ -18,12 +19,29 @@ export type ProgrammedReply =
   | { bytes: string | Buffer; type: string; status?: number }
   | undefined
 
+type Answer = (heard: Heard, count: number) => ProgrammedReply | Promise<ProgrammedReply>
+
 /** A server before a vendor of the given type, whose models have the given prices: by tokens, or in dollars for a call. */
 export async function directStage(
   kind: DatabaseKind,
-  answer: (heard: Heard, count: number) => ProgrammedReply | Promise<ProgrammedReply>,
+  answer: Answer,
   more: { channel: Record<string, unknown>; ratios?: Record<string, number>; prices?: Record<string, number> },
 ) {
+  const staged = await beforeVendor(answer, (url) => stage(kind, url, { channel: more.channel }))
+  const save = (key: string, value: Record<string, number>) =>
+    staged.server.call('PUT /api/option/', { key, value: JSON.stringify(value) })
+  if (more.ratios) await save('ModelRatio', more.ratios)
+  if (more.prices) await save('ModelPrice', more.prices)
+  return { ...staged, save }
+}
+
+/** The same on one server for all, which has these options. */
+export function sharedDirectStages(...server: Parameters<typeof sharedStages>) {
+  const sharedStage = sharedStages(...server)
+  return (answer: Answer, channel: Record<string, unknown>) => beforeVendor(answer, (url) => sharedStage(url, channel))
+}
+
+async function beforeVendor(answer: Answer, open: (url: string) => ReturnType<typeof stage>) {
   const heard: Heard[] = []
   const url = await httpUpstream(async (request, response) => {
     const chunks: Buffer[] = []
@@ -40,11 +58,7 @@ export async function directStage(
     heard.push(one)
     tell(response, await answer(one, heard.length))
   })
-  const staged = await stage(kind, url, { channel: more.channel })
-  const save = (key: string, value: Record<string, number>) =>
-    staged.server.call('PUT /api/option/', { key, value: JSON.stringify(value) })
-  if (more.ratios) await save('ModelRatio', more.ratios)
-  if (more.prices) await save('ModelPrice', more.prices)
+  const staged = await open(url)
 
   const form = async (path: string, data: FormData, key = staged.token.key) => {
     const response = await fetch(staged.server.url + path, {
@@ -54,7 +68,7 @@ export async function directStage(
     })
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
-  return { ...staged, url, heard, form, save }
+  return { ...staged, url, heard, form }
 }
 
 function tell(response: ServerResponse, told: ProgrammedReply): void {

@@ -7,11 +7,15 @@ import { anyDatabase } from '../helpers/databases.ts'
 import { scaledByLoad } from '../helpers/scaled-by-load.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { fixture } from '../helpers/upstream.ts'
-import { directStage, openLoopback, type ProgrammedReply } from './direct-stage.ts'
+import { directStage, openLoopback, type ProgrammedReply, sharedDirectStages } from './direct-stage.ts'
 import { ask as askWith, eventually, httpUpstream, settledCharges, stage } from './stage.ts'
 
 const generations = '/v1/images/generations'
 const unitsOfDollar = 500_000
+const prices = {
+  ...{ 'gemini-image': 0.04, 'imagen-3.0-generate-002': 0.03, 'wanx-v1': 0.02, 'dall-e-2': 0.02, 'cogview-4': 0.01 },
+  ...{ 'Qwen/Qwen-Image': 0.01, 'doubao-seedream-4-0': 0.01, 'grok-2-image': 0.01, 'qwen-image': 0.01 },
+}
 const geminiImage = (data: string, image = 1290) => ({
   candidates: [{ content: { parts: [{ inlineData: { mimeType: 'image/png', data } }] }, finishReason: 'STOP' }],
   usageMetadata: {
@@ -23,6 +27,8 @@ const geminiImage = (data: string, image = 1290) => ({
 })
 
 anyDatabase('images', (_fresh, kind) => {
+  const sharedStage = sharedDirectStages(kind, { ModelPrice: prices, ModelRatio: { 'gpt-image-1': 5 } })
+
   it('[236] several images of a model that makes one are several calls, a few at a time; the returned images are charged', async () => {
     let running = 0
     let most = 0
@@ -30,8 +36,7 @@ anyDatabase('images', (_fresh, kind) => {
     const fiveRun = new Promise<void>((resolve) => {
       release = resolve
     })
-    const { server, token, heard } = await directStage(
-      kind,
+    const { server, token, heard } = await sharedStage(
       async (_heard, count) => {
         most = Math.max(most, ++running)
         if (running === 5) release()
@@ -43,7 +48,7 @@ anyDatabase('images', (_fresh, kind) => {
           ? { json: { error: { code: 503, message: 'busy', status: 'UNAVAILABLE' } }, status: 503 }
           : { json: geminiImage(`AAA${count % 10}`) }
       },
-      { channel: { type: 24, models: 'gemini-image' }, prices: { 'gemini-image': 0.04 } },
+      { type: 24, models: 'gemini-image' },
     )
     const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
     const { data, usage, output_format } = await client.images.generate({ model: 'gemini-image', prompt: 'a lock', n: 8 })
@@ -71,10 +76,7 @@ anyDatabase('images', (_fresh, kind) => {
   })
 
   it('[237] a loss of URLs is reported to the caller; a strict token is refused', async () => {
-    const { ask, server } = await directStage(kind, () => ({ json: geminiImage('AAAA') }), {
-      channel: { type: 24, models: 'gemini-image' },
-      prices: { 'gemini-image': 0.04 },
-    })
+    const { ask, server } = await sharedStage(() => ({ json: geminiImage('AAAA') }), { type: 24, models: 'gemini-image' })
     const answer = await ask({ model: 'gemini-image', prompt: 'a lock', response_format: 'url', style: 'vivid' }, generations)
     const strict = await addToken(server, { strict_translation: true })
     const odd = { model: 'gemini-image', prompt: 'a lock', 'a\r\nset-cookie: b': 1 }
@@ -108,13 +110,12 @@ anyDatabase('images', (_fresh, kind) => {
   })
 
   it('Imagen is called by its own method, four at a time', async () => {
-    const { server, ask, heard } = await directStage(
-      kind,
+    const { server, ask, heard } = await sharedStage(
       ({ body }) => {
         const { sampleCount } = body.parameters as { sampleCount: number }
         return { json: { predictions: Array(sampleCount).fill({ mimeType: 'image/png', bytesBase64Encoded: 'AAAA' }) } }
       },
-      { channel: { type: 24, models: 'imagen-3.0-generate-002' } },
+      { type: 24, models: 'imagen-3.0-generate-002' },
     )
     const answer = await ask({ model: 'imagen-3.0-generate-002', prompt: 'a lock', n: 5, size: '1024x1024' }, generations)
     expect([answer.status, JSON.parse(answer.text).data.length]).toEqual([200, 5])
@@ -129,8 +130,7 @@ anyDatabase('images', (_fresh, kind) => {
       token,
       heard,
       ask: send,
-    } = await directStage(
-      kind,
+    } = await sharedStage(
       () => ({
         json: {
           predictions: [
@@ -140,7 +140,7 @@ anyDatabase('images', (_fresh, kind) => {
           ],
         },
       }),
-      { channel: { type: 24, models: 'imagen-3.0-generate-002' } },
+      { type: 24, models: 'imagen-3.0-generate-002' },
     )
     const client = new GoogleGenAI({ apiKey: token.key, vertexai: true, httpOptions: { baseUrl: server.url } })
     const { generatedImages } = await client.models.generateImages({
@@ -195,11 +195,10 @@ anyDatabase('images', (_fresh, kind) => {
   })
 
   it('an address inside the network of the server is not fetched', async () => {
-    const { server, ask, url, heard } = await directStage(
-      kind,
-      () => ({ json: { created: 1, data: [{ url: `${url}/secret` }] } }),
-      { channel: { type: 26, models: 'cogview-4' }, prices: { 'cogview-4': 0.01 } },
-    )
+    const { server, ask, url, heard } = await sharedStage(() => ({ json: { created: 1, data: [{ url: `${url}/secret` }] } }), {
+      type: 26,
+      models: 'cogview-4',
+    })
     const answer = await ask({ model: 'cogview-4', prompt: 'a lock', response_format: 'b64_json' }, generations)
     expect([answer.status, heard.map(({ path }) => path)]).toEqual([502, ['/api/paas/v4/images/generations']])
     expect(await settledCharges(server)).toEqual([])
@@ -207,9 +206,10 @@ anyDatabase('images', (_fresh, kind) => {
 
   it('a task that never ends is aborted at the deadline of the channel, and a failed one reports its reason', async () => {
     const reply = { value: { output: { task_id: 't', task_status: 'RUNNING' } } as object }
-    const { server, ask } = await directStage(kind, () => ({ json: reply.value }), {
-      channel: { type: 17, models: 'wanx-v1', setting: JSON.stringify({ headers_timeout_ms: 1500 }) },
-      prices: { 'wanx-v1': 0.02 },
+    const { server, ask } = await sharedStage(() => ({ json: reply.value }), {
+      type: 17,
+      models: 'wanx-v1',
+      setting: JSON.stringify({ headers_timeout_ms: 1500 }),
     })
     const startedMs = performance.now()
     const late = await ask({ model: 'wanx-v1', prompt: 'a lock' }, generations)
@@ -222,14 +222,10 @@ anyDatabase('images', (_fresh, kind) => {
   })
 
   it("a caller that disconnects while a task runs is charged the vendor's possible cost, and polling stops", async () => {
-    const { server, token, heard } = await directStage(
-      kind,
-      () => ({ json: { output: { task_id: 't', task_status: 'RUNNING' } } }),
-      {
-        channel: { type: 17, models: 'wanx-v1' },
-        prices: { 'wanx-v1': 0.02 },
-      },
-    )
+    const { server, token, heard } = await sharedStage(() => ({ json: { output: { task_id: 't', task_status: 'RUNNING' } } }), {
+      type: 17,
+      models: 'wanx-v1',
+    })
     const leaving = new AbortController()
     const gone = fetch(server.url + generations, {
       method: 'POST',
@@ -281,19 +277,17 @@ anyDatabase('images', (_fresh, kind) => {
     ['a refusal of the key', { json: { error: { code: 401, message: 'no' } }, status: 401 }, 503],
     ['too many requests', { json: { error: { code: 429, message: 'no' } }, status: 429 }, 429],
   ] as [string, ProgrammedReply, number][])('a vendor that answers with %s: nothing is charged', async (_name, told, status) => {
-    const { server, ask } = await directStage(kind, () => told, {
-      channel: { type: 24, models: 'gemini-image' },
-      prices: { 'gemini-image': 0.04 },
-    })
+    const { server, ask } = await sharedStage(() => told, { type: 24, models: 'gemini-image' })
     expect((await ask({ model: 'gemini-image', prompt: 'a lock', n: 2 }, generations)).status).toBe(status)
     expect(await settledCharges(server)).toEqual([])
     await requireBalancedBooks(server)
   })
 
   it('all calls together have the deadline of the whole', async () => {
-    const { server, ask } = await directStage(kind, () => undefined, {
-      channel: { type: 24, models: 'gemini-image', setting: JSON.stringify({ total_timeout_ms: 1000 }) },
-      prices: { 'gemini-image': 0.04 },
+    const { server, ask } = await sharedStage(() => undefined, {
+      type: 24,
+      models: 'gemini-image',
+      setting: JSON.stringify({ total_timeout_ms: 1000 }),
     })
     const startedMs = performance.now()
     const answer = await ask({ model: 'gemini-image', prompt: 'a lock', n: 10 }, generations)
@@ -339,8 +333,7 @@ anyDatabase('images', (_fresh, kind) => {
 
   it('[238] edits: a form passes with all its files and their names in order, and without members that the model refuses', async () => {
     const bodies: FormData[] = []
-    const { server, token } = await directStage(
-      kind,
+    const { server, token } = await sharedStage(
       async ({ bytes, headers }) => {
         bodies.push(
           await new Response(new Uint8Array(bytes), { headers: { 'content-type': String(headers['content-type']) } }).formData(),
@@ -349,7 +342,7 @@ anyDatabase('images', (_fresh, kind) => {
           json: { created: 1, data: [{ b64_json: 'AAAA' }], usage: { input_tokens: 10, output_tokens: 20, total_tokens: 30 } },
         }
       },
-      { channel: { models: 'gpt-image-1' }, ratios: { 'gpt-image-1': 1 } },
+      { models: 'gpt-image-1' },
     )
     const form = new FormData()
     form.append('model', 'gpt-image-1')
@@ -381,9 +374,8 @@ anyDatabase('images', (_fresh, kind) => {
 
   it('a stream passes byte for byte except its end, which waits for the charge; both majors of the SDK read it', async () => {
     const stream = fixture('openai-other/images_stream.sse')
-    const { server, token, ask } = await directStage(kind, () => ({ bytes: stream, type: 'text/event-stream' }), {
-      channel: { models: 'gpt-image-1' },
-      ratios: { 'gpt-image-1': 5 },
+    const { server, token, ask } = await sharedStage(() => ({ bytes: stream, type: 'text/event-stream' }), {
+      models: 'gpt-image-1',
     })
     const body = { model: 'gpt-image-1', prompt: 'a lock', stream: true, partial_images: 1 }
     expect((await ask(body, generations)).text).toBe(stream.toString())
@@ -404,10 +396,7 @@ anyDatabase('images', (_fresh, kind) => {
   it('a stream that is cut before its image is complete is reported as cut', async () => {
     const whole = fixture('openai-other/images_stream.sse').toString()
     const partial = `${whole.split('\n\n')[0]}\n\n`
-    const { server, ask } = await directStage(kind, () => ({ bytes: partial, type: 'text/event-stream' }), {
-      channel: { models: 'gpt-image-1' },
-      ratios: { 'gpt-image-1': 5 },
-    })
+    const { server, ask } = await sharedStage(() => ({ bytes: partial, type: 'text/event-stream' }), { models: 'gpt-image-1' })
     const { text } = await ask({ model: 'gpt-image-1', prompt: 'a lock', stream: true }, generations)
     expect(text.startsWith(partial)).toBe(true)
     expect(text.slice(partial.length)).toContain('"error"')
@@ -415,10 +404,7 @@ anyDatabase('images', (_fresh, kind) => {
   })
 
   it('a caller that requested a stream gets one from a vendor without streaming', async () => {
-    const { server, token } = await directStage(kind, () => ({ json: geminiImage('AAAA') }), {
-      channel: { type: 24, models: 'gemini-image' },
-      prices: { 'gemini-image': 0.04 },
-    })
+    const { server, token } = await sharedStage(() => ({ json: geminiImage('AAAA') }), { type: 24, models: 'gemini-image' })
     const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
     const events: unknown[] = []
     for await (const event of await client.images.generate({ model: 'gemini-image', prompt: 'a lock', stream: true }))
@@ -431,13 +417,9 @@ anyDatabase('images', (_fresh, kind) => {
     const image = 'A'.repeat(400_000)
     const reply = (count: number) =>
       `{"created":1,"data":[${Array(count).fill(`{"b64_json":"${image}","revised_prompt":"a \\"]lock"}`).join(',')}]}`
-    const { server, ask } = await directStage(
-      kind,
+    const { server, ask } = await sharedStage(
       (_heard, count) => ({ bytes: reply(count === 1 ? 3 : 0), type: 'application/json' }),
-      {
-        channel: { models: 'dall-e-2' },
-        prices: { 'dall-e-2': 0.02 },
-      },
+      { models: 'dall-e-2' },
     )
     const answer = await ask({ model: 'dall-e-2', prompt: 'a lock', n: 4 }, generations)
     expect(answer.text).toBe(reply(3))
@@ -463,10 +445,7 @@ anyDatabase('images', (_fresh, kind) => {
       { output: { choices: [{ message: { content: [{ image: 'https://x/1.png' }] } }] } },
     ],
   ])('type %i: %s is asked at its own address and charged by the image', async (type, model, path, reply) => {
-    const { server, ask, heard } = await directStage(kind, () => ({ json: reply }), {
-      channel: { type, models: model },
-      prices: { [model]: 0.01 },
-    })
+    const { server, ask, heard } = await sharedStage(() => ({ json: reply }), { type, models: model })
     const answer = await ask({ model, prompt: 'a lock', size: '1024x1024', quality: 'hd' }, generations)
     expect([answer.status, JSON.parse(answer.text).data.map(({ url }: { url: string }) => url)]).toEqual([
       200,

@@ -5,7 +5,7 @@ import { wavOf } from '../../src/server/protocols/direct/wav.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { fixture } from '../helpers/upstream.ts'
-import { directStage } from './direct-stage.ts'
+import { directStage, sharedDirectStages } from './direct-stage.ts'
 
 const samples = Buffer.from(Array.from({ length: 4800 }, (_, at) => (at * 7) % 256))
 const spoken = {
@@ -24,16 +24,16 @@ const spoken = {
 }
 /** Of silence, 8,000 samples of 16 bits each. */
 const recording = (seconds: number) => wavOf(Buffer.alloc(16_000 * seconds), 8000)
+const whisper = '@cf/openai/whisper'
 const majors = [OpenAI, OpenAI6]
 /** A ratio of 15, the price of whisper-1. */
 const unitsPerSecond = (200 / 60) * 15
 
 anyDatabase('speech', (_fresh, kind) => {
+  const sharedStage = sharedDirectStages(kind, { ModelRatio: { 'gemini-tts': 1, 'gpt-4o-mini-tts': 1 } })
+
   it('by Gemini: samples become a WAV file, and its tokens are charged', async () => {
-    const { server, token, heard } = await directStage(kind, () => ({ json: spoken }), {
-      channel: { type: 24, models: 'gemini-tts' },
-      ratios: { 'gemini-tts': 1 },
-    })
+    const { server, token, heard } = await sharedStage(() => ({ json: spoken }), { type: 24, models: 'gemini-tts' })
     const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
     const answer = await client.audio.speech.create({
       model: 'gemini-tts',
@@ -58,10 +58,7 @@ anyDatabase('speech', (_fresh, kind) => {
   })
 
   it('by Gemini as events, and as samples; in a format that would have to be encoded it is refused by name', async () => {
-    const { server, ask } = await directStage(kind, () => ({ json: spoken }), {
-      channel: { type: 24, models: 'gemini-tts' },
-      ratios: { 'gemini-tts': 1 },
-    })
+    const { server, ask } = await sharedStage(() => ({ json: spoken }), { type: 24, models: 'gemini-tts' })
     const body = { model: 'gemini-tts', input: 'Hello.', voice: 'Kore' }
     const { text } = await ask({ ...body, stream_format: 'sse', response_format: 'pcm' }, '/v1/audio/speech')
     const events = text
@@ -87,7 +84,7 @@ anyDatabase('speech', (_fresh, kind) => {
     })
     const alone = await bad.ask({ model: 'tts-1', input: 'four', voice: 'alloy' }, '/v1/audio/speech')
     expect(alone.status).toBe(502)
-    const good = await directStage(kind, () => ({ bytes: samples, type: 'audio/mpeg' }), { channel: { models: 'x' } })
+    const good = await sharedStage(() => ({ bytes: samples, type: 'audio/mpeg' }), { models: 'x' })
     await addChannel(bad.server, { url: good.url, models: 'tts-1' })
     await bad.server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
     const answer = await bad.ask({ model: 'tts-1', input: 'four', voice: 'alloy' }, '/v1/audio/speech')
@@ -97,10 +94,7 @@ anyDatabase('speech', (_fresh, kind) => {
 
   it('as events passes byte for byte, and its usage is charged', async () => {
     const stream = `data: ${JSON.stringify({ type: 'speech.audio.delta', audio: 'AAAA' })}\n\ndata: ${JSON.stringify({ type: 'speech.audio.done', usage: { input_tokens: 10, output_tokens: 100, total_tokens: 110 } })}\n\n`
-    const { server, ask } = await directStage(kind, () => ({ bytes: stream, type: 'text/event-stream' }), {
-      channel: { models: 'gpt-4o-mini-tts' },
-      ratios: { 'gpt-4o-mini-tts': 1 },
-    })
+    const { server, ask } = await sharedStage(() => ({ bytes: stream, type: 'text/event-stream' }), { models: 'gpt-4o-mini-tts' })
     const answer = await ask(
       { model: 'gpt-4o-mini-tts', input: 'Hello.', voice: 'alloy', stream_format: 'sse' },
       '/v1/audio/speech',
@@ -112,11 +106,13 @@ anyDatabase('speech', (_fresh, kind) => {
 })
 
 anyDatabase('recordings', (_fresh, kind) => {
+  const ratios = { 'gpt-4o-transcribe': 1, 'gemini-transcribe': 1, [whisper]: 15, 'whisper-1': 15 }
+  const sharedStage = sharedDirectStages(kind, { ModelRatio: ratios })
+
   it('[234] a stream ends with its last event, without [DONE]; both majors of the SDK read it', async () => {
     const stream = fixture('openai-other/transcription_stream.sse')
-    const { server, token } = await directStage(kind, () => ({ bytes: stream, type: 'text/event-stream' }), {
-      channel: { models: 'gpt-4o-transcribe' },
-      ratios: { 'gpt-4o-transcribe': 1 },
+    const { server, token } = await sharedStage(() => ({ bytes: stream, type: 'text/event-stream' }), {
+      models: 'gpt-4o-transcribe',
     })
     const form = new FormData()
     form.append('model', 'gpt-4o-transcribe')
@@ -159,10 +155,7 @@ anyDatabase('recordings', (_fresh, kind) => {
         promptTokensDetails: [{ modality: 'AUDIO', tokenCount: 64 }],
       },
     }
-    const { server, token, heard } = await directStage(kind, () => ({ json: reply }), {
-      channel: { type: 24, models: 'gemini-transcribe' },
-      ratios: { 'gemini-transcribe': 1 },
-    })
+    const { server, token, heard } = await sharedStage(() => ({ json: reply }), { type: 24, models: 'gemini-transcribe' })
     const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
     const file = await toFile(recording(2), 'talk.wav')
     const whole = await client.audio.transcriptions.create({ model: 'gemini-transcribe', file })
@@ -195,8 +188,7 @@ anyDatabase('recordings', (_fresh, kind) => {
 
   it('a deployment of Azure gets the form without the name of the model', async () => {
     const fields: string[][] = []
-    const { form } = await directStage(
-      kind,
+    const { form } = await sharedStage(
       async ({ bytes, headers, path }) => {
         const data = await new Response(new Uint8Array(bytes), {
           headers: { 'content-type': String(headers['content-type']) },
@@ -204,7 +196,7 @@ anyDatabase('recordings', (_fresh, kind) => {
         fields.push([path, ...data.keys()])
         return { json: { text: 'High tide' } }
       },
-      { channel: { type: 3, models: 'whisper-1' } },
+      { type: 3, models: 'whisper-1' },
     )
     const data = new FormData()
     data.append('file', new Blob([new Uint8Array(recording(1))]), 'talk.wav')
@@ -217,11 +209,9 @@ anyDatabase('recordings', (_fresh, kind) => {
   })
 
   it('Cloudflare gets the bytes alone, and the recording is charged by its length', async () => {
-    const whisper = '@cf/openai/whisper'
-    const { server, form, heard } = await directStage(
-      kind,
+    const { server, form, heard } = await sharedStage(
       () => ({ json: { success: true, errors: [], result: { text: 'High tide', word_count: 2 } } }),
-      { channel: { type: 39, models: whisper, other: 'acc' }, ratios: { [whisper]: 15 } },
+      { type: 39, models: whisper, other: 'acc' },
     )
     const data = new FormData()
     data.append('model', whisper)
@@ -238,11 +228,9 @@ anyDatabase('recordings', (_fresh, kind) => {
   })
 
   it('[254] a failure that Cloudflare reports with a status of success is a failure', async () => {
-    const whisper = '@cf/openai/whisper'
-    const { server, form } = await directStage(
-      kind,
+    const { server, form } = await sharedStage(
       () => ({ json: { success: false, errors: [{ code: 3030, message: 'bad audio' }], result: null } }),
-      { channel: { type: 39, models: whisper, other: 'acc' }, ratios: { [whisper]: 15 } },
+      { type: 39, models: whisper, other: 'acc' },
     )
     const data = new FormData()
     data.append('model', whisper)
@@ -253,7 +241,7 @@ anyDatabase('recordings', (_fresh, kind) => {
 
   it('[219] the seconds reported by an upstream are charged, otherwise those of the file', async () => {
     let reply: object = { text: 'x', usage: { type: 'duration', seconds: 12.5 } }
-    const { server, form } = await directStage(kind, () => ({ json: reply }), { channel: { models: 'whisper-1' } })
+    const { server, form } = await sharedStage(() => ({ json: reply }), { models: 'whisper-1' })
     const send = () => {
       const data = new FormData()
       data.append('model', 'whisper-1')

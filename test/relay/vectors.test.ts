@@ -5,9 +5,10 @@ import { expect, it } from 'vitest'
 import { vectorToBase64 } from '../../src/server/protocols/direct/vectors.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, books, requireBalancedBooks } from '../helpers/seed.ts'
-import { directStage } from './direct-stage.ts'
+import { sharedDirectStages } from './direct-stage.ts'
 
 const model = 'text-embedding-3-small'
+const titan = 'amazon.titan-embed-text-v2:0'
 const vectors = [
   [0.5, -0.25, 1],
   [0.125, 2, -3],
@@ -17,14 +18,16 @@ const openAiReply = (...data: object[]) => ({ object: 'list', data, model, usage
 const texts = ['one two', 'three']
 
 anyDatabase('vectors', (_fresh, kind) => {
+  const ratios = { [model]: 0.01, 'gemini-embedding-001': 2, [titan]: 1, asked: 1 }
+  const sharedStage = sharedDirectStages(kind, { ModelRatio: ratios })
+  const retryingStage = sharedDirectStages(kind, { ModelRatio: ratios, RetryTimes: 1 })
+
   it("[221] [224] [222] the official SDKs of both majors get every number in order, for any host's reply", async () => {
     const replies = [
       openAiReply(entry(1, vectors[1]), entry(0, vectors[0])),
       openAiReply(entry(0, vectorToBase64(vectors[0] ?? [])), entry(1, vectorToBase64(vectors[1] ?? []))),
     ]
-    const { server, token, heard, ask } = await directStage(kind, (_heard, count) => ({ json: replies[count % 2] }), {
-      channel: { models: model },
-    })
+    const { server, token, heard, ask } = await sharedStage((_heard, count) => ({ json: replies[count % 2] }), { models: model })
     for (const Client of [OpenAI, OpenAI6]) {
       const client = new Client({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
       for (let round = 0; round < 2; round++) {
@@ -47,7 +50,7 @@ anyDatabase('vectors', (_fresh, kind) => {
   it('[264] an answer in the requested encoding keeps its bytes, at any length', async () => {
     const vector = Array.from({ length: 3000 }, (_, at) => at / 3000)
     const body = `{ "object":"list","data":[${[0, 1].map((index) => `{"index":${index},"embedding":${JSON.stringify(vector)}}`)}],"usage":{"prompt_tokens":8} }`
-    const { ask } = await directStage(kind, () => ({ bytes: body, type: 'application/json' }), { channel: { models: model } })
+    const { ask } = await sharedStage(() => ({ bytes: body, type: 'application/json' }), { models: model })
     expect(body.length).toBeGreaterThan(64 * 1024)
     expect((await ask({ model, input: texts }, '/v1/embeddings')).text).toBe(body)
     const encoded = JSON.parse((await ask({ model, input: texts, encoding_format: 'base64' }, '/v1/embeddings')).text)
@@ -55,8 +58,9 @@ anyDatabase('vectors', (_fresh, kind) => {
   })
 
   it('the model may be in the path, the older form', async () => {
-    const { ask, heard } = await directStage(kind, () => ({ json: openAiReply(entry(0, vectors[0])) }), {
-      channel: { models: model, model_mapping: JSON.stringify({ [model]: 'theirs' }) },
+    const { ask, heard } = await sharedStage(() => ({ json: openAiReply(entry(0, vectors[0])) }), {
+      models: model,
+      model_mapping: JSON.stringify({ [model]: 'theirs' }),
     })
     const answer = await ask({ input: 'one two' }, `/v1/engines/${model}/embeddings`)
     expect([answer.status, JSON.parse(answer.text).model]).toEqual([200, model])
@@ -66,8 +70,9 @@ anyDatabase('vectors', (_fresh, kind) => {
   })
 
   it('[228] a host that ignores the number of dimensions is skipped for one that does not; alone it is a refusal', async () => {
-    const { server, ask } = await directStage(kind, () => ({ json: openAiReply(entry(0, vectors[0])) }), {
-      channel: { models: model, priority: 10 },
+    const { server, ask } = await retryingStage(() => ({ json: openAiReply(entry(0, vectors[0])) }), {
+      models: model,
+      priority: 10,
     })
     const body = { model, input: 'one two', dimensions: 2 }
     const refused = await ask(body, '/v1/embeddings')
@@ -77,22 +82,20 @@ anyDatabase('vectors', (_fresh, kind) => {
     ])
     expect((await books(server)).logs).toEqual([])
 
-    const good = await directStage(kind, () => ({ json: openAiReply(entry(0, [1, 2])) }), { channel: { models: 'x' } })
+    const good = await retryingStage(() => ({ json: openAiReply(entry(0, [1, 2])) }), { models: 'x' })
     await addChannel(server, { url: good.url, models: model })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
     const answer = await ask(body, '/v1/embeddings')
     expect([answer.status, JSON.parse(answer.text).data[0].embedding]).toEqual([200, [1, 2]])
     await requireBalancedBooks(server)
   })
 
   it('[226] Gemini is called in its own format, and its tokens are charged', async () => {
-    const { server, token, ask, heard } = await directStage(
-      kind,
+    const { server, token, ask, heard } = await sharedStage(
       ({ path }) =>
         path.includes('batch')
           ? { json: { embeddings: vectors.map((values) => ({ values })), usageMetadata: { promptTokenCount: 30 } } }
           : { json: { embedding: { values: vectors[0] } } },
-      { channel: { type: 24, models: 'gemini-embedding-001' }, ratios: { 'gemini-embedding-001': 2 } },
+      { type: 24, models: 'gemini-embedding-001' },
     )
     const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
     const { data, usage } = await client.embeddings.create({ model: 'gemini-embedding-001', input: texts, user: 'me' })
@@ -118,30 +121,25 @@ anyDatabase('vectors', (_fresh, kind) => {
   })
 
   it('[225] token numbers pass over a channel that cannot read them; alone it refuses them by name', async () => {
-    const { server, ask, heard } = await directStage(kind, () => ({ json: {} }), {
-      channel: { type: 34, models: model, priority: 10 },
-    })
+    const { server, ask, heard } = await retryingStage(() => ({ json: {} }), { type: 34, models: model, priority: 10 })
     const refused = await ask({ model, input: [1, 2, 3] }, '/v1/embeddings')
     expect([refused.status, JSON.parse(refused.text).error]).toMatchObject([400, { param: 'input' }])
     expect(heard).toEqual([])
 
-    const good = await directStage(kind, () => ({ json: openAiReply(entry(0, vectors[0])) }), { channel: { models: 'x' } })
+    const good = await retryingStage(() => ({ json: openAiReply(entry(0, vectors[0])) }), { models: 'x' })
     await addChannel(server, { url: good.url, models: model })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
     expect((await ask({ model, input: [1, 2, 3] }, '/v1/embeddings')).status).toBe(200)
     expect(good.heard[0]?.body.input).toEqual([1, 2, 3])
   })
 
   it('a vendor with one text for each call gets one call for each, and the order is kept', async () => {
-    const titan = 'amazon.titan-embed-text-v2:0'
-    const { server, ask, heard } = await directStage(
-      kind,
+    const { server, ask, heard } = await sharedStage(
       async ({ body }) => {
         const at = Number(String(body.inputText).slice(1))
         await new Promise((resolve) => setTimeout(resolve, (12 - at) * 5))
         return { json: { embedding: [at], inputTextTokenCount: 3 } }
       },
-      { channel: { type: 33, key: 'ak|sk|us-east-1', models: titan }, ratios: { [titan]: 1 } },
+      { type: 33, key: 'ak|sk|us-east-1', models: titan },
     )
     const input = Array.from({ length: 12 }, (_, at) => `t${at}`)
     const { data, usage } = JSON.parse((await ask({ model: titan, input }, '/v1/embeddings')).text)
@@ -153,14 +151,12 @@ anyDatabase('vectors', (_fresh, kind) => {
   })
 
   it('vectors are all there or none: one failed call fails them all, and costs nothing', async () => {
-    const titan = 'amazon.titan-embed-text-v2:0'
-    const { server, ask, heard } = await directStage(
-      kind,
+    const { server, ask, heard } = await sharedStage(
       ({ body }) =>
         body.inputText === 'bad'
           ? { json: { message: 'no' }, status: 500 }
           : { json: { embedding: [1], inputTextTokenCount: 1 } },
-      { channel: { type: 33, key: 'ak|sk|us-east-1', models: titan }, ratios: { [titan]: 1 } },
+      { type: 33, key: 'ak|sk|us-east-1', models: titan },
     )
     const answer = await ask({ model: titan, input: ['bad', ...Array(40).fill('good')] }, '/v1/embeddings')
     expect(answer.status).toBe(502)
@@ -171,14 +167,13 @@ anyDatabase('vectors', (_fresh, kind) => {
 
   it('a caller of Gemini gets vectors from Gemini unchanged, and from others in its form', async () => {
     const request = (text: string) => ({ model: 'models/asked', content: { parts: [{ text }] } })
-    const native = await directStage(
-      kind,
+    const native = await sharedStage(
       ({ path }) => ({
         json: path.includes('batch')
           ? { embeddings: vectors.map((values) => ({ values })) }
           : { embedding: { values: vectors[0] } },
       }),
-      { channel: { type: 24, models: 'asked', model_mapping: JSON.stringify({ asked: 'theirs' }) }, ratios: { asked: 1 } },
+      { type: 24, models: 'asked', model_mapping: JSON.stringify({ asked: 'theirs' }) },
     )
     const whole = await native.ask(request('one two'), '/v1beta/models/asked:embedContent')
     expect(JSON.parse(whole.text)).toEqual({ embedding: { values: vectors[0] } })
@@ -193,9 +188,7 @@ anyDatabase('vectors', (_fresh, kind) => {
     ])
     expect((await books(native.server)).logs.every(({ quota }) => quota > 0)).toBe(true)
 
-    const other = await directStage(kind, () => ({ json: openAiReply(entry(1, vectors[1]), entry(0, vectors[0])) }), {
-      channel: { models: model },
-    })
+    const other = await sharedStage(() => ({ json: openAiReply(entry(1, vectors[1]), entry(0, vectors[0])) }), { models: model })
     const client = new GoogleGenAI({ apiKey: other.token.key, httpOptions: { baseUrl: other.server.url } })
     const { embeddings } = await client.models.embedContent({ model, contents: texts })
     expect(embeddings?.map(({ values }) => values)).toEqual(vectors)
@@ -208,6 +201,7 @@ anyDatabase('vectors', (_fresh, kind) => {
 })
 
 anyDatabase('rankings', (_fresh, kind) => {
+  const sharedStage = sharedDirectStages(kind, { ModelRatio: { 'rerank-1': 1 } })
   const documents = ['zero', { text: 'one' }, 'two']
   const asked = { model: 'rerank-1', query: 'which?', documents, top_n: 2, return_documents: true }
   const place = (index: number, relevance_score: number) => ({ index, relevance_score })
@@ -238,10 +232,7 @@ anyDatabase('rankings', (_fresh, kind) => {
     ],
     [47, '/v1/rerank', { id: 'r', results: [{ ...place(1, 0.9), document: null }, place(0, 0.4)] }],
   ])('[229] [230] [231] type %i returns the common form, and is charged', async (type, path, reply) => {
-    const { server, ask, heard } = await directStage(kind, () => ({ json: reply }), {
-      channel: { type, models: 'rerank-1' },
-      ratios: { 'rerank-1': 1 },
-    })
+    const { server, ask, heard } = await sharedStage(() => ({ json: reply }), { type, models: 'rerank-1' })
     for (const address of ['/v1/rerank', '/v2/rerank', '/rerank']) {
       const answer = await ask(asked, address)
       const { results, usage } = JSON.parse(answer.text)
