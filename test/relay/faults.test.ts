@@ -1,24 +1,29 @@
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { serverOfTest, type TestServer } from '../helpers/app.ts'
-import { anyDatabase, type DatabaseKind } from '../helpers/databases.ts'
+import type { TestServer } from '../helpers/app.ts'
+import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { type Program, upstreamOfTest } from '../helpers/upstream.ts'
 import { sharedStages } from './shared-stage.ts'
-import { ask, chat, event, httpUpstream, upstreamKey as key, model, piece } from './stage.ts'
+import { ask, chat, event, httpUpstream, upstreamKey as key, model, piece, stage } from './stage.ts'
 
-/** A server with a simulated provider behind its one channel, and a token. */
-async function stageOn(kind: DatabaseKind, programs: Program[] = [], more: Record<string, unknown> = {}) {
+/** A stage whose one channel leads to a simulated provider. */
+async function programmed(
+  programs: Program[],
+  onStage: (url: string, channel?: Record<string, unknown>) => ReturnType<typeof stage>,
+  channel?: Record<string, unknown>,
+) {
   const upstream = await upstreamOfTest()
   if (programs.length > 0) upstream.program(model, programs)
-  const server = await serverOfTest(kind)
-  const id = await addChannel(server, { url: upstream.url, models: model, key, ...more })
-  const token = await addToken(server)
-  return { upstream, server, token, id }
+  return { upstream, ...(await onStage(upstream.url, channel)) }
 }
 
 anyDatabase('a request that goes wrong', (_fresh, kind) => {
-  const stage = (programs?: Program[], more?: Record<string, unknown>) => stageOn(kind, programs, more)
+  const sharedStage = sharedStages(kind)
+  const retryingStage = sharedStages(kind, { RetryTimes: 5 })
+  /** For tests of what costs nothing. */
+  const unchargedStage = sharedStages(kind)
+  const ownStage = (url: string, channel?: Record<string, unknown>) => stage(kind, url, { channel })
 
   async function requireNothingCharged(server: TestServer): Promise<void> {
     const { users, ledger } = await books(server)
@@ -29,7 +34,7 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
   }
 
   it('invalid input gets the right status in the dialect, and reaches no upstream', async () => {
-    const { server, upstream, token } = await stage()
+    const { server, upstream, token } = await programmed([], sharedStage)
     const cases: [unknown, number, RegExp][] = [
       ['', 400, /empty/],
       ['{"model":', 400, /cannot be parsed/],
@@ -68,7 +73,7 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
   })
 
   it('refuses a body beyond the limit before reading it, and a compression bomb', async () => {
-    const { server, upstream, token } = await stage()
+    const { server, upstream, token } = await programmed([], sharedStage)
     const answer = await new Promise<string>((resolve, reject) => {
       const { port, hostname } = new URL(server.url)
       const socket = connect(Number(port), hostname, () =>
@@ -101,7 +106,7 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
   })
 
   it('keys that are missing, wrong, disabled, expired, exhausted, limited or foreign are refused with their own error', async () => {
-    const { server, token } = await stage()
+    const { server, token } = await programmed([], unchargedStage)
     const code = async (apiKey: string, body: unknown = chat()) => {
       const answer = await ask(server, apiKey, body)
       return [answer.status, JSON.parse(answer.text).error.code]
@@ -142,12 +147,9 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
       ['half of a JSON', { bytes: '{"choices":[{"index":0' }, 502],
       ['a redirect', { redirect: 'http://127.0.0.1:1/' }, 502],
     ]
-    const sharedStage = sharedStages(kind)
     for (const stream of [false, true]) {
       it.each(failing)(`%s (stream: ${stream})`, async (_name, program, status) => {
-        const upstream = await upstreamOfTest()
-        upstream.program(model, [program])
-        const { server, token } = await sharedStage(upstream.url, { key })
+        const { server, token, upstream } = await programmed([program], unchargedStage)
         const answer = await ask(server, token.key, chat({ stream }))
         expect(upstream.journal).toHaveLength(1)
         expect(answer.status).toBe(status)
@@ -159,12 +161,8 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
     }
 
     it("passes the caller's own error on as the upstream reported it, without failover", async () => {
-      const { server, token, upstream } = await stage([
-        {
-          status: 400,
-          body: { error: { message: 'bad temperature', type: 'invalid_request_error', param: 'temperature', code: 'x' } },
-        },
-      ])
+      const error = { message: 'bad temperature', type: 'invalid_request_error', param: 'temperature', code: 'x' }
+      const { server, token, upstream } = await programmed([{ status: 400, body: { error } }], ownStage)
       await server.call('PUT /api/option/', { key: 'RetryTimes', value: '3' })
       const answer = await ask(server, token.key, chat())
       expect(answer.status).toBe(400)
@@ -174,24 +172,23 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
     })
 
     it('keeps the retry-after of an upstream that is saturated', async () => {
-      const { server, token } = await stage([{ status: 429, headers: { 'retry-after': '7' } }])
+      const { server, token } = await programmed([{ status: 429, headers: { 'retry-after': '7' } }], sharedStage)
       expect((await ask(server, token.key, chat())).headers.get('retry-after')).toBe('7')
     })
 
     it('maps status codes as the channel says', async () => {
-      const { server, token } = await stage([{ status: 400 }], { status_code_mapping: '{"400":"503"}' })
+      const { server, token } = await programmed([{ status: 400 }], sharedStage, { status_code_mapping: '{"400":"503"}' })
       expect((await ask(server, token.key, chat())).status).toBe(503)
     })
   })
 
   it('[T148] tries other channels by priority, never the same twice, and charges once at the end', async () => {
-    const { server, token, upstream } = await stage([{ status: 500 }], { priority: 10 })
+    const { server, token, upstream } = await programmed([{ status: 500 }], retryingStage, { priority: 10 })
     const second = await upstreamOfTest()
     second.program(model, [{ hangUp: true }])
     await addChannel(server, { url: second.url, models: model, priority: 5 })
     const third = await upstreamOfTest()
     const thirdId = await addChannel(server, { url: third.url, models: model, priority: 1 })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '5' })
 
     const answer = await ask(server, token.key, chat({ stream: true }))
     expect(answer.status).toBe(200)
@@ -205,10 +202,9 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
   })
 
   it('fails over when a stream breaks before its first output', async () => {
-    const { server, token } = await stage([{ errorAfterEvents: 1 }], { priority: 10 })
+    const { server, token } = await programmed([{ errorAfterEvents: 1 }], retryingStage, { priority: 10 })
     const second = await upstreamOfTest()
     await addChannel(server, { url: second.url, models: model })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
     const answer = await ask(server, token.key, chat({ stream: true }))
     expect(answer.text).toContain('[DONE]')
     expect(second.journal).toHaveLength(1)
@@ -224,9 +220,7 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.end(piece('x'.repeat(length)) + piece('', 'stop') + event('[DONE]'))
     })
-    const server = await serverOfTest(kind)
-    await addChannel(server, { url, models: model, key })
-    const token = await addToken(server)
+    const { server, token } = await sharedStage(url)
     length = 13 * mb - 1024
     const most = await ask(server, token.key, chat({ stream: true }))
     expect([most.status, most.text.length > length, most.text.endsWith('data: [DONE]\n\n')]).toEqual([200, true, true])
@@ -242,7 +236,7 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
       { words: 50, cutAfterEvents: 20 },
       { words: 50, errorAfterEvents: 20 },
     ]) {
-      const { server, token } = await stage([program])
+      const { server, token } = await programmed([program], sharedStage)
       const answer = await ask(server, token.key, chat({ stream: true }))
       expect(answer.status).toBe(200)
       expect(answer.text).not.toContain('[DONE]')
@@ -256,9 +250,13 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
   })
 
   it('ends a silent upstream by its deadlines', async () => {
-    const { server, token } = await stage([{ delayMs: 5000 }], { setting: JSON.stringify({ headers_timeout_ms: 300 }) })
+    const { server, token } = await programmed([{ delayMs: 5000 }], unchargedStage, {
+      setting: JSON.stringify({ headers_timeout_ms: 300 }),
+    })
     expect((await ask(server, token.key, chat())).status).toBe(504)
-    const idle = await stage([{ words: 50, stallAfterEvents: 10 }], { setting: JSON.stringify({ idle_timeout_ms: 300 }) })
+    const idle = await programmed([{ words: 50, stallAfterEvents: 10 }], sharedStage, {
+      setting: JSON.stringify({ idle_timeout_ms: 300 }),
+    })
     const answer = await ask(idle.server, idle.token.key, chat({ stream: true }))
     expect(answer.text).toMatch(/"error"/)
     await requireBalancedBooks(idle.server)
@@ -266,7 +264,7 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
   })
 
   it('every byte in its own write, compressed answers and missing usage change nothing for the caller', async () => {
-    const { server, token, upstream } = await stage()
+    const { server, token, upstream } = await programmed([], sharedStage)
     const plain = await ask(server, token.key, chat({ stream: true }))
     for (const program of [{ pieceBytes: 1 }, { gzip: true }, { noUsage: true }] satisfies Program[]) {
       upstream.program(model, program)
@@ -281,7 +279,7 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
   })
 
   it("maps the model upstream and says the caller's name in the answer", async () => {
-    const { server, token, upstream } = await stage([], { models: 'mine', model_mapping: `{"mine":"${model}"}` })
+    const { server, token, upstream } = await programmed([], ownStage, { models: 'mine', model_mapping: `{"mine":"${model}"}` })
     await server.call('PUT /api/option/', { key: 'ModelRatio', value: '{"mine":1}' })
     const whole = await ask(server, token.key, chat({ model: 'mine' }))
     expect(JSON.parse(whole.text).model).toBe('mine')
@@ -294,7 +292,7 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
 })
 
 it('a database that is down means 503 before any upstream call', async () => {
-  const { server, token, upstream } = await stageOn('postgres')
+  const { server, token, upstream } = await programmed([], (url) => stage('postgres', url))
   expect((await ask(server, token.key, chat())).status).toBe(200)
   await server.database.drop()
   const answer = await ask(server, token.key, chat())
