@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { addToken, books } from '../helpers/seed.ts'
+import { sharedStages } from './shared-stage.ts'
 import { ask, chat, claude, completion, httpUpstream, model, stage } from './stage.ts'
 
 type Data = Record<string, unknown>
+
+/** Models need no price there. */
+const sharedStage = sharedStages('sqlite', { SelfUseModeEnabled: true })
 
 /** An upstream with a constant reply, and the requests it received. */
 async function upstream(reply: string) {
@@ -25,7 +29,7 @@ describe('members dropped for a channel of the same protocol', () => {
     'by a channel of type %i for %s with %j is named in header and row; a strict token is refused',
     async (type, name, more, dropped) => {
       const { url, sent } = await upstream(completion({ model: name }))
-      const { server, token } = await stage('sqlite', url, { channel: { type, models: name } })
+      const { server, token } = await sharedStage(url, { type, models: name })
       const body = chat({ model: name, ...more })
       const answer = await ask(server, token.key, body)
       expect([answer.status, answer.headers.get('x-sluice-dropped')]).toEqual([200, dropped])
@@ -101,8 +105,7 @@ describe('members of embeddings and images dropped for a channel', () => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(answer)
     })
     const name = String(body.model)
-    const { server, token } = await stage('sqlite', url, { channel: { type, models: name } })
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [name]: 1 }) })
+    const { server, token } = await sharedStage(url, { type, models: name })
     const send = async (key: string) => {
       if (path !== edits) return ask(server, key, body, path)
       const headers = { authorization: `Bearer ${key}` }
@@ -134,8 +137,7 @@ describe('members of the history dropped for a channel', () => {
     ['nothing', 40, 'Qwen/Qwen3-8B', null],
   ])('is named: %s, by a channel of type %i; a strict token refuses it', async (_what, type, name, dropped) => {
     const { url, sent } = await upstream(completion({ model: name }))
-    const { server, token } = await stage('sqlite', url, { channel: { type, models: name } })
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [name]: 1 }) })
+    const { server, token } = await sharedStage(url, { type, models: name })
     const body = chat({ model: name, messages: history, seed: 7 })
     const answer = await ask(server, token.key, body)
     expect([answer.status, answer.headers.get('x-sluice-dropped')]).toEqual([200, dropped])
@@ -163,7 +165,7 @@ describe('members that a channel of another protocol lacks', () => {
     const usage = { billed_units: { input_tokens: 5, output_tokens: 3 }, tokens: { input_tokens: 5, output_tokens: 3 } }
     const { url, sent } = await upstream(JSON.stringify({ ...reply, usage }))
     const name = 'command-r-plus'
-    const { ask: call } = await stage('sqlite', url, { channel: { type: 34, models: name } })
+    const { ask: call } = await sharedStage(url, { type: 34, models: name })
     const some = await call(chat({ model: name, tools: [tool('a', { strict: true }), tool('b', {})] }))
     expect([some.status, some.headers.get('x-sluice-dropped')]).toEqual([200, 'strict'])
     const all = await call(chat({ model: name, tools: [tool('a', { strict: true })] }))
@@ -183,10 +185,11 @@ describe('members that a channel of another protocol lacks', () => {
       JSON.stringify({ ...reply, usage: { input_tokens: 5, output_tokens: 3, total_tokens: 8 } }),
     )
     const names = [model, 'gpt-5.6']
-    const { server, ask: call } = await stage('sqlite', url, {
-      channel: { type: 58, models: names.join(','), other: '{"speaks":{"openai.responses":"/v1/responses"}}' },
+    const { ask: call } = await sharedStage(url, {
+      type: 58,
+      models: names.join(','),
+      other: '{"speaks":{"openai.responses":"/v1/responses"}}',
     })
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [model]: 1, 'gpt-5.6': 1 }) })
     const cache_control = { type: 'ephemeral' }
     const said = (name: string, more: Data = {}) => ({
       model: name,
@@ -254,7 +257,7 @@ describe('members of a reply that another protocol lacks', () => {
     ['nothing', { type: 14, models: claude }, '/v1/chat/completions', message(said), []],
   ])('is listed in the row: %s', async (_name, channel, path, reply, dropped) => {
     const { url } = await upstream(JSON.stringify(reply))
-    const { server, ask: call } = await stage('sqlite', url, { channel })
+    const { server, ask: call } = await sharedStage(url, channel)
     const name = String(channel.models)
     const { status } = await call(path === '/v1/messages' ? messages(name) : chat({ model: name }), path)
     expect(status).toBe(200)
@@ -279,7 +282,7 @@ describe('members of a reply that another protocol lacks', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.end(events.map((data) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`).join(''))
     })
-    const { server, ask: call } = await stage('sqlite', url, { channel: { type: 14, models: claude } })
+    const { server, ask: call } = await sharedStage(url, { type: 14, models: claude })
     expect((await call(chat({ model: claude, stream: true }))).text).toContain('Rye.')
     const [row] = (await books(server)).logs
     expect(JSON.parse(row?.other ?? '{}').reply_dropped).toEqual(['server_tool_use'])
