@@ -18,7 +18,7 @@ import { serverOfTest, signIn, type TestServer } from './helpers/app.ts'
 import { testMasterKey } from './helpers/core.ts'
 import { anyDatabase, eachDatabase, freshDatabase } from './helpers/databases.ts'
 import { addChannel } from './helpers/seed.ts'
-import { sluice } from './helpers/sluice.ts'
+import { runCommand, sluice } from './helpers/sluice.ts'
 import { isTorture, sampled } from './helpers/torture.ts'
 import { ask, chat, completion, httpUpstream, model, settledCharges } from './relay/stage.ts'
 
@@ -42,7 +42,7 @@ eachDatabase('the command line', (_fresh, kind) => {
     for (let count = 0; count < 3; count++) expect((await ask(server, `sk-${key}`, chat())).status).toBe(200)
     await settledCharges(server)
 
-    const clean = await sluice(['verify', '--json'], envOf(server))
+    const clean = await runCommand(verifyCommand, ['--json'], envOf(server))
     expect([clean.code, JSON.parse(clean.output)]).toEqual([
       0,
       {
@@ -73,7 +73,7 @@ eachDatabase('the command line', (_fresh, kind) => {
       differences: [{ requestId: row?.request_id, charged: 1_000_000, ledger: row?.quota, recomputed: row?.quota }],
     })
     expect(found.balances).toMatchObject([{ userId: 1 }])
-    expect((await sluice(['verify'], envOf(server))).output).toContain(
+    expect((await runCommand(verifyCommand, [], envOf(server))).output).toContain(
       `${row?.request_id}: charged 1000000, ledger ${row?.quota}`,
     )
   })
@@ -100,10 +100,10 @@ eachDatabase('the command line', (_fresh, kind) => {
     const next = Buffer.alloc(32, 9)
     writeFileSync(`${file}.new`, `${next.toString('base64')}\n`, { mode: 0o600 })
     await openSecrets(open, next, 0, Buffer.from(key, 'base64'))
-    expect(await sluice(['rotate-key', '--yes'], env)).toMatchObject({ code: 0 })
+    expect(await runCommand(rotateKeyCommand, ['--yes'], env)).toMatchObject({ code: 0 })
     expect(readFileSync(file, 'utf8').trim()).toBe(next.toString('base64'))
     expect(existsSync(`${file}.new`)).toBe(false)
-    expect((await sluice(['verify', '--json'], env)).code).toBe(0)
+    expect((await runCommand(verifyCommand, ['--json'], env)).code).toBe(0)
     await open.close()
     await database.drop()
   })
@@ -131,7 +131,7 @@ eachDatabase('the command line', (_fresh, kind) => {
         return calls
       })()
       const written = await sluice(['backup', file, '--json'], envOf(server))
-      const verifiedMeanwhile = await sluice(['verify', '--json'], envOf(server))
+      const verifiedMeanwhile = await runCommand(verifyCommand, ['--json'], envOf(server))
       isOver = true
       const calls = await load
       expect([written.code, written.errors]).toEqual([0, ''])
@@ -139,20 +139,20 @@ eachDatabase('the command line', (_fresh, kind) => {
       const { rows } = JSON.parse(written.output)
       expect(rows.logs).toBeGreaterThanOrEqual(3)
       expect(rows.logs).toBeLessThanOrEqual(calls)
-      expect((await sluice(['backup', file], envOf(server))).errors).toContain('overwrites nothing')
+      await expect(runCommand(backupCommand, [file], envOf(server))).rejects.toThrow('overwrites nothing')
 
       const database = await freshDatabase(into, 'empty')
       const env = { ...database.env, MASTER_KEY: masterKey }
-      expect((await sluice(['restore', file], env)).errors).toContain('--yes')
+      await expect(runCommand(restoreCommand, [file], env)).rejects.toThrow('--yes')
       const restored = await sluice(['restore', file, '--yes', '--json'], env)
       expect([restored.code, restored.errors, JSON.parse(restored.output || '{}').rows]).toEqual([0, '', rows])
-      expect((await sluice(['restore', file, '--yes'], env)).errors).toContain('overwrites nothing')
+      await expect(runCommand(restoreCommand, [file, '--yes'], env)).rejects.toThrow('overwrites nothing')
       expect(readdirSync(dirname(file))).toEqual(['backup.db'])
 
       const other = await serverOfTest(into, { database })
       expect((await call(other)).status).toBe(200)
       await settledCharges(other)
-      const verified = await sluice(['verify', '--json'], env)
+      const verified = await runCommand(verifyCommand, ['--json'], env)
       expect([verified.code, JSON.parse(verified.output)]).toMatchObject([
         0,
         { charges: { rows: rows.logs + 1, differing: 0 }, balances: [] },
@@ -166,8 +166,8 @@ eachDatabase('the command line', (_fresh, kind) => {
     const database = await freshDatabase(kind, 'migrated')
     const open = await database.open()
     await sql`delete from kysely_migration where name = (select max(name) from kysely_migration)`.execute(open.db)
-    const { code, errors } = await sluice(['verify'], { ...database.env, MASTER_KEY: masterKey })
-    expect([code, errors]).toEqual([2, expect.stringContaining('older version')])
+    const env = { ...database.env, MASTER_KEY: masterKey }
+    await expect(runCommand(verifyCommand, [], env)).rejects.toThrow('older version')
     await open.close()
     await database.drop()
   })
@@ -198,12 +198,8 @@ anyDatabase('the command line, over a running server,', (_fresh, kind) => {
 
     const dead = await addChannel(server, { url: 'http://127.0.0.1:9', models: model })
     const other = await httpUpstream((_request, response) => void response.end('something else'))
-    const found = await sluice(['doctor'], {
-      ...env,
-      PORT: new URL(other).port,
-      REDIS_URL: 'redis://127.0.0.1:9',
-      WORKERS: '256',
-    })
+    const spoilt = { PORT: new URL(other).port, REDIS_URL: 'redis://127.0.0.1:9', WORKERS: '256' }
+    const found = await runCommand(doctorCommand, [], { ...env, ...spoilt })
     expect(found.code).toBe(1)
     expect(found.output).toMatch(
       new RegExp(`FAILED  Channel ${dead}: .*http://127.0.0.1:9: the address could not be reached \\(.*ECONNREFUSED`),
@@ -216,9 +212,9 @@ anyDatabase('the command line, over a running server,', (_fresh, kind) => {
     const problems = lines.flatMap((line, index) => (/^(FAILED|WARNING)/.test(line) ? [index] : []))
     expect(problems.map((index) => lines[index + 1])).toEqual(problems.map(() => expect.stringMatching(/^ {8}\w/)))
 
-    const wrongKey = await sluice(['doctor', '--json'], { ...env, MASTER_KEY: Buffer.alloc(32, 3).toString('base64') })
+    const wrongKey = await runCommand(doctorCommand, ['--json'], { ...env, MASTER_KEY: Buffer.alloc(32, 3).toString('base64') })
     expect([wrongKey.code, JSON.parse(wrongKey.output).ok]).toEqual([1, false])
-    expect(await sluice(['doctor'], { ...env, PORT: 'x' })).toMatchObject({
+    expect(await runCommand(doctorCommand, [], { ...env, PORT: 'x' })).toMatchObject({
       code: 1,
       output: expect.stringContaining('FAILED  Settings: PORT'),
     })
@@ -228,8 +224,8 @@ anyDatabase('the command line, over a running server,', (_fresh, kind) => {
     const server = await serverOfTest(kind)
     await server.app.db.updateTable('users').set({ status: 2 }).where('id', '=', 1).execute()
     const env = envOf(server)
-    expect(await sluice(['root-password'], env)).toMatchObject({ code: 2, errors: expect.stringContaining('--yes') })
-    expect(await sluice(['root-password', '--user', 'nobody', '--yes'], env)).toMatchObject({ code: 2 })
+    await expect(runCommand(rootPasswordCommand, [], env)).rejects.toThrow('--yes')
+    await expect(runCommand(rootPasswordCommand, ['--user', 'nobody', '--yes'], env)).rejects.toThrow('nobody is no super admin')
 
     const reset = await sluice(['root-password', '--yes', '--json'], env)
     const { username, password } = JSON.parse(reset.output)

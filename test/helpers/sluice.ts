@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import type { Command } from 'commander'
+import { vi } from 'vitest'
 
 export const sluiceProgram = fileURLToPath(new URL('../../dist/server/sluice.js', import.meta.url))
 
@@ -22,4 +24,28 @@ export function sluice(args: readonly string[], env: Record<string, string>, inp
     )
     child.stdin?.end(input)
   })
+}
+
+/**
+ * Runs one command in the process of the test, which spares the start of another: for what it does to the database. That it also does so as a
+ * program is for one run of `sluice`. Rejects with the error of the command.
+ */
+export async function runCommand(command: Command, args: readonly string[], env: Record<string, string>) {
+  const { exitCode } = process
+  const written = { stdout: '', stderr: '' }
+  const streams = (['stdout', 'stderr'] as const).map((name) =>
+    vi.spyOn(process[name], 'write').mockImplementation((text) => {
+      written[name] += text
+      return true
+    }),
+  )
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
+  try {
+    await command.parseAsync(args, { from: 'user' })
+    return { code: process.exitCode, output: written.stdout }
+  } finally {
+    vi.unstubAllEnvs()
+    for (const stream of streams) stream.mockRestore()
+    process.exitCode = exitCode
+  }
 }
