@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { ledgerOf } from '../../../test/helpers/ledger.ts'
+import { isTorture } from '../../../test/helpers/torture.ts'
 import { reconcile } from './reconcile.ts'
 
 const script = new URL('../../../test/helpers/settle-until-killed.mjs', import.meta.url).pathname
@@ -33,7 +34,8 @@ eachDatabase('ledger of a process that is killed', (fresh) => {
     await before.close()
 
     const acknowledged: string[] = []
-    for (const [run, count] of [1, 40, 300, 1000].entries()) {
+    const counts = isTorture ? [1, 40, 300, 1000] : [1, 40, 300]
+    for (const [run, count] of counts.entries()) {
       acknowledged.push(...(await settleAndKill(database.env, [`${userId}`, `${tokenId}`, `run${run}`], count)))
     }
 
@@ -44,7 +46,7 @@ eachDatabase('ledger of a process that is killed', (fresh) => {
     const charged = new Set(rows.map(({ reference }) => reference))
     expect(acknowledged.filter((id) => !charged.has(`charge:${id}`))).toEqual([])
     expect(charged.size).toBe(rows.length)
-    expect(rows.length).toBeGreaterThan(1300)
+    expect(rows.length).toBeGreaterThanOrEqual(counts.reduce((sum, count) => sum + count))
 
     const spent = 7 * rows.length
     expect(await userRow(userId)).toEqual({
