@@ -4,6 +4,7 @@ import { freshDatabase } from './helpers/databases.ts'
 import { freePort } from './helpers/free-port.ts'
 import { type ServerProcess, startProcess } from './helpers/process.ts'
 import { books, expireLeases, requireBalancedBooks } from './helpers/seed.ts'
+import { sampled } from './helpers/torture.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
 import { allServe, killOne, servingProcesses } from './helpers/workers.ts'
 import { ask, chat, model } from './relay/stage.ts'
@@ -16,7 +17,7 @@ const workers = 3
 async function start(kind: 'sqlite' | 'postgres') {
   const upstream = await startFakeUpstream({
     programs: {
-      [model]: (entry) => (entry.json.stream ? { words: 40, pauseMs: 100 } : { words: 3, pauseMs: 0 }),
+      [model]: (entry) => (entry.json.stream ? { words: 20, pauseMs: 100 } : { words: 3, pauseMs: 0 }),
       failing: () => ({ status: 500 }),
     },
   })
@@ -80,7 +81,8 @@ describe.each(['sqlite', 'postgres'] as const)('several processes on %s', (kind)
   it('a process that is killed is replaced, and the others answer meanwhile', async () => {
     const { server, token } = site
     const key = await token({})
-    for (const role of ['worker', 'owner']) {
+    // The database sees the death of an owner alone, who holds and charges for all.
+    for (const role of sampled(['owner', 'worker'], kind === 'sqlite' ? 1 : 2)) {
       const streams = await beginStreams({ ...site, key }, 12)
       const replaced = killOne(server, role, workers)
       const answers = await Promise.all(streams)
