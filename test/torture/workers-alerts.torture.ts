@@ -1,12 +1,14 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import type { Delivery } from '../src/contract/entities/destination.ts'
-import { freshDatabase } from './helpers/databases.ts'
-import { freePort } from './helpers/free-port.ts'
-import { startProcess } from './helpers/process.ts'
-import { startSmtpServer } from './helpers/smtp-server.ts'
-import { startFakeUpstream } from './helpers/upstream.ts'
-import { allServe, killOne } from './helpers/workers.ts'
-import { ask, chat } from './relay/stage.ts'
+import type { Delivery } from '../../src/contract/entities/destination.ts'
+import { freshDatabase } from '../helpers/databases.ts'
+import { freePort } from '../helpers/free-port.ts'
+import { startProcess } from '../helpers/process.ts'
+import { startSmtpServer } from '../helpers/smtp-server.ts'
+import { startFakeUpstream } from '../helpers/upstream.ts'
+import { allServe, killOne } from '../helpers/workers.ts'
+import { ask, chat } from '../relay/stage.ts'
+
+// What several nodes of one process do together is in test/alerts: here processes of one start do it, and one of them dies.
 
 const workers = 2
 
