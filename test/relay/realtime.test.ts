@@ -1,13 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import type { Budget } from '../../src/contract/entities/budget.ts'
 import type { TestServer } from '../helpers/app.ts'
-import { anyDatabase } from '../helpers/databases.ts'
+import { anyDatabase, type DatabaseKind } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { answering, caller, live, realtimeUpstream, sdk } from './realtime-stage.ts'
+import { sharedStages } from './shared-stage.ts'
 import { ask, chat, eventually, settledCharges, stage, upstreamKey } from './stage.ts'
 
-const open = (kind: 'sqlite' | 'postgres', url: string, channel: Record<string, unknown> = {}) =>
+const open = (kind: DatabaseKind, url: string, channel: Record<string, unknown> = {}) =>
   stage(kind, url, { channel: { models: live, ...channel } })
+
+function liveStages(kind?: DatabaseKind) {
+  const sharedStage = sharedStages(kind)
+  return (url: string, channel: Record<string, unknown> = {}) => sharedStage(url, { models: live, ...channel })
+}
+
+const sharedStage = liveStages()
 
 async function interrupted(server: TestServer) {
   const [row] = (await books(server)).logs
@@ -15,9 +23,11 @@ async function interrupted(server: TestServer) {
 }
 
 anyDatabase('a realtime session', (_fresh, kind) => {
+  const sharedStage = liveStages(kind)
+
   it('works with the official SDK, and each response is charged before its end is sent', async () => {
     const upstream = await realtimeUpstream(answering())
-    const { server, token, channelId } = await open(kind, upstream.url)
+    const { server, token, channelId } = await sharedStage(upstream.url)
     const realtime = sdk(server.url, token.key)
     const charged: number[] = []
     const done = new Promise<void>((resolve) => {
@@ -55,7 +65,7 @@ anyDatabase('a realtime session', (_fresh, kind) => {
 
   it('[218] charges a cancelled response with usage once, no matter how often its end is reported', async () => {
     const upstream = await realtimeUpstream(answering({ status: 'cancelled', twice: true }))
-    const { server, token } = await open(kind, upstream.url)
+    const { server, token } = await sharedStage(upstream.url)
     const client = caller(server.url, token.key)
     await client.hears('session.created')
     client.say({ type: 'response.create' })
@@ -198,7 +208,7 @@ anyDatabase('a realtime session', (_fresh, kind) => {
         talk.say({ type: 'response.output_audio.delta', response_id: id, delta: Buffer.alloc(48_000).toString('base64') })
       talk.say({ type: 'response.done', response: { id, status } })
     })
-    const { server, token } = await open(kind, upstream.url)
+    const { server, token } = await sharedStage(upstream.url)
     const client = caller(server.url, token.key)
     await client.hears('session.created')
     client.say({ type: 'response.create' })
@@ -238,7 +248,7 @@ anyDatabase('a realtime session', (_fresh, kind) => {
       talk.say({ type: 'response.created', response: { id: 'r' } })
       talk.say({ type: 'response.output_audio.delta', response_id: 'r', delta: Buffer.alloc(96_000).toString('base64') })
     })
-    const { server, token } = await open(kind, upstream.url)
+    const { server, token } = await sharedStage(upstream.url)
     const client = caller(server.url, token.key)
     await client.hears('session.created')
     client.say({ type: 'response.create' })
@@ -257,7 +267,7 @@ anyDatabase('a realtime session', (_fresh, kind) => {
       if (event.type === 'response.create') talk.socket.close(1008, `policy ${upstreamKey}`)
       if (event.type === 'response.cancel') talk.socket.terminate()
     })
-    const { server, token } = await open(kind, upstream.url)
+    const { server, token } = await sharedStage(upstream.url)
     const first = caller(server.url, token.key)
     await first.hears('session.created')
     first.say({ type: 'response.create' })
@@ -284,7 +294,7 @@ anyDatabase('a realtime session', (_fresh, kind) => {
 describe('the handshake of a realtime session', () => {
   it('[241] takes the key of a browser out of its subprotocols, and offers none upstream', async () => {
     const upstream = await realtimeUpstream(answering())
-    const { server, token } = await open('sqlite', upstream.url)
+    const { server, token } = await sharedStage(upstream.url)
     const protocols = ['realtime', `openai-insecure-api-key.${token.key}`, 'openai-beta.realtime-v1']
     const client = caller(server.url, '', { protocols, headers: {} })
     await client.hears('session.created')
@@ -299,7 +309,7 @@ describe('the handshake of a realtime session', () => {
 
   it('[243] is refused by an HTTP answer in the dialect: key, model, quota, limits, address', async () => {
     const upstream = await realtimeUpstream(answering())
-    const { server, token } = await open('sqlite', upstream.url)
+    const { server, token } = await sharedStage(upstream.url)
     const poor = await addToken(server, { unlimited_quota: false, remain_quota: 10 })
     const other = await addToken(server, { model_limits_enabled: true, model_limits: 'gpt-4o' })
     const refused = async (key: string, path?: string) => {
@@ -339,7 +349,7 @@ describe('the handshake of a realtime session', () => {
     second.socket.close(1000)
     await settledCharges(server)
     expect(await interrupted(server)).toMatchObject({ admin_info: { attempts: [{ status: 403 }] } })
-    const down = await open('sqlite', 'http://127.0.0.1:9')
+    const down = await sharedStage('http://127.0.0.1:9')
     expect((await caller(down.server.url, down.token.key).refused()).status).toBe(502)
     await requireBalancedBooks(server)
   })
@@ -352,7 +362,7 @@ describe('the handshake of a realtime session', () => {
       [3, `${upstream.url}/openai/v1`],
       [48, upstream.url],
     ] as const) {
-      const { server, token } = await open('sqlite', base, { type })
+      const { server, token } = await sharedStage(base, { type })
       const client = caller(server.url, token.key)
       await client.hears('session.created')
       paths.push(upstream.handshakes.at(-1)?.url)
@@ -367,7 +377,7 @@ describe('the handshake of a realtime session', () => {
 
   it('counts a session as a concurrent request, and each response as a request', async () => {
     const upstream = await realtimeUpstream(answering())
-    const { server } = await open('sqlite', upstream.url)
+    const { server } = await sharedStage(upstream.url)
     const token = await addToken(server, { limit_seconds: 60, limit_requests: 3, limit_tokens: 0, limit_concurrency: 1 })
     const client = caller(server.url, token.key)
     await client.hears('session.created')
@@ -407,7 +417,7 @@ describe('events of a realtime session', () => {
 
   it('is bounded: a message above the limit closes the session, invalid JSON is reported', async () => {
     const upstream = await realtimeUpstream(answering())
-    const { server, token } = await open('sqlite', upstream.url)
+    const { server, token } = await sharedStage(upstream.url)
     const client = caller(server.url, token.key)
     await client.hears('session.created')
     client.socket.send('{"type":')
@@ -424,7 +434,7 @@ describe('events of a realtime session', () => {
 
   it('gets an error when an event names the output limit twice, which is not sent upstream', async () => {
     const upstream = await realtimeUpstream(answering())
-    const { server, token } = await open('sqlite', upstream.url)
+    const { server, token } = await sharedStage(upstream.url)
     const client = caller(server.url, token.key)
     await client.hears('session.created')
     const twice = { max_output_tokens: 1, max_response_output_tokens: 4096 }
@@ -441,7 +451,7 @@ describe('events of a realtime session', () => {
   it('applies back-pressure: an upstream cannot fill memory when its caller does not read', async () => {
     const delta = { type: 'response.output_audio.delta', response_id: 'r', delta: 'A'.repeat(64 * 1024) }
     const upstream = await realtimeUpstream()
-    const { server, token } = await open('sqlite', upstream.url)
+    const { server, token } = await sharedStage(upstream.url)
     const client = caller(server.url, token.key)
     await client.hears('session.created')
     client.socket.pause()
@@ -477,7 +487,7 @@ describe('events of a realtime session', () => {
       })
       talk.say({ type: 'end' })
     })
-    const { server, token } = await open('sqlite', upstream.url)
+    const { server, token } = await sharedStage(upstream.url)
     const client = caller(server.url, token.key)
     await client.hears('session.created')
     client.say({ type: 'input_audio_buffer.clear' })
@@ -490,7 +500,7 @@ describe('events of a realtime session', () => {
 
 describe('beside WebSockets', () => {
   it('requests that offer another protocol are answered as if they did not, with their bodies', async () => {
-    const { server, token } = await open('sqlite', 'http://127.0.0.1:9')
+    const { server, token } = await sharedStage('http://127.0.0.1:9')
     const { request } = await import('node:http')
     const send = (method: string, path: string, body = '') =>
       new Promise<{ status: number; text: string }>((resolve, reject) => {
