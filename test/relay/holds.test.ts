@@ -6,6 +6,7 @@ import type { TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
+import { sharedStages } from './shared-stage.ts'
 import {
   ask,
   askWithRetry,
@@ -33,6 +34,8 @@ async function interrupted(server: TestServer, index = 0) {
 }
 
 eachDatabase('every way out ends the hold', (_fresh, kind) => {
+  const sharedStage = sharedStages(kind, { RetryTimes: 3 })
+
   it('the caller leaves before the upstream is reached: nothing is owed', async () => {
     const arrived: unknown[] = []
     const proxy = createServer((socket) => arrived.push(socket))
@@ -40,7 +43,7 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
     onTestFinished(() => void proxy.close())
     const address = proxy.address()
     const setting = JSON.stringify({ proxy: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}` })
-    const { server, token } = await stage(kind, 'http://127.0.0.1:9', { channel: { setting } })
+    const { server, token } = await sharedStage('http://127.0.0.1:9', { setting })
     for (const stream of [false, true]) {
       const seen = arrived.length
       const caller = speak(server, requestBytes(token.key, JSON.stringify(chat({ stream }))))
@@ -55,9 +58,8 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
     const upstream = await upstreamOfTest()
     upstream.program(model, { delayMs: 60_000 })
     const other = await upstreamOfTest()
-    const { server, token } = await stage(kind, upstream.url, { channel: { priority: 9 } })
+    const { server, token } = await sharedStage(upstream.url, { priority: 9 })
     await addChannel(server, { url: other.url, models: model })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '3' })
     for (const stream of [false, true]) {
       const seen = upstream.journal.length
       const caller = speak(server, requestBytes(token.key, JSON.stringify(chat({ stream }))))
@@ -77,9 +79,8 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
     first.program(model, (entry) => ({ delayMs: Number(entry.json.seed) % 7, status: 500 }))
     const second = await upstreamOfTest()
     second.program(model, (entry) => ({ delayMs: Number(entry.json.seed) % 5, words: 20, pauseMs: 1 }))
-    const { server, token } = await stage(kind, first.url, { channel: { priority: 9 } })
+    const { server, token } = await sharedStage(first.url, { priority: 9 })
     await addChannel(server, { url: second.url, models: model })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
     const callers = Array.from({ length: 80 }, async (_, seed) => {
       const caller = speak(server, requestBytes(token.key, JSON.stringify(chat({ seed, stream: seed % 2 === 0 }))))
       await new Promise((resolve) => setTimeout(resolve, seed))
@@ -101,7 +102,7 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
           event({ choices: [], usage: { prompt_tokens: 110, completion_tokens: 700 } }),
       )
     })
-    const { server, token } = await stage(kind, url)
+    const { server, token } = await sharedStage(url)
     const caller = speak(
       server,
       requestBytes(token.key, JSON.stringify(chat({ stream: true, stream_options: { include_usage: true } }))),
@@ -123,7 +124,7 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
         }),
       )
     })
-    const { server, token } = await stage(kind, url)
+    const { server, token } = await sharedStage(url)
     const caller = speak(server, requestBytes(token.key, JSON.stringify(chat({ stream: true }))))
     await caller.until((text) => text.includes('four'))
     caller.socket.destroy()
