@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { addChannel } from '../helpers/seed.ts'
 import { caller as connectCaller } from './realtime-stage.ts'
 import { json } from './responses-vendor.ts'
+import { sharedStages } from './shared-stage.ts'
 import { chat, claude, completion, httpUpstream, model, stage } from './stage.ts'
 
 const responsePath = '/v1/responses'
@@ -43,12 +44,14 @@ async function upstream({ failures = 0 } = {}) {
 }
 
 describe('headers that the vendor reads', () => {
+  const sharedStage = sharedStages()
+
   it.each([
     ['whole', {}],
     ['streamed', { stream: true }],
   ])('pass with a request of Codex, %s, and the state of its turn goes back', async (_, more) => {
     const { url, asked } = await upstream()
-    const { ask } = await stage('sqlite', url)
+    const { ask } = await sharedStage(url)
     const sent = { ...known, ...codex, ...account, 'idempotency-key': 'k' }
     const answer = await ask({ model, input: 'Hi', ...more }, responsePath, sent)
     expect(asked).toEqual([{ ...known, ...codex, ...account, 'idempotency-key': expect.stringMatching(/^[0-9a-f]{64}$/) }])
@@ -90,7 +93,7 @@ describe('headers that the vendor reads', () => {
 
   it('are those of the list of the channel, there and back', async () => {
     const { url, asked } = await upstream()
-    const { ask } = await stage('sqlite', url, { channel: { setting: '{"passed_headers":["openai-project"]}' } })
+    const { ask } = await sharedStage(url, { setting: '{"passed_headers":["openai-project"]}' })
     const answer = await ask({ model, input: 'Hi' }, responsePath, { ...known, ...codex, ...account })
     expect(asked).toEqual([{ ...known, 'openai-project': 'proj-of-caller' }])
     expect(answer.headers.get('x-codex-turn-state')).toBeNull()
@@ -101,14 +104,14 @@ describe('headers that the vendor reads', () => {
     ['a vendor that does not read them', 43, '', {}],
   ])('pass natively to %s, of type %i: %j', async (_host, type, path, passed) => {
     const { url, asked } = await upstream()
-    const { ask } = await stage('sqlite', url + path, { channel: { type, models: model } })
+    const { ask } = await sharedStage(url + path, { type, models: model })
     expect((await ask(chat(), '/v1/chat/completions', { ...known, 'idempotency-key': 'k' })).status).toBe(200)
     expect(asked).toEqual([passed])
   })
 
   it('of a Messages caller pass to Anthropic', async () => {
     const { url, asked } = await upstream()
-    const { ask } = await stage('sqlite', url, { channel: { type: 14, models: claude } })
+    const { ask } = await sharedStage(url, { type: 14, models: claude })
     const sent = { 'anthropic-workspace-id': 'wrkspc_1', 'anthropic-user-profile-id': 'up_1', 'x-client-request-id': 'c' }
     const body = { model: claude, max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] }
     expect((await ask(body, '/v1/messages', sent)).status).toBe(200)

@@ -3,7 +3,8 @@ import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { json } from './responses-vendor.ts'
-import { ask as askServer, completion, httpUpstream, model, stage } from './stage.ts'
+import { sharedStages } from './shared-stage.ts'
+import { ask as askServer, completion, httpUpstream, model } from './stage.ts'
 
 const claude = 'claude-3-7-sonnet-20250219'
 const usage = { input_tokens: 10, output_tokens: 2 }
@@ -67,9 +68,11 @@ const thinker = () =>
   })
 
 anyDatabase('a conversation in Messages that another vendor answered', (_fresh, kind) => {
+  const sharedStage = sharedStages(kind)
+
   it('returns to Claude without thinking written for it, and without thinking before its calls', async () => {
     const { url, asked } = await claudeUpstream()
-    const { server, token } = await stage(kind, await thinker(), { channel: { type: 8 } })
+    const { server, token } = await sharedStage(await thinker(), { type: 8 })
     await addChannel(server, { url, type: 14, models: claude })
     const client = new Anthropic({ apiKey: token.key, baseURL: server.url, maxRetries: 0 })
     const first = await client.messages.create({ ...asking, model, messages: [question] })
@@ -108,7 +111,7 @@ anyDatabase('a conversation in Messages that another vendor answered', (_fresh, 
 
   it('is sent again without any reasoning when Claude refuses the signatures', async () => {
     const { url, asked } = await claudeUpstream()
-    const { server, ask } = await stage(kind, url, { channel: { type: 14, models: claude } })
+    const { server, ask } = await sharedStage(url, { type: 14, models: claude })
     const thought = (signature: string) => ({ type: 'thinking', thinking: 'I look it up.', signature })
     const before = [
       question,
@@ -129,7 +132,7 @@ anyDatabase('a conversation in Messages that another vendor answered', (_fresh, 
 
   it('is sent only once when there is no reasoning to leave out', async () => {
     const { url, asked } = await claudeUpstream(() => false)
-    const { ask } = await stage(kind, url, { channel: { type: 14, models: claude } })
+    const { ask } = await sharedStage(url, { type: 14, models: claude })
     const plain = [question, { role: 'assistant', content: [call] }, result]
     expect((await ask({ ...asking, model: claude, messages: plain }, '/v1/messages')).status).toBe(400)
     expect(asked).toHaveLength(1)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addToken, books } from '../helpers/seed.ts'
+import { sharedStages } from './shared-stage.ts'
 import { ask, chat, claude, completion, httpUpstream, model, stage } from './stage.ts'
 
 const reply = {
@@ -53,6 +54,7 @@ anyDatabase('a request that another protocol cannot carry whole', (_fresh, kind)
 
 /** Nested members of each dialect that no other dialect has. */
 describe('nested members that another protocol cannot represent', () => {
+  const sharedStage = sharedStages()
   const say = [{ role: 'user', content: 'Hi' }]
   const weather = { name: 'weather', description: 'd' }
   const schema = { type: 'object', properties: {} }
@@ -147,9 +149,9 @@ describe('nested members that another protocol cannot represent', () => {
     })
     // A host with only Chat, of another vendor: its requests are rewritten from every dialect, Chat's own included.
     const foreign = { type: 8, models: model }
-    const { server, token } = await stage('sqlite', `${url}/v1/chat/completions`, { channel: foreign })
+    const { server, token } = await sharedStage(`${url}/v1/chat/completions`, foreign)
     const strict = await addToken(server, { strict_translation: true })
-    const own = await stage('sqlite', url, { channel: { type: 14, models: model } })
+    const own = await sharedStage(url, { type: 14, models: model })
     const strictOwn = await addToken(own.server, { strict_translation: true })
     for (const [dialect, name, body] of cases) {
       const isChat = dialect === 'chat'
@@ -173,7 +175,7 @@ describe('nested members that another protocol cannot represent', () => {
       request.resume()
       response.writeHead(200, { 'content-type': 'application/json' }).end(completion())
     })
-    const { server } = await stage('sqlite', `${url}/v1/chat/completions`, { channel: { type: 8, models: model } })
+    const { server } = await sharedStage(`${url}/v1/chat/completions`, { type: 8, models: model })
     const strict = await addToken(server, { strict_translation: true })
     const history = [
       { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
