@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { serverOfTest, type TestServer } from '../../../test/helpers/app.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { serverOfTest, startServer, type TestServer } from '../../../test/helpers/app.ts'
 import { upstreamOfTest } from '../../../test/helpers/upstream.ts'
 import type { Channel, ChannelType } from '../../contract/entities/channel.ts'
 import { channelColors } from '../../contract/entities/channel-status.ts'
@@ -14,6 +14,12 @@ const refusal = async (server: TestServer, line: string, body?: unknown) => {
 }
 
 describe('channel calls', () => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer('sqlite')
+  })
+  afterAll(() => server.stop())
+
   it('list bare arrays from page 0, pages on request, and whole searches', async () => {
     const server = await serverOfTest('sqlite')
     await add(server, { key: Array.from({ length: 12 }, (_, at) => `key-${at}`).join('\n') })
@@ -37,7 +43,6 @@ describe('channel calls', () => {
   })
 
   it('never answer with a key, in no form and to no call', async () => {
-    const server = await serverOfTest('sqlite')
     const [id] = await add(server, { tag: 'blue' })
     const lines: [string, unknown?][] = [
       [`GET /api/channel/${id}`],
@@ -106,7 +111,6 @@ describe('channel calls', () => {
   })
 
   it('name missing members, and the expected type of wrong ones', async () => {
-    const server = await serverOfTest('sqlite')
     const told = async (type?: unknown) => {
       const channel = { name: 'one', key: secret, models: 'gpt-4o-mini', ...(type === undefined ? {} : { type }) }
       const answer = await server.raw('POST /api/channel/', channel, { 'accept-language': 'en' })
@@ -136,7 +140,6 @@ describe('channel calls', () => {
   })
 
   it('test a channel and remember how long it took', async () => {
-    const server = await serverOfTest('sqlite')
     const upstream = await upstreamOfTest()
     const [good] = await add(server, { base_url: upstream.url })
     const answer = await (await server.raw(`GET /api/channel/test/${good}?model=`)).json()
@@ -149,7 +152,6 @@ describe('channel calls', () => {
   })
 
   it('fetch the models of an upstream, saved or not', async () => {
-    const server = await serverOfTest('sqlite')
     const upstream = await upstreamOfTest({ models: ['m-1', 'm-2'] })
     const [id] = await add(server, { base_url: upstream.url })
     expect(await server.call(`GET /api/channel/fetch_models/${id}`)).toEqual(['m-1', 'm-2'])

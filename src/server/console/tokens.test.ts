@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { serverOfTest, type TestServer } from '../../../test/helpers/app.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { serverOfTest, startServer, type TestServer } from '../../../test/helpers/app.ts'
 import { member } from '../../../test/helpers/members.ts'
 import type { Token } from '../../contract/entities/token.ts'
 
@@ -11,6 +11,12 @@ const make = (server: TestServer, given: object = {}) =>
   server.call<Token>('POST /api/token/', { name: 'one', remain_quota: 500_000, ...given })
 
 describe('token calls', () => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer('sqlite')
+  })
+  afterAll(() => server.stop())
+
   it('list bare arrays from page 0, and pages on request', async () => {
     const server = await serverOfTest('sqlite')
     for (const name of ['a', 'b', 'c']) await make(server, { name })
@@ -36,7 +42,6 @@ describe('token calls', () => {
   })
 
   it('show an admin the tokens of users of lower roles, never their keys or addresses', async () => {
-    const server = await serverOfTest('sqlite')
     const [admin, other, ada] = [
       await member(server, 'admin', 10),
       await member(server, 'other', 10),
@@ -62,7 +67,6 @@ describe('token calls', () => {
   })
 
   it('edit the whole token, or only its status', async () => {
-    const server = await serverOfTest('sqlite')
     const token = await make(server)
     expect(await server.call('PUT /api/token/', { ...token, name: 'renamed', DeletedAt: null })).toMatchObject({
       name: 'renamed',
@@ -84,14 +88,12 @@ describe('token calls', () => {
   })
 
   it('offer only groups that the caller may use', async () => {
-    const server = await serverOfTest('sqlite')
     for (const group of ['', 'auto', 'default']) expect((await make(server, { group })).group).toBe(group)
     for (const group of ['nobody', '__proto__', 'constructor'])
       expect(await refusal(server, 'POST /api/token/', { name: 'x', group })).toBe('group_forbidden')
   })
 
   it('change several at once and delete', async () => {
-    const server = await serverOfTest('sqlite')
     const ids = [(await make(server)).id, (await make(server)).id]
     expect(await server.call('POST /api/token/batch', { ids, action: 'disable' })).toBe(2)
     expect(await server.call(`DELETE /api/token/${ids[0]}/`)).toBeNull()
@@ -101,7 +103,6 @@ describe('token calls', () => {
   })
 
   it('refuse ids that are none', async () => {
-    const server = await serverOfTest('sqlite')
     for (const id of ['0', '-1', 'abc', '1%20or%201=1', '9007199254740993'])
       expect(await refusal(server, `GET /api/token/${id}`), id).toBe('field_invalid')
   })
