@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { sharedStages } from './shared-stage.ts'
 import { ask, chat, claude, completion, event, eventually, httpUpstream, model, piece, settledCharges, stage } from './stage.ts'
 
 const mask = '**###**'
@@ -154,6 +155,12 @@ anyDatabase('listed words', (_fresh, kind) => {
 })
 
 describe('in each format of callers', () => {
+  const checked = { SensitiveWords: 'badword\n敏感词', CheckSensitiveOnCompletionEnabled: true }
+  const maskingStage = sharedStages('sqlite', { ...checked, StopOnSensitiveEnabled: false })
+  const stoppingStage = sharedStages('sqlite', { ...checked, StopOnSensitiveEnabled: true })
+  const onBoth = (url: string, channel?: Record<string, unknown>) =>
+    Promise.all([maskingStage(url, channel), stoppingStage(url, channel)])
+
   const cases = {
     'openai.chat, whole': {
       path: '/v1/chat/completions',
@@ -270,41 +277,36 @@ describe('in each format of callers', () => {
   }
 
   it.each(Object.entries(cases))('%s: masks the word, or stops there', async (_name, one) => {
-    const type = one.answer[0]?.startsWith('{') ? 'application/json' : 'text/event-stream'
-    const server = await serverOfTest('sqlite')
-    const channelType = one.path.includes('messages') ? 14 : one.path.includes('v1beta') ? 24 : 1
-    await addChannel(server, { url: await streaming(one.answer, type), models: `${model},${claude}`, type: channelType })
-    const { key } = await addToken(server)
-    await checkCompletions(server, { stops: false })
-    const masked = await ask(server, key, one.request, one.path)
+    const url = await streaming(one.answer, one.answer[0]?.startsWith('{') ? 'application/json' : 'text/event-stream')
+    const type = one.path.includes('messages') ? 14 : one.path.includes('v1beta') ? 24 : 1
+    const [masking, stopping] = await onBoth(url, { models: `${model},${claude}`, type })
+    const masked = await masking.ask(one.request, one.path)
     expect(masked.status, masked.text).toBe(200)
     expect(one.masked(masked.text)).toBe(`a ${mask} here`)
 
-    await set(server, 'StopOnSensitiveEnabled', true)
-    const stopped = await ask(server, key, one.request, one.path)
+    const stopped = await stopping.ask(one.request, one.path)
     expect(stopped.status, stopped.text).toBe(200)
     expect(one.stopped(stopped.text)).toEqual(['a ', one.finish])
     expect(stopped.text).not.toContain('word')
-    expect((await settledCharges(server)).length).toBe(2)
-    await requireBalancedBooks(server)
+    for (const { server, charged } of [masking, stopping]) {
+      expect(await charged()).toHaveLength(1)
+      await requireBalancedBooks(server)
+    }
   })
 
   it("a translated stream, and a whole answer sent as a stream, are checked in the caller's form", async () => {
-    const server = await serverOfTest('sqlite')
-    await addChannel(server, { url: await streaming(messagePieces('a bad', 'word here')), models: claude, type: 14 })
+    const translated = await onBoth(await streaming(messagePieces('a bad', 'word here')), { models: claude, type: 14 })
     const whole = completion({
       choices: [{ index: 0, message: { role: 'assistant', content: 'a badword here' }, finish_reason: 'stop' }],
     })
-    await addChannel(server, { url: await streaming([whole], 'application/json'), models: model })
-    const { key } = await addToken(server)
-    await checkCompletions(server, { stops: false })
-    for (const asked of [claude, model]) {
-      const { text } = await ask(server, key, chat({ model: asked, stream: true, max_tokens: 50 }))
-      expect(chatText(text), asked).toBe(`a ${mask} here`)
-    }
-    await set(server, 'StopOnSensitiveEnabled', true)
-    for (const asked of [claude, model]) {
-      const { text } = await ask(server, key, chat({ model: asked, stream: true, max_tokens: 50 }))
+    const turned = await onBoth(await streaming([whole], 'application/json'))
+    for (const [asked, [masking, stopping]] of [
+      [claude, translated],
+      [model, turned],
+    ] as const) {
+      const request = chat({ model: asked, stream: true, max_tokens: 50 })
+      expect(chatText((await masking.ask(request)).text), asked).toBe(`a ${mask} here`)
+      const { text } = await stopping.ask(request)
       expect([chatText(text), finishOf(text)], asked).toEqual(['a ', ['content_filter']])
     }
   })
@@ -318,7 +320,6 @@ describe('in each format of callers', () => {
         model,
         choices: [{ index, delta: { content }, finish_reason: null }],
       })
-    const server = await serverOfTest('sqlite')
     const url = await streaming([
       of(0, 'x bad'),
       of(1, 'y bad'),
@@ -329,10 +330,8 @@ describe('in each format of callers', () => {
       piece('', 'stop'),
       event('[DONE]'),
     ])
-    await addChannel(server, { url, models: model })
-    const { key } = await addToken(server)
-    await checkCompletions(server, { stops: false })
-    const { text } = await ask(server, key, chat({ stream: true, n: 2 }))
+    const [masking] = await onBoth(url)
+    const { text } = await masking.ask(chat({ stream: true, n: 2 }))
     const choice = (index: number) =>
       eventsOf(text)
         .flatMap((data) => data.choices)

@@ -21,7 +21,7 @@ export function sharedStages(kind: DatabaseKind = 'sqlite', options: Readonly<Re
     await server.call('PUT /api/option/', { key: 'GroupRatio', value: ofEach(1) })
     await server.call('PUT /api/option/', { key: 'UserUsableGroups', value: ofEach('one test') })
     for (const [key, value] of Object.entries(options))
-      await server.call('PUT /api/option/', { key, value: JSON.stringify(value) })
+      await server.call('PUT /api/option/', { key, value: typeof value === 'string' ? value : JSON.stringify(value) })
   })
   afterAll(() => server.stop())
 
