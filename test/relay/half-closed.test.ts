@@ -2,19 +2,8 @@ import { expect, it } from 'vitest'
 import type { TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { books, requireBalancedBooks } from '../helpers/seed.ts'
-import {
-  chat,
-  completion,
-  event,
-  eventually,
-  httpUpstream,
-  model,
-  piece,
-  requestBytes,
-  settledCharges,
-  speak,
-  stage,
-} from './stage.ts'
+import { sharedStages } from './shared-stage.ts'
+import { chat, completion, event, eventually, httpUpstream, model, piece, requestBytes, settledCharges, speak } from './stage.ts'
 
 // Callers that close their side of the connection after the request (FIN): docs/decisions/0024-half-closed-connections.md.
 
@@ -45,9 +34,9 @@ async function heldUpstream() {
   return { url, seen, release }
 }
 
-async function held(kind: 'sqlite' | 'postgres') {
+async function held(sharedStage: ReturnType<typeof sharedStages>) {
   const upstream = await heldUpstream()
-  const { server, token } = await stage(kind, upstream.url, { channel: { models: `${model},tts-1` } })
+  const { server, token } = await sharedStage(upstream.url, { models: `${model},tts-1` })
   /** A caller whose FIN comes right behind the body. */
   const halfClosed = async ({ body = chat(), path, version = '1.1' }: { body?: object; path?: string; version?: string }) => {
     const asked = upstream.seen.asked
@@ -71,8 +60,10 @@ async function rows(server: TestServer) {
 }
 
 anyDatabase('a caller who ends their side of the connection behind the request', (_fresh, kind) => {
+  const sharedStage = sharedStages(kind)
+
   it('gets the whole answer, be it JSON, a stream or bytes, and the connection is closed behind it', async () => {
-    const { upstream, server, halfClosed } = await held(kind)
+    const { upstream, server, halfClosed } = await held(sharedStage)
     const whole = await halfClosed({})
     upstream.release()
     const oldest = await halfClosed({ version: '1.0' })
@@ -98,7 +89,7 @@ anyDatabase('a caller who ends their side of the connection behind the request',
   })
 
   it('and disconnects while the upstream works: the upstream is aborted, and the partial reply is charged as interrupted', async () => {
-    const { upstream, server, halfClosed } = await held(kind)
+    const { upstream, server, halfClosed } = await held(sharedStage)
     const whole = await halfClosed({})
     whole.socket.destroy()
     await eventually('the upstream is let go', () => upstream.seen.aborted === 1)
@@ -113,7 +104,7 @@ anyDatabase('a caller who ends their side of the connection behind the request',
   })
 
   it('and disconnects before the end of the answer is charged as interrupted, never as if the answer were complete', async () => {
-    const { upstream, server, halfClosed } = await held(kind)
+    const { upstream, server, halfClosed } = await held(sharedStage)
     for (const asked of [{}, { body: chat({ stream: true }) }, speech]) {
       const caller = await halfClosed(asked)
       caller.socket.destroy()
@@ -123,7 +114,7 @@ anyDatabase('a caller who ends their side of the connection behind the request',
   })
 
   it('is probed by interim replies while a whole answer takes long, which no client mistakes for the answer', async () => {
-    const { upstream, server, halfClosed } = await held(kind)
+    const { upstream, server, halfClosed } = await held(sharedStage)
     const caller = await halfClosed({})
     await caller.until((text) => text.includes('\r\n\r\nHTTP/1.1 100'))
     upstream.release()

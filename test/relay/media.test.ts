@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { books, requireBalancedBooks } from '../helpers/seed.ts'
+import { sharedStages } from './shared-stage.ts'
 import { httpUpstream, stage } from './stage.ts'
 
 /** A second of silence, 8,000 bytes a second. */
@@ -23,10 +24,13 @@ function wav(seconds: number): Buffer<ArrayBuffer> {
 }
 
 anyDatabase('calls that are no conversation', (_fresh, kind) => {
-  /** A server in front of an upstream with a programmed reply for each path. */
+  const sharedStage = sharedStages(kind)
+
+  /** A stage in front of an upstream with a programmed reply for each path. */
   async function open(
     models: string,
     answer: (path: string, form: FormData | undefined) => { type: string; body: string | Buffer },
+    onStage: (url: string, channel: Record<string, unknown>) => ReturnType<typeof stage> = sharedStage,
   ) {
     const asked: { path: string; type: string; body: Buffer }[] = []
     const url = await httpUpstream((request, response) => {
@@ -44,7 +48,7 @@ anyDatabase('calls that are no conversation', (_fresh, kind) => {
         response.end(reply)
       })
     })
-    return { ...(await stage(kind, url, { channel: { models } })), asked }
+    return { ...(await onStage(url, { models })), asked }
   }
 
   it('images: a price per call is due for each, weighted by size and quality', async () => {
@@ -70,10 +74,11 @@ anyDatabase('calls that are no conversation', (_fresh, kind) => {
 
   it('images that report tokens are charged by tokens', async () => {
     const usage = { input_tokens: 110, input_tokens_details: { text_tokens: 10, image_tokens: 100 }, output_tokens: 1000 }
-    const { ask, server } = await open('gpt-image-1', () => ({
-      type: 'application/json',
-      body: JSON.stringify({ created: 1, data: [{ b64_json: 'AAAA' }], usage }),
-    }))
+    const { ask, server } = await open(
+      'gpt-image-1',
+      () => ({ type: 'application/json', body: JSON.stringify({ created: 1, data: [{ b64_json: 'AAAA' }], usage }) }),
+      (url, channel) => stage(kind, url, { channel }),
+    )
     await server.app.options.save({
       key: 'ModelRatio',
       value: JSON.stringify({ 'gpt-image-1': 2.5 }),

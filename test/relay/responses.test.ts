@@ -7,7 +7,8 @@ import { wireFormats } from '../../src/server/protocols/index.ts'
 import { StreamInterceptor } from '../../src/server/relay/response/sse-interceptor.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { books, requireBalancedBooks } from '../helpers/seed.ts'
-import { ask, httpUpstream, model, settledCharges, stage } from './stage.ts'
+import { sharedStages } from './shared-stage.ts'
+import { ask, httpUpstream, model, settledCharges } from './stage.ts'
 
 const folder = new URL('../../src/server/protocols/openai-responses/fixtures/', import.meta.url)
 const streams = readdirSync(folder).filter((name) => name.endsWith('.sse'))
@@ -122,9 +123,10 @@ describe('a stream in Responses', () => {
 })
 
 anyDatabase('a call of Responses', (_fresh, kind) => {
+  const sharedStage = sharedStages(kind, { ModelRatio: { [model]: 1, mine: 1 } })
   const staged = async (body: string, more: { type?: string; status?: number; channel?: Record<string, unknown> } = {}) => {
     const provider = await upstream(body, more.type, more.status)
-    return { ...(await stage(kind, provider.url, { channel: more.channel ?? {} })), asked: provider.asked }
+    return { ...(await sharedStage(provider.url, more.channel)), asked: provider.asked }
   }
 
   it('gets the bytes of the upstream, and is charged by its last event', async () => {
@@ -146,7 +148,6 @@ anyDatabase('a call of Responses', (_fresh, kind) => {
   it('gets a whole answer under the name that was asked for', async () => {
     const channel = { models: 'mine', model_mapping: `{"mine":"${model}"}` }
     const { server, token, asked } = await staged(fixture('nonstream.json'), { type: 'application/json', channel })
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: '{"mine":1}' })
     const answer = await ask(server, token.key, { model: 'mine', input: [{ role: 'user', content: input }] }, path)
     expect(JSON.parse(answer.text)).toEqual({ ...JSON.parse(fixture('nonstream.json')), model: 'mine' })
     expect(asked[0]?.body.model).toBe(model)

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
-import { chat, completion, event, httpUpstream, piece, stage } from './stage.ts'
+import { sharedStages } from './shared-stage.ts'
+import { chat, completion, event, httpUpstream, piece } from './stage.ts'
 
 /** It reasons, unlike the other one. */
 const claude = 'claude-3-7-sonnet-20250219'
@@ -9,7 +10,9 @@ const claude = 'claude-3-7-sonnet-20250219'
 const refusal = (message: string) => JSON.stringify({ error: { message, type: 'invalid_request_error' } })
 
 anyDatabase('a refusal that another wording avoids', (_fresh, kind) => {
-  /** A server in front of an upstream that answers bodies as programmed; a text is a refusal. */
+  const sharedStage = sharedStages(kind)
+
+  /** A stage in front of an upstream that answers bodies as programmed; a text is a refusal. */
   async function open(
     answer: (body: Record<string, unknown>, count: number) => { refuse: string } | { reply: string; type?: string },
     channel: Record<string, unknown> = {},
@@ -31,7 +34,7 @@ anyDatabase('a refusal that another wording avoids', (_fresh, kind) => {
         response.end(isRefused ? refusal(told.refuse) : told.reply)
       })
     })
-    return { ...(await stage(kind, url, { channel })), bodies }
+    return { ...(await sharedStage(url, channel)), bodies }
   }
 
   it('leaves `stream_options` out for an upstream without them, and remembers it', async () => {
