@@ -4,34 +4,40 @@ import { freshDatabase } from './helpers/databases.ts'
 import { freePort } from './helpers/free-port.ts'
 import { type ServerProcess, startProcess } from './helpers/process.ts'
 import { books, expireLeases, requireBalancedBooks } from './helpers/seed.ts'
-import { sampled } from './helpers/torture.ts'
+import { isTorture, sampled } from './helpers/torture.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
 import { allServe, killOne, servingProcesses } from './helpers/workers.ts'
 import { ask, chat, model } from './relay/stage.ts'
 
 // Several processes on one port (WORKERS): what they decide together, and what is left when one of them is killed.
 
-const workers = 3
+/** Of a fixed price: a call costs 10 units, which is what it holds. */
+const fixed = 'fixed-price'
 
-/** A start of several processes, all of them ready, with a channel to the simulated upstream and a price of one unit for each token. */
+/** A start of several processes, all of them ready, with a channel to the simulated upstream and prices: one unit for each token, or fixed. */
 async function start(kind: 'sqlite' | 'postgres') {
   const upstream = await startFakeUpstream({
     programs: {
       [model]: (entry) => (entry.json.stream ? { words: 20, pauseMs: 100 } : { words: 3, pauseMs: 0 }),
+      [fixed]: () => ({ words: 3, pauseMs: 0 }),
       failing: () => ({ status: 500 }),
     },
   })
   const database = await freshDatabase(kind)
+  const workers = isTorture || kind === 'sqlite' ? 3 : 2
   const server = await startProcess(database, { WORKERS: String(workers), PORT: String(await freePort()) })
   const ones = JSON.stringify({ [model]: 1 })
+  // Before the workers have started, so that all of them know the prices: a change reaches the others a moment later.
   for (const key of ['ModelRatio', 'CompletionRatio']) await server.call('PUT /api/option/', { key, value: ones })
-  await server.call('POST /api/channel/', { name: 'x', type: 1, key: 'k', base_url: upstream.url, models: model })
+  await server.call('PUT /api/option/', { key: 'ModelPrice', value: JSON.stringify({ [fixed]: 0.00002 }) })
+  const models = `${model},${fixed}`
+  await server.call('POST /api/channel/', { name: 'x', type: 1, key: 'k', base_url: upstream.url, models })
   await allServe(server, workers)
   const token = async (more: object) => {
     const { key } = await server.call<{ key: string }>('POST /api/token/', { name: 'x', unlimited_quota: true, ...more })
     return `sk-${key}`
   }
-  return { upstream, database, server, token }
+  return { upstream, database, server, workers, token }
 }
 
 /** Begins so many streams, and answers them when each has its first word. */
@@ -59,13 +65,10 @@ describe.each(['sqlite', 'postgres'] as const)('several processes on %s', (kind)
 
   it('count one limit of requests together', async () => {
     const { server, token } = site
-    const limit = (value: string) => server.call('PUT /api/option/', { key: 'GroupRequestLimits', value })
-    const key = await token({})
-    await limit('{"default": {"requests": 30, "seconds": 600}}')
+    const key = await token({ limit_requests: 30, limit_seconds: 600 })
     const answers = await Promise.all(Array.from({ length: 90 }, () => ask(server, key, chat())))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(30)
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(60)
-    await limit('{}')
   })
 
   it('share the failures of a channel: one that fails for one of them is left alone by all', async () => {
@@ -79,7 +82,7 @@ describe.each(['sqlite', 'postgres'] as const)('several processes on %s', (kind)
   })
 
   it('a process that is killed is replaced, and the others answer meanwhile', async () => {
-    const { server, token } = site
+    const { server, workers, token } = site
     const key = await token({})
     // The database sees the death of an owner alone, who holds and charges for all.
     for (const role of sampled(['owner', 'worker'], kind === 'sqlite' ? 1 : 2)) {
@@ -95,10 +98,8 @@ describe.each(['sqlite', 'postgres'] as const)('several processes on %s', (kind)
 
   it('spend a balance to its end and no further, with 200 calls at a time', async () => {
     const { server, token } = site
-    // A call costs 10 units, which is what it holds.
-    await server.call('PUT /api/option/', { key: 'ModelPrice', value: JSON.stringify({ [model]: 0.00002 }) })
     const key = await token({ name: 'spent', unlimited_quota: false, remain_quota: 700 })
-    const answers = await Promise.all(Array.from({ length: 200 }, () => ask(server, key, chat())))
+    const answers = await Promise.all(Array.from({ length: 200 }, () => ask(server, key, chat({ model: fixed }))))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(70)
     // The key itself is refused once it is empty.
     expect(answers.filter(({ status }) => status === 403 || status === 401)).toHaveLength(130)
