@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
 /**
- * Undocumented behaviour of Node (`lib/node-internals.ts`), on the supported versions other than the one that runs the tests.
- * `.ci/run` installs them and names them here.
+ * Undocumented behaviour of Node (`lib/node-internals.ts`), on the supported versions other than the one that runs the tests, for which
+ * the same files are part of this run. `.ci/run` installs them and names them here.
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -14,12 +14,10 @@ const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import
 const versions = [
   { major: 20, variable: 'NODE_20_PATH' },
   { major: 24, variable: 'NODE_24_PATH' },
-].map(({ major, variable }) => {
-  const isThis = process.version.startsWith(`v${major}.`)
-  return { major, variable, path: process.env[variable] ?? (isThis ? process.execPath : '') }
-})
+].filter(({ major }) => !process.version.startsWith(`v${major}.`))
 
-for (const { major, variable, path } of versions) {
+for (const { major, variable } of versions) {
+  const path = process.env[variable] ?? ''
   const isThere = existsSync(path)
   if (!isThere)
     process.stderr.write(
