@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ageProblems, lockedVersions } from '../scripts/lib/lock-ages.mjs'
+import { isTorture } from './helpers/torture.ts'
 
 // The origin of third-party code: cases T246 to T248 of docs/reference/trust-cases.md.
 
@@ -56,7 +57,9 @@ it('[T248] the bill of materials names every package of the lock file with its h
   const wanted = lockedVersions(JSON.parse(read('package-lock.json'))).filter((version) => !renamed.includes(version))
   expect(wanted.filter((version) => !named.includes(version))).toEqual([])
   for (const { name, hashes } of components) expect(hashes?.[0]?.alg, name).toBe('SHA-512')
-  expect(make()).toBe(bom)
+  // What npm would make anew each time. It takes seconds to show it by a second run.
+  expect(bom).not.toMatch(/"(serialNumber|timestamp)"/)
+  if (isTorture) expect(make()).toBe(bom)
 })
 
 it('gives every container of the compose file a limit of its memory', () => {
