@@ -17,12 +17,12 @@ import {
   model,
   piece,
   settledCharges,
-  stage,
   tcpUpstream,
   upstreamKey,
 } from './stage.ts'
 
 const sharedStage = sharedStages()
+const retryingStage = sharedStages('sqlite', { RetryTimes: 1 })
 const sse = 'text/event-stream'
 
 /** An upstream that always answers these bytes. */
@@ -137,8 +137,7 @@ describe('an answer in the other form than was asked for', () => {
     const events = ['four ', 'five'].map((some) =>
       event({ ...text, usage: null, choices: [{ index: 0, text: some, finish_reason: some === 'five' ? 'stop' : null }] }),
     )
-    const gathered = await stage(
-      'sqlite',
+    const gathered = await sharedStage(
       await replying(`${events.join('')}${event({ ...text, choices: [] })}${event('[DONE]')}`, sse),
     )
     expect(JSON.parse((await gathered.ask({ model, prompt: 'one' }, '/v1/completions')).text)).toMatchObject(text)
@@ -158,9 +157,7 @@ describe('an answer in the other form than was asked for', () => {
       stop_sequence: null,
       usage: { input_tokens: 9, output_tokens: 6 },
     }
-    const { server, token } = await stage('sqlite', await replying(JSON.stringify(message)), {
-      channel: { type: 14, models: claude },
-    })
+    const { server, token } = await sharedStage(await replying(JSON.stringify(message)), { type: 14, models: claude })
     const client = new Anthropic({ apiKey: token.key, baseURL: server.url, maxRetries: 0 })
     const asked = { model: claude, max_tokens: 50, messages: [{ role: 'user' as const, content: 'one' }] }
     const stream = client.messages.stream(asked)
@@ -578,11 +575,10 @@ describe('the way an upstream answers', () => {
       { redirect: 'http://127.0.0.1:9/' },
     ]) {
       upstream.program(model, program)
-      const { server, ask } = await stage('sqlite', upstream.url, { channel: { priority: 9, auto_ban: 0 } })
+      const { server, ask } = await retryingStage(upstream.url, { priority: 9, auto_ban: 0 })
       expect((await ask(chat())).status).toBe('status' in program ? 503 : 502)
       const second = await upstreamOfTest()
       await addChannel(server, { url: second.url, models: model, key: upstreamKey })
-      await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
       expect((await ask(chat())).status).toBe(200)
       await requireBalancedBooks(server)
     }
@@ -608,10 +604,9 @@ describe('the way an upstream answers', () => {
   it('a request tried on several channels is answered with an error that discourages retries', async () => {
     const upstream = await upstreamOfTest()
     upstream.program(model, { status: 500 })
-    const { server, ask } = await stage('sqlite', upstream.url)
+    const { server, ask } = await retryingStage(upstream.url)
     expect((await ask(chat())).headers.get('x-should-retry')).toBeNull()
     await addChannel(server, { url: upstream.url, models: model, key: upstreamKey })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '3' })
     expect((await ask(chat())).headers.get('x-should-retry')).toBe('false')
   })
 })
