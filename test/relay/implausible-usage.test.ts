@@ -2,7 +2,8 @@ import { expect, it } from 'vitest'
 import type { Log, LogOther } from '../../src/contract/entities/log.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
-import { chat, completion, event, httpUpstream, piece, settledCharges, stage } from './stage.ts'
+import { sharedStages } from './shared-stage.ts'
+import { chat, completion, event, httpUpstream, piece, settledCharges } from './stage.ts'
 
 /** gpt-4o-mini: 0.075 units of a prompt token, four times as much of an output token. */
 const costOf = (prompt: number, output: number) => Math.ceil((prompt + output * 4) * 0.075)
@@ -12,6 +13,8 @@ const usageOf = (prompt_tokens: number, completion_tokens: number, more: object 
 }
 
 anyDatabase('usage above what a request can have', (_fresh, kind) => {
+  const sharedStage = sharedStages(kind)
+
   async function reporting(usage: object, setting: object = {}) {
     const url = await httpUpstream((request, response) => {
       let body = ''
@@ -25,22 +28,23 @@ anyDatabase('usage above what a request can have', (_fresh, kind) => {
         response.end(isStream ? piece('four') + piece('', 'stop') + last + event('[DONE]') : completion({ usage }))
       })
     })
-    const staged = await stage(kind, url, { channel: { setting: JSON.stringify(setting) } })
-    const { server } = staged
-    const rows = async (query = '') => (await server.call<{ items: Log[] }>(`GET /api/log/?type=2&${query}`)).items
+    const staged = await sharedStage(url, { setting: JSON.stringify(setting) })
+    const { server, channelId } = staged
+    const rows = async (query = `channel=${channelId}`) =>
+      (await server.call<{ items: Log[] }>(`GET /api/log/?type=2&${query}`)).items
     return {
       ...staged,
       rows,
-      amounts: async () => (await settledCharges(server)).map(({ amount }) => amount),
-      siteCosts: () => server.app.db.selectFrom('site_costs').selectAll().orderBy('amount').execute(),
+      siteCosts: () =>
+        server.app.db.selectFrom('site_costs').selectAll().where('channel_id', '=', channelId).orderBy('amount').execute(),
     }
   }
 
   it.each([false, true])('is charged at the bound, and the site bears the rest (stream: %s)', async (stream) => {
-    const { server, ask, channelId, rows, amounts, siteCosts } = await reporting(usageOf(11, 1000))
+    const { server, ask, channelId, rows, charged, siteCosts } = await reporting(usageOf(11, 1000))
     expect((await ask(chat({ max_tokens: 100, stream }))).status).toBe(200)
 
-    expect(await amounts()).toEqual([costOf(11, 100)])
+    expect(await charged()).toEqual([costOf(11, 100)])
     const [row] = await rows()
     const { usage_implausible, output_tokens, admin_info: info }: LogOther = JSON.parse(row?.other ?? '')
     const beyond = costOf(11, 1000) - costOf(11, 100)
@@ -56,47 +60,47 @@ anyDatabase('usage above what a request can have', (_fresh, kind) => {
     expect(await siteCosts()).toMatchObject([
       { request_id: row?.request_id, user_id: 1, channel_id: channelId, amount: beyond, reason: 'usage_implausible' },
     ])
-    const own = await server.call<{ items: Log[] }>('GET /api/log/self?type=2')
+    const own = await server.call<{ items: Log[] }>(`GET /api/log/self?type=2&request_id=${row?.request_id}`)
     expect(own.items[0]?.other).toContain('usage_implausible')
     expect(own.items[0]?.other).not.toContain('site_cost')
     await requireBalancedBooks(server)
   })
 
   it('is beyond the limit, for all choices together', async () => {
-    const { ask, amounts, siteCosts } = await reporting(usageOf(11, 400))
+    const { ask, charged, siteCosts } = await reporting(usageOf(11, 400))
     await ask(chat({ max_tokens: 100, n: 4 }))
-    expect(await amounts()).toEqual([costOf(11, 400)])
+    expect(await charged()).toEqual([costOf(11, 400)])
     expect(await siteCosts()).toEqual([])
   })
 
   it.each(['ignores_limits', 'reasoning_beside_limit'])('is beyond the output of a channel with %s', async (flag) => {
-    const { ask, amounts, siteCosts } = await reporting(usageOf(11, 1000), { [flag]: true })
+    const { ask, charged, siteCosts } = await reporting(usageOf(11, 1000), { [flag]: true })
     await ask(chat({ max_tokens: 100 }))
-    expect(await amounts()).toEqual([costOf(11, 1000)])
+    expect(await charged()).toEqual([costOf(11, 1000)])
     expect(await siteCosts()).toEqual([])
   })
 
   it("is bounded by the model's maximum on such a channel", async () => {
-    const { ask, amounts } = await reporting(usageOf(11, 200_000), { ignores_limits: true })
+    const { ask, charged } = await reporting(usageOf(11, 200_000), { ignores_limits: true })
     await ask(chat({ max_tokens: 100 }))
-    expect(await amounts()).toEqual([costOf(11, 16_384)])
+    expect(await charged()).toEqual([costOf(11, 16_384)])
   })
 
   it('is more cached than read', async () => {
     const cached = usageOf(10, 5, { prompt_tokens_details: { cached_tokens: 5000 } })
-    const { ask, rows, amounts, siteCosts } = await reporting(cached)
+    const { ask, rows, charged, siteCosts } = await reporting(cached)
     await ask(chat())
-    expect(await amounts()).toEqual([Math.ceil((10 * 0.5 + 5 * 4) * 0.075)])
+    expect(await charged()).toEqual([Math.ceil((10 * 0.5 + 5 * 4) * 0.075)])
     expect(JSON.parse((await rows())[0]?.other ?? '')).toMatchObject({ cache_tokens: 10, usage_implausible: true })
     expect(await siteCosts()).toMatchObject([{ reason: 'usage_implausible' }])
   })
 
   it('is found in the log, its figures and its files', async () => {
-    const { server, ask, rows } = await reporting(usageOf(11, 1000))
+    const { server, ask, rows, channelId } = await reporting(usageOf(11, 1000))
     for (const max_tokens of [100, 2000, 200, 3000]) await ask(chat({ max_tokens }))
     await settledCharges(server)
 
-    const filter = 'site_cost=usage_implausible'
+    const filter = `site_cost=usage_implausible&channel=${channelId}`
     const found = await rows(filter)
     expect(found.map((row) => row.completion_tokens)).toEqual([200, 100])
     expect((await rows(`${filter}&page_size=1&p=2`)).map((row) => row.completion_tokens)).toEqual([100])
