@@ -2,11 +2,11 @@ import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
 import { describe, expect, it } from 'vitest'
-import { serverOfTest } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { countWords, upstreamOfTest } from '../helpers/upstream.ts'
-import { settledCharges } from './stage.ts'
+import { sharedStages } from './shared-stage.ts'
+import { settledCharges, stage } from './stage.ts'
 
 const model = 'gpt-4o-mini'
 /** The simulated provider's answer to the prompt. */
@@ -14,10 +14,11 @@ const said = 'You said: one two three four'
 const messages = [{ role: 'user' as const, content: 'one two three four' }]
 
 anyDatabase('the official SDKs through the gateway', (_fresh, kind) => {
-  async function stage(more: Record<string, unknown> = {}) {
+  const sharedStage = sharedStages(kind)
+
+  async function open(onStage: (url: string, channel: Record<string, unknown>) => ReturnType<typeof stage> = sharedStage) {
     const upstream = await upstreamOfTest()
-    const server = await serverOfTest(kind)
-    const channelId = await addChannel(server, { url: upstream.url, models: `${model},text-embedding-3-small`, ...more })
+    const { server, channelId } = await onStage(upstream.url, { models: `${model},text-embedding-3-small` })
     const token = await addToken(server, { unlimited_quota: false, remain_quota: 1_000_000 })
     return { upstream, server, channelId, token }
   }
@@ -29,7 +30,7 @@ anyDatabase('the official SDKs through the gateway', (_fresh, kind) => {
   ] as const) {
     describe(name, () => {
       it('gets a chat answer, a stream, embeddings, models and errors; and every charge agrees to the unit', async () => {
-        const { upstream, server, token, channelId } = await stage()
+        const { upstream, server, token, channelId } = await open((url, channel) => stage(kind, url, { channel }))
         const client = new Client({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
 
         const answer = await client.chat.completions.create({ model, messages })
@@ -78,7 +79,7 @@ anyDatabase('the official SDKs through the gateway', (_fresh, kind) => {
       })
 
       it('aborts the upstream at once when the caller aborts, and charges the partial reply', async () => {
-        const { upstream, server, token } = await stage()
+        const { upstream, server, token } = await open()
         upstream.program(model, { words: 500, pauseMs: 5 })
         const client = new Client({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
         const stream = await client.chat.completions.create({ model, messages, stream: true })
@@ -100,7 +101,7 @@ anyDatabase('the official SDKs through the gateway', (_fresh, kind) => {
   }
 
   it('@anthropic-ai/sdk gets messages and streams from an Anthropic channel, and answers of others', async () => {
-    const { server, upstream, token } = await stage()
+    const { server, upstream, token } = await open()
     await addChannel(server, { url: upstream.url, type: 14, models: 'claude-3-5-sonnet-20241022' })
     const client = new Anthropic({ apiKey: token.key, baseURL: server.url, maxRetries: 0 })
     const request = { model: 'claude-3-5-sonnet-20241022', max_tokens: 100, messages }
@@ -126,7 +127,7 @@ anyDatabase('the official SDKs through the gateway', (_fresh, kind) => {
   })
 
   it("passes the bytes of the request on, with unknown fields, and asks for usage on the caller's behalf", async () => {
-    const { server, upstream, token } = await stage()
+    const { server, upstream, token } = await open()
     const body = `{"model":"${model}", "seed":12345678901234567890,"x_unknown":{"2":1.0,"1":2}, "messages":[{"role":"user","content":"hi"}],"stream":true}`
     const response = await fetch(`${server.url}/v1/chat/completions`, {
       method: 'POST',
