@@ -163,7 +163,7 @@ describe('the addresses of Gemini', () => {
 
   it('the first of the key places decides, as Google has them', async () => {
     const { url } = await answering('text.sse')
-    const { server, token } = await stage('sqlite', url, { channel })
+    const { server, token } = await door(url)
     const other = await addToken(server, { name: 'other' })
     await fetch(`${server.url}${path('generateContent')}`, {
       method: 'POST',

@@ -1,13 +1,15 @@
 import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel } from '../helpers/seed.ts'
-import { stage } from './stage.ts'
+import { sharedStages } from './shared-stage.ts'
 
 const seconds = (date: string) => Date.parse(date) / 1000
 
 anyDatabase('the lists of models', (_fresh, kind) => {
+  const sharedStage = sharedStages(kind)
+
   async function lists(models: string, channel: Record<string, unknown> = {}) {
-    const { server, token } = await stage(kind, 'http://127.0.0.1:9', { channel: { models, ...channel } })
+    const { server, token } = await sharedStage('http://127.0.0.1:9', { models, ...channel })
     const get = async (path: string, headers: Record<string, string> = {}) =>
       (await fetch(server.url + path, { headers: { authorization: `Bearer ${token.key}`, ...headers } })).json()
     return { server, get }
