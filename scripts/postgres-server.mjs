@@ -56,8 +56,8 @@ export async function startPostgres({ durable = false, folder = tmpdir(), more =
     })
     server = started
     ended = new Promise((resolve) => started.once('exit', resolve))
-    await waitForPort(
-      port,
+    await waitUntilReady(
+      { file: join(data, 'postmaster.pid'), pid: started.pid },
       () => started.exitCode !== null || started.signalCode !== null,
       () => said,
     )
@@ -117,14 +117,13 @@ function freePort() {
   })
 }
 
-async function waitForPort(port, hasEnded, said) {
+/** PostgreSQL listens before it takes calls: its lock file says when it does, in the eighth line, behind its process id in the first. */
+async function waitUntilReady({ file, pid }, hasEnded, said) {
   for (let attempt = 0; attempt < 300; attempt++) {
     if (hasEnded()) throw new Error(`PostgreSQL did not start: ${said()}`)
-    const open = await new Promise((resolve) => {
-      const socket = net.connect(port, '127.0.0.1', () => socket.end(() => resolve(true))).once('error', () => resolve(false))
-    })
-    if (open) return
+    const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n')
+    if (Number(lines[0]) === pid && lines[7]?.trim() === 'ready') return
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  throw new Error(`PostgreSQL does not listen: ${said()}`)
+  throw new Error(`PostgreSQL does not answer: ${said()}`)
 }
