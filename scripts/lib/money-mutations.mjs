@@ -114,8 +114,8 @@ export const mutations = [
   {
     name: 'an idle account ignores a change of its balance',
     file: 'src/server/wallet/balances.ts',
-    from: '      this.#stale.add(each)\n',
-    to: '      if (!isIdle(each)) this.#stale.add(each)\n',
+    from: 'if (!account) return\n    this.#stale.add(account)',
+    to: 'if (!account || isIdle(account)) return\n    this.#stale.add(account)',
     tests: ['src/server/wallet/conservation.test.ts'],
   },
   {

@@ -13,7 +13,7 @@ interface Account<Key> {
   pending: number
 }
 
-/** Bounds the memory, and how long a change counts for nothing that no `refresh` announces. */
+/** Bounds the memory, and the delay of a change that no `refresh` announces. */
 const idleMs = 1000
 
 /** A written charge. */
@@ -203,11 +203,11 @@ class Accounts<Key> {
 
   /** Undefined: all of them. */
   changed(key: Key | undefined): void {
+    if (key === undefined) for (const each of this.#accounts.keys()) this.changed(each)
     const account = key === undefined ? undefined : this.#accounts.get(key)
-    for (const each of key === undefined ? this.#accounts.values() : account ? [account] : []) {
-      this.#stale.add(each)
-      this.#dropStaleIdle(each)
-    }
+    if (!account) return
+    this.#stale.add(account)
+    this.#dropStaleIdle(account)
   }
 
   /** A failed read leaves the account stale: a charge that was just written must not fail because of it. */
@@ -227,7 +227,7 @@ class Accounts<Key> {
     this.#accounts = new Map([...this.#accounts].filter(([, account]) => !isIdle(account)))
   }
 
-  /** Its row may be read at once by whoever needs it next. */
+  /** The next hold reads the row. */
   #dropStaleIdle(account: Account<Key>): void {
     if (isIdle(account) && this.#stale.delete(account)) this.#accounts.delete(account.key)
   }
