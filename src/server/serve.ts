@@ -1,7 +1,7 @@
 import { type OpenApp, openApp } from './app.ts'
 import type { Env } from './env.ts'
 import { listen, type RunningServer } from './http/server.ts'
-import { allocateYoung } from './lib/node-internals.ts'
+import { allocateYoung, releaseYoungGeneration } from './lib/node-internals.ts'
 
 const drainLimitMs = 30_000
 /** Then the resources: files, database, bus. */
@@ -20,6 +20,7 @@ export async function serve(env: Env): Promise<void> {
   const { app, startJobs } = opened
   const server = await listen(app)
   startJobs()
+  releaseYoungGeneration()
   if (app.siblings?.isOwner !== false) welcome(opened, server)
 
   let isEnding = false

@@ -2,6 +2,7 @@ import cluster from 'node:cluster'
 import { fileURLToPath } from 'node:url'
 import { readEnv, secretSettings } from './env.ts'
 import { clearEnvironment, emptyCoreDumps, refuseDebugger } from './lib/harden-process.ts'
+import { holdYoungGeneration } from './lib/node-internals.ts'
 
 /**
  * The first file of the server: reads the environment, and serves in this process, or supervises those that do (`WORKERS`). What serves
@@ -14,6 +15,7 @@ if (env.WORKERS > 1 && cluster.isPrimary) {
   const { supervise } = await import('./supervisor.ts')
   supervise({ workers: env.WORKERS, entry: fileURLToPath(import.meta.url), secrets })
 } else {
+  holdYoungGeneration()
   const { serve } = await import('./serve.ts')
   await serve(env).catch((error: unknown) => exitWith(error))
 }

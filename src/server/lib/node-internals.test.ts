@@ -3,12 +3,15 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { Worker } from 'node:worker_threads'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   allocateYoung,
   answerHalfClosed,
   closeConnectionBy,
+  holdYoungGeneration,
   newDetachedRequest,
+  releaseYoungGeneration,
   stopAccepting,
   takeOverChunking,
 } from './node-internals.ts'
@@ -39,6 +42,29 @@ describe('allocateYoung', () => {
   it('sets a flag that this V8 has', () => {
     expect(execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' })).toContain('--allocation-site-pretenuring')
     expect(allocateYoung).not.toThrow()
+  })
+})
+
+describe('holdYoungGeneration', () => {
+  /** The size in MB of the young generation of a new thread behind many allocations that survive. The flag is the same for all threads. */
+  async function youngSize(): Promise<number> {
+    const thread = new Worker(
+      `const kept = Array.from({ length: 500_000 }, (_, index) => ({ index }))
+      const young = require('node:v8').getHeapSpaceStatistics().find((space) => space.space_name === 'new_space')
+      require('node:worker_threads').parentPort.postMessage({ size: young.space_size / 2 ** 20, kept: kept.length })`,
+      { eval: true },
+    )
+    const [{ size }] = await once(thread, 'message')
+    return size
+  }
+
+  // Threads of Node 20 do not follow the flag, its main thread does.
+  it.skipIf(process.version.startsWith('v20.'))('keeps it small until it is released', async () => {
+    onTestFinished(releaseYoungGeneration)
+    holdYoungGeneration()
+    expect(await youngSize()).toBeLessThanOrEqual(4)
+    releaseYoungGeneration()
+    expect(await youngSize()).toBeGreaterThanOrEqual(16)
   })
 })
 
