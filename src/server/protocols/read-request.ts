@@ -30,11 +30,14 @@ export function readCount(body: JsonObject, field: string, bounds: { min: number
 /** The refusal when two of these members, which name one limit, have different values: hosts differ in which one they use. */
 export function limitConflict(limits: Readonly<Record<string, unknown>>): AppError | undefined {
   let first: string | undefined
+  let limit: unknown
   for (const name in limits) {
     const value = limits[name]
     if (value === undefined || value === null) continue
-    first ??= name
-    if (value !== limits[first]) return conflictOf(first, name)
+    if (first === undefined) {
+      first = name
+      limit = value
+    } else if (value !== limit) return conflictOf(first, name)
   }
   return undefined
 }
