@@ -8,13 +8,20 @@ export interface Decimal {
   readonly places: number
 }
 
+/** Every charge needs some of them. */
+const powersOfTen = Array.from({ length: 64 }, (_, exponent) => 10n ** BigInt(exponent))
+
+export function powerOfTen(exponent: number): bigint {
+  return powersOfTen[exponent] ?? 10n ** BigInt(exponent)
+}
+
 /** The shortest decimal that represents this number, as it was written in the options: 0.1 is a tenth. */
 export function decimalOf(value: number): Decimal {
   const [mantissa = '', exponent = '0'] = String(value).split('e')
   const [whole = '', fraction = ''] = mantissa.split('.')
   const digits = BigInt(whole + fraction)
   const places = fraction.length - Number(exponent)
-  return places >= 0 ? { digits, places } : { digits: digits * 10n ** BigInt(-places), places: 0 }
+  return places >= 0 ? { digits, places } : { digits: digits * powerOfTen(-places), places: 0 }
 }
 
 export function product(...factors: readonly number[]): Decimal {
@@ -32,12 +39,12 @@ export function sumOf(terms: readonly Decimal[]): Decimal {
 
 /** The digits of a decimal written with more places. */
 export function digitsAt({ digits, places }: Decimal, wanted: number): bigint {
-  return digits * 10n ** BigInt(wanted - places)
+  return digits * powerOfTen(wanted - places)
 }
 
 /** The smallest integer that is not below a decimal which is not negative. */
 export function roundedUp({ digits, places }: Decimal): bigint {
-  const unit = 10n ** BigInt(places)
+  const unit = powerOfTen(places)
   return (digits + unit - 1n) / unit
 }
 

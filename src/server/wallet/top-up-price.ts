@@ -1,4 +1,4 @@
-import { product, times } from '../../contract/decimal.ts'
+import { powerOfTen, product, times } from '../../contract/decimal.ts'
 import { type PaymentProvider, paymentMethods, type TopUpOffer } from '../../contract/entities/top-up.ts'
 import { type Currency, placesOf } from '../../contract/money.ts'
 import type { OptionValues } from '../../contract/options/index.ts'
@@ -48,9 +48,9 @@ export function topUpPrice(
 
   const ratio = Object.hasOwn(TopupGroupRatio, group) ? (TopupGroupRatio[group] ?? 1) : 1
   const share = shareOf(settings, amount)
-  const minor = times(product(amount, price, ratio, share), { digits: 10n ** BigInt(placesOf(currency)), places: 0 })
+  const minor = times(product(amount, price, ratio, share), { digits: powerOfTen(placesOf(currency)), places: 0 })
   const divisor = inCurrency ? product(1) : product(perUsd)
-  const moneyMinor = Number(nearest(minor.digits * 10n ** BigInt(divisor.places), divisor.digits * 10n ** BigInt(minor.places)))
+  const moneyMinor = Number(nearest(minor.digits * powerOfTen(divisor.places), divisor.digits * powerOfTen(minor.places)))
   if (moneyMinor > moneyMinorMax) fail('amount_out_of_range', { field: 'amount' })
   if (moneyMinor < 1) fail('top_up_too_small')
   return { quota, moneyMinor, currency }
