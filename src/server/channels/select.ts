@@ -73,10 +73,11 @@ export function selectChannel(index: ChannelIndex, selection: Selection, conditi
     let tiersExamined = 0
     for (const tier of tiers) {
       tiersExamined++
-      const options = tier.flatMap((channel) => {
+      const options: Option[] = []
+      for (const channel of tier) {
         const keys = look.usableKeys(channel, isDesperate)
-        return keys.length === 0 ? [] : [{ channel, keys }]
-      })
+        if (keys.length > 0) options.push({ channel, keys })
+      }
       const chosen = choose(options, selection, conditions, session)
       if (!chosen) continue
       // Before a last resort, all tiers were examined.
