@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { workerFlags } from './test/helpers/worker-flags.ts'
 
 export default defineConfig({
   test: {
@@ -13,8 +14,6 @@ export default defineConfig({
     maxWorkers: 4,
     // Files share the processes of the workers: loading the program anew for each would be a fifth of the time.
     isolate: false,
-    // Many servers are made and left, and most code runs a few times: with more room for objects their collection takes half of the time, and
-    // functions are optimized only after much more use than by default.
-    execArgv: ['--max-semi-space-size=64', '--initial-old-space-size=1024', '--interrupt-budget=2000000'],
+    execArgv: [...workerFlags],
   },
 })
