@@ -1,11 +1,15 @@
-import { expect, it } from 'vitest'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { newClock } from '../../../test/helpers/clock.ts'
+import { testLogger } from '../../../test/helpers/logger.ts'
+import { startRedis } from '../../../test/helpers/redis-server.ts'
 import { type ConsoleLimit, ConsoleRateLimits } from './console-rate-limits.ts'
 import { Counters } from './counters.ts'
+import { RedisWindows } from './redis-windows.ts'
+import type { SharedWindows } from './shared-windows.ts'
 
-function limiter() {
+function limiter(shared?: SharedWindows) {
   const clock = newClock()
-  const requests = new ConsoleRateLimits(new Counters({ now: () => clock.now() }))
+  const requests = new ConsoleRateLimits(new Counters({ now: () => clock.now(), shared }))
   const passes = async (address: string, times = 1, ...limits: ConsoleLimit[]) => {
     let passed = 0
     for (let n = 0; n < times; n++) {
@@ -52,4 +56,21 @@ it('a critical request that is refused does not use up the limit of every reques
   const { passes } = limiter()
   expect(await passes('203.0.113.9', 1000, 'every', 'critical')).toBe(20)
   expect(await passes('203.0.113.9', 1000, 'every')).toBe(580)
+})
+
+const redis = await startRedis()
+afterAll(() => redis?.stop())
+
+it.skipIf(!redis)('lets exactly the limit through over two nodes with Redis', async () => {
+  const node = async () => {
+    const logger = testLogger()
+    const shared = await RedisWindows.open({ url: redis?.url ?? '', prefix: 'test', logger, timing: { waitMs: 20_000 } })
+    onTestFinished(() => shared.close())
+    await expect.poll(() => shared.peek([])).toBeDefined()
+    return limiter(shared)
+  }
+  const [a, b] = [await node(), await node()]
+  expect((await a.passes('203.0.113.9', 15)) + (await b.passes('203.0.113.9', 15))).toBe(20)
+  expect(await a.passes('203.0.113.9', 1)).toBe(0)
+  expect((await a.passes('203.0.113.9', 400, 'every')) + (await b.passes('203.0.113.9', 400, 'every'))).toBe(600)
 })

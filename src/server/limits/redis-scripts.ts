@@ -46,9 +46,9 @@ end
 `
 
 /**
- * KEYS: by rule, its window and its running requests. ARGV: the request's id, the time for which it counts as running, the retry when
- * concurrency is full; then by rule its span, the limits of requests, successes, tokens and concurrency, and the reserved tokens.
- * Without an id nothing is counted. Returns the refusing rule (0 for none), its measure and its retry; then by rule the piece, the
+ * KEYS: by rule, its window and its running requests. ARGV: 1 to count the request, 0 only to check; its id, the time for which it counts as
+ * running, the retry when concurrency is full; then by rule its span, the limits of requests, successes, tokens and concurrency, and the
+ * reserved tokens. Returns the refusing rule (0 for none), its measure and its retry; then by rule the piece, the
  * used amounts, and the reset.
  */
 export const takeScript = `${common}
@@ -63,7 +63,7 @@ end
 local reply, windows, rules = { 0, 0, 0 }, {}, {}
 for rule = 1, #KEYS / 2 do
   local read = {}
-  for at = 1, 6 do read[at] = tonumber(ARGV[3 + (rule - 1) * 6 + at]) end
+  for at = 1, 6 do read[at] = tonumber(ARGV[4 + (rule - 1) * 6 + at]) end
   rules[rule] = read
   local span, concurrency, most = read[1], read[5], { read[2], read[3], read[4] }
   local isWindow = most[1] > 0 or most[2] > 0 or most[3] > 0
@@ -76,11 +76,11 @@ for rule = 1, #KEYS / 2 do
   end
   if reply[1] == 0 and concurrency > 0 then
     redis.call('ZREMRANGEBYSCORE', KEYS[rule * 2], '-inf', now)
-    if redis.call('ZCARD', KEYS[rule * 2]) >= concurrency then reply = { rule, 4, tonumber(ARGV[3]) } end
+    if redis.call('ZCARD', KEYS[rule * 2]) >= concurrency then reply = { rule, 4, tonumber(ARGV[4]) } end
   end
 end
 
-local isCounted = reply[1] == 0 and ARGV[1] ~= ''
+local isCounted = reply[1] == 0 and ARGV[1] == '1'
 for rule, read in ipairs(rules) do
   local window, span, piece = windows[rule], read[1], 0
   if isCounted then
@@ -91,8 +91,8 @@ for rule, read in ipairs(rules) do
       save(KEYS[rule * 2 - 1], window, span)
     end
     if read[5] > 0 then
-      redis.call('ZADD', KEYS[rule * 2], now + ARGV[2], ARGV[1])
-      redis.call('PEXPIRE', KEYS[rule * 2], ARGV[2])
+      redis.call('ZADD', KEYS[rule * 2], now + ARGV[3], ARGV[2])
+      redis.call('PEXPIRE', KEYS[rule * 2], ARGV[3])
     end
   end
   window = window or {}

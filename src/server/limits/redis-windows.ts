@@ -96,16 +96,18 @@ export class RedisWindows implements SharedWindows {
   peek(rules: readonly Rule[]): Promise<Verdict | undefined> | undefined {
     if (!this.#mayAsk()) return undefined
     // A request of zero tokens is never refused, but the window is read nevertheless.
-    return this.#judge(rules, '', ({ tokens, concurrency }) => [tokens > 0 ? Number.MAX_SAFE_INTEGER : 0, concurrency, 0])
+    return this.#judge(rules, undefined, ({ tokens, concurrency }) => [tokens > 0 ? Number.MAX_SAFE_INTEGER : 0, concurrency, 0])
   }
 
+  /** Counts the request of this id, or only checks where there is none. */
   async #judge(
     rules: readonly Rule[],
-    id: string,
+    id: string | undefined,
     readRule: (rule: Rule) => [tokens: number, concurrency: number, tokensReserved: number],
   ): Promise<Verdict | undefined> {
     const ofRules = rules.flatMap((rule) => [rule.windowMs, rule.requests, rule.successes, ...readRule(rule)])
-    const numbers = await this.#ask(take, this.#keysOf(rules), [id, this.#timing.runsForMs, concurrencyRetryMs, ...ofRules])
+    const ofRequest = [id === undefined ? 0 : 1, id ?? '', this.#timing.runsForMs, concurrencyRetryMs]
+    const numbers = await this.#ask(take, this.#keysOf(rules), [...ofRequest, ...ofRules])
     return numbers && readVerdict(rules, numbers)
   }
 

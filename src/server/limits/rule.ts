@@ -18,7 +18,7 @@ export type Measure = 'requests' | 'successes' | 'tokens' | 'concurrency'
 
 /** One request's demands on the rules. */
 export interface LimitedRequest {
-  /** Unique among all requests of all nodes. */
+  /** Unique among all requests of all nodes. Empty where no rule limits concurrency. */
   readonly id: string
   readonly inputTokens: number
   readonly outputTokens: number
