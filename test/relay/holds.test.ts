@@ -158,7 +158,7 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
       if (request.headers.accept === 'application/json') response.setHeader('content-type', 'application/json').end(completion())
       else response.writeHead(200, sse).end(piece('four five') + piece('', 'stop') + event('[DONE]'))
     })
-    const { server, ask } = await stage(kind, url)
+    const { server, ask } = await stage(kind, url, { server: { commitWaitMs: 1000 } })
     const answers = [ask(chat()), ask(chat({ stream: true }))]
     await eventually('both are held', () => arrived === 2)
     const giveBack = await interruptDatabase(server)

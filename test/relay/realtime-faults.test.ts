@@ -59,7 +59,8 @@ eachDatabase('a realtime session', (fresh, kind) => {
 
   it('whose database fails ends without reporting an uncharged end, and is charged when the database is back', async () => {
     const upstream = await realtimeUpstream(answeringFirst())
-    const { server, token } = await stage(kind, upstream.url, { channel: { models: live } })
+    // Longer than the two seconds after which sessions are refused.
+    const { server, token } = await stage(kind, upstream.url, { channel: { models: live }, server: { commitWaitMs: 2500 } })
     const client = caller(server.url, token.key)
     await client.hears('session.created')
     client.say({ type: 'response.create' })

@@ -8,7 +8,7 @@ import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, eventually, model, stage } from './stage.ts'
 
 /** Shorter than that of a real server, which each of these tests waits for. */
-const commitWaitMs = 1500
+const commitWaitMs = 1000
 
 /** A server whose database is taken away while the upstream answers. */
 async function staged(kind: DatabaseKind) {

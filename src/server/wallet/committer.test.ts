@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { testLogger } from '../../../test/helpers/logger.ts'
-import { Committer } from './committer.ts'
+import { Committer, type Writer } from './committer.ts'
 
 interface Work {
   readonly name: string
@@ -11,7 +11,7 @@ interface Work {
 function committerOf(fault: (batch: readonly Work[]) => 'refused' | 'away' | undefined = () => undefined) {
   const batches: string[][] = []
   const written: string[] = []
-  const committer = new Committer<Work>(testLogger(), {
+  const writer: Writer<Work> = {
     async write(batch) {
       batches.push(batch.map(({ name }) => name))
       await new Promise((resolve) => setImmediate(resolve))
@@ -23,7 +23,8 @@ function committerOf(fault: (batch: readonly Work[]) => 'refused' | 'away' | und
     owner: ({ owner }) => owner,
     lighten: () => false,
     describe: (work) => work,
-  })
+  }
+  const committer = new Committer<Work>(testLogger(), writer, 5000)
   onTestFinished(() => void committer.close(0))
   const write = (name: string, owner = 0) => committer.wait(committer.add({ name, owner }))
   return { committer, batches, written, write }

@@ -36,8 +36,6 @@ interface Waiter {
 }
 
 const batchMax = 512
-/** How long a piece of work is waited for at most. */
-const defaultWaitMs = 5000
 const watchMs = 250
 /** Attempts without an answer for so long count as an outage. */
 const slowMs = 2000
@@ -66,7 +64,8 @@ export class Committer<Work> {
   /** Time of the oldest request that the database has not answered. */
   #tryingSince: number | undefined
 
-  constructor(logger: Logger, writer: Writer<Work>, waitMs = defaultWaitMs) {
+  /** `waitMs`: how long a piece of work is waited for at most. */
+  constructor(logger: Logger, writer: Writer<Work>, waitMs: number) {
     this.#logger = logger
     this.#writer = writer
     this.#waitMs = waitMs

@@ -35,7 +35,7 @@ export class GroupedLedger implements Ledger {
   readonly #renewal: NodeJS.Timeout
   #closing = false
 
-  constructor(core: Core, store: Store, commitWaitMs?: number) {
+  constructor(core: Core, store: Store, commitWaitMs: number) {
     this.#core = core
     this.#store = store
     this.#committer = new Committer(

@@ -19,7 +19,8 @@ async function eventually(check: () => Promise<void>): Promise<void> {
 
 eachDatabase('ledger without its database', (fresh) => {
   it('[T214] refuses holds, reports entries that are not durable, and writes them when the database is available again', async () => {
-    const node = await ledgerOf(await fresh())
+    // Longer than the two seconds after which holds are refused.
+    const node = await ledgerOf(await fresh(), { commitWaitMs: 2500 })
     const userId = await node.user(1000)
     const holds = Array.from({ length: 5 }, () => aHold(userId, 0, 100))
     for (const hold of holds) await node.ledger.hold(hold)

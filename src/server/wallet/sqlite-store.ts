@@ -10,6 +10,12 @@ import type { Batch, BudgetChargeRow, ChargeRow } from './sqlite-commit.ts'
 import { SqliteWriter, WriterFailed } from './sqlite-writer.ts'
 import { checkpointText, type Entry, type Expired, finishOrphans, type Orphan, type Store, type Written } from './store.ts'
 
+interface LedgerFile {
+  readonly file: string
+  /** How long an attempt to commit waits for the lock of the file. */
+  readonly commitWaitMs: number
+}
+
 /** SQLite: one process, so holds live in memory; a separate thread commits. */
 export class SqliteStore implements Store {
   readonly holdsAreRows = false
@@ -20,17 +26,17 @@ export class SqliteStore implements Store {
   readonly #writer: SqliteWriter
 
   /** Throws when the writing thread cannot start. */
-  static async open(core: Core, file: string): Promise<SqliteStore> {
+  static async open(core: Core, file: LedgerFile): Promise<SqliteStore> {
     const store = new SqliteStore(core, file)
     await store.write([])
     return store
   }
 
-  private constructor(core: Core, file: string) {
+  private constructor(core: Core, { file, commitWaitMs }: LedgerFile) {
     this.#core = core
     this.#reader = openSqlite(file)
     this.#balances = new Balances(this.#reader)
-    this.#writer = new SqliteWriter(file)
+    this.#writer = new SqliteWriter(file, commitWaitMs)
   }
 
   hold(wanted: Hold): BudgetsLeft {

@@ -9,11 +9,11 @@ import { type Batch, type Outcome, prepareCommit } from './sqlite-commit.ts'
 export type Answer = Outcome | { readonly failed: { readonly message: string; readonly refused: boolean } }
 
 // The thread is started by `sqlite-store.ts` alone, with this data.
-const { file } = workerData as { file: string }
+const { file, lockWaitMs } = workerData as { file: string; lockWaitMs: number }
 const port = parentPort
 if (!port) throw new Error('The ledger worker runs as a worker thread only')
 
-const database = openSqlite(file)
+const database = openSqlite(file, lockWaitMs)
 const commit = prepareCommit(database)
 
 port.on('message', (batch: Batch | null) => {

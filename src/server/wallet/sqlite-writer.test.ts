@@ -6,7 +6,7 @@ it('starts its thread again for the batch after the thread ended', async () => {
   const database = await freshDatabase('sqlite')
   const { db, close, ...open } = await database.open()
   if (open.dialect !== 'sqlite') throw new Error('not a file')
-  const writer = new SqliteWriter(open.file)
+  const writer = new SqliteWriter(open.file, 1000)
   const batch = (requestId: string) => ({
     charges: [[requestId, 1, 0, 5, 0, 0, 1, '', 'm', 'default'] as const],
     logs: [],

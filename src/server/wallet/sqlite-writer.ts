@@ -10,11 +10,14 @@ export class WriterFailed extends Error {}
 /** Hands batches to the writing thread, one at a time. A thread that died is started again by the next batch. */
 export class SqliteWriter {
   readonly #file: string
+  readonly #lockWaitMs: number
   #worker: Worker | undefined
   #waiting: { resolve(outcome: Outcome): void; reject(error: Error): void } | undefined
 
-  constructor(file: string) {
+  /** `lockWaitMs`: how long an attempt waits for the lock of the file. */
+  constructor(file: string, lockWaitMs: number) {
     this.#file = file
+    this.#lockWaitMs = lockWaitMs
     this.#worker = this.#start()
   }
 
@@ -38,7 +41,7 @@ export class SqliteWriter {
   }
 
   #start(): Worker {
-    const worker = startThread('sqlite-worker', { file: this.#file })
+    const worker = startThread('sqlite-worker', { file: this.#file, lockWaitMs: this.#lockWaitMs })
     worker.on('message', (answer: Answer) => {
       const waiting = this.#waiting
       this.#waiting = undefined
