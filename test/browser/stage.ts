@@ -54,15 +54,17 @@ export interface Stage {
   stop(): Promise<void>
 }
 
+/** The pages of this worker's last stage: the next one takes over its port, and with it the pages. */
+let lastPool: PagePool | undefined
+
 /** With `flags` for the browser it has one of its own; `env` is of the server. */
 export async function openStage({ flags, env = {} }: { flags?: readonly string[]; env?: Partial<Env> } = {}): Promise<Stage> {
   if (!existsSync(new URL('../../dist/web/index.html', import.meta.url)))
     throw new Error('The console is not built. Run the tests with `npm test`, or first: npm run build')
-  const [server, upstream, browser] = await Promise.all([
-    startServer('sqlite', { env }),
-    startFakeUpstream(),
-    flags ? launchBrowser([unoptimized, ...flags]) : sharedBrowser(),
-  ])
+  const browser = await (flags ? launchBrowser([unoptimized, ...flags]) : sharedBrowser())
+  const known = (await lastPool?.isUsableIn(browser)) ? lastPool : undefined
+  const port = known ? Number(new URL(known.baseUrl).port) : 0
+  const [server, upstream] = await Promise.all([startServer('sqlite', { env: { PORT: port, ...env } }), startFakeUpstream()])
   await addUser(server, 'user')
   await addUser(server, 'admin', role.admin)
   const storages: Partial<Record<Who, PageSettings['storage']>> = {
@@ -70,7 +72,8 @@ export async function openStage({ flags, env = {} }: { flags?: readonly string[]
     user: await storageOf(server, 'user', userPassword),
     admin: await storageOf(server, 'admin', userPassword),
   }
-  const pool = new PagePool(browser, server.url)
+  const pool = known ?? new PagePool(browser, server.url)
+  if (!flags) lastPool = pool
   return {
     server,
     upstream,
@@ -83,7 +86,6 @@ export async function openStage({ flags, env = {} }: { flags?: readonly string[]
       return { page, problems }
     },
     async stop() {
-      await pool.close()
       if (flags) await browser.close()
       await server.stop()
       await upstream.stop()

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { inflate } from '@sparticuz/chromium'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { isFree } from './free-port.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -107,18 +108,23 @@ function problemsOf(page: Page): string[] {
 }
 
 /**
- * Pages of one site that are used again once they are closed: a new one is a new process, which compiles the console anew. Each begins with the
+ * Pages of one origin that are used again once they are closed: a new one is a new process, which compiles the console anew. Each begins with the
  * storage that it is given and nothing else; its scripts and its clock must not have been replaced.
  */
 export class PagePool {
+  readonly baseUrl: string
   readonly #browser: Browser
-  readonly #baseUrl: string
   readonly #contexts = new Set<BrowserContext>()
   readonly #idle = new Map<string, Page[]>()
 
   constructor(browser: Browser, baseUrl: string) {
     this.#browser = browser
-    this.#baseUrl = baseUrl
+    this.baseUrl = baseUrl
+  }
+
+  /** Whether its pages are of this browser, and another server can take their origin. */
+  async isUsableIn(browser: Browser): Promise<boolean> {
+    return browser === this.#browser && browser.isConnected() && (await isFree(Number(new URL(this.baseUrl).port)))
   }
 
   async open(settings: Omit<PageSettings, 'baseUrl'>): Promise<OpenPage> {
@@ -127,7 +133,7 @@ export class PagePool {
     const idle = this.#idle.get(language)?.pop()
     const { page, problems } = idle
       ? { page: idle, problems: await begin(idle, settings) }
-      : await openPage(this.#browser, { ...settings, baseUrl: this.#baseUrl })
+      : await openPage(this.#browser, { ...settings, baseUrl: this.baseUrl })
     this.#contexts.add(page.context())
     const close = async () => {
       await leave(page)

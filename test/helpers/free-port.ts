@@ -10,3 +10,11 @@ export function freePort(): Promise<number> {
     })
   })
 }
+
+/** Whether a port of loopback can be listened on. */
+export function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = net.createServer().once('error', () => resolve(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+  })
+}
