@@ -133,6 +133,7 @@ describe.skipIf(!redis)('a Redis restored to an hour ago', () => {
     const taken = await addToken(one)
     const guest = await member(one, 'guest')
     expect((await guest.call('GET /api/user/self')).status).toBe(200)
+    await eventually('the other node knows the channel', async () => (await ask(other, kept.key, chat())).status === 200)
     for (const node of [one, other]) for (const { key } of [kept, taken]) expect((await ask(node, key, chat())).status).toBe(200)
 
     const client = createClient({ url: redis.url })
