@@ -1,11 +1,12 @@
+import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { type DatabaseKind, eachDatabase } from '../../../test/helpers/databases.ts'
+import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { aCharge, aHold, ledgerOf, outcome, type TestLedger } from '../../../test/helpers/ledger.ts'
 import { interruptDatabase } from '../../../test/helpers/outage.ts'
 import { reconcile } from './reconcile.ts'
 import { settleUndelivered, writtenOff } from './write-off.ts'
 
-eachDatabase('a charge that is taken back', (fresh, kind) => {
+eachDatabase('a charge that is taken back', (fresh) => {
   /** A request whose charge failed, with the database away. */
   async function failed() {
     const node = await ledgerOf(await fresh(), { commitWaitMs: 500 })
@@ -69,24 +70,61 @@ eachDatabase('a charge that is taken back', (fresh, kind) => {
     await bringBack()
     await writesAgain(node)
     // The effect of the lost commit.
-    await commitOf(kind, node, { hold, charge })
+    await commitOf(node, { hold, charge })
     for (let times = 0; times < 2; times++) await settleUndelivered(node.core, node.ledger, hold, charge)
     expect(await charged(node, hold.requestId)).toEqual([70])
     expect(await node.userRow(userId)).toMatchObject({ quota: 1000, held: 0, used_quota: 0 })
     expect(await node.tokenRow(tokenId)).toMatchObject({ remain_quota: 1000, held: 0, used_quota: 0 })
     expect(await costs(node)).toEqual([{ request_id: hold.requestId, amount: 70, reason: 'undelivered' }])
+    expect(await node.core.db.selectFrom('channels').select('used_quota').execute()).toEqual([{ used_quota: 0 }])
+    // The call itself stays counted.
+    const [hour] = await node.core.db.selectFrom('quota_data').select(['count', 'token_used', 'quota']).execute()
+    expect(hour).toMatchObject({ count: 1, token_used: charge.rollup.tokens, quota: 0 })
     expect(await outcome(() => node.ledger.hold(aHold(userId, tokenId, 1000)))).toBe('ok')
     expect(await reconcile(node.core)).toEqual([])
   })
+
+  it('is given back by a later attempt when the first one fails', async () => {
+    const { node, userId, hold, charge, bringBack } = await failed()
+    await node.ledger.withdraw(hold, writtenOff(charge))
+    await bringBack()
+    await writesAgain(node)
+    await commitOf(node, { hold, charge })
+    const allowRefunds = await refuseRefunds(node)
+    await expect(settleUndelivered(node.core, node.ledger, hold, charge)).rejects.toThrow('no refunds')
+    await allowRefunds()
+    expect(await node.userRow(userId)).toMatchObject({ quota: 930, used_quota: 70 })
+    await settleUndelivered(node.core, node.ledger, hold, charge)
+    expect(await node.userRow(userId)).toMatchObject({ quota: 1000, used_quota: 0 })
+    expect(await reconcile(node.core)).toEqual([])
+  })
+})
+
+it('a reply that was never delivered costs the site its charge beside what the site bore already', () => {
+  const charge = { ...aCharge(aHold(1, 1, 100), 70), siteCost: { amount: 5, reason: 'usage_implausible' } as const }
+  expect(writtenOff(charge)).toMatchObject({ amount: 0, siteCost: { amount: 75, reason: 'undelivered' } })
 })
 
 type Failed = { hold: ReturnType<typeof aHold>; charge: ReturnType<typeof aCharge> }
 
 /** Commits the charge by another ledger over the same database. */
-async function commitOf(_kind: DatabaseKind, node: TestLedger, { hold, charge }: Failed): Promise<void> {
+async function commitOf(node: TestLedger, { hold, charge }: Failed): Promise<void> {
   const other = await ledgerOf(node.database, { node: 'other' })
   await other.ledger.settle(hold, charge)
   await other.close()
+}
+
+/** Answers how to end it. */
+async function refuseRefunds({ core: { db, database } }: TestLedger): Promise<() => Promise<unknown>> {
+  const run = (text: string) => sql.raw(text).execute(db)
+  const when = 'before insert on ledger'
+  if (database.dialect === 'sqlite') {
+    await run(`create trigger no_refunds ${when} when new.kind = 'refund' begin select raise(abort, 'no refunds'); end`)
+    return () => run('drop trigger no_refunds')
+  }
+  await run(`create function no_refunds() returns trigger language plpgsql as $$ begin raise exception 'no refunds'; end $$`)
+  await run(`create trigger no_refunds ${when} for each row when (new.kind = 'refund') execute function no_refunds()`)
+  return () => run('drop trigger no_refunds on ledger')
 }
 
 async function writesAgain(node: TestLedger): Promise<void> {
