@@ -176,6 +176,22 @@ eachDatabase('accounts', (fresh, kind) => {
     expect((await enter('ada', good, '2001:db8:0:1::2')).user.username).toBe('ada')
   })
 
+  it('takes a success off the failures of an address, and no failure before it', async () => {
+    await addUser('own')
+    const guess = (n: number) => enter(`name${n}`, 'wrong', '198.51.100.1').catch(({ code }: { code: string }) => code)
+    const succeed = () => enter('own', good, '198.51.100.1')
+    for (let n = 0; n < 10; n++) await guess(n)
+    // As often as there are failures for free: none of them counts.
+    for (let n = 0; n < 20; n++) await succeed()
+    for (let n = 10; n < 20; n++) expect(await guess(n)).toBe('credentials_wrong')
+    // An account of one's own does not wash the address clean.
+    expect(await guess(20)).toBe('login_throttled')
+    node.clock.passSeconds(1)
+    await succeed()
+    expect(await guess(21)).toBe('credentials_wrong')
+    expect(await guess(22)).toBe('login_throttled')
+  })
+
   it('does not let strangers keep a user out of a place where the user is signed in', async () => {
     await addUser('ada')
     await enter('ada', good, '192.0.2.1')
