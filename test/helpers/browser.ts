@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { inflate } from '@sparticuz/chromium'
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { isFree } from './free-port.ts'
 
 const require = createRequire(import.meta.url)
@@ -114,7 +114,6 @@ function problemsOf(page: Page): string[] {
 export class PagePool {
   readonly baseUrl: string
   readonly #browser: Browser
-  readonly #contexts = new Set<BrowserContext>()
   readonly #idle = new Map<string, Page[]>()
 
   constructor(browser: Browser, baseUrl: string) {
@@ -134,16 +133,11 @@ export class PagePool {
     const { page, problems } = idle
       ? { page: idle, problems: await begin(idle, settings) }
       : await openPage(this.#browser, { ...settings, baseUrl: this.baseUrl })
-    this.#contexts.add(page.context())
     const close = async () => {
       await leave(page)
       this.#idle.set(language, [...(this.#idle.get(language) ?? []), page])
     }
     return { page, problems, close }
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([...this.#contexts].map((context) => context.close()))
   }
 }
 
