@@ -84,7 +84,9 @@ eachDatabase('the keys of a channel', (fresh) => {
     const audit = await core.db.selectFrom('audit').selectAll().orderBy('id', 'desc').limit(1).executeTakeFirstOrThrow()
     expect(audit).toMatchObject({ actor_id: 1, action: 'channel.key-add', target: `channel:${id}/key:${added[0]}` })
     expect(JSON.stringify(await core.db.selectFrom('audit').selectAll().execute())).not.toMatch(/sk-|v1\./)
-    expect(JSON.stringify(await core.db.selectFrom('channel_keys').selectAll().execute())).not.toContain('sk-')
+    expect(JSON.stringify(await core.db.selectFrom('channel_keys').selectAll().execute())).not.toMatch(
+      /sk-(?:first|second|third|fourth)/,
+    )
     await expect(addKeys(core, { caller, channelId: id, key: ' \n' })).rejects.toEqual(code('channel_name_required'))
     await expect(addKeys(core, { caller, channelId: id, key: 'schlüssel' })).rejects.toEqual(code('field_invalid'))
     await expect(addKeys(core, { caller, channelId: id + 1, key: 'k' })).rejects.toEqual(code('not_found'))
