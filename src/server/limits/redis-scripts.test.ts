@@ -3,9 +3,9 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { newClock } from '../../../test/helpers/clock.ts'
 import { randomsOf } from '../../../test/helpers/randoms.ts'
 import { startRedis } from '../../../test/helpers/redis-server.ts'
-import { changeOf, concurrencyRetryMs, MemoryWindows } from './memory-windows.ts'
-import { endScript, takeScript } from './redis-scripts.ts'
-import { hasWindow, type LimitedRequest, type RequestOutcome, type Rule, tokensReserved, type Verdict } from './rule.ts'
+import { MemoryWindows } from './memory-windows.ts'
+import { addValues, checkValues, endScript, endValues, readVerdict, takeScript, takeValues } from './redis-scripts.ts'
+import type { LimitedRequest, Rule, Verdict } from './rule.ts'
 
 /** Rules that requests come under, some of them with a part of the measures only. */
 const rules: readonly Rule[] = [
@@ -40,7 +40,9 @@ describe.skipIf(!redis)('the scripts in Redis', () => {
       if (action < 0.55) {
         const need = { id: `${seed}:${step}`, inputTokens: upTo(200), outputTokens: upTo(400) }
         const verdict = memory.acquire(under, need, clock.now())
-        expect(await shared.acquire(under, need), `step ${step}`).toEqual(verdict)
+        // A refused request is in no piece.
+        const pieces = verdict.refusal ? under.map(() => 0) : verdict.pieces
+        expect(await shared.acquire(under, need), `step ${step}`).toEqual({ ...verdict, pieces })
         seen[verdict.refusal?.measure ?? 'admitted']++
         if (!verdict.refusal) running.push({ need, under, pieces: verdict.pieces })
       } else if (action < 0.85 && running.length > 0) {
@@ -48,7 +50,7 @@ describe.skipIf(!redis)('the scripts in Redis', () => {
         if (!ended) continue
         const outcome = { succeeded: random() < 0.7, undone: random() < 0.2, tokens: upTo(900) }
         memory.release(ended.under, ended.pieces, ended.need, outcome, clock.now())
-        await shared.release(ended, outcome)
+        await shared.release(ended.under, { ...ended, outcome })
       } else if (action < 0.9) {
         const [rule] = rules
         if (!rule) continue
@@ -77,45 +79,16 @@ async function scriptsOver(clock: { now(): number }) {
   const run = (script: string, under: readonly Rule[], values: readonly (string | number)[]) =>
     client.eval(script, { keys: keysOf(under), arguments: values.map(String) })
 
-  async function judge(under: readonly Rule[], first: 0 | 1, need: LimitedRequest): Promise<Verdict> {
-    const ofRules = under.flatMap((rule) => [
-      ...[rule.windowMs, rule.requests, rule.successes, rule.tokens, rule.concurrency],
-      tokensReserved(rule, need),
-    ])
-    const reply = await run(take, under, [first, need.id, 3_600_000, concurrencyRetryMs, ...ofRules])
-    const [refused = 0, measure = 0, retryMs = 0, ...rest] = reply as unknown as number[]
-    const all = under.map((rule, at) => {
-      const [piece = 0, requests = 0, successes = 0, tokens = 0, resetMs = 0] = rest.slice(at * 5)
-      return { piece, status: { rule, requests, successes, tokens, resetMs } }
-    })
-    const rule = under[refused - 1]
-    return {
-      refusal: rule && {
-        rule,
-        measure: (['requests', 'successes', 'tokens', 'concurrency'] as const)[measure - 1] ?? 'requests',
-        retryMs,
-      },
-      statuses: all.map(({ status }) => status).filter((status) => hasWindow(status.rule)),
-      pieces: rule ? [] : all.map(({ piece }) => piece),
-    }
+  async function judge(under: readonly Rule[], values: readonly (string | number)[]): Promise<Verdict> {
+    // The script returns a list of integers.
+    return readVerdict(under, (await run(take, under, values)) as unknown as number[])
   }
 
   return {
     setClock: () => client.set('clock', String(clock.now())),
-    acquire: (under: readonly Rule[], need: LimitedRequest) => judge(under, 1, need),
-    peek: (under: readonly Rule[]) => judge(under, 0, { id: '', inputTokens: 0, outputTokens: 0 }),
-    async release(
-      { under, need, pieces }: { under: readonly Rule[]; need: LimitedRequest; pieces: readonly number[] },
-      ended: RequestOutcome,
-    ): Promise<void> {
-      const ofRules = under.flatMap((rule, at) => {
-        const { requests, successes, tokens } = changeOf(rule, need, ended)
-        return [hasWindow(rule) ? rule.windowMs : 0, pieces[at] ?? 0, requests, successes, tokens]
-      })
-      await run(end, under, [need.id, ...ofRules])
-    },
-    async add(rule: Rule, tokens: number): Promise<void> {
-      await run(end, [rule], ['', rule.windowMs, 0, 0, 0, tokens])
-    },
+    acquire: (under: readonly Rule[], need: LimitedRequest) => judge(under, takeValues(under, need, 3_600_000)),
+    peek: (under: readonly Rule[]) => judge(under, checkValues(under)),
+    release: (under: readonly Rule[], ended: Parameters<typeof endValues>[1]) => run(end, under, endValues(under, ended)),
+    add: (rule: Rule, tokens: number) => run(end, [rule], addValues(rule, tokens)),
   }
 }

@@ -1,3 +1,15 @@
+import { changeOf, concurrencyRetryMs } from './memory-windows.ts'
+import {
+  hasWindow,
+  type LimitedRequest,
+  type Measure,
+  type Refusal,
+  type RequestOutcome,
+  type Rule,
+  tokensReserved,
+  type Verdict,
+} from './rule.ts'
+
 /**
  * The algorithm of `window.ts` and `memory-windows.ts` in Redis, where a script is atomic over all nodes. It uses the time of Redis,
  * so that nodes with different clocks count alike. Two keys per rule: the window, packed, and the ids of running requests, each with
@@ -131,3 +143,63 @@ for at, key in ipairs(KEYS) do
   redis.call('PEXPIRE', key, ARGV[1])
 end
 `
+
+type Values = readonly (string | number)[]
+
+/** ARGV of `takeScript` to count a request. */
+export function takeValues(rules: readonly Rule[], need: LimitedRequest, runsForMs: number): Values {
+  const ofRules = rules.flatMap((rule) => [...limitsOf(rule), rule.tokens, rule.concurrency, tokensReserved(rule, need)])
+  return [1, need.id, runsForMs, concurrencyRetryMs, ...ofRules]
+}
+
+/** ARGV of `takeScript` to check only. A request of zero tokens is never refused, but the window is read nevertheless. */
+export function checkValues(rules: readonly Rule[]): Values {
+  const tokensOf = ({ tokens }: Rule) => (tokens > 0 ? Number.MAX_SAFE_INTEGER : 0)
+  const ofRules = rules.flatMap((rule) => [...limitsOf(rule), tokensOf(rule), rule.concurrency, 0])
+  return [0, '', 0, concurrencyRetryMs, ...ofRules]
+}
+
+function limitsOf({ windowMs, requests, successes }: Rule): readonly number[] {
+  return [windowMs, requests, successes]
+}
+
+const measures: readonly Measure[] = ['requests', 'successes', 'tokens', 'concurrency']
+
+/** The reply of `takeScript`. */
+export function readVerdict(
+  rules: readonly Rule[],
+  [refused = 0, measure = 0, retryMs = 0, ...rest]: readonly number[],
+): Verdict {
+  const ofRules = rules.map((rule, index) => {
+    const [piece = 0, requests = 0, successes = 0, tokens = 0, resetMs = 0] = rest.slice(index * 5, index * 5 + 5)
+    return { piece, status: { rule, requests, successes, tokens, resetMs } }
+  })
+  const rule = rules[refused - 1]
+  const refusal: Refusal | undefined = rule && { rule, measure: measures[measure - 1] ?? 'requests', retryMs }
+  return {
+    refusal,
+    statuses: ofRules.map(({ status }) => status).filter((status) => hasWindow(status.rule)),
+    pieces: ofRules.map(({ piece }) => piece),
+  }
+}
+
+interface Ended {
+  readonly need: LimitedRequest
+  /** Undefined when the reply of Redis did not arrive in time. */
+  readonly pieces: readonly number[] | undefined
+  readonly outcome: RequestOutcome
+}
+
+/** ARGV of `endScript` for an admitted request. */
+export function endValues(rules: readonly Rule[], { need, pieces, outcome }: Ended): Values {
+  const ofRules = rules.flatMap((rule, index) => {
+    const { requests, successes, tokens } = changeOf(rule, need, outcome)
+    return [hasWindow(rule) ? rule.windowMs : 0, pieces?.[index] ?? 0, requests, successes, tokens]
+  })
+  return [need.id, ...ofRules]
+}
+
+/** ARGV of `endScript` for further tokens of a request that runs on. */
+export function addValues({ windowMs }: Rule, tokens: number): Values {
+  return ['', windowMs, 0, 0, 0, tokens]
+}

@@ -2,18 +2,17 @@ import { createHash } from 'node:crypto'
 import { newRedisClient, type RedisClient } from '../bus/redis-client.ts'
 import { activeMs, withActiveTimeout } from '../lib/active-time.ts'
 import type { Logger } from '../lib/logger.ts'
-import { changeOf, concurrencyRetryMs } from './memory-windows.ts'
-import { endScript, renewScript, takeScript } from './redis-scripts.ts'
 import {
-  hasWindow,
-  type LimitedRequest,
-  type Measure,
-  type Refusal,
-  type RequestOutcome,
-  type Rule,
-  tokensReserved,
-  type Verdict,
-} from './rule.ts'
+  addValues,
+  checkValues,
+  endScript,
+  endValues,
+  readVerdict,
+  renewScript,
+  takeScript,
+  takeValues,
+} from './redis-scripts.ts'
+import type { LimitedRequest, RequestOutcome, Rule, Verdict } from './rule.ts'
 import type { SharedWindows } from './shared-windows.ts'
 
 export interface RedisWindowsParts {
@@ -86,7 +85,7 @@ export class RedisWindows implements SharedWindows {
       return undefined
     }
 
-    return this.#judge(rules, need.id, (rule) => [rule.tokens, rule.concurrency, tokensReserved(rule, need)]).then((verdict) => {
+    return this.#judge(rules, takeValues(rules, need, this.#timing.runsForMs)).then((verdict) => {
       if (!verdict?.refusal) admit()
       return verdict
     })
@@ -95,19 +94,11 @@ export class RedisWindows implements SharedWindows {
   /** Checks without counting: the first refusal by count, regardless of tokens. Undefined as for `acquire`. */
   peek(rules: readonly Rule[]): Promise<Verdict | undefined> | undefined {
     if (!this.#mayAsk()) return undefined
-    // A request of zero tokens is never refused, but the window is read nevertheless.
-    return this.#judge(rules, undefined, ({ tokens, concurrency }) => [tokens > 0 ? Number.MAX_SAFE_INTEGER : 0, concurrency, 0])
+    return this.#judge(rules, checkValues(rules))
   }
 
-  /** Counts the request of this id, or only checks where there is none. */
-  async #judge(
-    rules: readonly Rule[],
-    id: string | undefined,
-    readRule: (rule: Rule) => [tokens: number, concurrency: number, tokensReserved: number],
-  ): Promise<Verdict | undefined> {
-    const ofRules = rules.flatMap((rule) => [rule.windowMs, rule.requests, rule.successes, ...readRule(rule)])
-    const ofRequest = [id === undefined ? 0 : 1, id ?? '', this.#timing.runsForMs, concurrencyRetryMs]
-    const numbers = await this.#ask(take, this.#keysOf(rules), [...ofRequest, ...ofRules])
+  async #judge(rules: readonly Rule[], values: readonly (string | number)[]): Promise<Verdict | undefined> {
+    const numbers = await this.#ask(take, this.#keysOf(rules), values)
     return numbers && readVerdict(rules, numbers)
   }
 
@@ -115,17 +106,13 @@ export class RedisWindows implements SharedWindows {
   release(rules: readonly Rule[], pieces: readonly number[] | undefined, need: LimitedRequest, ended: RequestOutcome): void {
     this.#running.delete(need.id)
     if (!this.#client.isReady) return
-    const ofRules = rules.flatMap((rule, index) => {
-      const { requests, successes, tokens } = changeOf(rule, need, ended)
-      return [hasWindow(rule) ? rule.windowMs : 0, pieces?.[index] ?? 0, requests, successes, tokens]
-    })
-    this.#run(end, this.#keysOf(rules), [need.id, ...ofRules]).catch(() => {})
+    this.#run(end, this.#keysOf(rules), endValues(rules, { need, pieces, outcome: ended })).catch(() => {})
   }
 
   /** Counts further tokens of an admitted request from now on. */
   add(rule: Rule, tokens: number): void {
     if (!this.#client.isReady) return
-    this.#run(end, this.#keysOf([rule]), ['', rule.windowMs, 0, 0, 0, tokens]).catch(() => {})
+    this.#run(end, this.#keysOf([rule]), addValues(rule, tokens)).catch(() => {})
   }
 
   async close(): Promise<void> {
@@ -207,20 +194,4 @@ const [take, end, renew] = [takeScript, endScript, renewScript].map(hashed) as [
 
 function hashed(text: string): Script {
   return { text, hash: createHash('sha1').update(text).digest('hex') }
-}
-
-const measures: readonly Measure[] = ['requests', 'successes', 'tokens', 'concurrency']
-
-function readVerdict(rules: readonly Rule[], [refused = 0, measure = 0, retryMs = 0, ...rest]: readonly number[]): Verdict {
-  const ofRules = rules.map((rule, index) => {
-    const [piece = 0, requests = 0, successes = 0, tokens = 0, resetMs = 0] = rest.slice(index * 5, index * 5 + 5)
-    return { piece, status: { rule, requests, successes, tokens, resetMs } }
-  })
-  const rule = rules[refused - 1]
-  const refusal: Refusal | undefined = rule && { rule, measure: measures[measure - 1] ?? 'requests', retryMs }
-  return {
-    refusal,
-    statuses: ofRules.map(({ status }) => status).filter((status) => hasWindow(status.rule)),
-    pieces: ofRules.map(({ piece }) => piece),
-  }
 }
