@@ -22,3 +22,16 @@ export async function interruptDatabase(database: Database): Promise<() => Promi
   await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`.execute(beside.db)
   return async () => void (await sql`alter database ${sql.id(name)} allow_connections true`.execute(beside.db))
 }
+
+/** Makes the database refuse new rows of a table that meet a condition on `new`, or all of them. Answers how to accept them again. */
+export async function refuseRows({ db, dialect }: Database, table: string, condition = 'true'): Promise<() => Promise<void>> {
+  const run = async (text: string) => void (await sql.raw(text).execute(db))
+  const message = `no new rows in ${table}`
+  if (dialect === 'sqlite') {
+    await run(`create trigger refuse before insert on ${table} when ${condition} begin select raise(abort, '${message}'); end`)
+    return () => run('drop trigger refuse')
+  }
+  await run(`create function refuse() returns trigger language plpgsql as $$ begin raise exception '${message}'; end $$`)
+  await run(`create trigger refuse before insert on ${table} for each row when (${condition}) execute function refuse()`)
+  return () => run(`drop trigger refuse on ${table}`)
+}

@@ -1,9 +1,7 @@
-import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { type DatabaseKind, eachDatabase, freshDatabase } from '../../../test/helpers/databases.ts'
+import { eachDatabase, freshDatabase } from '../../../test/helpers/databases.ts'
 import { aCharge, aHold, ledgerOf, outcome } from '../../../test/helpers/ledger.ts'
-import { interruptDatabase } from '../../../test/helpers/outage.ts'
-import type { Core } from '../options/core.ts'
+import { interruptDatabase, refuseRows } from '../../../test/helpers/outage.ts'
 import { reconcile } from './reconcile.ts'
 
 async function eventually(check: () => Promise<void>): Promise<void> {
@@ -57,13 +55,13 @@ eachDatabase('ledger without its database', (fresh) => {
   })
 })
 
-eachDatabase('a charge whose log row the database refuses', (fresh, kind) => {
+eachDatabase('a charge whose log row the database refuses', (fresh) => {
   it('[T159] is valid at once, and has its one row as soon as it can be written', async () => {
     const node = await ledgerOf(await fresh())
     const userId = await node.user(1000)
     const holds = Array.from({ length: 10 }, () => aHold(userId, 0, 100))
     for (const hold of holds) await node.ledger.hold(hold)
-    const accept = await refuseLogs(node.core, kind)
+    const accept = await refuseRows(node.core.database, 'logs')
 
     expect(await Promise.all(holds.map((hold) => outcome(() => node.ledger.settle(hold, aCharge(hold, 70)))))).toEqual(
       Array(10).fill('ok'),
@@ -79,18 +77,6 @@ eachDatabase('a charge whose log row the database refuses', (fresh, kind) => {
     expect(await reconcile(again.core)).toEqual([])
   })
 })
-
-/** Answers how to end it. */
-async function refuseLogs({ db }: Core, kind: DatabaseKind): Promise<() => Promise<unknown>> {
-  const run = (text: string) => sql.raw(text).execute(db)
-  if (kind === 'sqlite') {
-    await run(`create trigger no_logs before insert on logs begin select raise(abort, 'no room for logs'); end`)
-    return () => run('drop trigger no_logs')
-  }
-  await run(`create function no_logs() returns trigger language plpgsql as $$ begin raise exception 'no room for logs'; end $$`)
-  await run('create trigger no_logs before insert on logs for each row execute function no_logs()')
-  return () => run('drop trigger no_logs on logs')
-}
 
 describe('a locked row on PostgreSQL', () => {
   it('delays only its own user', async () => {

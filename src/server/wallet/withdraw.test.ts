@@ -1,8 +1,7 @@
-import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { aCharge, aHold, ledgerOf, outcome, type TestLedger } from '../../../test/helpers/ledger.ts'
-import { interruptDatabase } from '../../../test/helpers/outage.ts'
+import { interruptDatabase, refuseRows } from '../../../test/helpers/outage.ts'
 import { reconcile } from './reconcile.ts'
 import { settleUndelivered, writtenOff } from './write-off.ts'
 
@@ -90,8 +89,8 @@ eachDatabase('a charge that is taken back', (fresh) => {
     await bringBack()
     await writesAgain(node)
     await commitOf(node, { hold, charge })
-    const allowRefunds = await refuseRefunds(node)
-    await expect(settleUndelivered(node.core, node.ledger, hold, charge)).rejects.toThrow('no refunds')
+    const allowRefunds = await refuseRows(node.core.database, 'ledger', "new.kind = 'refund'")
+    await expect(settleUndelivered(node.core, node.ledger, hold, charge)).rejects.toThrow('no new rows in ledger')
     await allowRefunds()
     expect(await node.userRow(userId)).toMatchObject({ quota: 930, used_quota: 70 })
     await settleUndelivered(node.core, node.ledger, hold, charge)
@@ -112,19 +111,6 @@ async function commitOf(node: TestLedger, { hold, charge }: Failed): Promise<voi
   const other = await ledgerOf(node.database, { node: 'other' })
   await other.ledger.settle(hold, charge)
   await other.close()
-}
-
-/** Answers how to end it. */
-async function refuseRefunds({ core: { db, database } }: TestLedger): Promise<() => Promise<unknown>> {
-  const run = (text: string) => sql.raw(text).execute(db)
-  const when = 'before insert on ledger'
-  if (database.dialect === 'sqlite') {
-    await run(`create trigger no_refunds ${when} when new.kind = 'refund' begin select raise(abort, 'no refunds'); end`)
-    return () => run('drop trigger no_refunds')
-  }
-  await run(`create function no_refunds() returns trigger language plpgsql as $$ begin raise exception 'no refunds'; end $$`)
-  await run(`create trigger no_refunds ${when} for each row when (new.kind = 'refund') execute function no_refunds()`)
-  return () => run('drop trigger no_refunds on ledger')
 }
 
 async function writesAgain(node: TestLedger): Promise<void> {
