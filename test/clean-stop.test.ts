@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, it, onTestFinished } from 'vitest'
 import { startPostgres } from '../scripts/postgres-server.mjs'
 import { openSqlite } from '../src/server/db/sqlite-file.ts'
@@ -65,6 +67,23 @@ async function requireCharges(database: TestDatabase, count: number): Promise<vo
   await requireBalancedBooks(server)
   await server.stop()
 }
+
+it('a server that has stopped is not kept in the memory of its process', async () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage: () => void = runInNewContext('gc')
+  const afterStop = async () => {
+    const server = await startServer('sqlite')
+    await server.call('GET /api/status')
+    await server.stop()
+    return new WeakRef(server.app)
+  }
+  const apps = [await afterStop(), await afterStop()]
+  const kept = () => {
+    collectGarbage()
+    return apps.filter((app) => app.deref() !== undefined).length
+  }
+  await expect.poll(kept).toBe(0)
+})
 
 it('a clean stop leaves the whole database in app.db, and a copy of that file alone can be restored as backup.md says', async () => {
   const { folder, data, database } = await sqliteInstallation()

@@ -6,6 +6,7 @@ import {
   Gauge,
   Histogram,
   type HistogramConfiguration,
+  type Metric,
   type MetricObjectWithValues,
   type MetricValue,
   Registry,
@@ -23,7 +24,7 @@ interface Readings {
 
 export function newMetrics() {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
+  for (const metric of processMetrics()) registry.registerMetric(metric)
   const registers = [registry]
   new Gauge({
     name: 'sluice_processes',
@@ -139,6 +140,21 @@ export function newMetrics() {
       registers,
     }),
   }
+}
+
+let ofProcess: readonly Metric[] | undefined
+
+/**
+ * Memory, event loop and garbage collection of this process, once for all its registries: the library never stops the timer and the observer
+ * that measure them.
+ */
+function processMetrics(): readonly Metric[] {
+  if (!ofProcess) {
+    const registry = new Registry()
+    collectDefaultMetrics({ register: registry })
+    ofProcess = registry.getMetricsAsArray().flatMap(({ name }) => registry.getSingleMetric(name) ?? [])
+  }
+  return ofProcess
 }
 
 /** A metric that its owner counts, read when the metrics are requested: counting is an addition, without a lookup by labels. */
