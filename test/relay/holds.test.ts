@@ -273,11 +273,12 @@ describe('several nodes on one PostgreSQL', () => {
     const client = await operator(database.url)
     let ended = 0
     let endedAtCut = -1
+    let lastCut: Promise<unknown> | undefined
     // Between two cuts some requests succeed, even if a new connection takes longer than the time between them.
     const cut = setInterval(() => {
       if (ended === endedAtCut) return
       endedAtCut = ended
-      void client.query(cutAll, [new URL(database.url).pathname.slice(1)])
+      lastCut = client.query(cutAll, [new URL(database.url).pathname.slice(1)])
     }, 150)
     const answers = await Promise.all(
       Array.from({ length: 40 }, async (_, index) => {
@@ -288,6 +289,7 @@ describe('several nodes on one PostgreSQL', () => {
       }),
     )
     clearInterval(cut)
+    await lastCut
     await eventually('the ledger answers', async () => (await ask(chat())).status === 200)
     await eventually('nothing is held', async () => {
       await server.app.ledger.expire()
