@@ -39,7 +39,7 @@ eachDatabase('undelivered replies', (fresh) => {
     await keep('c', 500)
     await expect.poll(() => files().length).toBe(1)
     await expect.poll(() => readFileSync(files()[0] ?? '', 'utf8')).toMatch(/^v1\./)
-    expect(readFileSync(files()[0] ?? '', 'utf8')).not.toContain('ccc')
+    expect(readFileSync(files()[0] ?? '', 'utf8')).not.toContain('c'.repeat(20))
     expect((await charge(replies, 'a'))?.body).toHaveLength(900)
     await keep('d', 900)
     expect((await charge(replies, 'c'))?.body).toHaveLength(500)
