@@ -70,16 +70,16 @@ eachDatabase('budgets', (_fresh, kind) => {
     expect(error.message).toContain('renews at 2026-03-29T00:00:00+01:00')
 
     const inMessages = await ask(small({ max_tokens: 900 }), '/v1/messages')
-    expect([inMessages.status, JSON.parse(inMessages.text).error.type]).toEqual([429, 'rate_limit_error'])
+    expect([inMessages.status, JSON.parse(inMessages.text).error.type], inMessages.text).toEqual([429, 'rate_limit_error'])
     const family = ['limit', 'remaining', 'reset'].map((name) => `anthropic-ratelimit-budget-${name}`)
     expect(told(inMessages.headers, ...family)).toEqual(['0.0012', '0.001164', '2026-03-28T23:00:00Z'])
     const inGemini = await ask(
       { contents: [{ parts: [{ text: 'hi' }] }], generationConfig: { maxOutputTokens: 900 } },
       `/v1beta/models/${model}:generateContent`,
     )
-    expect([inGemini.status, JSON.parse(inGemini.text).error.status]).toEqual([429, 'RESOURCE_EXHAUSTED'])
+    expect([inGemini.status, JSON.parse(inGemini.text).error.status], inGemini.text).toEqual([429, 'RESOURCE_EXHAUSTED'])
     const inResponses = await ask({ model, input: 'hi', max_output_tokens: 900 }, '/v1/responses')
-    expect([inResponses.status, JSON.parse(inResponses.text).error.code]).toEqual([429, 'budget_exceeded'])
+    expect([inResponses.status, JSON.parse(inResponses.text).error.code], inResponses.text).toEqual([429, 'budget_exceeded'])
     for (const { headers } of [inMessages, inGemini, inResponses]) {
       expect(headers.get('retry-after')).toBe('1800')
       expect(headers.get('x-should-retry')).toBe('false')
