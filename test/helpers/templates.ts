@@ -84,14 +84,15 @@ async function using(
   }
 }
 
+let administrators: pg.Pool | undefined
+
+/** Connections are used again: a new one is a new process of PostgreSQL. Idle ones end with the process. */
 async function administer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: `${serverUrl()}/postgres` })
-  await client.connect()
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
+  if (!administrators) {
+    administrators = new pg.Pool({ connectionString: `${serverUrl()}/postgres`, allowExitOnIdle: true })
+    administrators.on('error', () => {})
   }
+  await administrators.query(statement)
 }
 
 /** The folder of files in memory, when it has so many gigabytes left. */
