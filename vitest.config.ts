@@ -11,7 +11,7 @@ export default defineConfig({
     pool: 'forks',
     globalSetup: ['test/helpers/global-setup.ts'],
     // Many tests wait for a deadline or another process: more workers than cores end sooner.
-    maxWorkers: 4,
+    maxWorkers: 5,
     // Files share the processes of the workers: loading the program anew for each would be a fifth of the time.
     isolate: false,
     execArgv: [...workerFlags],

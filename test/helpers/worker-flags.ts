@@ -1,9 +1,10 @@
 /**
  * Node options of the processes that run tests. Tests make many servers and leave them: with more room for objects, garbage collection takes half of the
- * time. Most code runs a few times: on Node 20, functions are optimized only after much more use than by default, which saves a tenth. Later versions
- * refuse that option, and gain nothing by theirs.
+ * time. There are more processes than cores, so that helper threads of V8 only take time from them. Most code runs a few times: on Node 20, functions are
+ * optimized only after much more use than by default, which saves a tenth; later versions refuse that option, and gain nothing by theirs.
  */
 export const workerFlags: readonly string[] = [
+  '--single-threaded',
   '--max-semi-space-size=64',
   '--initial-old-space-size=1024',
   ...(process.version.startsWith('v20.') ? ['--interrupt-budget=2000000'] : []),
