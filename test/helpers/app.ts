@@ -4,6 +4,7 @@ import { type Env, readEnv } from '../../src/server/env.ts'
 import { builtWeb, listen } from '../../src/server/http/server.ts'
 import { readConsoleFiles } from '../../src/server/http/static-files.ts'
 import type { App } from '../../src/server/parts.ts'
+import { withAxe } from './axe.ts'
 import { isWatched, note } from './canaries.ts'
 import { cheapPasswords, rootPassword, testMasterKey } from './core.ts'
 import { type DatabaseKind, freshDatabase, type TestDatabase } from './databases.ts'
@@ -12,7 +13,7 @@ import { testLogger } from './logger.ts'
 export { rootPassword }
 
 /** Read once for all servers: there are hundreds of files. */
-const consoleFiles = readConsoleFiles(builtWeb)
+const consoleFiles = withAxe(readConsoleFiles(builtWeb))
 
 /** A whole server on a free port of loopback with its own database, and a logged-in root. */
 export interface TestServer {

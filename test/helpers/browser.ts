@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { inflate } from '@sparticuz/chromium'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { addAxe } from './axe.ts'
 import { isFree } from './free-port.ts'
 
 const require = createRequire(import.meta.url)
@@ -184,7 +185,6 @@ interface AxeResult {
   }[]
 }
 
-let axeSource: string | undefined
 /** Rules of a lesser level find nothing that is asked for, and no rule that is on needs the style sheets loaded again. */
 const runOfAxe = (contrast: boolean) => `axe.run(document, {
   resultTypes: ['violations'],
@@ -197,9 +197,8 @@ const runOfAxe = (contrast: boolean) => `axe.run(document, {
 
 /** Violations of level serious or worse that axe finds on the page, one line per element; of contrast only if asked for. */
 export async function seriousViolations(page: Page, contrast = true): Promise<string[]> {
-  axeSource ??= await readFile(require.resolve('axe-core/axe.min.js'), 'utf8')
-  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axeSource)
-  // The script just evaluated defines `axe` on the page; its result is plain data.
+  await addAxe(page)
+  // The script defines `axe` on the page; its result is plain data.
   const result = (await page.evaluate(runOfAxe(contrast))) as AxeResult
   return result.violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -1,0 +1,26 @@
+import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
+import type { Page } from 'playwright-core'
+import sirv from 'sirv'
+import type { ConsoleFiles } from '../../src/server/http/static-files.ts'
+
+const file = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+const path = '/axe.min.js'
+const serveAxe = sirv(dirname(file), { immutable: true, maxAge: 3600 })
+
+/** The files of the console, with axe beside them: a browser loads half a megabyte over HTTP once, and keeps it compiled. */
+export function withAxe(files: ConsoleFiles | undefined): ConsoleFiles | undefined {
+  if (!files) return undefined
+  const { exists, serve } = files
+  return {
+    ...files,
+    exists: (wanted) => wanted === path || exists(wanted),
+    serve: (request, response, next) => (request.url === path ? serveAxe : serve)(request, response, next),
+  }
+}
+
+/** Adds axe to a page of a server of the tests, or to one without an address. */
+export async function addAxe(page: Page): Promise<void> {
+  if (await page.evaluate('"axe" in window')) return
+  await page.addScriptTag(page.url().startsWith('http') ? { url: path } : { path: file })
+}
