@@ -26,7 +26,7 @@ export const unoptimized = '--js-flags=--no-opt --no-maglev --min-semi-space-siz
 const installed = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
 /** Without room in memory for what is drawn, files on the disk take its place, which costs a fifth of the time of a page. */
-const ignoreDefaultArgs = roomyMemory(1) ? ['--disable-dev-shm-usage'] : []
+const ignoreDefaultArgs = roomyMemory(2) ? ['--disable-dev-shm-usage'] : []
 
 /** Starts a headless Chromium: the one from npm, which includes its libraries and a font, otherwise one of the system. */
 export async function launchBrowser(more: readonly string[] = []): Promise<Browser> {
