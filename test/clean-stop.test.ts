@@ -2,12 +2,11 @@ import { execFile } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect, it, onTestFinished } from 'vitest'
 import { startPostgres } from '../scripts/postgres-server.mjs'
 import { openSqlite } from '../src/server/db/sqlite-file.ts'
 import { startServer } from './helpers/app.ts'
+import { collectGarbage } from './helpers/collect-garbage.ts'
 import { freshDatabase, type TestDatabase } from './helpers/databases.ts'
 import { startProcess } from './helpers/process.ts'
 import { books, requireBalancedBooks } from './helpers/seed.ts'
@@ -69,8 +68,6 @@ async function requireCharges(database: TestDatabase, count: number): Promise<vo
 }
 
 it('a server that has stopped is not kept in the memory of its process', async () => {
-  setFlagsFromString('--expose-gc')
-  const collectGarbage: () => void = runInNewContext('gc')
   const afterStop = async () => {
     const server = await startServer('sqlite')
     await server.call('GET /api/status')

@@ -1,7 +1,6 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import { serverOfTest } from '../helpers/app.ts'
+import { collectGarbage } from '../helpers/collect-garbage.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { fuzzRoutes } from '../helpers/fuzz-routes.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
@@ -12,12 +11,9 @@ const rounds = Number(process.env.FUZZ_ROUNDS ?? 100)
 const hangMs = Number(process.env.HANG_MS ?? 2000)
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
 
-setFlagsFromString('--expose-gc')
-const collect: () => void = runInNewContext('gc')
-
 /** Memory in use without garbage: the process also runs the callers. */
 function usedMb(): number {
-  collect()
+  collectGarbage()
   const { heapUsed, external } = process.memoryUsage()
   return (heapUsed + external) / 2 ** 20
 }
