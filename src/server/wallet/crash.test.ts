@@ -1,14 +1,23 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import type { Readable } from 'node:stream'
+import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { ledgerOf } from '../../../test/helpers/ledger.ts'
 import { isTorture } from '../../../test/helpers/torture.ts'
+import type { Queries } from '../db/open.ts'
 import { reconcile } from './reconcile.ts'
 
 const script = new URL('../../../test/helpers/settle-until-killed.mjs', import.meta.url).pathname
 
-/** Runs a process that charges until it has acknowledged `count` requests, kills it, and returns the acknowledged ones. */
-async function settleAndKill(env: Record<string, string>, args: readonly string[], count: number): Promise<string[]> {
+type Settling = ChildProcessByStdio<null, Readable, Readable>
+
+/** Starts a process that charges for ever, which `kill` watches and ends. Answers the requests that it has acknowledged. */
+async function settleUntilKilled(
+  env: Record<string, string>,
+  args: readonly string[],
+  kill: (child: Settling) => void,
+): Promise<string[]> {
   const child = spawn(process.execPath, [script, ...args], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let printed = ''
   let said = ''
@@ -17,15 +26,29 @@ async function settleAndKill(env: Record<string, string>, args: readonly string[
   })
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     printed += text
-    if (printed.split('\n').length > count) child.kill('SIGKILL')
   })
+  kill(child)
   const signal = await new Promise((resolve) => child.once('close', (_code, by) => resolve(by)))
   expect(signal, said).toBe('SIGKILL')
   // Output after the last line end was not printed whole.
   return printed.split('\n').slice(0, -1)
 }
 
-eachDatabase('ledger of a process that is killed', (fresh) => {
+const killAfter = (count: number) => (child: Settling) => {
+  let lines = 0
+  child.stdout.on('data', (text: string) => {
+    lines += text.split('\n').length - 1
+    if (lines >= count) child.kill('SIGKILL')
+  })
+}
+
+/** Waits for what PostgreSQL still does for processes that are dead: it ends a statement before it notices. */
+async function untilAlone(db: Queries): Promise<void> {
+  const others = sql`select query from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+  await expect.poll(async () => (await others.execute(db)).rows).toEqual([])
+}
+
+eachDatabase('ledger of a process that is killed', (fresh, kind) => {
   it('[T142] [T220] has every acknowledged charge exactly once', async () => {
     const database = await fresh()
     const before = await ledgerOf(database)
@@ -36,10 +59,11 @@ eachDatabase('ledger of a process that is killed', (fresh) => {
     const acknowledged: string[] = []
     const counts = isTorture ? [1, 40, 300, 1000] : [1, 40, 300]
     for (const [run, count] of counts.entries()) {
-      acknowledged.push(...(await settleAndKill(database.env, [`${userId}`, `${tokenId}`, `run${run}`], count)))
+      acknowledged.push(...(await settleUntilKilled(database.env, [`${userId}`, `${tokenId}`, `run${run}`], killAfter(count))))
     }
 
     const { core, ledger, userRow, tokenRow } = await ledgerOf(database)
+    if (kind === 'postgres') await untilAlone(core.db)
     await core.db.updateTable('holds').set({ lease_until: 1 }).execute()
     await ledger.expire()
     const rows = await core.db.selectFrom('ledger').select(['reference', 'amount']).where('kind', '=', 'charge').execute()
@@ -61,6 +85,30 @@ eachDatabase('ledger of a process that is killed', (fresh) => {
     expect(new Set(borne.map(({ request_id: id }) => `charge:${id}`))).toEqual(new Set(thirds))
     expect(borne.every(({ amount }) => amount === 2)).toBe(true)
     expect((await core.db.selectFrom('logs').select('request_id').execute()).length).toBe(rows.length)
+    expect(await core.db.selectFrom('holds').selectAll().execute()).toEqual([])
+    expect(await reconcile(core)).toEqual([])
+  })
+  it.runIf(kind === 'postgres')('releases a hold that PostgreSQL commits behind the death of the process', async () => {
+    const database = await fresh()
+    const { core, ledger, user, token, userRow } = await ledgerOf(database)
+    const userId = await user(1_000_000_000)
+    const tokenId = await token(userId, 'unlimited')
+    await sql`create function linger() returns trigger language plpgsql as 'begin perform pg_sleep(1); return null; end'`.execute(
+      core.db,
+    )
+    await sql`create trigger linger after insert on holds for each statement execute function linger()`.execute(core.db)
+    const lingering = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`
+
+    await settleUntilKilled(database.env, [`${userId}`, `${tokenId}`, 'run'], async (child) => {
+      await expect.poll(async () => (await lingering.execute(core.db)).rows.length).toBeGreaterThan(0)
+      child.kill('SIGKILL')
+    })
+    await untilAlone(core.db)
+    expect((await userRow(userId)).held).toBeGreaterThan(0)
+    await core.db.updateTable('holds').set({ lease_until: 1 }).execute()
+    await ledger.expire()
+
+    expect((await userRow(userId)).held).toBe(0)
     expect(await core.db.selectFrom('holds').selectAll().execute()).toEqual([])
     expect(await reconcile(core)).toEqual([])
   })
