@@ -6,16 +6,18 @@
 //   --profile          a CPU profile of Sluice on SQLite in ./bench-profile
 //   --heap             instead: the bytes that Sluice on SQLite, and `before`, allocate for each request of the works, and by which functions; of
 //                      the paced streams also the bytes that an open one holds
+//   --console          instead: how long screens of the console take until they are usable, alone and beside the works
 //   --write            writes the tables into docs/performance.md
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpus, release, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { visitScreens } from './bench/console.mjs'
 import { allocatedBy, inspectable, liveBytes } from './bench/heap.mjs'
 import { works as allWorks, measure, medianOf, modelOf } from './bench/measure.mjs'
 import { figures, ratios } from './bench/report.mjs'
-import { placement, startNginx, startSluice, startUpstream, tools } from './bench/targets.mjs'
+import { pinToRest, placement, startNginx, startSluice, startUpstream, tools } from './bench/targets.mjs'
 import { buildWhenStale } from './build.mjs'
 import { installWhenNeeded, requireNode } from './lib/install.mjs'
 import { root } from './lib/process.mjs'
@@ -25,6 +27,7 @@ const { values: given } = parseArgs({
     quick: { type: 'boolean' },
     profile: { type: 'boolean' },
     heap: { type: 'boolean' },
+    console: { type: 'boolean' },
     write: { type: 'boolean' },
     seconds: { type: 'string' },
     rounds: { type: 'string' },
@@ -51,6 +54,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 try {
   const { compiled, upstream: provider, load } = await tools(folder)
   if (given.heap) await showHeap(provider, load)
+  else if (given.console) await showConsole(provider, load)
   else {
     const targets = await startTargets(provider)
     const results = await measureAll(targets, load)
@@ -84,6 +88,39 @@ async function showHeap(provider, load) {
       if (work.rampMs) console.log(`\n${kilobytes(await heldByStream(port, work, run))} KB held by each open stream`)
     }
   }
+}
+
+/** The browser shares the core of the load and the provider: an admin uses another machine. */
+async function showConsole(provider, load) {
+  const upstream = await kept(startUpstream(provider, place.rest))
+  const models = allWorks.map(modelOf)
+  const target = await kept(
+    startSluice(folder, { name: 'Sluice', database: 'sqlite', upstreamPort: upstream.port, place, models, tokens }),
+  )
+  await warmUp(target, load)
+  if (place.pins) await pinToRest(process.pid)
+
+  const visits = { alone: await visitScreens(target, rounds) }
+  for (const work of works) {
+    const visited = new AbortController()
+    const running = repeat(visited.signal, () => measure({ folder, load, prefix: place.rest, target, work, seconds }))
+    visits[work.title] = await visitScreens(target, rounds)
+    visited.abort()
+    const { perSecond, failed } = medianOf(await running)
+    console.log(`${work.title}: ${Math.round(perSecond)}/s meanwhile, ${failed} failed`)
+  }
+  for (const [title, screens] of Object.entries(visits)) {
+    console.log(`\nUntil usable, ${title}`)
+    for (const { path, firstMs, againMs } of screens)
+      console.log(`${path}: ${firstMs.toFixed(0)} ms, again ${againMs.toFixed(0)} ms`)
+  }
+}
+
+async function repeat(signal, run) {
+  const results = []
+  do results.push(await run())
+  while (!signal.aborted)
+  return results
 }
 
 /** Looked at once all streams are open; those that end meanwhile begin anew. */

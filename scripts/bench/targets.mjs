@@ -23,6 +23,11 @@ export async function placement() {
   return { pins, gateway: pins ? ['taskset', '-c', '0'] : [], rest: pins ? ['taskset', '-c', '1'] : [] }
 }
 
+/** Moves a running process, and what it starts from now on, to the core of the processes beside the gateway. */
+export async function pinToRest(pid) {
+  await run('taskset', ['-a', '-p', '-c', '1', String(pid)])
+}
+
 /** Compiles the provider and the load generator, or returns their slower JavaScript versions. */
 export async function tools(folder) {
   const source = (name) => join(root, 'scripts/bench', name)
@@ -81,7 +86,7 @@ export async function startSluice(
   { name, database, upstreamPort, place, models, tokens, users = 1, nodeArgs = [], more = {}, workers = 1, checkout = root },
 ) {
   const postgres = database === 'postgres' ? await startPostgres({ durable: true }) : undefined
-  if (postgres && place.pins) await run('taskset', ['-a', '-p', '-c', '1', String(postgres.pid)])
+  if (postgres && place.pins) await pinToRest(postgres.pid)
   const password = 'benchmark-1'
   const env = {
     DATA_DIR: join(folder, name),
@@ -107,6 +112,7 @@ export async function startSluice(
   return {
     name,
     keys: [key, ...others],
+    password,
     port: Number(new URL(gateway.url).port),
     pids: () => familyOf(gateway.pid),
     startMs: gateway.startMs,
