@@ -3,17 +3,19 @@ import { AppError, fail } from '../lib/failure.ts'
 import { type BudgetWindow, budgetExceeded, windowsOfCharge } from './budget-window.ts'
 import type { BudgetsLeft, Changed, Hold } from './ledger.ts'
 
-/** Available quota of a user or a token, or what a budget counts. */
+/** Available quota of a user or a token, or what a row of `budget_sums` counts, as a negative number. */
 interface Account<Key> {
   readonly key: Key
-  /** As in the database; Infinity for a token without a limit, 0 for a row that does not exist, below 0 for what a budget counts. */
+  /**
+   * As in the database; Infinity for a token without a limit, 0 for a row that does not exist, forgiven minus charged for a budget.
+   */
   quota: number
   held: number
   /** Charged by finished requests, but not written yet. */
   pending: number
 }
 
-/** Bounds the memory, and the delay of a change that no `refresh` announces. */
+/** Bounds the memory, and how long a change that no `refresh` announces stays unseen. */
 const idleMs = 1000
 
 /** A written charge. */
@@ -28,18 +30,18 @@ export interface Spent {
 /**
  * The holds of the one process that uses a SQLite file. An account's available quota is `quota - held - pending`, decided without
  * waiting. `quota` follows the commits of the worker. After an outside change the row is read again, but only when no batch is in
- * flight that may or may not be in it: so each charge is either in the row or pending, never both and never neither. An idle account, with
- * nothing held or pending, is kept for the next call for at most `idleMs`.
+ * flight that may or may not be in it: so each charge is either in the row or pending, never both and never neither. An idle
+ * account, with nothing held or pending, is cached for at most `idleMs`.
  */
 export class Balances {
   readonly #users: Accounts<number>
   readonly #tokens: Accounts<number>
-  /** By budget and start. */
+  /** The key is budget and start. */
   readonly #budgets: Accounts<string>
   #inFlight = false
   #sweepAtMs = 0
 
-  /** `database` is a separate connection: another may be inside of a transaction that is never committed. */
+  /** `database` must be a connection of its own: on a shared one a read could see a transaction that is never committed. */
   constructor(database: DatabaseSyncInstance) {
     const quotaBy = (statement: StatementSyncInstance) => (id: number) => quotaOf(statement.get(id))
     this.#users = new Accounts(quotaBy(database.prepare('select quota from users where id = ?')))
@@ -51,7 +53,8 @@ export class Balances {
   }
 
   /**
-   * Reserves the amount on user, token and budgets when all have enough, or throws and reserves nothing. Answers what is left in the budgets.
+   * Reserves the amount on user, token and budgets when all have enough, or throws and reserves nothing. Returns what is left in
+   * the budgets.
    */
   hold({ userId, tokenId, amount, needs = amount, takesAll = false, budgets }: Hold): BudgetsLeft {
     this.#sweep()
@@ -120,7 +123,7 @@ export class Balances {
     if (!this.#inFlight) this.#readStale()
   }
 
-  /** Throws `budget_exceeded` unless every budget has `need` free. Answers what each has. */
+  /** Throws `budget_exceeded` unless every budget has `need` free. Returns what each has free. */
   #requireBudgets(budgets: readonly BudgetWindow[], need: number): number[] {
     return budgets.map((window) => {
       const have = window.limit + this.#sumOf(window)
@@ -129,14 +132,14 @@ export class Balances {
     })
   }
 
-  /** The quotas of all rows of the window, below zero. */
+  /** What all rows of the window count, charged and held, as a negative number. */
   #sumOf({ budgetId, since, start, step }: BudgetWindow): number {
     let sum = 0
     for (let at = since; at <= start; at += step || 1) sum += freeOf(this.#budgets.get(keyOf({ budgetId, start: at })))
     return sum
   }
 
-  /** Never between finding an account and holding on it. */
+  /** Must not run between getting an account and reserving on it. */
   #sweep(): void {
     const nowMs = performance.now()
     if (nowMs < this.#sweepAtMs) return
@@ -156,7 +159,7 @@ export class Balances {
 interface Ended {
   readonly freed: number
   readonly charged: number
-  /** Of the charge. */
+  /** The channel of the charge. */
   readonly channelId?: number
 }
 
@@ -201,7 +204,7 @@ class Accounts<Key> {
     this.#dropStaleIdle(account)
   }
 
-  /** Undefined: all of them. */
+  /** An undefined key: all accounts. */
   changed(key: Key | undefined): void {
     if (key === undefined) for (const each of this.#accounts.keys()) this.changed(each)
     const account = key === undefined ? undefined : this.#accounts.get(key)
@@ -222,12 +225,12 @@ class Accounts<Key> {
     }
   }
 
-  /** Drops idle accounts. A new Map leaves no outgrown tables behind, as in `TurnoverMap`. */
+  /** Drops idle accounts. A new Map releases the memory of the grown table, as in `TurnoverMap`. */
   sweep(): void {
     this.#accounts = new Map([...this.#accounts].filter(([, account]) => !isIdle(account)))
   }
 
-  /** The next hold reads the row. */
+  /** Drops the account if it is stale and idle: the next hold reads the row. */
   #dropStaleIdle(account: Account<Key>): void {
     if (isIdle(account) && this.#stale.delete(account)) this.#accounts.delete(account.key)
   }

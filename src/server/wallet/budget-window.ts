@@ -11,7 +11,7 @@ export interface BudgetWindow {
   readonly step: number
   /** Units; the largest safe integer for a budget that refuses nothing. */
   readonly limit: number
-  /** Only charges of this channel count, where it is given. */
+  /** If set, only charges of this channel count. */
   readonly channelId?: number
 }
 
@@ -32,7 +32,7 @@ export function windowsText(windows: readonly BudgetWindow[] | undefined): strin
   return JSON.stringify(windows.map(({ budgetId, start, channelId = 0 }) => [budgetId, start, channelId]))
 }
 
-/** Reads what `windowsText` has written, for the end of a hold: the limits are not needed any more. */
+/** Reads the text of `windowsText` when a hold ends; the limits are not stored, because they are not needed then. */
 export function readWindows(text: string): readonly BudgetWindow[] | undefined {
   if (text === '') return undefined
   // Only `windowsText` makes these texts.

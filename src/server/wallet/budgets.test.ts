@@ -12,7 +12,7 @@ const windowOf = (budgetId: number, limit: number, more: Partial<BudgetWindow> =
 
 const budgeted = (hold: Hold, ...budgets: BudgetWindow[]): Hold => ({ ...hold, budgets })
 
-/** A row, so that its lock exists; the ledger reads nothing else of it. */
+/** The ledger reads nothing of this row; it exists so that it can be locked. */
 async function addBudget({ core }: TestLedger): Promise<number> {
   const row = { scope: 'user', subject: '1', period: 'day', amount: 0, set_by: 'admin', created_at: 0 }
   return (await core.db.insertInto('budgets').values(row).returning('id').executeTakeFirstOrThrow()).id
@@ -30,7 +30,7 @@ async function sums({ core }: TestLedger) {
 }
 
 eachDatabase('budgets in the ledger', (fresh, kind) => {
-  it('no parallelism passes one, and a refused hold holds nothing', async () => {
+  it('parallel holds do not exceed a budget, and a refused hold reserves nothing', async () => {
     const node = await ledgerOf(await fresh())
     const { ledger } = node
     const userId = await node.user(1_000_000)
@@ -47,7 +47,7 @@ eachDatabase('budgets in the ledger', (fresh, kind) => {
     expect(await outcome(() => ledger.hold(budgeted(aHold(userId, 0, 560), window)))).toBe('ok')
   })
 
-  it('over two nodes neither passes it', async () => {
+  it('two nodes together do not exceed a budget', async () => {
     if (kind === 'sqlite') return
     const database = await fresh()
     const nodes = [await ledgerOf(database, { node: 'a' }), await ledgerOf(database, { node: 'b' })] as const
@@ -112,14 +112,14 @@ eachDatabase('budgets in the ledger', (fresh, kind) => {
       const row = await core.db.selectFrom('budget_sums').selectAll().where('budget_id', '=', id).executeTakeFirstOrThrow()
       expect(row).toMatchObject({ charged: used, held: 0 })
       const window = windowOf(id, 20_000, { start: 60 * id, since: 60 * id })
-      // A charge may be higher than its hold, so that a budget may be passed by a little.
+      // A charge may be higher than its hold, so a budget may be exceeded by a little.
       const free = Math.max(0, 20_000 - used)
       expect(await outcome(() => ledger.hold(budgeted(aHold(userId, 0, free + 1), window)))).toBe('budget_exceeded')
       if (free > 0) expect(await outcome(() => ledger.hold(budgeted(aHold(userId, 0, free), window)))).toBe('ok')
     }
   })
 
-  it('an open hold is counted in the budgets of its channel too, in all or in none, and once', async () => {
+  it('an open hold is counted in the budgets of its channel too, in all of them or none, and only once', async () => {
     const database = await fresh()
     const nodes = [await ledgerOf(database, { node: 'a' }), await ledgerOf(database, { node: 'b' })] as const
     const [node] = nodes
@@ -142,7 +142,7 @@ eachDatabase('budgets in the ledger', (fresh, kind) => {
     }
     const outcomes = await Promise.all(holds.map(enter))
     expect(tally(outcomes)).toEqual({ ok: 33, budget_exceeded: 27 })
-    // The same budgets do not count it twice.
+    // Extending the hold by a budget that counts it already adds nothing.
     const first = outcomes.indexOf('ok')
     expect(await outcome(() => ledgerFor(first).extend(holds[first] as Hold, [ofChannel]))).toBe('ok')
 
@@ -150,7 +150,7 @@ eachDatabase('budgets in the ledger', (fresh, kind) => {
     await Promise.all(
       holds.map((hold, at) => {
         if (at % 5 === 0) return ledgerFor(at).release(hold)
-        // The charge of another channel, which took over, is not the first one's.
+        // A charge of another channel, to which the request failed over, does not count in the first channel's budgets.
         return ledgerFor(at).settle(hold, aCharge(hold, 20, { channelId: at % 2 ? channelId : other }))
       }),
     )
@@ -163,7 +163,7 @@ eachDatabase('budgets in the ledger', (fresh, kind) => {
     expect(await outcome(() => ledger.extend(last, [ofChannel]))).toBe('budget_exceeded')
   })
 
-  it('a restart keeps what was charged, and ends the holds of a killed node', async () => {
+  it('the charged sums survive a restart, which ends the holds of the killed node', async () => {
     const database = await fresh()
     const before = await ledgerOf(database, { node: 'before' })
     const userId = await before.user(1_000_000)
@@ -202,7 +202,7 @@ eachDatabase('budgets in the ledger', (fresh, kind) => {
     expect(await outcome(() => ledger.hold(budgeted(aHold(userId, 0, 40), at(1170))))).toBe('ok')
   })
 
-  it('a hold that takes all that is free takes what the budget leaves', async () => {
+  it('a hold that takes all available quota is limited by the budget', async () => {
     const node = await ledgerOf(await fresh())
     const { ledger } = node
     const userId = await node.user(1_000_000)

@@ -11,7 +11,10 @@ import { transferEarned } from './transfer.ts'
 
 const admin = { id: 1, username: 'root', role: 100, group: 'default', address: '127.0.0.1' }
 
-/** A node that reaches its database by way of a proxy, a user without quota, and a code. SQLite commits in the process: nothing gets lost. */
+/**
+ * A node that reaches its database by way of a proxy, a user without quota, and a code. Only PostgreSQL: SQLite commits within the
+ * process, so no answer can be lost.
+ */
 async function stage() {
   const proxy = await commitProxy(await freshDatabase('postgres'))
   const node = await ledgerOf(proxy.database)
@@ -63,7 +66,7 @@ describe('a COMMIT without an answer on PostgreSQL', () => {
     expect(await reconcile(core)).toEqual([])
   })
 
-  it('is not mistaken for a refusal: a code that was taken back meanwhile is invalid', async () => {
+  it('is distinguished from a refusal: redeeming a code that was deleted meanwhile reports it as invalid', async () => {
     const { proxy, core, redeem } = await stage()
     const [code] = (await listRedemptions(core, { offset: 0, limit: 1 })).items
     await deleteRedemption(core, { id: code?.id ?? 0, caller: admin })

@@ -17,7 +17,7 @@ interface Messages {
   readonly unclear: ErrorCode
 }
 
-/** For credits that have no own reference from outside: a repetition would be a second credit. */
+/** For credits without an external reference: repeating one would credit twice. */
 export const unsafeToRepeat: Messages = { undone: 'quota_unchanged', unclear: 'quota_change_unclear' }
 
 /**

@@ -7,7 +7,7 @@ interface Work {
   readonly owner: number
 }
 
-/** A committer over a list, with faults to order. */
+/** A committer that writes into a list, with faults on demand. */
 function committerOf(fault: (batch: readonly Work[]) => 'refused' | 'away' | undefined = () => undefined) {
   const batches: string[][] = []
   const written: string[] = []

@@ -8,7 +8,7 @@ export interface Writer<Work> {
   write(batch: readonly Work[]): Promise<void>
   /** Whether `write` failed because of an entry of the batch, so that the others may pass without it. */
   refused(error: unknown): boolean
-  /** Work of the same owner waits together when one piece of it is refused, as behind the same locked row. */
+  /** When an entry is refused, all queued work of its owner waits with it, for example behind the same locked row. */
   owner(work: Work): number
   /** Removes optional parts of an entry that was refused alone. Returns whether there were any. */
   lighten(work: Work, error: unknown): boolean
@@ -19,13 +19,13 @@ export interface Writer<Work> {
 /** A piece of work in the queue. */
 export interface Queued<Work> {
   readonly work: Work
-  /** Part of an attempt that has begun; before that, the work may still be changed in place. */
+  /** An attempt to write it has begun; before that, the work may still be changed in place. */
   taken: boolean
   /** To be written separately, because a batch with it was refused. */
   alone: boolean
   refusals: number
   waiters: Waiter[]
-  /** Called when the running attempt ends: whether the entry could be withdrawn. */
+  /** Called when the running attempt ends; `isWithdrawn` tells whether the entry was withdrawn before it was written. */
   onWithdrawn?: (isWithdrawn: boolean) => void
 }
 
@@ -64,7 +64,7 @@ export class Committer<Work> {
   /** Time of the oldest request that the database has not answered. */
   #tryingSince: number | undefined
 
-  /** `waitMs`: how long a piece of work is waited for at most. */
+  /** `waitMs`: the longest time that a waiter waits for its work. */
   constructor(logger: Logger, writer: Writer<Work>, waitMs: number) {
     this.#logger = logger
     this.#writer = writer
@@ -79,7 +79,7 @@ export class Committer<Work> {
     return this.#queue.length + this.#current.length + parked
   }
 
-  /** Whether the database takes nothing at present. */
+  /** Whether the database accepts no writes at present. */
   get failing(): boolean {
     if (this.#tryingSince === undefined) return false
     return this.#failures >= failuresMax || activeMs() - this.#tryingSince > slowMs
@@ -143,7 +143,7 @@ export class Committer<Work> {
   #start(): void {
     if (this.#running) return
     this.#running = true
-    // Work that arrives in the same turn of the event loop joins the batch.
+    // Work that arrives in the same iteration of the event loop joins the batch.
     setImmediate(() => void this.#run())
   }
 

@@ -3,7 +3,7 @@ import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { aCharge, aHold, ledgerOf, outcome, type TestLedger } from '../../../test/helpers/ledger.ts'
 import { reconcile } from './reconcile.ts'
 
-/** Numbers from 0 up to 1 that are the same for the same seed. */
+/** Random numbers in [0, 1), reproducible by their seed. */
 function randomOf(seed: number): () => number {
   let state = seed
   return () => {
@@ -69,7 +69,7 @@ eachDatabase('books of the ledger', (fresh, kind) => {
     }
   })
 
-  it('make a credit spendable exactly, while charges are on their way', async () => {
+  it('make exactly the credited amount spendable while charges are in flight', async () => {
     const { core, ledger, user, userRow } = await ledgerOf(await fresh())
     const userId = await user(1000)
     const spend = async () => {

@@ -12,7 +12,7 @@ const script = new URL('../../../test/helpers/settle-until-killed.mjs', import.m
 
 type Settling = ChildProcessByStdio<null, Readable, Readable>
 
-/** Starts a process that charges for ever, which `kill` watches and ends. Answers the requests that it has acknowledged. */
+/** Starts a process that charges without end until `kill` kills it. Returns the requests that it has acknowledged. */
 async function settleUntilKilled(
   env: Record<string, string>,
   args: readonly string[],
@@ -30,7 +30,7 @@ async function settleUntilKilled(
   kill(child)
   const signal = await new Promise((resolve) => child.once('close', (_code, by) => resolve(by)))
   expect(signal, said).toBe('SIGKILL')
-  // Output after the last line end was not printed whole.
+  // The last line may be incomplete.
   return printed.split('\n').slice(0, -1)
 }
 
@@ -42,7 +42,9 @@ const killAfter = (count: number) => (child: Settling) => {
   })
 }
 
-/** Waits for what PostgreSQL still does for processes that are dead: it ends a statement before it notices. */
+/**
+ * Waits until PostgreSQL has ended the connections of dead processes: it finishes a running statement before it notices the death.
+ */
 async function untilAlone(db: Queries): Promise<void> {
   const others = sql`select query from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
   await expect.poll(async () => (await others.execute(db)).rows).toEqual([])
@@ -88,7 +90,7 @@ eachDatabase('ledger of a process that is killed', (fresh, kind) => {
     expect(await core.db.selectFrom('holds').selectAll().execute()).toEqual([])
     expect(await reconcile(core)).toEqual([])
   })
-  it.runIf(kind === 'postgres')('releases a hold that PostgreSQL commits behind the death of the process', async () => {
+  it.runIf(kind === 'postgres')('releases a hold that PostgreSQL commits after the process has died', async () => {
     const database = await fresh()
     const { core, ledger, user, token, userRow } = await ledgerOf(database)
     const userId = await user(1_000_000_000)

@@ -12,10 +12,10 @@ export interface Merchant {
   readonly key: string
 }
 
-/** Ours are shorter by far. */
+/** The names that this site sends are much shorter. */
 const goodsLengthMax = 100
 
-/** Undefined while anything is missing: then nothing is signed and no signature is believed. */
+/** Undefined while anything is missing: then nothing is signed and no signature is accepted. */
 export function readMerchant({ PayAddress: address, EpayId: id, EpayKey: key }: OptionValues): Merchant | undefined {
   return address === '' || id === '' || key === '' ? undefined : { address, id, key }
 }
@@ -35,7 +35,7 @@ export interface Payment {
   readonly returnUrl: string
 }
 
-/** The signed form of an order, with where it goes. */
+/** The signed form of an order, with the URL to post it to. */
 export function paymentForm(merchant: Merchant, payment: Payment): PaymentForm {
   const fields = {
     pid: merchant.id,
@@ -58,7 +58,7 @@ export function goodsName(amount: number): string {
   return `TUC${amount}`
 }
 
-/** The amount of the product of this name; 0, which no order has, for an unknown name. */
+/** The amount of the product of this name; 0 for an unknown name, since no order has that amount. */
 export function amountOfGoods(name: string): number {
   const amount = Number(/\d{1,15}$/.exec(name)?.[0] ?? 0)
   return name === goodsName(amount) ? amount : 0
@@ -76,7 +76,7 @@ export interface PaymentReport {
   readonly goods: string
 }
 
-/** The report of a finished payment to this merchant. Undefined for anything else, above all without a signature by the merchant's key. */
+/** The report of a finished payment to this merchant. Undefined for anything else, in particular without a valid signature. */
 export function readReport(merchant: Merchant, query: Readonly<Record<string, unknown>>): PaymentReport | undefined {
   const fields = textFields(query)
   if (!fields || !sameSecret(signatureOf(fields, merchant.key), fields.sign ?? '')) return undefined
@@ -95,7 +95,10 @@ export function orderUrl({ address, id, key }: Merchant, tradeNo: string): strin
   return `${address}/api.php?${new URLSearchParams({ act: 'order', pid: id, key, out_trade_no: tradeNo })}`
 }
 
-/** The gateway's answer about an order: the report of its payment. Undefined unless it is this merchant's, this order and paid. */
+/**
+ * The gateway's answer about an order: the report of its payment. Undefined unless it is about this order of this merchant, and the
+ * order is paid.
+ */
 export function readOrder(merchant: Merchant, tradeNo: string, text: string): PaymentReport | undefined {
   const order = readJson(text)
   if (!isObject(order) || Number(order.code) !== 1 || Number(order.status) !== 1) return undefined
@@ -121,7 +124,7 @@ function signatureOf(fields: Readonly<Record<string, string>>, key: string): str
     .digest('hex')
 }
 
-/** A repeated field is a list, which no gateway sends. */
+/** Undefined when a field is repeated: it is parsed as a list, which no gateway sends. */
 function textFields(query: Readonly<Record<string, unknown>>): Record<string, string> | undefined {
   const fields: Record<string, string> = {}
   for (const [name, value] of Object.entries(query)) {

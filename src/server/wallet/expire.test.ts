@@ -5,7 +5,7 @@ import { aCharge, aHold, ledgerOf, outcome, type TestLedger, tally } from '../..
 import { PostgresStore } from './postgres-store.ts'
 import { reconcile } from './reconcile.ts'
 
-/** Waits until checkpoints given before are durable: the queue keeps its order. */
+/** Waits until earlier checkpoints are durable: the queue keeps its order. */
 async function written({ ledger, user }: TestLedger): Promise<void> {
   const other = aHold(await user(0), 0, 0)
   await ledger.settle(other, aCharge(other, 0))
@@ -43,7 +43,7 @@ eachDatabase('holds of a node that is gone', (fresh, kind) => {
     expect(await reconcile(next.core)).toEqual([])
   })
 
-  it('are not those of this node', async () => {
+  it('do not include the open holds of this node', async () => {
     const here = await ledgerOf(await fresh(), { node: 'here' })
     const userId = await here.user(1000)
     const hold = aHold(userId, 0, 300)
@@ -78,7 +78,7 @@ eachDatabase('holds of a node that is gone', (fresh, kind) => {
 })
 
 describe('several nodes on PostgreSQL', () => {
-  it('never give out more than there is, between them', async () => {
+  it('never reserve more than is available, together', async () => {
     const database = await freshDatabase('postgres')
     const nodes = [await ledgerOf(database), await ledgerOf(database), await ledgerOf(database)]
     const [first] = nodes
@@ -93,10 +93,10 @@ describe('several nodes on PostgreSQL', () => {
     expect(await first.userRow(userId)).toMatchObject({ quota: 2000, held: 1000 })
   })
 
-  it('charge users, tokens and channels in any order without waiting for each other in a circle', async () => {
+  it('charge users, tokens and channels in any order without deadlocks', async () => {
     const database = await freshDatabase('postgres')
     const { core } = await ledgerOf(database)
-    // Circles must be found before a wait for a row is given up.
+    // Deadlocks must be detected before a lock wait times out.
     await sql`alter database ${sql.id(new URL(database.env.DATABASE_URL).pathname.slice(1))} set deadlock_timeout = '20ms'`.execute(
       core.db,
     )

@@ -171,7 +171,7 @@ export class GroupedLedger implements Ledger {
       this.#note(hold)
       return left
     } catch (error) {
-      // Whether it was reserved may be unknown; then nothing else would ever end it.
+      // The reservation may have been made although its outcome is unknown; nothing else would end it.
       const isUnknown = error instanceof AppError && error.code === 'database_unavailable'
       if (isUnknown) this.#committer.add({ kind: 'release', hold })
       throw error

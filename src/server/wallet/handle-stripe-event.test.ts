@@ -81,7 +81,7 @@ eachDatabase('payments with Stripe', (fresh) => {
     expect(await reconcile(node.core)).toEqual([])
   })
 
-  it('waits for delayed payments, and credits them then or never', async () => {
+  it('waits for delayed payments, and credits them when they succeed', async () => {
     const node = await ledgerOf(await fresh())
     const { take, session, quota, order } = await shop(node)
     expect(await take(completed, { ...session, payment_status: 'unpaid' })).toBe('processing')
@@ -92,7 +92,7 @@ eachDatabase('payments with Stripe', (fresh) => {
     expect(await quota()).toBe(6_000_000)
   })
 
-  it('[T169] takes nothing that is not signed, and nothing at all while a secret is missing', async () => {
+  it('[T169] accepts only signed events, and none while a secret is missing', async () => {
     const node = await ledgerOf(await fresh())
     const { take, core, session, quota } = await shop(node)
     pay(session)
@@ -125,7 +125,7 @@ eachDatabase('payments with Stripe', (fresh) => {
       expect(await take(completed, { ...session, ...other })).toBe('flagged')
     expect([await quota(), (await order())?.status]).toEqual([0, 'flagged'])
     expect((await verifyAudit(core)).brokenAt).toBeUndefined()
-    // The buyer was shown yen; the requested amount is beside it.
+    // The session was paid in yen; `currency_conversion` has the requested amount.
     const shown = { amount_total: 1900, currency: 'jpy' }
     const asked = (amount_total: number) => ({
       ...session,
@@ -197,7 +197,7 @@ eachDatabase('payments with Stripe', (fresh) => {
     expect(await told()).toEqual([{ actor_name: root.username, before: 'flagged', after: 'success' }])
   })
 
-  it('credits an order on the word of an admin once, with the reason in the audit, and the true report adds nothing', async () => {
+  it('credits an order manually once, with the reason in the audit, and the later report credits nothing', async () => {
     const node = await ledgerOf(await fresh())
     const { core, session, quota, take } = await shop(node)
     const complete = () => outcome(async () => void (await completeTopUp(core, { id: 1, reason: 'paid in cash', caller: root })))
@@ -213,7 +213,7 @@ eachDatabase('payments with Stripe', (fresh) => {
     expect(acts).toEqual([{ actor_name: 'root', after: '{"status":"success","quota":6000000,"reason":"paid in cash"}' }])
   })
 
-  it('marks an order whose session could not be made as failed', async () => {
+  it('marks an order whose session could not be created as failed', async () => {
     const node = await ledgerOf(await fresh())
     const { core, stripe } = await shop(node)
     stripe.refuses = 400

@@ -19,7 +19,7 @@ export async function handleStripeEvent(core: WithLedger, given: { body: string;
 
   const event = readStripeEvent(given.body)
   const live = isLiveKey(merchant.apiSecret)
-  // Money of the other world is none of ours.
+  // Test events do not count with a live key, nor live events with a test key.
   if (live !== undefined && event.live !== undefined && event.live !== live) return 'other mode'
   switch (event.kind) {
     case 'session':
@@ -33,7 +33,7 @@ export async function handleStripeEvent(core: WithLedger, given: { body: string;
   }
 }
 
-/** The payment of a session, or undefined when it is none of this site's orders. */
+/** The payment of a session; undefined when the session belongs to no order of this site. */
 export function paymentFromSession(session: CheckoutSession): Paid | undefined {
   const tradeNo = session.metadata?.trade_no ?? ''
   if (session.mode !== 'payment' || tradeNo === '' || session.client_reference_id !== tradeNo) return undefined
@@ -71,7 +71,7 @@ async function takeSession(core: WithLedger, { type, session }: { type: string; 
   }
 }
 
-/** A session made by another program in the same account may name our order, but not its buyer. */
+/** A session created by another program in the same account may have the number of our order, but not the id of its user. */
 async function isOfUser({ db }: Core, { tradeNo }: Paid, session: CheckoutSession): Promise<boolean> {
   const order = await db
     .selectFrom('top_ups')
@@ -87,7 +87,7 @@ async function moveOn({ db }: Core, paid: Paid, { from, to }: { from: readonly s
   return numUpdatedRows > 0n ? to : 'nothing'
 }
 
-/** A chargeback that has ended does not open again because an older event arrives late. */
+/** States in which a chargeback has ended: an older event that arrives late does not reopen it. */
 const endOfDispute = ['won', 'lost', 'warning_closed']
 
 /** The refunded amount only grows. An event that changes nothing is not recorded. */

@@ -4,11 +4,11 @@ import type { Row } from '../db/schema.ts'
 import type { Core } from '../options/core.ts'
 
 /**
- * The ledger's high-water mark, kept in a file beside the database. A database restored to an older state is consistent in itself, so
- * no sum in it reveals the missing rows; this mark does.
+ * The ledger's high-water mark, stored in a file beside the database. A database restored to an older state is consistent in
+ * itself, so no sum in it reveals the missing rows; this mark does.
  */
 interface Mark {
-  /** The identity of the database: a database that was created again has no past. */
+  /** The identity of the database: the mark of another one, such as a database created again, is ignored. */
   readonly database: string
   readonly id: number
   readonly reference: string
@@ -30,12 +30,12 @@ export async function findLedgerGap(core: Core): Promise<LedgerGap | undefined> 
   if (!mark || mark.database !== (await nameOf(core))) return undefined
   const row = await core.db.selectFrom('ledger').select('reference').where('id', '=', mark.id).executeTakeFirst()
   if (row?.reference === mark.reference) return undefined
-  // New rows have the ids of the lost ones: rows from before the mark, by time, are the remaining past.
+  // New rows reuse the ids of the lost ones, so the remaining rows are found by time: the last one at or before the mark.
   const before = await lastRow(core, mark.at)
   return { from: before?.created_at ?? 0, to: mark.at }
 }
 
-/** Marks how far the ledger goes now. */
+/** Stores the last row of the ledger as the mark. */
 export async function markLedger(core: Core): Promise<void> {
   const last = await lastRow(core)
   if (!last) return
@@ -56,7 +56,7 @@ function lastRow({ db }: Core, beforeSeconds?: number): Promise<Last | undefined
     .executeTakeFirst()
 }
 
-/** The first data key is drawn when a database is made. */
+/** The first data key identifies the database: it is generated when a database is created. */
 async function nameOf({ db }: Core): Promise<string> {
   const key = await db.selectFrom('key_ring').select('id').orderBy('created_at').orderBy('id').executeTakeFirst()
   return key?.id ?? ''

@@ -6,8 +6,9 @@ import type { Queries } from '../db/open.ts'
 import type { LedgerKind, Tables } from '../db/schema.ts'
 
 /**
- * A user's ledger rows in any order. By time the index is used. A scan without an index (an amount, a kind) would occupy the database
- * for all rows of the user, and another index would slow every charge; so it is done in pieces, between which other queries run.
+ * A user's ledger rows in any order. The order of time uses an index. A scan without an index (an amount, a kind) would occupy the
+ * database for all rows of the user, and another index would slow every charge; so it reads in pieces, between which other queries
+ * run.
  */
 export interface Wanted {
   readonly userId: number
@@ -16,7 +17,7 @@ export interface Wanted {
   readonly sort: SortBy<LedgerSort>
 }
 
-/** The start of a page: after the row with this id (0: at the first), skipping so many rows. */
+/** The start of a page: behind the row with the id `after` (0: from the first row), and behind `skip` further rows. */
 export interface From {
   readonly after: number
   readonly skip?: number
@@ -48,9 +49,9 @@ export async function readLedger(db: Queries, wanted: Wanted, { after, skip = 0,
   )
 }
 
-/** All of them, in pieces that are read when they are wanted. */
+/** All rows, in pieces that are read on demand. */
 export async function* ledgerPieces(db: Queries, wanted: Wanted): AsyncGenerator<readonly OwnRow[]> {
-  // Each piece of an order without an index is a walk through all rows.
+  // Each piece of an order without an index scans all rows of the user.
   const limit = isAlongIndex(wanted) ? idsAtOnce : keptMax
   for (let after = 0; ; ) {
     const rows = await readLedger(db, wanted, { after, limit })
@@ -60,7 +61,7 @@ export async function* ledgerPieces(db: Queries, wanted: Wanted): AsyncGenerator
   }
 }
 
-/** Whether they are all rows in the order of time, so that each follows from the one before. */
+/** Whether the rows are complete and in the order of time, so that each balance follows from the row before. */
 export function isAlongIndex({ kind, sort }: Wanted): boolean {
   return sort.by === 'id' && kindOf(kind) === undefined
 }
@@ -72,7 +73,7 @@ interface Place {
   readonly amount: number
 }
 
-/** The first `limit` places behind `last`. */
+/** The first `limit` positions behind `last`. */
 async function firstPlaces(
   db: Queries,
   { userId, kind, sort }: Wanted,
@@ -83,7 +84,7 @@ async function firstPlaces(
   const compare = inOrder(sort)
   let best: Place[] = []
 
-  // By time the scan begins behind the last position and ends when there are enough rows.
+  // In the order of time the scan begins behind the last position and ends when there are enough rows.
   for (let after = byTime ? (last?.id ?? 0) : 0; ; ) {
     const piece = await alongIndex(db, userId, { after, descending: !byTime || sort.descending })
       .select(['id', 'amount', 'kind'])
@@ -103,7 +104,7 @@ async function firstPlaces(
   }
 }
 
-/** Of rows with the same amount the newest is first, in either direction. */
+/** Rows with the same amount are sorted newest first, in either direction. */
 function inOrder({ by, descending }: SortBy<LedgerSort>) {
   const sign = descending ? -1 : 1
   return (one: Place, other: Place) => (one[by] - other[by]) * sign || other.id - one.id

@@ -79,7 +79,7 @@ eachDatabase('ledger', (fresh) => {
       expect(results[0]).toMatch(/quota_insufficient/)
     })
 
-    it('says how much is needed and how much there is', async () => {
+    it('reports the needed and the available amount', async () => {
       const { ledger, user } = await ledgerOf(await fresh())
       const userId = await user(70)
       await ledger.hold(aHold(userId, 0, 30))
@@ -104,14 +104,14 @@ eachDatabase('ledger', (fresh) => {
       expect(ledger.openHolds).toBe(1)
     })
 
-    it('knows no quota of users and tokens that do not exist', async () => {
+    it('is refused for users and tokens that do not exist', async () => {
       const { ledger, user } = await ledgerOf(await fresh())
       const userId = await user(100)
       expect(await outcome(() => ledger.hold(aHold(999_999, 0, 1)))).toBe('quota_insufficient')
       expect(await outcome(() => ledger.hold(aHold(userId, 999_999, 1)))).toBe('token_quota_insufficient')
     })
 
-    it('throws on amounts that are no units, before anything changes', async () => {
+    it('throws on amounts that are not integer units, before anything changes', async () => {
       const { ledger, user, userRow } = await ledgerOf(await fresh())
       const userId = await user(100)
       for (const amount of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {

@@ -13,22 +13,22 @@ import type { BudgetWindow } from './budget-window.ts'
  */
 export interface Ledger {
   /**
-   * Reserves `amount` on the user and, when `tokenId` is not 0 and the token is not unlimited, on the token, in one step: granted when both
-   * have `needs` free, which is the amount itself when absent, and all of its budgets too. Throws `quota_insufficient`,
+   * Reserves `amount` on the user and, when `tokenId` is not 0 and the token is not unlimited, on the token, in one step: granted
+   * when both have `needs` free, which is the amount itself when absent, and all of its budgets too. Throws `quota_insufficient`,
    * `token_quota_insufficient` (params need, have), `budget_exceeded` (params budgetId, need, have) or `database_unavailable`; then
-   * nothing is held. Answers what is left in each of its budgets beside all holds, this one too.
+   * nothing is held. Returns what is left in each of its budgets after all holds, including this one.
    */
   hold(wanted: Hold): Promise<BudgetsLeft> | BudgetsLeft
   /**
-   * Counts an open hold in further budgets too, as when its channel is known: in all of them, or in none and it throws `budget_exceeded` or
-   * `database_unavailable`. Budgets that count the hold already stay as they are.
+   * Counts an open hold in further budgets, for example when its channel has been chosen: in all of them, or throws
+   * `budget_exceeded` or `database_unavailable` and counts it in none. Budgets that count the hold already do not change.
    */
   extend(hold: Hold, budgets: readonly BudgetWindow[]): Promise<void> | void
   /**
    * Charges and ends the hold. Resolves when the charge is durable: ledger row (unique by request id), user quota, used quota and
-   * count, token remain and used, channel used, log row, site cost and roll-up, in one transaction. Idempotent. Rejects with
+   * count, token remain and used, channel used, log row, site cost and hour bucket, in one transaction. Idempotent. Rejects with
    * `database_unavailable` when it could not be committed; the charge stays queued and is retried until it is. Never wait for it
-   * inside of a transaction, which may lock the same rows.
+   * inside a transaction, which may lock the same rows.
    */
   settle(hold: Hold, charge: Charge): Promise<void>
   /**
@@ -47,16 +47,16 @@ export interface Ledger {
    */
   credit(within: Within, credit: Credit): Promise<void>
   /**
-   * Reads a user's or token's balance, or what all budgets count, again after an outside change was committed. Messages on the bus about
-   * a changed user, token or budget do the same.
+   * Reads a user's or token's balance, or the sums of all budgets, again after an outside change was committed. Messages on the bus
+   * about a changed user, token or budget do the same.
    */
   refresh(account: Changed): void
   /**
-   * Settles or releases the holds of dead nodes, and returns the counts. For the start, and for a job that runs more often than every
+   * Settles or releases the holds of dead nodes, and returns the counts. Run at the start, and by a job more often than every
    * minute. At most 1,000 at a time.
    */
   expire(): Promise<{ settled: number; released: number }>
-  /** The users whose charges this node has written since the last call: theirs are the balances that went down. */
+  /** The users whose charges this node has written since the last call: their balances have decreased. */
   takeSpenders(): number[]
   /** Number of requests that hold quota on this node now. */
   readonly openHolds: number
@@ -81,7 +81,7 @@ export interface Hold {
   readonly needs?: number
   /** The amount was the whole available quota: the hold is refused if more is available by then, so that nothing remains. */
   readonly takesAll?: boolean
-  /** The budget windows that count the call; absent for none. */
+  /** The budget windows that count the call; absent when there are none. */
   readonly budgets?: readonly BudgetWindow[] | undefined
 }
 
@@ -107,7 +107,7 @@ export interface Charge {
   readonly log: NewRow<'logs'> | null
   /** The upstream's cost beyond `amount`, borne by the site. Written to `site_costs` with the charge, unique by request id. */
   readonly siteCost?: SiteCost | undefined
-  /** The charge's part of the hourly roll-up. */
+  /** What the charge adds to its hour bucket. */
   readonly rollup: { username: string; model: string; group: string; tokens: number }
 }
 

@@ -19,8 +19,8 @@ interface ExtendedHold {
 }
 
 /**
- * The ledger of a worker on the embedded database: every move is made by the owner, whose process alone holds and charges, so that no
- * parallelism of processes passes a balance. The moves of one iteration of the event loop travel together.
+ * The ledger of a worker on the embedded database: the owner executes every move, since it alone holds and charges, so that
+ * parallel processes cannot overdraw a balance. The moves of one iteration of the event loop are sent together.
  */
 export class LinkedLedger implements Ledger {
   readonly #owner: Link
@@ -78,7 +78,7 @@ export class LinkedLedger implements Ledger {
     this.#owner.notify('ledger.refresh', account)
   }
 
-  /** The owner writes all charges, and names their users. */
+  /** The owner writes all charges, and returns their users itself. */
   takeSpenders(): number[] {
     return []
   }
@@ -152,7 +152,7 @@ export function serveLedger(siblings: OwnerSiblings, ledger: Ledger, logger: Log
 
 interface OpenHold {
   readonly hold: Hold
-  /** Of its last checkpoint. */
+  /** The charge of its last checkpoint. */
   readonly charge: Charge | undefined
 }
 
@@ -164,7 +164,7 @@ class OpenHolds {
     this.#byLink.set(link, holds.set(hold.requestId, { hold, charge }))
   }
 
-  /** Notes the checkpoint of a hold that is open. */
+  /** Stores the checkpoint of an open hold. */
   note(link: Link, hold: Hold, charge: Charge): void {
     if (this.#byLink.get(link)?.has(hold.requestId)) this.add(link, hold, charge)
   }

@@ -10,7 +10,7 @@ import { sha256 } from '../lib/secrets.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { recordExport } from '../options/record-export.ts'
 
-/** Redemption codes as admins read them. Codes are opened here, and nowhere else. */
+/** Redemption codes as admins read them. Codes are decrypted here, and nowhere else. */
 export interface RedemptionFilter {
   /** The beginning of the name, an id, or the whole code; '' for all. */
   readonly keyword: string
@@ -38,7 +38,7 @@ export function listRedemptions(core: Core, page: PageOf) {
   return searchRedemptions(core, { keyword: '', page })
 }
 
-/** A page of the matching codes and their number, newest first unless a column is named. */
+/** A page of the matching codes and their number, newest first unless `sort` names a column. */
 export async function searchRedemptions(
   core: Core,
   { sort, page, ...filter }: RedemptionFilter & { readonly sort?: SortBy<RedemptionSort> | undefined; readonly page: PageOf },
@@ -89,7 +89,10 @@ export function unexpired(now: number) {
   return (eb: Expressions) => eb.or([eb('redemptions.expired_time', '=', 0), eb('redemptions.expired_time', '>', now)])
 }
 
-/** Encrypted with the hash instead of the id, which a row has only after its insert: a hundred codes are one statement. */
+/**
+ * The hash identifies the row for the encryption, because the id is known only after the insert: so a hundred codes are inserted by
+ * one statement.
+ */
 export function keyPlace(keyHash: string) {
   return { table: 'redemptions', column: 'key_sealed', row: keyHash }
 }
@@ -110,7 +113,7 @@ function matching(core: Core, { keyword, status = 0 }: RedemptionFilter) {
   }
 }
 
-/** Codes that have run out of time are a state of their own, so that those called unused can be given away. */
+/** Expired codes are a state of their own, so that all codes listed as unused can still be redeemed. */
 function inState(eb: Expressions, status: number, now: number) {
   if (status === redemptionFilters.expired)
     return [eb('redemptions.status', '=', redemptionStatus.unused), eb.not(unexpired(now)(eb))]

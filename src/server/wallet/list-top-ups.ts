@@ -20,7 +20,7 @@ export interface OwnTopUpFilter extends Omit<TopUpFilter, 'provider'> {
 
 interface Listed {
   readonly page: PageOf
-  /** Newest first without it. */
+  /** Newest first when absent. */
   readonly sort?: SortBy<TopUpSort> | undefined
 }
 

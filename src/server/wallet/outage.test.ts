@@ -42,7 +42,7 @@ eachDatabase('ledger without its database', (fresh) => {
     const other = await node.user(1000)
     const bad = aHold(userId, 0, 10)
     const good = Array.from({ length: 10 }, () => aHold(other, 0, 10))
-    // A row that the schema forbids and the types would have caught.
+    // A row that the schema refuses; the cast hides it from the types.
     const charge = { ...aCharge(bad, 10), at: null as never }
 
     const refused = outcome(() => node.ledger.settle(bad, charge))
@@ -56,7 +56,7 @@ eachDatabase('ledger without its database', (fresh) => {
 })
 
 eachDatabase('a charge whose log row the database refuses', (fresh) => {
-  it('[T159] is valid at once, and has its one row as soon as it can be written', async () => {
+  it('[T159] is valid at once, and gets exactly one log row as soon as it can be written', async () => {
     const node = await ledgerOf(await fresh())
     const userId = await node.user(1000)
     const holds = Array.from({ length: 10 }, () => aHold(userId, 0, 100))
@@ -79,7 +79,7 @@ eachDatabase('a charge whose log row the database refuses', (fresh) => {
 })
 
 describe('a locked row on PostgreSQL', () => {
-  it('delays only its own user', async () => {
+  it('delays only the charges of its user', async () => {
     const node = await ledgerOf(await freshDatabase('postgres'))
     const [locked, free] = [await node.user(1000), await node.user(1000)]
     const [ofLocked, ofFree] = [aHold(locked, 0, 10), aHold(free, 0, 10)]

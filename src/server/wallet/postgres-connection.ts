@@ -31,12 +31,15 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
     .catch((cause: unknown) => (suspendedMs() > stillBefore ? pool.connect().catch(unreachable) : unreachable(cause)))
 }
 
-/** Whether a failure is that of the database as a whole. Every other one is laid on the rows, or on a row that another has locked. */
+/**
+ * Whether the whole database failed. Every other failure is attributed to the rows of the batch, or to a row that another
+ * transaction has locked.
+ */
 export function isDatabaseDown(error: unknown): boolean {
   return error instanceof Unreachable || isDatabaseFailure(error)
 }
 
-/** Whether a statement was given up for the sake of another, and may simply be sent again. */
+/** Whether a statement was aborted in favor of another, and may simply be sent again. */
 export function isConflict(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^40/.test(String(error.code))
 }

@@ -8,7 +8,7 @@ import { isConflict, onConnection } from './postgres-connection.ts'
 import { arrayText, extendStatement, lockBudgets } from './postgres-statements.ts'
 
 interface Waiting {
-  /** With the added budgets among its own. */
+  /** Its `budgets` include the added ones. */
   readonly hold: Hold
   readonly added: readonly BudgetWindow[]
   readonly since: number
@@ -18,7 +18,7 @@ interface Waiting {
 
 interface Decided {
   granted: boolean
-  /** The row of the hold is there. */
+  /** The row of the hold exists. */
   is_open: boolean
   /** What each added window leaves free. */
   frees: readonly number[]
@@ -29,8 +29,9 @@ const limitMs = 900
 const conflictsMs = 800
 
 /**
- * Counts open holds in further budgets on PostgreSQL, in groups: everything that queued while the last statement ran. The budgets are locked
- * as they are for holds, so that of any two, on any nodes, the second sees the first.
+ * Counts open holds in further budgets on PostgreSQL, in batches of everything that queued while the last statement ran. The
+ * budgets are locked as they are for holds, so that of two concurrent statements, on any nodes, the second sees the effect of the
+ * first.
  */
 export class ExtensionQueue {
   readonly #pool: pg.Pool
@@ -95,7 +96,10 @@ export class ExtensionQueue {
   }
 }
 
-/** Answers those that are to be tried again: they were refused only for the sake of others before them, which were not granted either. */
+/**
+ * Settles the batch and returns the holds to try again: those that were refused only because of holds before them, which were not
+ * granted either.
+ */
 function decide(batch: readonly Waiting[], rows: readonly Decided[]): Waiting[] {
   const spent = new Map<number, number>()
   for (const [at, { hold, added, resolve, reject }] of batch.entries()) {

@@ -28,9 +28,9 @@ const limitMs = 900
 const conflictsMs = 800
 
 /**
- * Reserves on PostgreSQL, in groups: everything that queued while the last statement ran. No caller waits longer than two seconds:
- * while the database is unreachable, the whole queue is refused immediately. A reservation whose outcome stays unknown ends with its
- * lease.
+ * Reserves on PostgreSQL, in batches of everything that queued while the last statement ran. No caller waits longer than two
+ * seconds: while the database is unreachable, the whole queue is refused immediately. A reservation whose outcome stays unknown
+ * ends with its lease.
  */
 export class HoldQueue {
   readonly #pool: pg.Pool
@@ -96,8 +96,8 @@ export class HoldQueue {
   }
 
   /**
-   * Locks the budgets first, in a statement of its own: the one that decides sees everything that was committed before it got the locks, on
-   * any node.
+   * Locks the budgets first, in a separate statement: the deciding statement then sees everything that any node committed before
+   * the locks were acquired.
    */
   #decideWithBudgets(wanted: readonly Hold[], values: readonly (string | number)[]): Promise<Decided[]> {
     const windows = wanted.flatMap(({ budgets = [] }, at) => budgets.map((window) => ({ ...window, position: at + 1 })))

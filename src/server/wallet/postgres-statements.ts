@@ -1,9 +1,9 @@
 import { logColumns, siteCostColumns, type Value } from './rows.ts'
 
 /**
- * The statements of the ledger on PostgreSQL: one round trip for a batch of any size. Everyone locks rows in one order, users before
- * tokens before channels and each by id, so that nodes do not wait for each other in a circle. `(select count(*) from x) >= 0` makes a
- * part wait until x has run: the order of the parts of a statement is otherwise not defined.
+ * The statements of the ledger on PostgreSQL: one round trip for a batch of any size. All statements lock rows in one order, users
+ * before tokens before channels and each by id, so that nodes do not deadlock. `(select count(*) from x) >= 0` makes a part wait
+ * until x has run: the order of execution within a statement is otherwise undefined.
  */
 
 /** The parts of a reservation that only a batch with budgets has. */
@@ -49,8 +49,8 @@ l.most - (
 )`
 
 /**
- * The same for a batch in which some holds have budgets: their windows ($9 position of the hold, $10 to $14, one row each), and as the rows
- * of holds name them ($15). Answers `frees` too: what each window of the hold leaves free, in order.
+ * Like `holdStatement`, for a batch in which some holds have budgets: their windows ($9 position of the hold, $10 to $14, one row
+ * each), and as the rows of holds name them ($15). Returns `frees` too: what each window of the hold leaves free, in order.
  */
 export const budgetHoldStatement = holdStatementWith({
   windows: `
@@ -87,9 +87,9 @@ window_holds as (
 })
 
 /**
- * Counts open holds ($2 request ids, $3 their budgets as their rows name them) in further budgets: the windows in question ($1 position of
- * the hold, $4 amount, $5 to $9, one row each). A hold whose amounts fit after those before it is granted. Answers `frees` as the
- * reservation does.
+ * Counts open holds ($2 request ids, $3 their budgets as their rows name them) in further budgets: the added windows ($1 position
+ * of the hold, $4 amount, $5 to $9, one row each). A hold is granted if its amount fits after the holds before it. Returns `frees`
+ * like the reservation.
  */
 export const extendStatement = `
 with windows as materialized (
@@ -192,12 +192,12 @@ borne as (
   where 'charge:' || s.request_id in (select reference from added)
 ),`
 
-/** The same for a batch in which there are site costs ($30 to $36). */
+/** Like `chargeStatement`, for a batch with site costs ($30 to $36). */
 export const siteCostStatement = chargeStatementWith(borne)
 
 /**
- * The same where there are budgets, with site costs or none: the windows that count each charge ($37 request id, $38 budget, $39 start,
- * $40 channel of which charges count, 0 for any), beside those that the row of its hold names.
+ * Like `siteCostStatement`, for a batch with budgets: the windows that count each charge ($37 request id, $38 budget, $39 start,
+ * $40 channel whose charges count, 0 for any), in addition to those in the row of its hold. Site costs may be empty.
  */
 export const budgetChargeStatement = chargeStatementWith(
   borne,
@@ -328,7 +328,7 @@ export const checkpointStatement = `
 update holds set checkpoint = c.checkpoint
 from unnest($1::text[], $2::text[]) as c (id, checkpoint) where request_id = c.id`
 
-/** Skips holds that another transaction ends now. Uses the clock of the database, since those of the nodes may differ. */
+/** Skips holds that another transaction is ending. Uses the clock of the database, since those of the nodes may differ. */
 export const keepStatement = `
 update holds set lease_until = extract(epoch from now())::bigint + $2::bigint
 where request_id in (select request_id from holds where request_id = any($1::text[]) for update skip locked)`

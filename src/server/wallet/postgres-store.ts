@@ -23,7 +23,7 @@ const limitMs = 5000
 /** Waiting for one row can take this long twice: first in the queue, then for the row lock. */
 const lockMs = 300
 
-/** One connection for holds, one for budgets of channels, one for charges, one for leases. */
+/** One connection for holds, one for extensions of holds by further budgets, one for charges, one for leases. */
 const connectionsMax = 4
 
 /**
@@ -63,7 +63,7 @@ export class PostgresStore implements Store {
   }
 
   end(): void {
-    // The rows know.
+    // `write` ends the hold in the database.
   }
 
   async write(entries: readonly Entry[]): Promise<Written> {
@@ -142,7 +142,7 @@ function chargeValues(entries: readonly Entry[]): string[] {
   return columns.map(arrayText)
 }
 
-/** The windows that count the charges: request, budget, start, and the channel of which charges count. */
+/** The windows that count the charges: request, budget, start, and the channel whose charges count (0: any). */
 function windowsIn(entries: readonly Entry[]): Value[][] {
   return entries.flatMap((entry) => {
     if (entry.kind !== 'charge') return []

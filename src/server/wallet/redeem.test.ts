@@ -64,7 +64,7 @@ eachDatabase('redeeming', (fresh, kind) => {
     expect(await node.userRow(userId)).toMatchObject({ quota: 500_000 })
   })
 
-  it('takes a code until its last second', async () => {
+  it('accepts a code until its last second', async () => {
     const node = await ledgerOf(await fresh())
     const userId = await node.user(0)
     const at = (seconds: number) => ({ ...appOf(node), now: () => seconds * 1000 })

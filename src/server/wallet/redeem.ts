@@ -12,10 +12,11 @@ import { unexpired } from './list-redemptions.ts'
 import { quotaText } from './quota-text.ts'
 
 /**
- * Redeems a code: the code is used, the balance credited and the log row written in one transaction, so that any number of attempts on
- * any number of nodes credit once. Answers the units. Throws `redemption_invalid` for a code that is unknown, disabled or deleted
- * (indistinguishable), `redemption_used` and `redemption_expired`. When the connection is lost during the commit, the ledger decides:
- * it answers the units, or throws `redemption_undone` or, while the ledger cannot be read, `redemption_unclear`.
+ * Redeems a code: the code is used, the balance credited and the log row written in one transaction, so that any number of attempts
+ * on any number of nodes credit once. Returns the units. Throws `redemption_invalid` for a code that is unknown, disabled or
+ * deleted (indistinguishable), `redemption_used` and `redemption_expired`. When the connection is lost during the commit, the
+ * ledger decides: `redeem` returns the units, or throws `redemption_undone` or, while the ledger cannot be read,
+ * `redemption_unclear`.
  */
 export async function redeem(
   core: Core & { readonly ledger: Ledger },

@@ -17,7 +17,7 @@ const all = { offset: 0, limit: 100 }
 const refusal = (move: () => Promise<unknown>) => outcome(async () => void (await move()))
 
 eachDatabase('redemption codes', (fresh) => {
-  it('[T167] are made up to a hundred at once, each of 128 random bits, and lie in the database as hash and sealed text only', async () => {
+  it('[T167] are created up to a hundred at once, each with 128 random bits, stored only as hash and sealed text', async () => {
     const { core } = await ledgerOf(await fresh())
     const input = { name: '活动-1', quota: 100_000 }
     const keys = await createRedemptions(core, { input, count: 100, caller: admin })
@@ -127,7 +127,7 @@ eachDatabase('redemption codes', (fresh) => {
     expect(await deleteInvalidRedemptions(core, { caller: admin })).toBe(0)
   })
 
-  it('leave every act of an admin in the audit', async () => {
+  it('record every action of an admin in the audit', async () => {
     const { core } = await ledgerOf(await fresh())
     await createRedemptions(core, { input: { name: 'a', quota: 10 }, count: 2, caller: admin })
     const [second, first] = (await listRedemptions(core, all)).items.map(({ id }) => id)

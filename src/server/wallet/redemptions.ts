@@ -11,7 +11,8 @@ import { findRedemption, keyPlace, unexpired } from './list-redemptions.ts'
 
 /**
  * Redemption codes as admins make and change them. A code is found by its SHA-256 and kept sealed, because admins list and download
- * codes later. A used code never changes again, but that it may be deleted from the list. Not here: lists (list-redemptions.ts) and redeeming (redeem.ts).
+ * codes later. A used code never changes again, except that it may be deleted from the list. Not here: lists (list-redemptions.ts)
+ * and redeeming (redeem.ts).
  */
 type RedemptionRow = Row<'redemptions'>
 
@@ -67,7 +68,9 @@ export async function setRedemptionStatus(
   return findRedemption(core, id)
 }
 
-/** Deletes a code, whatever its status; it can no longer be redeemed. Throws `not_found`, also when it is repeated. */
+/**
+ * Deletes a code, whatever its status; it can no longer be redeemed. Throws `not_found`, also for a code that is deleted already.
+ */
 export async function deleteRedemption(core: Core, { id, caller }: { id: number; caller: Caller }): Promise<void> {
   await changeRedemption(core, { id, caller, action: 'redemption.delete' }, () => ({ deleted_at: seconds(core.now()) }))
 }
@@ -148,13 +151,13 @@ function present(db: Queries) {
   return db.selectFrom('redemptions').where('deleted_at', 'is', null)
 }
 
-/** 0 is never. */
+/** 0 means that the code never expires. */
 function requireLater(core: Core, expiredTime: number): void {
   const reason = { zh: '须晚于当前时间', en: 'must be later than now' }
   if (expiredTime !== 0 && expiredTime <= seconds(core.now())) fail('field_invalid', { field: 'expired_time', reason })
 }
 
-/** 128 bits in hex, as the codes of this family of consoles are. */
+/** 128 bits in hex, the form of codes in this family of consoles. */
 function newRedemptionKey(): string {
   return randomBytes(16).toString('hex')
 }

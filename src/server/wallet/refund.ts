@@ -2,7 +2,7 @@ import type { Within } from '../db/open.ts'
 import type { Ledger } from './ledger.ts'
 import { hourOf } from './rows.ts'
 
-/** A refund: its user and its token. */
+/** A refund: its user, its token and its amount. */
 export interface Refund {
   readonly userId: number
   readonly tokenId: number
@@ -12,7 +12,7 @@ export interface Refund {
 export interface Refunded {
   readonly requestId: string
   readonly channelId: number
-  /** The bucket of the charge in the roll-up; '' when unknown: then the sums stay. */
+  /** Model and group of the charge's hour bucket; '' when unknown: then no hour bucket changes. */
   readonly model: string
   readonly group: string
   readonly at: number
@@ -20,10 +20,10 @@ export interface Refunded {
 }
 
 /**
- * Refunds the whole charge of a request inside the caller's transaction: to its user and its token, from the used quota of both and of
- * the channel, and from the sums of the hour of the refund, as the ledger has it. Undefined when nothing was charged. The reference is
- * unique: a second refund of the same request throws the database's unique violation. Call `ledger.refresh` and publish topic `token`
- * after the commit.
+ * Refunds the complete charge of a request, as the ledger has it, inside the caller's transaction: credits its user and its token,
+ * and subtracts it from the used quota of both and of the channel, and from the hour bucket of the refund's hour. Undefined when
+ * nothing was charged. The reference is unique: a second refund of the same request throws the database's unique violation. Call
+ * `ledger.refresh` and publish topic `token` after the commit.
  */
 export async function refundCharge(
   ledger: Ledger,
@@ -56,7 +56,7 @@ export async function refundCharge(
   return { userId, tokenId, amount }
 }
 
-/** The windows that had counted the charge no longer do. A part that a reset has forgiven stays forgiven. */
+/** Removes the charge from the windows that counted it. A part that a reset has forgiven stays forgiven. */
 async function giveBudgetsBack(within: Within, requestId: string): Promise<void> {
   const counted = await within
     .deleteFrom('budget_charges')
@@ -80,7 +80,7 @@ async function giveBudgetsBack(within: Within, requestId: string): Promise<void>
       .execute()
 }
 
-/** The call itself stays counted. */
+/** Subtracts the charge from the hour bucket; the call stays counted. */
 async function takeOff(
   within: Within,
   charge: { userId: number; channelId: number; model: string; group: string; at: number; amount: number },
@@ -99,7 +99,7 @@ async function takeOff(
     .execute()
 }
 
-/** A token that had nothing left is in use again. Status 1 is enabled, 4 is exhausted. */
+/** Gives the amount back to the token; an exhausted token is enabled again. Status 1 is enabled, 4 is exhausted. */
 async function giveBack(within: Within, tokenId: number, amount: number): Promise<void> {
   if (tokenId === 0) return
   await within

@@ -39,7 +39,7 @@ export function siteCostValues({ requestId, userId }: Hold, charge: Charge, { am
   return [requestId, userId, charge.channelId, charge.rollup.model, amount, reason, charge.at]
 }
 
-/** The hour that the roll-up counts a moment in; unix seconds. */
+/** The start of the hour bucket of a time; unix seconds. */
 export function hourOf(at: number): number {
   return at - (at % 3600)
 }

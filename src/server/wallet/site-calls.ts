@@ -7,14 +7,15 @@ import type { Core } from '../options/core.ts'
 import type { Charge, Hold, Ledger } from './ledger.ts'
 
 /**
- * The money of calls that the site makes itself: no user pays, the site bears the cost. They hold, settle and release like others, but in
- * `site_costs`: a hold is a row of its own with the greatest cost, and stays the cost if the process dies; a settled call is added to the
- * row of its reason, day (UTC), channel and model. What a reason may cost on one day is never exceeded, over all nodes.
+ * The cost of calls that the site makes itself: no user pays, the site bears the cost. They hold, settle and release like others,
+ * but in `site_costs`: a hold is a row of its own with the greatest cost, and stays the cost if the process dies; a settled call is
+ * added to the row of its reason, day (UTC), channel and model. What a reason may cost on one day is never exceeded, over all
+ * nodes.
  */
 
 const daySeconds = 86_400
 
-/** Who may spend how much: units on one day (UTC). */
+/** How many units the calls of one reason may cost per day (UTC). */
 export interface SiteAllowance {
   readonly reason: SiteCallReason
   readonly unitsPerDay: number
@@ -35,9 +36,10 @@ export function siteCallLedger(parts: Parts, model: string, allowance: SiteAllow
       return spent
     },
     hold: (hold) => holdSiteCost(parts, { hold, model, allowance }).then(() => undefined),
-    // Budgets count what callers are charged.
+    // Budgets count only what callers are charged.
     extend() {},
-    // The caller is this server: it needs no answer that waits for the charge. What is not written stays held, which is the greatest cost.
+    // The caller is this server, so no reply has to wait for the charge. A cost that is not written stays at its hold, which is the
+    // greatest cost.
     async settle(hold, charge) {
       spent = charge.amount + (charge.siteCost?.amount ?? 0)
       await settleSiteCost(parts, { hold, charge, units: spent, ...allowance }).catch((error: unknown) =>
@@ -56,7 +58,7 @@ export function siteCallLedger(parts: Parts, model: string, allowance: SiteAllow
   }
 }
 
-/** Units that calls of a reason have cost, or hold, on the day of a moment. */
+/** Units that calls of a reason have cost, or hold, on the day of the time `at`. */
 export async function siteCallsOfDay({ db }: Pick<Parts, 'db'>, reason: SiteCallReason, at: number): Promise<number> {
   const row = await db
     .selectFrom('site_cost_days')
@@ -107,7 +109,7 @@ interface SettledCall extends Pick<SiteAllowance, 'reason'> {
   readonly units: number
 }
 
-/** Idempotent: only the end of an open hold counts. */
+/** Idempotent: only an open hold can be ended. */
 async function settleSiteCost(parts: Parts, { hold, charge, units, reason }: SettledCall): Promise<void> {
   const { channelId: channel_id, rollup } = charge
   await inTransaction(parts.database, async (db) => {

@@ -66,7 +66,7 @@ eachDatabase('site costs', (fresh) => {
     expect(await second.userRow(userId)).toMatchObject({ quota: 980, request_count: 2 })
   })
 
-  it('are taken from the checkpoint of a dead node', async () => {
+  it('are written from the checkpoint of a hold whose node is dead', async () => {
     const database = await fresh()
     const gone = await ledgerOf(database, { node: 'gone' })
     const userId = await gone.user(1000)
@@ -84,7 +84,7 @@ eachDatabase('site costs', (fresh) => {
     expect(await next.ledger.expire()).toEqual({ settled: 0, released: 0 })
   })
 
-  it('are refused when they are no amount of units, before anything changes', async () => {
+  it('are refused unless they are an amount of units, before anything changes', async () => {
     const node = await ledgerOf(await fresh())
     const hold = aHold(await node.user(100), 0, 10)
     await node.ledger.hold(hold)

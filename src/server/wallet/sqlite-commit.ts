@@ -10,7 +10,7 @@ export interface Batch {
   readonly siteCosts: readonly (readonly Value[])[]
   /** Request id, user, token, units held, node, time, checkpoint, budgets. */
   readonly checkpoints: readonly (readonly Value[])[]
-  /** Request ids whose row in `holds` goes. */
+  /** Request ids whose row in `holds` is deleted. */
   readonly ended: readonly string[]
   /** Request id, budget, start, units. */
   readonly budgetCharges: readonly BudgetChargeRow[]
@@ -31,12 +31,15 @@ export type ChargeRow = readonly [
   group: string,
 ]
 
-/** Written: the tokens that have nothing left. Or nothing was written, because these requests were charged before. */
+/**
+ * `exhausted`: the batch was written, and these tokens have no quota left. `known`: nothing was written, because these requests
+ * were charged before.
+ */
 export type Outcome = { readonly exhausted: readonly number[] } | { readonly known: readonly string[] }
 
 /**
- * Makes the function that writes a batch in one transaction, ledger first and balances last, each user, token and channel once. All
- * statements are prepared here. Throws when the database refuses or fails; then nothing was written.
+ * Makes the function that writes a batch in one transaction, ledger first and balances last, with one update for each user, token
+ * and channel. All statements are prepared here. Throws when the database refuses or fails; then nothing was written.
  */
 export function prepareCommit(database: DatabaseSyncInstance): (batch: Batch) => Outcome {
   const begin = database.prepare('begin immediate')
@@ -135,7 +138,7 @@ type UsageRow = [
   count: number,
 ]
 
-/** A batch's sums for each hour of the roll-up, user, token and channel. */
+/** Sums a batch by hour bucket, user, token and channel. */
 function sumsOf(charges: readonly ChargeRow[]) {
   const usage = new Map<string, UsageRow>()
   const users = new Map<number, Sum>()

@@ -62,7 +62,7 @@ export class SqliteStore implements Store {
       )
       return { charges: fresh.length, units: fresh.reduce((sum, { charge }) => sum + charge.amount, 0), exhausted }
     } catch (error) {
-      // Otherwise the outcome is unknown until the same batch has passed.
+      // Otherwise the outcome is unknown until the same batch has been written or refused.
       if (this.refused(error)) this.#balances.rolledBack()
       throw error
     }

@@ -31,8 +31,8 @@ function answer(batch: Batch): Answer {
 }
 
 /**
- * BUSY, LOCKED, NOMEM, READONLY, INTERRUPT, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOTADB: the database as a whole. Every other
- * failure is laid on the rows.
+ * BUSY, LOCKED, NOMEM, READONLY, INTERRUPT, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOTADB: failures of the whole database. Every
+ * other failure is attributed to the rows of the batch.
  */
 const awayCodes = [5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 26]
 

@@ -6,7 +6,7 @@ import type { SortBy } from '../../contract/envelope.ts'
 import { listLedgerRows, statementCsv } from './statement.ts'
 
 eachDatabase('statement', (fresh) => {
-  it('names every change of the balance, newest first, page by page, and nothing of others', async () => {
+  it('lists every change of the balance, newest first, page by page, and nothing of other users', async () => {
     const { core, ledger, user } = await ledgerOf(await fresh())
     const [userId, other] = [await user(1000), await user(5)]
     for (const amount of [10, 20, 30]) {
@@ -35,14 +35,14 @@ eachDatabase('statement', (fresh) => {
       [-10, null],
     ])
     expect(second.next).toBe(0)
-    // A page that is jumped to is the same.
+    // Jumping to a page by its number returns the same rows.
     expect(await read(0, 2)).toEqual(second)
     expect((await listLedgerRows(core.db, { userId: other, before: 0, page: whole })).items).toMatchObject([
       { reference: `grant:${other}`, amount: 5 },
     ])
   })
 
-  it('can be read from either end and by amount, whole or by kind, in the same order from page to page and in its file', async () => {
+  it('can be sorted by time or amount, with all kinds or one, and its pages and its file have the same order', async () => {
     const { core, user } = await ledgerOf(await fresh())
     const userId = await user(100)
     await user(7)
@@ -94,7 +94,7 @@ eachDatabase('statement', (fresh) => {
     expect(await read({ by: 'id', descending: false }, 'charge')).toEqual(without('r0', 'r2', 'r3'))
   })
 
-  it('is exported whole, in pieces, and ends with the balance that the user has', async () => {
+  it('is exported completely, in pieces, and ends with the current balance of the user', async () => {
     const { core, user, userRow } = await ledgerOf(await fresh())
     const userId = await user(1_000_000)
     const rows = Array.from({ length: 2500 }, (_, index) => ({

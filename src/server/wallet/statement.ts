@@ -22,9 +22,9 @@ interface AskedPage extends Asked {
 type Balanced = OwnRow & { readonly balance: number | null }
 
 /**
- * A user's ledger rows, newest first by default, each with the balance after it, unless rows between are left out. `next` is the
- * `before` of the following page, 0 when there is none. Sorted by time, the rows of a page cost the same at any depth; the balance
- * costs the sum of the skipped rows.
+ * A user's ledger rows, newest first by default, each with the balance after it if they are sorted by time and not filtered by
+ * kind. `next` is the `before` of the following page, 0 when there is none. Sorted by time, the rows of a page cost the same at any
+ * depth; the balance costs the sum of the skipped rows.
  */
 export async function listLedgerRows(db: Queries, asked: AskedPage): Promise<{ items: LedgerRow[]; next: number }> {
   const { before, page } = asked
@@ -46,8 +46,8 @@ const columns: readonly CsvColumn<Balanced>[] = [
 ]
 
 /**
- * A user's ledger rows as CSV, oldest first by default, with the balance after each unless rows between are left out. Amounts are
- * units. Rows are read with back-pressure; some rows written meanwhile may be included.
+ * A user's ledger rows as CSV, oldest first by default, with the balance after each if they are sorted by time and not filtered by
+ * kind. Amounts are units. Rows are read with back-pressure; some rows written meanwhile may be included.
  */
 export function statementCsv(db: Queries, { timeZone = '', ...asked }: Asked & { readonly timeZone?: string }) {
   const wanted = wantedOf(asked, { by: 'id', descending: false })
@@ -63,7 +63,7 @@ function wantedOf({ userId, kind = '', sort }: Asked, begins: SortBy<LedgerSort>
   return { userId, kind, sort: sort ?? begins }
 }
 
-/** Gives rows their balances, piece by piece: the first row's is read, and each further one follows from the row before. */
+/** Adds the balances to rows, piece by piece: the first row's balance is read, and each further one follows from the row before. */
 function withBalances(db: Queries, wanted: Wanted) {
   const { descending } = wanted.sort
   let before: { readonly amount: number; readonly balance: number } | undefined

@@ -10,17 +10,17 @@ import type { BudgetsLeft, Changed, Charge, Hold } from './ledger.ts'
 export interface Store {
   /** Every hold has a row in `holds`, not only those with a checkpoint. */
   readonly holdsAreRows: boolean
-  /** Reserves the amount, or throws and reserves nothing. Answers what is left in its budgets. */
+  /** Reserves the amount, or throws and reserves nothing. Returns what is left in its budgets. */
   hold(wanted: Hold): Promise<BudgetsLeft> | BudgetsLeft
-  /** Reserves the amount of an open hold in those of its budgets that are new, or throws and reserves nothing. */
+  /** Reserves the amount of an open hold in the `added` budgets, or throws and reserves nothing. */
   extend(hold: Hold, added: readonly BudgetWindow[]): Promise<void> | void
   /**
-   * Takes note that a hold ended: `freed` units are no longer held, `charged` units, on that channel, will come with a later `write`.
+   * Takes note that a hold ended: `freed` units are no longer held, and a later `write` charges `charged` units on that channel.
    */
   end(hold: Hold, change: { freed: number; charged: number; channelId?: number }): void
   /** Writes the batch in one transaction. A charge whose ledger row exists already changes nothing. */
   write(batch: readonly Entry[]): Promise<Written>
-  /** Whether the error is about the rows of the batch, not about the database being away. */
+  /** Whether the database refused the rows of the batch, rather than being unavailable. */
   refused(error: unknown): boolean
   refresh(account: Changed): void
   /** Renews the leases of holds that are in use on this node. */
@@ -33,10 +33,10 @@ export interface Store {
   close(): Promise<void>
 }
 
-/** One piece of a batch. */
+/** One entry of a batch. */
 export type Entry =
   /** `hasRow`: there may be a row in `holds` to delete. */
-  /** `unlogged`: the log row that the database refused, so that the charge goes without it. */
+  /** `unlogged`: the log row that the database refused, so that the charge is written without it. */
   | { readonly kind: 'charge'; readonly hold: Hold; charge: Charge; readonly hasRow: boolean; unlogged?: NewRow<'logs'> }
   | { readonly kind: 'release'; readonly hold: Hold }
   | { readonly kind: 'checkpoint'; readonly hold: Hold; charge: Charge }
@@ -45,7 +45,7 @@ export interface Written {
   /** Charges that were new. */
   readonly charges: number
   readonly units: number
-  /** Tokens with a limit that have nothing left. */
+  /** Tokens with a limit that have no quota left. */
   readonly exhausted: readonly number[]
 }
 
@@ -88,7 +88,7 @@ export function checkpointText(charge: Charge): string {
   return JSON.stringify(charge)
 }
 
-/** null while nothing was produced. */
+/** Null for an empty text: no checkpoint was written. */
 function readCheckpoint(text: string): Charge | null {
   // Only `checkpointText` makes these texts.
   return text === '' ? null : (JSON.parse(text) as Charge)

@@ -4,7 +4,7 @@ import type { Core } from '../options/core.ts'
 import { type CheckoutSession, readCheckoutSession, type StripeMerchant } from './stripe.ts'
 
 const stripeAddress = 'https://api.stripe.com'
-/** The form of answers does not change under us when the account moves on. */
+/** The pinned API version: answers keep their form when the account is upgraded. */
 const apiVersion = '2024-06-20'
 const timeoutMs = 20_000
 const sizeBytesMax = 256 * 1024
@@ -21,7 +21,7 @@ export class StripeCalls {
     this.#address = address
   }
 
-  /** Makes a session; the same order always gets the same one. Throws `payment_provider_failed`. */
+  /** Creates a session; repeating the call for the same order returns the same one. Throws `payment_provider_failed`. */
   create(merchant: StripeMerchant, { form, tradeNo }: { form: string; tradeNo: string }): Promise<CheckoutSession> {
     const headers = { 'content-type': 'application/x-www-form-urlencoded', 'idempotency-key': tradeNo }
     return this.#call(merchant, '/v1/checkout/sessions', { method: 'POST', headers, body: form })
@@ -42,7 +42,7 @@ export class StripeCalls {
       const url = `${this.#address}${path}`
       const { status, body } = await callConfigured(this.#upstream, { ...sent, url, headers, timeoutMs, sizeBytesMax })
       if (status === 200) return readCheckoutSession(body.toString())
-      // Stripe explains the fault of the order or the account here; it repeats only the end of the key.
+      // Stripe's answer explains what is wrong with the order or the account; of the key it repeats only the end.
       this.#core.logger.warn({ status, answer: body.toString().slice(0, 1000) }, 'Stripe refused a call')
     } catch (error) {
       this.#core.logger.warn({ error }, 'Stripe could not be asked')

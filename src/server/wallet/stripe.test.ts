@@ -26,17 +26,17 @@ it('[T169] accepts only events signed with the secret within five minutes', () =
     expect(signed(junk)).toBe(false)
 })
 
-it('[T169] believes no signature while the secret is empty, not even the one made with it', () => {
+it('[T169] accepts no signature while the secret is empty, not even one made with the empty secret', () => {
   expect(signed(stripeSignature(body, { atSeconds: nowSeconds, secret: '' }), { secret: '' })).toBe(false)
 })
 
-it('believes any of several signatures, as while a secret is replaced', () => {
+it('accepts any of several signatures, as sent while a secret is replaced', () => {
   const old = stripeSignature(body, { atSeconds: nowSeconds, secret: 'old' })
   const good = stripeSignature(body, { atSeconds: nowSeconds })
   expect(signed(`${old},${good.slice(good.indexOf('v1='))}`)).toBe(true)
 })
 
-it('asks for a session that names the order at session, payment and return', () => {
+it('creates a form that names the order in session, payment and return URL', () => {
   const order = {
     tradeNo: 'USR1NOx',
     userId: 1,
@@ -60,7 +60,7 @@ it('asks for a session that names the order at session, payment and return', () 
   })
 })
 
-it('reads events with payments as ids or as whole objects, and passes over the rest', () => {
+it('reads events with payments as ids or as expanded objects, and ignores other events', () => {
   const read = (type: string, object: object) => readStripeEvent(JSON.stringify({ type, livemode: true, data: { object } }))
   const refund = { kind: 'refund', live: true, paymentId: 'pi_1', tradeNo: '', refundedMinor: 5 }
   expect(read('charge.refunded', { payment_intent: 'pi_1', amount_refunded: 5, metadata: {} })).toEqual(refund)
@@ -73,7 +73,7 @@ it('reads events with payments as ids or as whole objects, and passes over the r
   expect(() => readStripeEvent('{}')).toThrow()
 })
 
-it('[T171] knows test keys from live keys', () => {
+it('[T171] distinguishes test keys from live keys', () => {
   expect(['sk_live_1', 'rk_live_1', 'sk_test_1', 'rk_test_1', 'whatever'].map(isLiveKey)).toEqual([
     true,
     true,
@@ -83,7 +83,7 @@ it('[T171] knows test keys from live keys', () => {
   ])
 })
 
-it('[T182] no file of the server compares a signature or secret with an equals sign', () => {
+it('[T182] no file of the server compares a signature or secret with an equality operator', () => {
   const folder = new URL('../', import.meta.url)
   const faulty = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))

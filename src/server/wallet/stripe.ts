@@ -12,7 +12,7 @@ export interface StripeMerchant {
   readonly webhookSecret: string
 }
 
-/** Undefined while anything is missing: then no session is made and no signature is believed. */
+/** Undefined while anything is missing: then no session is created and no signature is accepted. */
 export function readStripeMerchant(options: OptionValues): StripeMerchant | undefined {
   const { ServerAddress, StripeApiSecret: apiSecret, StripeWebhookSecret: webhookSecret } = options
   return ServerAddress === '' || apiSecret === '' || webhookSecret === '' ? undefined : { apiSecret, webhookSecret }
@@ -28,7 +28,7 @@ export interface CheckoutOrder {
   readonly returnUrl: string
 }
 
-/** The form that makes a session. The order's number goes along to session, payment and charge, so that each event names it. */
+/** The form that creates a session. The order's number is attached to session, payment and charge, so that each event names it. */
 export function checkoutForm({ tradeNo, userId, name, moneyMinor, currency, returnUrl }: CheckoutOrder): string {
   const back = `${returnUrl}?${new URLSearchParams({ out_trade_no: tradeNo })}`
   return new URLSearchParams({
@@ -46,13 +46,13 @@ export function checkoutForm({ tradeNo, userId, name, moneyMinor, currency, retu
   }).toString()
 }
 
-/** Seconds that the clocks of both sides, and the way between, may differ. Stripe's own libraries allow as much. */
+/** The tolerance for clock differences and delay between both sides. Stripe's own libraries allow as much. */
 export const signatureToleranceSeconds = 300
 const signaturesMax = 20
 
 /**
  * Whether the body was signed with the secret a moment ago: `t` is the time of signing, and one of the `v1` is the HMAC-SHA256 of
- * `<t>.<body>`. There are several while a secret is being replaced.
+ * `<t>.<body>`. There are several `v1` while a secret is being replaced.
  */
 export function isSignedByStripe(
   { webhookSecret }: StripeMerchant,
@@ -68,7 +68,7 @@ export function isSignedByStripe(
   return given.some(([, value = '']) => sameSecret(expected, value))
 }
 
-/** Test keys and live keys have events of their own. Undefined for a key whose name does not say. */
+/** Test keys and live keys have separate events. Undefined for a key whose prefix is neither. */
 export function isLiveKey(apiSecret: string): boolean | undefined {
   if (/^(sk|rk)_live_/.test(apiSecret)) return true
   return /^(sk|rk)_test_/.test(apiSecret) ? false : undefined
@@ -89,8 +89,8 @@ const session = z.object({
   payment_intent: id,
   url: z.string().nullish(),
   /**
-   * Present when the page showed the buyer another currency: then amount and currency above are those, and these the requested
-   * ones.
+   * Present when the page showed the buyer another currency: then `amount_total` and `currency` above are in the buyer's currency,
+   * and these are the requested ones.
    */
   currency_conversion: z.object({ amount_total: z.int(), source_currency: z.string() }).nullish(),
 })

@@ -51,7 +51,7 @@ export async function takePayment(core: WithLedger, paid: Paid): Promise<boolean
   return credited !== undefined || (await isCredited(core, paid))
 }
 
-/** The ledger row and the log row of an order that was just set to credited. Answers the reference of the ledger row. */
+/** Writes the ledger row and the log row of an order that was just set to credited. Returns the reference of the ledger row. */
 export async function creditOrder(core: WithLedger, within: Within, order: Row<'top_ups'>): Promise<string> {
   const { user_id: userId, quota, money_minor, currency, trade_no, completed_time: at } = order
   const user = await within.selectFrom('users').select('username').where('id', '=', userId).executeTakeFirst()
@@ -82,7 +82,7 @@ export function creditedColumns({ now }: Core) {
   return { status: topUpStatus.success, completed_time: seconds(now()) }
 }
 
-/** Authentic, but different from the order: an admin has to look at it. An exact report still credits the order. */
+/** Flags an order whose authentic payment differs from it: an admin has to look at it. An exact report still credits the order. */
 async function flagOrder(core: Core, within: Within, paid: Paid): Promise<void> {
   const { tradeNo, method, moneyMinor: money_minor, currency, goods } = paid
   const flagged = await openOrder(within, paid)
@@ -142,7 +142,7 @@ async function isCredited({ db }: Core, paid: Paid): Promise<boolean> {
   return order !== undefined
 }
 
-/** The members of the order that must match the payment. */
+/** The condition that the order matches the payment. */
 function termsOf({ method, moneyMinor, currency, goods }: Paid) {
   const amount = goods === undefined ? {} : { amount: amountOfGoods(goods) }
   return { method, money_minor: moneyMinor ?? -1, currency, ...amount }

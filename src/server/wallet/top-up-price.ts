@@ -56,7 +56,7 @@ export function topUpPrice(
   return { quota, moneyMinor, currency }
 }
 
-/** The wallet's offer for the given providers, in the amounts that `topUpPrice` takes. */
+/** The payment methods and preset amounts for the given providers; amounts are in the unit of `topUpPrice`. */
 export function topUpOffer(
   settings: Settings & Pick<OptionValues, 'TopUpPresets'>,
   providers: readonly PaymentProvider[],
@@ -76,7 +76,7 @@ export function topUpOffer(
   return { methods, presets }
 }
 
-/** Price of one US dollar of quota, and the least number of them. */
+/** The price of one US dollar of quota, the least amount in US dollars, and the currency of the price. */
 function termsOf(settings: Settings, provider: PaymentProvider): { price: number; least: number; currency: Currency } {
   return provider === 'stripe'
     ? { price: settings.StripeUnitPrice, least: settings.StripeMinTopUp, currency: settings.StripeCurrency }
@@ -88,7 +88,7 @@ function leastOf(settings: Settings, provider: PaymentProvider): number {
   return Math.ceil(termsOf(settings, provider).least * (inCurrency ? 1 : perUsd))
 }
 
-/** The part of the price that is paid for an amount: 1 without a discount. */
+/** The share of the full price to pay for an amount: 1 without a discount. */
 function shareOf(
   { DisplayInCurrencyEnabled: inCurrency, QuotaPerUnit: perUsd, TopUpDiscounts }: Settings,
   amount: number,
@@ -101,7 +101,7 @@ function shareOf(
   return share
 }
 
-/** The integer that is nearest to a fraction of positive numbers; a half goes up. */
+/** The nearest integer to a fraction of positive numbers; a half is rounded up. */
 function nearest(numerator: bigint, denominator: bigint): bigint {
   return (2n * numerator + denominator) / (2n * denominator)
 }

@@ -38,7 +38,7 @@ async function shop(node: TestLedger, more: Record<string, string> = {}) {
 }
 
 eachDatabase('online top-up', (fresh, kind) => {
-  it('[T169] is off while address, id or key is missing, and then no signature is believed', async () => {
+  it('[T169] is off while address, id or key is missing, and then accepts no signature', async () => {
     const node = await ledgerOf(await fresh())
     const { caller, order, take, userId } = await shop(node)
     const { fields } = await order()
@@ -134,7 +134,7 @@ eachDatabase('online top-up', (fresh, kind) => {
     expect(flags).toEqual([{ before: `${told}TUC12"}`, after: `${told}TUC1"}` }])
 
     expect(await named(' TUC12 ')).toBe(true)
-    // It is credited; and a report of other goods is none of this order.
+    // The order is credited already, and a report of other goods does not match it.
     expect(await named('TUC1')).toBe(false)
     const { fields: second } = await order()
     await node.core.options.save({ key: 'EpayGoodsCheckEnabled', value: 'false', caller: root })
@@ -225,7 +225,7 @@ describe('price of a top-up', () => {
     expect(price(750_001, { DisplayInCurrencyEnabled: false })).toMatchObject({ quota: 750_001, moneyMinor: 1095 })
   })
 
-  it('[T179] is refused unless it is a whole number within the bounds that costs something', async () => {
+  it('[T179] is refused unless the amount is an integer within the bounds and costs something', async () => {
     const refusal = (amount: number, more: object = {}, group = 'default') => outcome(() => void price(amount, more, group))
     for (const amount of [0, -5, 0.01, 1.5, Number.NaN, Number.POSITIVE_INFINITY])
       expect([amount, await refusal(amount)]).toEqual([amount, 'top_up_below_minimum'])
@@ -249,14 +249,14 @@ describe('price of a top-up', () => {
     }
   })
 
-  it('has its own terms with Stripe, in the minor units of the currency', async () => {
+  it('uses the options of Stripe for Stripe, in the minor units of the currency', async () => {
     const stripe = of('stripe')
     expect(stripe(10)).toEqual({ quota: 5_000_000, moneyMinor: 1100, currency: 'USD' })
     expect(stripe(10, { StripeCurrency: 'JPY', StripeUnitPrice: 150.05 })).toMatchObject({ moneyMinor: 1501, currency: 'JPY' })
     expect(await outcome(() => void stripe(4))).toBe('top_up_below_minimum')
   })
 
-  it('[T179] falls by the discount of the largest amount that is reached, also when amounts are units', () => {
+  it('[T179] is reduced by the discount of the largest listed amount that is reached, also when amounts are units', () => {
     const TopUpDiscounts = { 10: 0.9, 100: 0.5, 50: 0.8 }
     const paid = (amount: number, more: object = {}) => price(amount, { Price: 1, TopUpDiscounts, ...more }).moneyMinor
     expect([9, 10, 49, 50, 99, 100, 1000].map((amount) => paid(amount))).toEqual([900, 900, 4410, 4000, 7920, 5000, 50_000])
@@ -264,7 +264,7 @@ describe('price of a top-up', () => {
     expect(paid(4_999_999, { DisplayInCurrencyEnabled: false })).toBe(1000)
   })
 
-  it('is written with two decimals, or none', () => {
+  it('is written with two decimals, or none if the currency has none', () => {
     expect([1, 10, 100, 8760, 123_456].map((minor) => moneyText(minor))).toEqual(['0.01', '0.10', '1.00', '87.60', '1234.56'])
     expect(moneyText(1501, 'JPY')).toBe('1501')
   })

@@ -12,8 +12,8 @@ import { type Paid, takePayment, type WithLedger } from './take-payment.ts'
 import { topUpOffer, topUpPrice } from './top-up-price.ts'
 
 /**
- * Online top-up: orders and payment methods. An order stores its credit and its price; later changes of prices do not affect it. It is
- * credited when the provider reports exactly its payment, and never because of a browser.
+ * Online top-up: orders and payment methods. An order stores its credit and its price; later changes of prices do not affect it. It
+ * is credited only when the provider reports exactly its payment, never because the browser returned.
  */
 export interface Ordered {
   /** Dollars, or units where quota is not shown in currency. */
@@ -77,8 +77,8 @@ export async function orderTopUp(core: WithStripe, { method, ...ordered }: Order
 }
 
 /**
- * Takes a gateway's report. True means that the order is credited, now or before, durably; the gateway repeats everything else. Throws
- * when the database cannot be asked, and then nothing is credited.
+ * Handles a gateway's report. True means that the order is credited durably, now or before; otherwise the gateway repeats its
+ * report. Throws when the database is unavailable; then nothing is credited.
  */
 export async function handleReport(core: WithLedger, fields: Readonly<Record<string, unknown>>): Promise<boolean> {
   const merchant = readMerchant(core.options.current)
@@ -86,7 +86,7 @@ export async function handleReport(core: WithLedger, fields: Readonly<Record<str
   return report !== undefined && takePayment(core, paymentFromReport(core, report))
 }
 
-/** Some gateways rewrite the names of goods: there the operator has them not compared. */
+/** Some gateways rewrite the names of goods: for them the operator can turn the comparison off. */
 export function paymentFromReport({ options }: Core, { gatewayNo, goods, ...paid }: PaymentReport): Paid {
   const compared = options.current.EpayGoodsCheckEnabled ? goods : undefined
   return { ...paid, provider: 'epay', currency: 'CNY', goods: compared, providerId: gatewayNo, paymentId: '' }
@@ -114,7 +114,7 @@ function epayForm(core: Core, { trade_no: tradeNo, method, amount, money_minor }
   })
 }
 
-/** The page is given to the browser only when its number is written down. */
+/** The browser gets the page only after the id of its session is stored. */
 async function openCheckout(core: WithStripe, made: Made): Promise<PaymentForm> {
   const { trade_no: tradeNo, user_id: userId, money_minor: moneyMinor, currency, quota } = made
   const { ServerAddress, SystemName } = core.options.current

@@ -19,7 +19,7 @@ const move = ({ core, ledger }: TestLedger, id: number, amount: number) => {
 const sides = ({ core }: TestLedger, id: number) =>
   core.db.selectFrom('users').select(['quota', 'aff_quota', 'aff_history_quota']).where('id', '=', id).executeTakeFirstOrThrow()
 
-eachDatabase('transfer of what invitations earned', (fresh, kind) => {
+eachDatabase('transfer of quota earned by invitations', (fresh, kind) => {
   it('moves units to the balance, with ledger row and log row, and keeps the total ever earned', async () => {
     const node = await ledgerOf(await fresh())
     const id = await earner(node, 1_200_000)

@@ -5,22 +5,22 @@ import { readFactors } from '../../contract/log-factors.ts'
 import type { Queries } from '../db/open.ts'
 import { lastImportedLogId } from '../usage/imported-logs.ts'
 
-/** A charge whose log row, ledger row and recomputed amount are not one and the same. Amounts in units. */
+/** A charge whose log row, ledger row and recomputed amount are not equal. Amounts in units. */
 export interface ChargeDifference {
   readonly requestId: string
   readonly charged: number
   /** Undefined when the ledger has no row for the request. */
   readonly ledger: number | undefined
-  /** By the factors of the row; undefined when it lacks one. */
+  /** Computed from the factors of the log row; undefined when the row lacks one. */
   readonly recomputed: number | undefined
 }
 
 export interface VerifiedCharges {
   /** Log rows of charges. */
   readonly rows: number
-  /** Log rows from before the cut of an import: another program made their charges, and nothing here is behind them. */
+  /** Log rows from before the cut of an import: another program made their charges, so the ledger has no rows for them. */
   readonly imported: number
-  /** Those that have every factor of their charge. */
+  /** Log rows that have every factor of their charge. */
   readonly recomputed: number
   /** Charges of the ledger without a log row: logging was off, or the rows were removed. */
   readonly withoutRow: number
@@ -40,7 +40,7 @@ export async function verifyCharges(
   db: Queries,
   onProgress: (done: number, total: number) => void = () => {},
 ): Promise<VerifiedCharges> {
-  // One statement, so that a running server adds to neither after the other was read.
+  // One statement, so that a running server cannot write between the two reads.
   const { last, charges } = await db
     .selectFrom('logs')
     .select(({ fn, selectFrom }) => [

@@ -5,8 +5,8 @@ import { interruptDatabase, refuseRows } from '../../../test/helpers/outage.ts'
 import { reconcile } from './reconcile.ts'
 import { settleUndelivered, writtenOff } from './write-off.ts'
 
-eachDatabase('a charge that is taken back', (fresh) => {
-  /** A request whose charge failed, with the database away. */
+eachDatabase('a charge that is withdrawn', (fresh) => {
+  /** A request whose charge could not be committed because the database was unreachable. */
   async function failed() {
     const node = await ledgerOf(await fresh(), { commitWaitMs: 500 })
     const userId = await node.user(1000)
@@ -34,7 +34,7 @@ eachDatabase('a charge that is taken back', (fresh) => {
     expect(await reconcile(node.core)).toEqual([])
   })
 
-  it('keeps its amount reserved until it is settled', async () => {
+  it('stays reserved until it is settled', async () => {
     const { node, userId, hold, charge, bringBack } = await failed()
     await node.ledger.withdraw(hold, writtenOff(charge))
     await bringBack()
@@ -51,7 +51,7 @@ eachDatabase('a charge that is taken back', (fresh) => {
     await node.ledger.withdraw(hold, writtenOff(charge))
     await bringBack()
     await writesAgain(node)
-    // Left by the process: the row of its hold with the last checkpoint.
+    // What a dead process leaves: the row of its hold, with the last checkpoint.
     await node.core.db.updateTable('holds').set({ lease_until: 1, node: 'dead' }).execute()
     const next = await ledgerOf(node.database, { node: 'next' })
     expect(await next.ledger.expire()).toMatchObject({ settled: 1 })
@@ -63,12 +63,12 @@ eachDatabase('a charge that is taken back', (fresh) => {
     expect(await charged(next, hold.requestId)).toEqual([0])
   })
 
-  it('is given back once when a commit of unknown outcome had written it', async () => {
+  it('is refunded once when a commit of unknown outcome had written it', async () => {
     const { node, userId, tokenId, hold, charge, bringBack } = await failed()
     await node.ledger.withdraw(hold, writtenOff(charge))
     await bringBack()
     await writesAgain(node)
-    // The effect of the lost commit.
+    // As if the lost commit had taken effect.
     await commitOf(node, { hold, charge })
     for (let times = 0; times < 2; times++) await settleUndelivered(node.core, node.ledger, hold, charge)
     expect(await charged(node, hold.requestId)).toEqual([70])
@@ -76,14 +76,14 @@ eachDatabase('a charge that is taken back', (fresh) => {
     expect(await node.tokenRow(tokenId)).toMatchObject({ remain_quota: 1000, held: 0, used_quota: 0 })
     expect(await costs(node)).toEqual([{ request_id: hold.requestId, amount: 70, reason: 'undelivered' }])
     expect(await node.core.db.selectFrom('channels').select('used_quota').execute()).toEqual([{ used_quota: 0 }])
-    // The call itself stays counted.
+    // The call stays counted; only its charge is refunded.
     const [hour] = await node.core.db.selectFrom('quota_data').select(['count', 'token_used', 'quota']).execute()
     expect(hour).toMatchObject({ count: 1, token_used: charge.rollup.tokens, quota: 0 })
     expect(await outcome(() => node.ledger.hold(aHold(userId, tokenId, 1000)))).toBe('ok')
     expect(await reconcile(node.core)).toEqual([])
   })
 
-  it('is given back by a later attempt when the first one fails', async () => {
+  it('is refunded by a later attempt when the first one fails', async () => {
     const { node, userId, hold, charge, bringBack } = await failed()
     await node.ledger.withdraw(hold, writtenOff(charge))
     await bringBack()
@@ -99,7 +99,7 @@ eachDatabase('a charge that is taken back', (fresh) => {
   })
 })
 
-it('a reply that was never delivered costs the site its charge beside what the site bore already', () => {
+it('a reply that was never delivered adds its charge to the cost that the site bears already', () => {
   const charge = { ...aCharge(aHold(1, 1, 100), 70), siteCost: { amount: 5, reason: 'usage_implausible' } as const }
   expect(writtenOff(charge)).toMatchObject({ amount: 0, siteCost: { amount: 75, reason: 'undelivered' } })
 })

@@ -14,7 +14,7 @@ import { siteCostColumns, siteCostValues } from './rows.ts'
 export function writtenOff(charge: Charge): Charge {
   const siteCost = undelivered(charge)
   if (!charge.log) return { ...charge, amount: 0, siteCost }
-  // The relay writes them, with this type.
+  // The relay writes `other`, with this type.
   const other = JSON.parse(charge.log.other || '{}') as LogOther
   const info = { use_channel: [], ...other.admin_info, site_cost: siteCost }
   const log = { ...charge.log, quota: 0, other: JSON.stringify({ ...other, admin_info: info }) }
@@ -26,7 +26,7 @@ function undelivered({ amount, siteCost }: Charge): SiteCost {
 }
 
 /**
- * Settles a request whose reply was never delivered. A charge that an earlier commit of unknown outcome has written is given back.
+ * Settles a request whose reply was never delivered. A charge that an earlier commit of unknown outcome has written is refunded.
  * Rejects with `database_unavailable`; then call it again.
  */
 export async function settleUndelivered(core: Core, ledger: Ledger, hold: Hold, charge: Charge): Promise<void> {
@@ -56,7 +56,7 @@ async function giveBack(core: Core, ledger: Ledger, hold: Hold, charge: Charge):
       await recordLog(within, { type: logType.system, at, userId, username, content, quota: refund.amount })
     })
   } catch (error) {
-    // Given back before.
+    // It was refunded before.
     if (!isUniqueViolation(error)) throw error
   }
   ledger.refresh({ userId, tokenId, budgets: true })
