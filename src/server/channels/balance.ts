@@ -12,11 +12,11 @@ import { withHeaderOverrides } from './override.ts'
 type Parts = Core & { readonly upstream: UpstreamAgents }
 
 const limits = { timeoutMs: 15_000, sizeBytesMax: 256 * 1024 }
-/** No vendor needs more questions than two. */
+/** No vendor needs more than two requests for a balance. */
 const questionsMax = 4
-/** The rate at which balances in yuan are converted, as the usual price lists do. */
+/** The rate at which balances in yuan are converted, as common price lists do. */
 const cnyPerUsd = 7.3
-/** Of one channel, one after the other. */
+/** The number of keys of one channel that are asked, one after the other. */
 const keysMax = 100
 
 /**
@@ -62,7 +62,7 @@ async function readBalance(parts: Parts, channel: RunningChannel): Promise<numbe
     if (!step) break
     if (!('ask' in step)) return step.currency === 'CNY' ? step.amount / cnyPerUsd : step.amount
     const { url, headers } = step.ask
-    // Nothing of a channel goes to another address than its own.
+    // Only the channel's own address gets its header overrides.
     const isOwn = new URL(url).origin === new URL(channel.baseUrl).origin
     const call = { url, headers: isOwn ? withHeaderOverrides(channel, headers) : headers, proxy: setting.proxy ?? '' }
     const reply = await ask(parts.upstream, call)

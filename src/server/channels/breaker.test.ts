@@ -37,7 +37,7 @@ it('forgets old failures', () => {
   expect(breaker.stateAt(400_000)).toBe('closed')
 })
 
-it('lets one request find out after a while, and the next when that one takes long', () => {
+it('admits one trial request after a while, and the next one when the trial takes long', () => {
   const breaker = new Breaker()
   fail(breaker, 5)
   expect([breaker.stateAt(4999), breaker.stateAt(5000)]).toEqual(['open', 'half-open'])
@@ -55,7 +55,7 @@ it('closes with the first answer', () => {
   expect(breaker.stateAt(5400)).toBe('closed')
 })
 
-it('stays away twice as long each time, but never longer than two minutes', () => {
+it('stays open twice as long each time, but at most two minutes', () => {
   const breaker = new Breaker()
   fail(breaker, 5)
   let nowMs = 0
@@ -68,7 +68,7 @@ it('stays away twice as long each time, but never longer than two minutes', () =
   }
 })
 
-it('learns nothing from requests that were on their way when it opened', () => {
+it('ignores failures of requests that were in flight when it opened', () => {
   const breaker = new Breaker()
   fail(breaker, 50)
   expect(breaker.stateAt(5000)).toBe('half-open')

@@ -2,11 +2,11 @@ export type BreakerState = 'closed' | 'half-open' | 'open'
 
 /** The number of consecutive failures, no matter how slowly they occur. */
 const inARowMax = 5
-/** The breaker opens at so many failures in a window, when they are at least half of the attempts. */
+/** The breaker opens at this many failures in a window, if they are at least half of the attempts. */
 const inWindowMax = 10
 const windowMs = 30_000
 const openMs = { first: 5_000, most: 120_000 }
-/** While half-open, one request in this time finds out. A trial that takes longer does not hold up the next. */
+/** While half-open, one trial request is admitted per this time. A trial that takes longer does not delay the next. */
 const trialEveryMs = 2_000
 
 /**
@@ -27,17 +27,17 @@ export class Breaker {
     return nowMs >= this.#openUntilMs && nowMs - this.#trialMs >= trialEveryMs ? 'half-open' : 'open'
   }
 
-  /** Failures in a row, and until it lets a request find out; 0 when it keeps none back. */
+  /** The state, failures in a row, and milliseconds until a trial request is admitted, or 0. */
   factsAt(nowMs: number): { readonly state: BreakerState; readonly failures: number; readonly retryMs: number } {
     return { state: this.stateAt(nowMs), failures: this.#inARow, retryMs: Math.max(0, this.#openUntilMs - nowMs) }
   }
 
-  /** Whether answers matter: failures are counted that they weigh against. */
+  /** Whether answers change the state: there are failures that they count against. */
   isWatching(nowMs: number): boolean {
     return this.#trips > 0 || this.#inARow > 0 || (this.#failures > 0 && nowMs - this.#windowFromMs < windowMs)
   }
 
-  /** A request goes out. */
+  /** A request is sent. */
   begin(nowMs: number): void {
     if (this.#trips > 0 && nowMs >= this.#openUntilMs) this.#trialMs = nowMs
   }
@@ -54,7 +54,7 @@ export class Breaker {
     this.#count(nowMs)
     this.#failures++
     this.#inARow++
-    // Requests that were on their way when it opened say nothing new.
+    // Failures of requests that were in flight when it opened tell nothing new.
     if (this.#trips > 0 && nowMs < this.#openUntilMs) return
     const isTooMany =
       this.#inARow >= inARowMax || (this.#failures >= inWindowMax && this.#failures >= this.#answers) || this.#trips > 0

@@ -1,16 +1,18 @@
 import type { Candidates, Exclusion } from '../../contract/entities/channel-choice.ts'
 import type { RunningChannel } from './model-index.ts'
 
-/** What a choice knew of its candidates. It is kept as it is at hand, and becomes `Candidates` only for a row of the log. */
+/**
+ * What a choice considered. It is stored without conversion, and `candidatesOf` makes `Candidates` of it only for a row of the log.
+ */
 export interface Considered {
   readonly model: string
   readonly tiers: readonly (readonly RunningChannel[])[]
-  /** Of the tiers, those whose channels were examined; 0 when the conversation stayed on its channel. */
+  /** The number of tiers whose channels were examined; 0 when the conversation stayed on its channel. */
   readonly tiersExamined: number
-  /** By id of the channel. */
+  /** By channel id. */
   readonly exclusions: ReadonlyMap<number, Exclusion> | undefined
   readonly scored: readonly Scored[] | undefined
-  /** Undefined when none was left. */
+  /** Undefined when no channel was left. */
   readonly chosen: RunningChannel | undefined
 }
 
@@ -20,7 +22,7 @@ export interface Scored {
   readonly points: number
 }
 
-/** Of more candidates the first are listed, and the chosen one. */
+/** Of more candidates, only the first ones and the chosen one are listed. */
 const listedMax = 20
 
 /** The candidates of a choice for a row of the log. */

@@ -19,8 +19,8 @@ import type { ChannelIndex, RunningChannel } from './model-index.ts'
 import type { Traffic } from './traffic.ts'
 
 /**
- * The health of channels and keys: statistics of their attempts on all nodes, the circuit breakers of this node, and the quality checks in
- * which channels depart.
+ * The health of channels and keys: statistics of their attempts on all nodes, the circuit breakers of this node, and the quality
+ * checks that channels fail.
  */
 
 const hoursShown = 24
@@ -88,7 +88,7 @@ async function readHours(db: Queries, asked: Asked): Promise<Map<string, Map<num
   return found
 }
 
-/** Days are whole, so that they are read from few rows. */
+/** Reads complete days, because those are stored in few rows. */
 async function lastErrors(db: Queries, { from, ...asked }: Asked): Promise<Map<string, CallError>> {
   const found = new Map<string, CallError>()
   for (const { key, ...error } of await readErrors(db, { ...asked, from: from - (from % oneDay) })) {
@@ -98,7 +98,7 @@ async function lastErrors(db: Queries, { from, ...asked }: Asked): Promise<Map<s
   return found
 }
 
-/** By channel, the checks with a schedule in which it departs. */
+/** The scheduled quality checks that each channel fails. */
 async function readDepartures(db: Queries, channelIds: readonly number[]): Promise<Map<number, Departure[]>> {
   const rows = await db
     .selectFrom('quality_standings')

@@ -51,7 +51,7 @@ eachDatabase('the keys of a channel', (fresh) => {
   const idsOf = async (id: number) => (await listKeys(core, id)).map((key) => key.id)
   const code = (expected: string) => expect.objectContaining({ code: expected })
 
-  it('are made with it, one channel for all of them, and used by the relay one by one', async () => {
+  it('are created with it, one channel for all of them, and are listed one by one for the relay', async () => {
     const id = await add()
     const index = await loadChannels(core)
     expect(index.keysOf(id)).toMatchObject(secrets.map((key) => ({ id, key, name: 'one' })))
@@ -64,7 +64,7 @@ eachDatabase('the keys of a channel', (fresh) => {
     expect(await addAll({ multi_key: false })).toHaveLength(3)
   })
 
-  it('are listed by their tails, never themselves', async () => {
+  it('are listed by their tails, never in full', async () => {
     const id = await add({ key: `${secrets[0]}\nshort-key` })
     const listed = await listKeys(core, id)
     expect(listed.map((key) => channelKey.parse(key))).toMatchObject([
@@ -113,7 +113,7 @@ eachDatabase('the keys of a channel', (fresh) => {
     expect(await usable(id)).toEqual([secrets[0], secrets[2]])
   })
 
-  it('go with their channel', async () => {
+  it('are deleted with their channel', async () => {
     const id = await add()
     await deleteChannels(core, { caller, ids: [id] })
     expect(await core.db.selectFrom('channel_keys').selectAll().execute()).toEqual([])
@@ -127,7 +127,7 @@ eachDatabase('the keys of a channel', (fresh) => {
     expect((await openChannel(core, copy.id)).keys.map(({ key }) => key)).toEqual(secrets)
   })
 
-  it('do not open for another channel', async () => {
+  it('cannot be decrypted for another channel', async () => {
     const [one = 0, two = 0] = await addAll({ multi_key: false, key: 'k-1\nk-2' })
     await core.db.updateTable('channel_keys').set({ channel_id: two }).where('channel_id', '=', one).execute()
     expect(await usable(two)).toEqual(['k-2'])
@@ -150,7 +150,7 @@ eachDatabase('the keys of a channel', (fresh) => {
       expect(logs).toMatchObject([{ type: 4, content: expect.stringContaining('Key #') }])
     })
 
-    it('takes the channel with it when it was the last, with the reason', async () => {
+    it('disables its channel too when it was the last one, with the reason', async () => {
       const id = await add()
       for (let left = 3; left > 0; left--) expect(await fail(id, 0)).toBe(true)
       expect(await findChannel(core, id)).toMatchObject({
@@ -161,7 +161,7 @@ eachDatabase('the keys of a channel', (fresh) => {
       expect(await usable(id)).toEqual([])
     })
 
-    it('disables it once, no matter how many requests fail at the same time', async () => {
+    it('is disabled once, no matter how many requests fail at the same time', async () => {
       const id = await add()
       const channels = (await openChannel(core, id)).keys
       const all = Array.from({ length: 60 }, (_, at) => channels[at % 3]).flatMap((channel) => channel ?? [])
@@ -181,7 +181,7 @@ eachDatabase('the keys of a channel', (fresh) => {
       expect(await usable(id)).toEqual([secrets[1], secrets[2]])
     })
 
-    it('stays away when the channel is enabled that has others', async () => {
+    it('stays disabled when its channel is enabled and has others', async () => {
       const id = await add()
       await fail(id, 0)
       await edit(id, { status: 2 })
@@ -200,7 +200,7 @@ eachDatabase('the keys of a channel', (fresh) => {
       expect([await usable(id), await findChannel(core, id)]).toMatchObject([[secrets[1]], { status: 1, other_info: '' }])
     })
 
-    it('is given all of them when it is enabled by hand', async () => {
+    it('gets all of its keys back when it is enabled by hand', async () => {
       const id = await add()
       await setKeyStatus(core, { caller, channelId: id, ids: await idsOf(id), status: 2 })
       await edit(id, { status: 1 })

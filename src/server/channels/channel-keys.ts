@@ -21,14 +21,17 @@ interface Act {
   readonly channelId: number
 }
 
-/** Without the keys themselves. Throws `not_found`. */
+/** Lists the keys of a channel without their values. Throws `not_found`. */
 export async function listKeys(core: Core, channelId: number): Promise<ChannelKey[]> {
   await findRow(core.db, channelId)
   const rows = await core.db.selectFrom('channel_keys').selectAll().where('channel_id', '=', channelId).orderBy('id').execute()
   return rows.map((row) => presentKey(core, row))
 }
 
-/** Adds the keys that the channel does not have; answers their ids. Throws `not_found`, `channel_name_required` or `field_invalid`. */
+/**
+ * Adds the keys that the channel does not have, and returns their ids. Throws `not_found`, `channel_name_required` or
+ * `field_invalid`.
+ */
 export async function addKeys(core: Core, { caller, channelId, key }: Act & { key: string }): Promise<number[]> {
   return changeKeys(core, channelId, async (within, channel) => {
     const known = new Set((await keyRows(within, channelId)).map((row) => readKey(core, row)))
@@ -39,7 +42,7 @@ export async function addKeys(core: Core, { caller, channelId, key }: Act & { ke
   })
 }
 
-/** Answers how many keys had another status before. Throws `not_found`. */
+/** Returns the number of keys that had another status before. Throws `not_found`. */
 export async function setKeyStatus(
   core: Core,
   { caller, channelId, ids, status }: Act & { ids: readonly number[]; status: number },
@@ -67,13 +70,13 @@ export async function removeKey(core: Core, { caller, channelId, keyId }: Act & 
     if (!rows.some(({ id }) => id === keyId)) fail('not_found')
     if (rows.length === 1) fail('channel_key_last')
     await within.deleteFrom('channel_keys').where('id', '=', keyId).execute()
-    // It must not remain in the column of the previous version.
+    // The key must not remain in the column of the previous version either.
     await within.updateTable('channels').set({ key_sealed: '' }).where('id', '=', channelId).execute()
     await audit(core, within, { caller, action: 'channel.key-remove', channelId, keyIds: [keyId] })
   })
 }
 
-/** Adds keys to a channel that the transaction has locked or made; each once. Answers their ids. */
+/** Adds keys to a channel that the transaction has locked or created, each once. Returns their ids. */
 export async function insertKeys(core: Core, within: Within, channelId: number, keys: readonly string[]): Promise<number[]> {
   const once = [...new Set(keys)]
   if (once.length === 0) return []
@@ -108,8 +111,8 @@ export async function replaceKeys(
 }
 
 /**
- * Gives locked channels that are enabled again a key to work with: of those without one in use, the automatically disabled ones, or
- * all when there are none such.
+ * Enables keys of locked channels that are enabled again but have no key in use: the automatically disabled ones, or all keys when
+ * there are no such ones.
  */
 export async function reviveKeys(within: Within, channelIds: readonly number[]): Promise<void> {
   if (channelIds.length === 0) return
@@ -127,7 +130,7 @@ export async function reviveKeys(within: Within, channelIds: readonly number[]):
     .execute()
 }
 
-/** Runs a change of the keys of a locked channel, and lets the status of the channel follow. */
+/** Runs a change of the keys of a locked channel, and adapts the status of the channel to its keys. */
 export async function followKeys<Result>(
   core: Core,
   within: Within,

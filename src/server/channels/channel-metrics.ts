@@ -3,7 +3,7 @@ import type { Snapshot } from '../lib/snapshot.ts'
 import type { ChannelIndex, RunningChannel } from './model-index.ts'
 import type { Traffic } from './traffic.ts'
 
-/** Enabled channels for `/metrics`: their names, their running requests, and their keys that are not asked now. */
+/** Enabled channels for `/metrics`: their names, their running requests, their keys, and those whose breaker is not closed. */
 export function addChannelMetrics(metrics: Metrics, channels: Snapshot<ChannelIndex>, traffic: Traffic): void {
   const labelNames = ['channel']
   const each =

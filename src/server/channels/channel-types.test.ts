@@ -8,7 +8,7 @@ const { read, vendors } = await loadPricePackage()
 const data = read(vendors)
 const day = Date.parse('2026-11-23')
 
-it('a new channel begins with few models, each of which has a price', () => {
+it('every newest model of a provider has a price', () => {
   for (const { key, priceVendor = '', newest = [] } of providers)
     for (const model of newest) {
       const found = data.of(priceVendor, model, day)

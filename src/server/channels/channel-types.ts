@@ -8,7 +8,7 @@ export function listChannelTypes(): ChannelType[] {
   return providers.map(presentType)
 }
 
-/** The accustomed time stamp of every built-in model. */
+/** The conventional `created` time of every built-in model. */
 const created = 1_626_777_600
 
 export function listBuiltInModels(): Model[] {

@@ -80,7 +80,7 @@ eachDatabase('channels', (fresh) => {
       expect(await lastAudit()).toMatchObject({ actor_id: 1, action: 'channel.add', target: `channel:${id}` })
     })
 
-    it('is cleaned: names once and trimmed, no trailing slash, accustomed number forms', async () => {
+    it('is normalized: trimmed unique names, no trailing slash, plain numbers', async () => {
       const id = await add({
         models: ' gpt-4o, ,gpt-4o,o3 ,',
         groups: ['vip', 'vip', ' default '],
@@ -104,7 +104,7 @@ eachDatabase('channels', (fresh) => {
       expect((await rowOf(await add({ groups: [] }))).group).toBe('default')
     })
 
-    it('is made for each line of the key, each with its own', async () => {
+    it('is created for each line of the key, each with its own key', async () => {
       const ids = await addAll({ key: 'k-1\r\n\n  k-2  \nk-3' })
       expect(await Promise.all(ids.map(keyOf))).toEqual(['k-1', 'k-2', 'k-3'])
     })
@@ -190,7 +190,7 @@ eachDatabase('channels', (fresh) => {
   })
 
   describe('the key', () => {
-    it('is never in an answer, and not in clear in the row or the audit', async () => {
+    it('is never in a response, and never in clear text in the row or the audit', async () => {
       const id = await add({ tag: 't', setting: '{"proxy":"http://me:proxy-password@127.0.0.1:3128"}' })
       const copy = await copyChannel(core, { caller, id, suffix: '_copy' })
       const answers = [
@@ -235,7 +235,7 @@ eachDatabase('channels', (fresh) => {
       })
     })
 
-    it('takes the whole object back as old consoles send it', async () => {
+    it('accepts the complete object as old consoles send it', async () => {
       const id = await add({ status_code_mapping: '{"400":"500"}' })
       const before = await rowOf(id)
       const shown = await findChannel(core, id)
@@ -260,7 +260,7 @@ eachDatabase('channels', (fresh) => {
       expect([published, await lastAudit()]).toEqual([[], audited])
     })
 
-    it('keeps an empty key and replaces a given one', async () => {
+    it('keeps the stored key when the given one is empty, and replaces it otherwise', async () => {
       const id = await add()
       await edit(id, { key: ' ' })
       expect(await keyOf(id)).toBe(secret)
@@ -306,7 +306,7 @@ eachDatabase('channels', (fresh) => {
       expect(channelPatch.safeParse({ id, status: 7 }).success).toBe(false)
     })
 
-    it('of the status forgets why it was disabled; 3 sent back leaves it alone', async () => {
+    it('of the status clears the reason for disabling; an unchanged status of 3 keeps it', async () => {
       const id = await add()
       await setRow(id, { status: 3, other_info: '{"status_reason":"no balance","status_time":1}' })
       await edit(id, { status: 3, name: 'two' })
@@ -327,7 +327,7 @@ eachDatabase('channels', (fresh) => {
       expect(await keyOf(id)).toBe('k')
     })
 
-    it('of one channel by many at once loses none of them', async () => {
+    it('loses no change when many edit one channel at once', async () => {
       const id = await add()
       await Promise.all([edit(id, { name: 'two' }), edit(id, { priority: 9 }), edit(id, { weight: 8 }), edit(id, { tag: 'x' })])
       expect(await rowOf(id)).toMatchObject({ name: 'two', priority: 9, weight: 8, tag: 'x' })
@@ -351,7 +351,7 @@ eachDatabase('channels', (fresh) => {
     await expect(copyChannel(core, { caller, id: 0x7fffffff, suffix: '_copy' })).rejects.toEqual(code('not_found'))
   })
 
-  it('are deleted and switched together, and the reply counts those that were', async () => {
+  it('are deleted, enabled and disabled together, and the result counts the changed ones', async () => {
     const [one = 0, two = 0, three = 0] = await addAll({ key: 'a\nb\nc' })
     expect(await setChannelStatus(core, { caller, ids: [one, two, two, 0x7fffffff], status: 2 })).toBe(2)
     expect(await setChannelStatus(core, { caller, ids: [one, two, three], status: 2 })).toBe(1)
@@ -418,14 +418,14 @@ eachDatabase('channels', (fresh) => {
       expect(await find({ status: 2 })).toEqual([0])
     })
 
-    it('by tags has every channel of the tags of the page, and only those', async () => {
+    it('in tag mode has every channel of the tags of the page, and only those', async () => {
       expect(await find({}, { tagMode: true })).toEqual(['Beta', 'Gamma 100%', 'Alpha', 2])
       expect(await find({}, { tagMode: true, limit: 1 })).toEqual(['Gamma 100%', 'Alpha', 2])
       expect(await find({}, { tagMode: true, offset: 1, limit: 1 })).toEqual(['Beta', 2])
       expect(await find({ keyword: 'alpha' }, { tagMode: true })).toEqual(['Gamma 100%', 'Alpha', 1])
     })
 
-    it('by tags has the matching channels without a tag as the last group, if asked for', async () => {
+    it('in tag mode has the matching channels without a tag as the last group, if requested', async () => {
       const shape = { tagMode: true, untagged: true }
       expect(await find({}, shape)).toEqual(['Beta', 'Gamma 100%', 'Alpha', 'Delta', 3])
       expect(await find({}, { ...shape, offset: 2, limit: 1 })).toEqual(['Delta', 3])
@@ -433,7 +433,7 @@ eachDatabase('channels', (fresh) => {
       expect(await find({ keyword: 'delta' }, shape)).toEqual(['Delta', 1])
     })
 
-    it('of enabled models has each once', async () => {
+    it('of enabled models has each model once', async () => {
       await core.db.updateTable('channels').set({ status: 2 }).where('name', '=', 'Beta').execute()
       expect(await enabledModels(core)).toEqual(['gpt-4o', 'gpt-4o-mini', 'o3'])
     })

@@ -27,9 +27,9 @@ interface Act {
 const nameLengthMax = 100
 
 /**
- * Makes one channel for each key, all alike, or with `multi_key` one for all of them; answers their ids. Throws `channel_name_required`,
- * `channel_models_required`, `channel_type_unknown`, `channel_url_required`, `channel_url_invalid`, `channel_mapping_loop`,
- * `json_text_invalid` or `field_invalid`.
+ * Creates one channel for each key, all alike, or with `multi_key` one channel for all keys, and returns their ids. Throws
+ * `channel_name_required`, `channel_models_required`, `channel_type_unknown`, `channel_url_required`, `channel_url_invalid`,
+ * `channel_mapping_loop`, `json_text_invalid` or `field_invalid`.
  */
 export async function addChannels(core: Core, { caller, input }: Act & { input: ChannelInput }): Promise<number[]> {
   const { key, multi_key = false, single_key = false, status = channelStatus.enabled, ...given } = input
@@ -71,7 +71,7 @@ export async function editChannel(core: Core, { caller, patch }: Act & { patch: 
     if (!keys && destinationOf(wanted) !== destinationOf(before)) fail('channel_key_reenter')
     if (!keys && Object.keys(fields).length === 0) return { before, after: before }
 
-    // The column of the version before must not keep a key that was replaced.
+    // A replaced key must not remain in the column of the previous version.
     const changes = { ...fields, lacking: '', ...(keys ? { key_sealed: '' } : {}) }
     await within.updateTable('channels').set(changes).where('id', '=', id).execute()
     if (keys) await followKeys(core, within, id, () => replaceKeys(core, within, { id, keys, isForAll: multi_key }))
@@ -108,17 +108,17 @@ export async function copyChannel(core: Core, { caller, id, suffix }: Act & { id
   return presentChannel(core.db, copy)
 }
 
-/** Answers how many there were. */
+/** Returns the number of deleted channels. */
 export function deleteChannels(core: Core, { caller, ids }: Act & { ids: readonly number[] }): Promise<number> {
   return deleteWhere(core, caller, (row) => row.where('id', 'in', ids))
 }
 
-/** Deletes every channel that is disabled, by hand or automatically; answers how many there were. */
+/** Deletes every channel that is disabled, by hand or automatically, and returns their number. */
 export function deleteDisabledChannels(core: Core, { caller }: Act): Promise<number> {
   return deleteWhere(core, caller, (row) => row.where('status', '<>', channelStatus.enabled))
 }
 
-/** Answers how many channels had another status before. */
+/** Returns the number of channels that had another status before. */
 export async function setChannelStatus(
   core: Core,
   { caller, ids, status }: Act & { ids: readonly number[]; status: number },

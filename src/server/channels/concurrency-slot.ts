@@ -40,7 +40,7 @@ export class ConcurrencySlot {
   constructor(shared: SharedWindows, channel: RunningChannel, limit: Rule, { id, inputTokens, isPinned }: SlotRequest) {
     this.#shared = shared
     this.#rules = [isPinned ? unbounded(limit) : limit]
-    // Held like an output, at most the limit: a longer prompt is admitted when nothing else is counted.
+    // Passed as output tokens, which are cut to the limit: so a prompt above the limit is admitted when nothing else is counted.
     this.#need = { id: `${id}:${channel.keyId}`, inputTokens: 0, outputTokens: inputTokens }
     this.#inputTokens = inputTokens
     const asked = shared.acquire(this.#rules, this.#need)

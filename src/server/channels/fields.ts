@@ -47,7 +47,7 @@ export function readFields(env: Env, provider: Provider, given: Given): Fields {
   })
 }
 
-/** As `readFields`, for fields that many channels of any type may have in common. */
+/** Like `readFields`, for the fields that the bulk edit of a tag may set on channels of any type. */
 export function readSharedFields(given: Shared): Fields {
   return withoutAbsent({
     models: read(given.models, readModels),
@@ -59,7 +59,7 @@ export function readSharedFields(given: Shared): Fields {
   })
 }
 
-/** Throws `channel_url_required` when such a channel would lead nowhere. */
+/** Throws `channel_url_required` when the provider needs an address and none is given. */
 export function requireBaseUrl(provider: Provider, baseUrl: string | undefined): void {
   if (provider.needsBaseUrl && !baseUrl) fail('channel_url_required')
 }
@@ -75,7 +75,7 @@ function proxyOf(setting: string): string {
   try {
     return readSetting(setting).proxy ?? ''
   } catch {
-    // Nothing goes anywhere by a broken setting: its channel is out of service until an edit repairs it.
+    // No request uses a broken setting: its channel is out of service until an edit repairs it.
     return ''
   }
 }
@@ -127,7 +127,7 @@ function requireAllowedProxy(env: Env, proxy: string | undefined): void {
   refuse({ zh: '代理', en: 'proxy' }, { zh: '不允许访问该地址', en: 'this address is not allowed' })
 }
 
-/** The text itself, after a reader has found it good. */
+/** The trimmed text, if the reader accepts it. */
 function checked(text: string, reader: (text: string) => unknown): string {
   reader(text)
   return text.trim()

@@ -8,7 +8,7 @@ import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
 import { readMissingEndpoints } from './missing-endpoints.ts'
 
-/** Reading channels for the console. Nothing here opens a key, and `presentChannels` is the only way a row leaves. */
+/** Reading channels for the console. Nothing here decrypts a key, and all rows are returned through `presentChannels`. */
 export interface ChannelFilter {
   /** The id, or part of the name in any case; '' for any, as for all texts here. */
   readonly keyword: string
@@ -48,7 +48,7 @@ export async function findChannels(
   const hasNoTag = sql<boolean>`tag = ''`
   const grouped = untagged ? matches : matches.where('tag', '<>', '')
   const tags = grouped.select('tag').groupBy('tag').orderBy(hasNoTag).orderBy('tag').offset(page.offset).limit(page.limit)
-  // All channels of a tag come along; of those without one only the matching.
+  // Of channels with a tag, all of the tag are listed; of those without a tag, only the matching ones.
   const found = tagMode
     ? core.db
         .selectFrom('channels')
@@ -139,7 +139,7 @@ function matching(db: Queries, { keyword, model, group, tag, status, type }: Cha
     .$if(type !== 0, (query) => query.where('type', '=', type))
 }
 
-/** Whether the comma list of groups holds this very name. LIKE ignores case on SQLite. */
+/** Whether the comma list of groups contains exactly this name. LIKE ignores case on SQLite. */
 function hasMember(group: string) {
   const list = sql`',' || ${sql.ref('group')} || ','`
   return sql<SqlBool>`replace(${list}, ${`,${group},`}, '') <> ${list}`

@@ -35,9 +35,10 @@ const reasonLengthMax = 500
 const { enabled } = channelStatus
 
 /**
- * Disables a key automatically when its failure is permanent: it is refused, its account has no balance, or the error contains a keyword
- * of the options. The channel is disabled with its last key. Returns whether this call did it: of many failures at once one does.
- * A failure with a key that was replaced or disabled since, or of a channel that is disabled already, changes nothing.
+ * Disables a key automatically when its failure is permanent: it is refused, its account has no balance, or the error contains a
+ * keyword of the options. The channel is disabled with its last key. Returns whether this call disabled it: of many simultaneous
+ * failures only one does. A failure with a key that was replaced or disabled since, or of a channel that is disabled already,
+ * changes nothing.
  */
 export async function reportFailure(core: Core, channel: RunningChannel, failure: ChannelFailure): Promise<boolean> {
   const { AutomaticDisableChannelEnabled, AutomaticDisableKeywords } = core.options.current
@@ -52,7 +53,7 @@ export async function reportFailure(core: Core, channel: RunningChannel, failure
  */
 const disabling = new WeakMap<RunningChannel, Promise<boolean>>()
 
-/** As `reportFailure`, for a known reason. */
+/** Disables a key like `reportFailure`, for a given reason. */
 export async function disableKey(core: Core, channel: RunningChannel, reason: string): Promise<boolean> {
   const running = disabling.get(channel)
   if (running) {
@@ -91,7 +92,7 @@ async function writeDisabled(core: Core, channel: RunningChannel, reason: string
   return disabled
 }
 
-/** Disables a channel as a whole: its keys are not to blame. Answers whether this call did it. */
+/** Disables a channel without its keys, because they are not the cause. Returns whether this call disabled it. */
 export async function disableChannel(core: Core, channel: RunningChannel, reason: string): Promise<boolean> {
   const at = seconds(core.now())
   const disabled = await core.db.transaction().execute((within) => noteOnChannel(core, within, { channel, reason, at }))
@@ -128,7 +129,7 @@ async function noteOnChannel(core: Core, within: Within, { channel, reason, at }
   return row !== undefined
 }
 
-/** Notifies the admins of the channels. */
+/** Records that a channel or key was disabled: in the system log, in the audit, and as an event. */
 async function record(core: Core, within: Within, { channel, of, reason, at }: Disabling & { of: 'key' | 'channel' }) {
   const { id, name, keyId } = channel
   const content =
@@ -147,8 +148,8 @@ async function record(core: Core, within: Within, { channel, of, reason, at }: D
 }
 
 /**
- * Puts a key that passed a test back into service, and its channel, if they were disabled automatically and the options want it.
- * Answers whether anything changed.
+ * Puts a key that passed a test back into service, and its channel, if they were disabled automatically and the options allow it.
+ * Returns whether anything changed.
  */
 export async function enableAfterTest(core: Core, channel: RunningChannel): Promise<boolean> {
   if (!core.options.current.AutomaticEnableChannelEnabled) return false
@@ -185,7 +186,7 @@ export async function enableAfterTest(core: Core, channel: RunningChannel): Prom
   return changed
 }
 
-/** Stores when a channel was tested and how long it took. Not published: nothing is decided by it. */
+/** Stores when a channel was tested and how long it took. Not published, because no decision depends on it. */
 export async function reportTest(core: Core, id: number, { ms }: { ms: number }): Promise<void> {
   await core.db
     .updateTable('channels')

@@ -27,7 +27,7 @@ export function readKeys({ keyHasLines }: Provider, text: string): string[] {
   return keys
 }
 
-/** For a channel that has one key and is to keep one. */
+/** Reads the key of a channel that has one key and must keep only one. */
 export function readOneKey(provider: Provider, text: string): string[] {
   const keys = readKeys(provider, text)
   if (keys.length > 1)
@@ -35,7 +35,7 @@ export function readOneKey(provider: Provider, text: string): string[] {
   return keys
 }
 
-/** The end of a key, by which an admin knows it again; of a short key nothing, since its end would give too much of it away. */
+/** The end of a key, by which an admin recognizes it; nothing of a short key, since its end would reveal too much. */
 export function tailOf(key: string): string {
   return key.length < 12 ? '…' : `…${key.slice(-4)}`
 }

@@ -7,8 +7,7 @@ import type { ChannelIndex } from './model-index.ts'
 import { readNames } from './read-columns.ts'
 
 /**
- * The models listed to a caller of these groups, sorted: models that a channel names, and of those that only match a pattern the
- * priced ones.
+ * The models listed to a caller of these groups, sorted: models that a channel names, and those with a price that match a pattern.
  */
 export function listedModels(
   { channels, options }: Pick<Core, 'options'> & { readonly channels: Snapshot<ChannelIndex> },
@@ -21,7 +20,7 @@ export function listedModels(
   return [...new Set([...groups.flatMap((group) => index.modelsOf(group)), ...fitting])].sort()
 }
 
-/** Models that an enabled channel serves, sorted: named models, and of those that match a pattern the priced ones. */
+/** Models that an enabled channel serves, sorted: named models, and those with a price that match a pattern. */
 export async function enabledModels(core: Core): Promise<string[]> {
   const rows = await core.db
     .selectFrom('channels')
@@ -35,7 +34,7 @@ export async function enabledModels(core: Core): Promise<string[]> {
   return [...new Set([...listed.filter((name) => !isPattern(name)), ...fitting])].sort()
 }
 
-/** The same, each once for every vendor whose price may be charged for it. */
+/** Like `enabledModels`, with one entry for every vendor whose price may be charged for a model. */
 export async function servedModels(
   core: Core & { readonly channels: Snapshot<ChannelIndex> },
 ): Promise<{ readonly vendor: string; readonly model: string }[]> {

@@ -16,7 +16,7 @@ export async function lockChannel(core: Core, within: Within, id: number): Promi
   return row ?? fail('not_found')
 }
 
-/** On PostgreSQL rows are locked in the order of their ids, as the ledger does: neither waits for the other in a circle. */
+/** On PostgreSQL rows are locked in the order of their ids, as the ledger does: so the two never deadlock. */
 export function lockedIds(core: Core, within: Within) {
   return within
     .selectFrom('channels')

@@ -15,7 +15,7 @@ it.each([
   expect(others.filter((name) => matchesName(pattern, name))).toEqual([])
 })
 
-it('takes no time over patterns that look like a trap', () => {
+it('takes no exponential time for hostile patterns', () => {
   const matching = () => expect(matchesName(`${'*a'.repeat(120)}b`, 'a'.repeat(255))).toBe(false)
   expect(cpuMs(matching)).toBeLessThan(2000)
 })

@@ -46,7 +46,7 @@ export function readMissingEndpoints(column: string, nowMs: number): MissingEndp
   })
 }
 
-/** The provider without these endpoints; the same one for none. */
+/** The provider without these endpoints, or the provider itself when it has none of them. */
 export function withoutEndpoints(provider: Provider, lacking: readonly OptionalEndpoint[]): Provider {
   const gone = new Set(
     lacking.flatMap((endpoint) => formatsOf[endpoint]).filter((format) => provider.speaks[format] !== undefined),
@@ -79,7 +79,7 @@ export function withoutEndpoint<Channel extends { readonly provider: Provider }>
 export class EndpointMisses {
   readonly #counts = new Map<string, number>()
 
-  /** Whether this is the miss by which it is learnt. */
+  /** Counts a miss. Returns whether the endpoint was missed often enough to be stored. */
   missed({ id }: { readonly id: number }, endpoint: OptionalEndpoint): boolean {
     const key = `${id} ${endpoint}`
     const count = (this.#counts.get(key) ?? 0) + 1
@@ -88,12 +88,12 @@ export class EndpointMisses {
     return count >= missesUntilLearnt
   }
 
-  /** Whether some channel has missed one. */
+  /** Whether misses of any channel are counted. */
   get any(): boolean {
     return this.#counts.size > 0
   }
 
-  /** It answered something else. */
+  /** Resets the count: the endpoint gave another answer. */
   found({ id }: { readonly id: number }, endpoint: OptionalEndpoint): void {
     this.#counts.delete(`${id} ${endpoint}`)
   }

@@ -27,13 +27,13 @@ describe("changes of an upstream's model list", () => {
     expect(see(['a', 'long-name'], ['x'])).toEqual({ added: ['x'], removed: ['a', 'short'] })
   })
 
-  it('is nothing that the channel has already, under either name, or never had', () => {
+  it('exclude models that the channel has already, under either name, and models that the upstream never listed', () => {
     expect(see([], ['a', 'long-name'])).toEqual(none)
     expect(see(['x', 'y'], ['y'])).toEqual(none)
     expect(see(['x'], ['x'])).toEqual(none)
   })
 
-  it('stays open until it is settled, but not when it is taken back', () => {
+  it('stay open until they are settled, unless the upstream takes them back', () => {
     const open = { added: ['new', 'brief'], removed: ['a', 'short'] }
     expect(see(['new', 'long-name'], ['new', 'long-name'], open)).toEqual({ added: ['new'], removed: ['a'] })
   })
@@ -89,7 +89,7 @@ eachDatabase('changes of upstream models', (fresh, kind) => {
     expect(audit).toMatchObject({ action: 'channel.models-apply', after: '{"added":["m-4"],"removed":["m-1"]}' })
   })
 
-  it('are forgotten when an admin does not want them', async () => {
+  it('are deleted when an admin dismisses them', async () => {
     const { id, list } = await stage()
     list('m-2', 'm-3')
     await checkModels(core, id)
@@ -97,7 +97,7 @@ eachDatabase('changes of upstream models', (fresh, kind) => {
     expect([await listModelChanges(core), await checkModels(core, id)]).toEqual([[], none])
   })
 
-  it.runIf(kind === 'postgres')('stay forgotten when an admin forgets them while the upstream is asked', async () => {
+  it.runIf(kind === 'postgres')('stay deleted when an admin dismisses them while the upstream is being called', async () => {
     const { id, list } = await stage()
     list('m-2', 'm-3')
     await checkModels(core, id)
@@ -109,7 +109,7 @@ eachDatabase('changes of upstream models', (fresh, kind) => {
     expect(await listModelChanges(core)).toEqual([])
   })
 
-  it('go with their channel', async () => {
+  it('are deleted with their channel', async () => {
     const { id } = await stage()
     await deleteChannels(core, { caller, ids: [id] })
     expect(await core.db.selectFrom('upstream_models').selectAll().execute()).toEqual([])

@@ -63,7 +63,7 @@ export function compare(
   }
 }
 
-/** Channels with changes that are not settled, by their names. */
+/** Channels with open changes, sorted by name. */
 export async function listModelChanges(core: Core): Promise<ModelChanges[]> {
   const rows = await core.db
     .selectFrom('upstream_models')

@@ -46,7 +46,7 @@ eachDatabase('the index of channels', (fresh, kind) => {
     return channels.current.candidates(group, model).map((tier) => tier.map(({ id }) => id))
   }
 
-  it.runIf(kind === 'postgres')('never has the new key of a channel beside its address of before', async () => {
+  it.runIf(kind === 'postgres')('never combines a new key of a channel with its former address', async () => {
     const [id = 0] = await add({ key: 'old', base_url: 'http://old.example' })
     const read = [async () => (await loadChannels(core)).byId.get(id), async () => (await openChannel(core, id)).keys[0]]
     const found = await whileLocked(core.db, {
@@ -107,7 +107,7 @@ eachDatabase('the index of channels', (fresh, kind) => {
     expect(await serving()).toEqual([[high, other], [low]])
   })
 
-  it('is loaded again when a channel is published, and follows every change', async () => {
+  it('is reloaded when a channel change is published, and follows every change', async () => {
     const [id = 0] = await add()
     await expect.poll(() => channels.current.byId.has(id)).toBe(true)
     await editChannel(core, { caller, patch: { id, models: 'other', group: 'vip' } })

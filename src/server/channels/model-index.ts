@@ -26,14 +26,14 @@ export interface RunningChannel extends Upstream {
   readonly groups: ReadonlySet<string>
   /** The upstream model of each mapped model. */
   readonly modelMapping: ReadonlyMap<string, string>
-  /** Statuses that this channel's answers are turned into, before retry is decided. */
+  /** Replacements for status codes of this channel's answers, applied before the decision about failover. */
   readonly statusCodeMapping: ReadonlyMap<number, number>
   readonly priority: number
   readonly weight: number
   readonly autoBan: boolean
   readonly tag: string
   readonly testModel: string
-  /** Prompts estimated longer than this go elsewhere; 0 for no limit. */
+  /** The channel is excluded for prompts that are estimated longer; 0 for no limit. */
   readonly maxInputTokens: number
   /** The encrypted key, to detect that it was replaced. */
   readonly keySealed: string
@@ -47,7 +47,7 @@ export interface ChannelIndex {
   readonly byId: ReadonlyMap<number, RunningChannel>
   /** Ids of existing channels that serve no requests: they are disabled, or their row is broken. */
   readonly outOfService: ReadonlySet<number>
-  /** A channel once for each of its usable keys. */
+  /** The usable keys of a channel, each as a channel with that key. */
   keysOf(channelId: number): readonly RunningChannel[]
   /**
    * Enabled channels that serve a model to a group, each with its first key, highest priority first, one array per priority. Channels
@@ -150,7 +150,7 @@ function readUsable(
   }
 }
 
-/** A row with everything in it parsed, and one of its keys opened. Throws when something in it is broken. */
+/** A row with all columns parsed and one of its keys decrypted. Throws when a column or the key is broken. */
 export function readChannel(core: Core, row: Row<'channels'>, key: KeyRow): RunningChannel {
   return withKey(core, readRow(row, core.now()), key)
 }
@@ -269,7 +269,7 @@ function candidatesOf(served: Served | undefined, model: string): Tiers {
   return found
 }
 
-/** Channels come highest priority first. */
+/** Must be called with channels of highest priority first. */
 function place(tiers: Tiers, channel: RunningChannel): void {
   const last = tiers.at(-1)
   if (last?.[0]?.priority === channel.priority) last.push(channel)
@@ -290,7 +290,7 @@ function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): V
   return made
 }
 
-/** Whether the channel still goes the same way, as far as its keys are the same ones. */
+/** Whether a channel still has the same address and proxy, and its remaining keys the same values. */
 function isSameWay(before: readonly RunningChannel[], after: readonly RunningChannel[]): boolean {
   const [now] = after
   return before.every((old) => {

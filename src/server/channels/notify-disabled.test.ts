@@ -49,7 +49,7 @@ anyDatabase('notices of disabled channels', (fresh) => {
     expect((await stage.smtp.mailTo(home, 2)).text).toContain('west')
     stage.node.clock.passSeconds(3598)
     expect(await tell()).toBe(0)
-    // It is still down when the two hours are over.
+    // The channel is still failing when the two hours are over.
     stage.node.clock.passSeconds(1)
     expect(await tell()).toBe(1)
     expect((await stage.smtp.mailTo(home, 3)).text).toContain('east')

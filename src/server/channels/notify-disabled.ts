@@ -5,8 +5,8 @@ import { seconds } from '../lib/clock.ts'
 import { notifySuperAdmins, type OnceNotice } from './notify-super-admins.ts'
 
 /**
- * Notifies the super admins of channels that were disabled automatically and still are: at most once in two hours per channel and super
- * admin, and never of an event that is more than a day old. Answers how many notices were sent.
+ * Notifies the super admins of channels that were disabled automatically and still are: at most once in two hours per channel and
+ * super admin, and never of an event that is more than a day old. Returns the number of sent notices.
  */
 export async function notifyDisabledChannels(parts: NotifierParts, signal: AbortSignal): Promise<number> {
   const pausedSince = seconds(parts.now()) - warningPauseSeconds

@@ -7,8 +7,8 @@ const daySeconds = 86_400
 const reason: SiteCostReason = 'usage_implausible'
 
 /**
- * Notifies the super admins of channels that reported more usage within the last day than their requests can have: once a day (UTC) per
- * channel. Answers how many notices were sent.
+ * Notifies the super admins of channels that reported more usage within the last day than their requests can have: once a day (UTC)
+ * per channel. Returns the number of sent notices.
  */
 export async function notifyImplausibleUsage(parts: NotifierParts, signal: AbortSignal): Promise<number> {
   const { db, now } = parts

@@ -3,20 +3,20 @@ import { role } from '../../contract/roles.ts'
 import { isReachable, type NotifierParts, notifyUser, type UserNotice } from '../accounts/notices.ts'
 import { seconds } from '../lib/clock.ts'
 
-/** Something that super admins, or whom it concerns, should know once. */
+/** A notice that super admins, or the affected person, should get once. */
 export interface OnceNotice {
-  /** For the log: `channel:5`. */
+  /** Named in the log, such as `channel:5`. */
   readonly subject: string
   /** A notice of one kind is sent once, until it is due again. */
   readonly kind: string
-  /** Somebody whose last notice is older than this is notified again; unix seconds. */
+  /** A person whose last notice is older than this is notified again; unix seconds. */
   readonly dueSince: number
   readonly notice: UserNotice
 }
 
 /**
- * Notifies every super admin by mail or webhook, as their settings say. Each gets a notice of one kind once, from whichever node claims it
- * first; a failed delivery is retried every five minutes. Answers how many notices were sent.
+ * Notifies every super admin by mail or webhook, as their settings say. Each gets a notice of one kind once, from whichever node
+ * claims it first; a failed delivery is retried every five minutes. Returns the number of sent notices.
  */
 export async function notifySuperAdmins(
   parts: NotifierParts,
@@ -44,7 +44,10 @@ function readSuperAdmins({ db }: NotifierParts) {
 
 type Person = Awaited<ReturnType<typeof readSuperAdmins>>[number]
 
-/** Sends a notice to a reachable person, unless they got it or another node is sending it. False too when it failed: offer it again. */
+/**
+ * Sends a notice to a reachable person, unless they got it or another node is sending it. Also returns false when the delivery
+ * failed: then call it again.
+ */
 export async function notifyOnce(
   parts: NotifierParts,
   { person, notice, signal }: { person: Person; notice: OnceNotice; signal: AbortSignal },
@@ -81,7 +84,7 @@ async function claim({ db, now: nowMs }: NotifierParts, { id }: Person, { kind, 
           row.or([
             row('user_notices.sent_at', '<', dueSince),
             row.and([row('user_notices.retry_at', '>', 0), row('user_notices.retry_at', '<=', now)]),
-            // Left from before the clock was put back.
+            // A notice with a time in the future: the clock was set back since.
             row('user_notices.sent_at', '>', now),
           ]),
         ),

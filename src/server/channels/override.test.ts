@@ -15,7 +15,7 @@ const body = Object.freeze({
 const run = (rules: unknown, model = 'gpt-4o') => overrideBody(body, bodyRules.parse(rules), { model, asked: 'asked-name' })
 const changes = (rules: unknown, model?: string) => changedMembers(body, run(rules, model))
 
-describe('the rules of a channel over the body', () => {
+describe('the body rules of a channel', () => {
   it.each<[string, unknown[], object]>([
     ['set a member', [{ set: 'temperature', to: 0.5 }], { temperature: 0.5 }],
     ['set a new one', [{ set: 'seed', to: 0 }], { seed: 0 }],
@@ -86,7 +86,7 @@ describe('the rules of a channel over the body', () => {
     expect(body.messages[1]?.content).toBe('b')
   })
 
-  it('are safe from the names of objects', () => {
+  it('treat names such as __proto__ as plain member names', () => {
     const after = overrideBody(
       {},
       bodyRules.parse([
@@ -143,7 +143,7 @@ describe('the rules of a channel over the body', () => {
     expect(bodyRules.safeParse(rules).success).toBe(false)
   })
 
-  it('may name members that only begin like those', () => {
+  it('may set members whose names only begin like the refused ones', () => {
     expect(
       bodyRules.safeParse([
         { set: 'stream_options.include_usage', to: true },
@@ -156,7 +156,7 @@ describe('the rules of a channel over the body', () => {
 describe('the headers of a channel', () => {
   const headers = { authorization: 'Bearer key', accept: 'application/json' }
 
-  it('are set, replaced and taken out, in lower case, with the key where it is wanted', () => {
+  it('are set, replaced and removed, in lower case, with the key in place of {api_key}', () => {
     const overrides = { Authorization: 'Token {api_key}', 'X-Twice': '{api_key}/{api_key}', accept: null, 'x-missing': null }
     expect(overrideHeaders(headers, headerOverrides.parse(overrides), { apiKey: "$&k'" })).toEqual({
       authorization: "Token $&k'",

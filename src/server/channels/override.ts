@@ -8,9 +8,9 @@ import { siteHops } from './site-hops.ts'
 /** Overrides of a channel: changes to the body and the headers of a request before it is sent upstream. Pure functions. */
 
 export interface RuleContext {
-  /** As it goes upstream. */
+  /** The model name sent upstream. */
   readonly model: string
-  /** As the caller named it; conditions hold for either. */
+  /** The model name that the caller sent; a condition holds if either name matches. */
   readonly asked?: string
 }
 
@@ -22,7 +22,7 @@ export function overrideBody(body: JsonObject, rules: readonly BodyRule[] = [], 
   return rules.reduce((now, rule) => (holds(rule.when, now, context) ? apply(now, rule) : now), body)
 }
 
-/** The top-level members that differ, with undefined for removed ones: the splices for the bytes of the first. */
+/** The top-level members that differ, with undefined for removed ones: the splices to apply to the bytes of `before`. */
 export function changedMembers(before: JsonObject, after: JsonObject): Record<string, unknown> {
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
   const memberOf = (object: JsonObject, name: string) => (Object.hasOwn(object, name) ? object[name] : undefined)
@@ -67,7 +67,7 @@ export function withHeaderOverrides(
   return overrides ? overrideHeaders(all, overrides, { apiKey: key }) : all
 }
 
-/** A name, a place in a list, or every place of one. */
+/** A member name, an index of a list, or all entries of a list. */
 type Step = string | number | typeof each
 
 const each = Symbol('each')

@@ -13,7 +13,7 @@ export function readNames(text: string): string[] {
   return [...new Set(commaListOf(text))]
 }
 
-/** At most so many characters, and never half of one at the end. */
+/** At most `lengthMax` characters, without half of a surrogate pair at the end. */
 export function truncate(text: string, lengthMax: number): string {
   return text.slice(0, lengthMax).replace(/\p{Cs}$/u, '')
 }

@@ -6,7 +6,7 @@ import { readModelMapping } from './read-columns.ts'
 import { type Conditions, resolveModel, type Selection, selectChannel, selectPinned } from './select.ts'
 
 describe('the channel of a request', () => {
-  it('has the highest priority, and the next one only when all of those were tried', () => {
+  it('has the highest priority, or the next one only when all channels of the highest were tried', () => {
     const index = indexChannels([running(1, { priority: 5 }), running(2, { priority: 9 }), running(3, { priority: 9 })])
     const order = drain(index)
     expect(new Set(order.slice(0, 2))).toEqual(new Set([2, 3]))
@@ -33,13 +33,13 @@ describe('the channel of a request', () => {
     expect((hits.get(3) ?? 0) / draws).toBeCloseTo(0.7, 2)
   })
 
-  it('exists at both ends of the random source', () => {
+  it('is found at both ends of the range of random numbers', () => {
     const index = indexChannels([running(1, { weight: 3 }), running(2, { weight: 1e9 })])
     expect(select(index, {}, () => 0)?.id).toBe(1)
     expect(select(index, {}, () => 1 - Number.EPSILON / 2)?.id).toBe(2)
   })
 
-  it('can be asked in the format, even when only a lower priority can', () => {
+  it('supports the format, even if only channels of a lower priority do', () => {
     const index = indexChannels([
       running(1, { priority: 9, type: 14 }),
       running(2, { type: 1 }),
@@ -50,14 +50,14 @@ describe('the channel of a request', () => {
     expect(select(indexChannels([running(3, { type: 2 })]), {})).toBeUndefined()
   })
 
-  it('takes prompts of that length', () => {
+  it('accepts prompts of the given length', () => {
     const index = indexChannels([running(1, { priority: 9, maxInputTokens: 1000 }), running(2)])
     expect(select(index, { inputTokens: 1000 })?.id).toBe(1)
     expect(select(index, { inputTokens: 1001 })?.id).toBe(2)
     expect(select(index, {})?.id).toBe(1)
   })
 
-  it('serves the very model to the very group', () => {
+  it('serves exactly this model to exactly this group', () => {
     const index = indexChannels([running(1, { models: new Set(['a', 'b']), groups: new Set(['vip', 'default']) })])
     expect(select(index, { model: 'b', group: 'vip' })?.id).toBe(1)
     for (const miss of [{ model: 'A' }, { group: 'VIP' }, { model: 'constructor' }, { group: '__proto__' }]) {
@@ -72,14 +72,14 @@ describe('the key of a channel', () => {
   const three = (setting: RunningChannel['setting'] = {}) =>
     indexChannels([1, 2, 3].map((keyId) => running(7, { keyId, key: `k${keyId}`, setting })))
 
-  it('does not make its channel heavier', () => {
+  it('does not add to the weight of its channel', () => {
     const index = indexChannels([running(7, { keyId: 1 }), running(7, { keyId: 2 }), running(7, { keyId: 3 }), running(8)])
     const random = seeded(7)
     const hits = Array.from({ length: 10_000 }, () => select(index, {}, random)?.id).filter((id) => id === 8)
     expect(hits.length / 10_000).toBeCloseTo(0.5, 1)
   })
 
-  it('is any of them, each in turn, or the one of the conversation', () => {
+  it('is chosen at random, in turn, or by the conversation', () => {
     const random = seeded(1)
     const drawn = new Set(Array.from({ length: 100 }, () => select(three(), {}, random)?.key))
     expect(drawn).toEqual(new Set(['k1', 'k2', 'k3']))
@@ -92,7 +92,7 @@ describe('the key of a channel', () => {
     expect(new Set(sessions.map(ofSession))).toEqual(new Set(['k1', 'k2', 'k3']))
   })
 
-  it('is another one after a fault of a key, and none when all were tried', () => {
+  it('is another key after the failure of one, and undefined when all were tried', () => {
     const triedKeys = new Set<number>()
     for (let tries = 0; tries < 3; tries++) triedKeys.add(select(three(), { triedKeys })?.keyId ?? 0)
     expect(triedKeys).toEqual(new Set([1, 2, 3]))
@@ -100,7 +100,7 @@ describe('the key of a channel', () => {
     expect(select(three(), { tried: new Set([7]) })).toBeUndefined()
   })
 
-  it('uses a working key of a channel that the caller specified, or any key when none works', () => {
+  it('is a working one if the caller named the channel, or any key when none works', () => {
     const pinned = (conditions: Partial<Conditions>) =>
       selectPinned(three(), { id: 7, model: 'm' }, { ...calm, ...conditions, random: () => 0 })
     expect(pinned({ breaker: ({ keyId }) => (keyId === 1 ? 'open' : 'closed') })).toMatchObject({
@@ -112,7 +112,7 @@ describe('the key of a channel', () => {
   })
 })
 
-describe('a channel that fails at present', () => {
+describe('a channel that is failing', () => {
   const index = indexChannels([running(1, { priority: 9 }), running(2), running(3)])
   const failing = (...ids: number[]): Partial<Conditions> => ({ breaker: ({ id }) => (ids.includes(id) ? 'open' : 'closed') })
 
@@ -124,7 +124,7 @@ describe('a channel that fails at present', () => {
     expect(look(index, {}, failing(1, 2, 3))).toMatchObject({ channel: { id: 1 }, choice: 'last-resort' })
   })
 
-  it('is probed now and then', () => {
+  it('is selected while its breaker is half-open', () => {
     expect(look(index, {}, { breaker: () => 'half-open' })).toMatchObject({ channel: { id: 1 }, choice: 'only' })
   })
 
@@ -137,7 +137,7 @@ describe('a channel that fails at present', () => {
     expect(look(index, { full: new Map(all) })).toMatchObject({ channel: undefined, waitMs: 4997 })
   })
 
-  it('is skipped for as long as it asked for, and the caller gets the time to wait', () => {
+  it('is skipped for the time of its Retry-After, and the caller gets the time to wait', () => {
     const restMs = ({ id }: RunningChannel) => id * 1000
     expect(look(index, {}, { restMs })).toMatchObject({ channel: undefined, waitMs: 1000 })
     expect(look(index, {}, { restMs: ({ id }) => (id === 2 ? 0 : 1000) })).toMatchObject({ channel: { id: 2 } })
@@ -184,7 +184,7 @@ describe('a conversation', () => {
     expect((hits.get(3) ?? 0) / 4000).toBeCloseTo(0.6, 1)
   })
 
-  it('moves alone when its channel goes: all others stay', () => {
+  it('moves only when its own channel is removed: all others stay', () => {
     const fewer = indexChannels([running(1), running(3, { weight: 20 })])
     for (let at = 0; at < 300; at++) {
       const before = look(level, session(`s${at}`)).channel?.id
@@ -192,14 +192,14 @@ describe('a conversation', () => {
     }
   })
 
-  it('is free to go anywhere with its first turn', () => {
+  it('may go to any channel with its first turn', () => {
     const first = { session: () => ({ key: 'one', isKnown: false }) }
     const random = seeded(3)
     const hits = new Set(Array.from({ length: 100 }, () => look(level, first, { random, keyOfSession: () => 1 }).channel?.id))
     expect(hits).toEqual(new Set([1, 2, 3]))
   })
 
-  it('is not even looked at where there is nothing to choose', () => {
+  it('is not computed when there is nothing to choose', () => {
     const session = () => {
       throw new Error('It was asked for')
     }
@@ -234,7 +234,7 @@ describe('the strategy of a group', () => {
     })
   })
 
-  it('cheapest takes the cheapest, and one without a price last', () => {
+  it('cheapest selects the channel with the lowest price, and one without a price last', () => {
     const price = ({ id }: RunningChannel) => (id === 1 ? undefined : id)
     expect(look(index, { strategy: 'cheapest' }, { price })).toMatchObject({ channel: { id: 2 }, choice: 'cheapest' })
   })
@@ -251,7 +251,7 @@ describe('the candidates of a choice', () => {
     return considered && candidatesOf(considered)
   }
 
-  it('are kept with the reasons against those that were left out, and for the later tiers unexamined', () => {
+  it('are stored with the reason of each exclusion, including the tiers that were not examined', () => {
     const index = indexChannels([
       ...[1, 2, 3, 4, 5, 6, 7].map((id) => running(id, { priority: 9, weight: id })),
       running(8, { priority: 9, type: 2 }),
@@ -284,7 +284,7 @@ describe('the candidates of a choice', () => {
     expect(kept?.more).toBeUndefined()
   })
 
-  it('are kept when none was left, and with the last resort', () => {
+  it('are stored when no channel was left, and with a last resort', () => {
     const index = indexChannels([running(1), running(2, { priority: -1 })])
     expect(candidates(index, {}, { restMs: () => 1 })?.listed).toEqual([
       { channel: 1, excluded: 'retry-after' },
@@ -295,7 +295,7 @@ describe('the candidates of a choice', () => {
     expect(candidates(only, {}, { reachedLimit: () => full(1) })?.listed).toEqual([{ channel: 1, excluded: 'concurrency' }])
   })
 
-  it('are not kept of a single channel that nothing speaks against, nor of the later choices of a long chain', () => {
+  it('are not stored for a single channel without an exclusion, nor for later choices of a long chain', () => {
     expect(candidates(indexChannels([running(1)]))).toBeUndefined()
     expect(candidates(indexChannels([running(1, { keyId: 1 }), running(1, { keyId: 2 })]))).toBeUndefined()
     expect(candidates(indexChannels([]))).toBeUndefined()
@@ -315,7 +315,7 @@ describe('the candidates of a choice', () => {
     ])
   })
 
-  it('of a conversation that stays on its channel are the others', () => {
+  it('include the others when a conversation stays on its channel', () => {
     const index = indexChannels([running(1, { priority: 9 }), running(2), running(3)])
     const session = () => ({ key: 'one', isKnown: true })
     expect(candidates(index, { session }, { keyOfSession: () => 2 })?.listed).toEqual([
@@ -354,7 +354,7 @@ describe('a model that no channel names', () => {
     expect([index.hasPatterns('default'), index.hasPatterns('vip'), index.hasPatterns('none')]).toEqual([true, true, false])
   })
 
-  it('takes no memory by being made up', () => {
+  it('stays within bounded memory when callers make up names', () => {
     const index = indexChannels([running(1, models('*'))])
     for (let at = 0; at < 5000; at++) expect(ids(index, `made-up-${at}`)).toEqual([[1]])
   })
@@ -380,7 +380,7 @@ describe('a redirected model', () => {
     expect(resolve(mapping, 'm0')).toBe('m5000')
   })
 
-  it('has nothing to do with the names of objects', () => {
+  it('is not confused with members of Object.prototype', () => {
     expect(resolve({ a: 'b' }, 'constructor')).toBe('constructor')
     expect(resolveModel(running(1, { modelMapping: readModelMapping('{"__proto__":"b"}') }), 'toString')).toBe('toString')
   })
@@ -440,7 +440,7 @@ function select(index: ChannelIndex, given: Partial<Selection> = {}, random: () 
   return look(index, given, { random }).channel
 }
 
-/** Ids of the channels of one request that fails everywhere. */
+/** Ids of the channels, in order, for a request that every channel fails. */
 function drain(index: ReturnType<typeof indexChannels>, random: () => number = Math.random): number[] {
   const tried = new Set<number>()
   for (let next = select(index, { tried }, random); next; next = select(index, { tried }, random)) tried.add(next.id)

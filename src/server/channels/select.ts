@@ -17,42 +17,42 @@ export interface Selection {
   readonly tried: ReadonlySet<number>
   /** Ids of the failed keys, if another key of the channel may succeed. */
   readonly triedKeys?: ReadonlySet<number>
-  /** By id, the channels that had no room when they were to be asked. */
+  /** By id, the channels that had no room when they were tried, with the limit reached. */
   readonly full?: ReadonlyMap<number, ReachedLimit> | undefined
-  /** Estimated length of the prompt, for channels that take no longer one. */
+  /** Estimated length of the prompt, for channels with a limit of it. */
   readonly inputTokens?: number
   readonly strategy?: Strategy
-  /** The conversation that it belongs to; only asked for when there is something to choose. */
+  /** The conversation of the request; called only when there is a choice between channels or keys. */
   session?(): Session | undefined
 }
 
 /** Current state of the channels, measured by `traffic.ts`. */
 export interface Conditions {
-  /** Answers a number from 0 to below 1. */
+  /** Returns a number in [0, 1). */
   random(): number
-  /** Until the key may be asked for this model again; 0 for now. */
+  /** Milliseconds until the key may be used for this model again; 0 when it may be used now. */
   restMs(channel: RunningChannel, model: string): number
-  /** The limit of the channel that has no room for a request of that length; undefined when all have. */
+  /** The limit of the channel that has no room for a request of that length; undefined when all limits have room. */
   reachedLimit(channel: RunningChannel, inputTokens: number): ReachedLimit | undefined
-  /** Of the key. */
+  /** The breaker of the key. */
   breaker(channel: RunningChannel): BreakerState
   /** Requests running on the channel, and the total it ever received. */
   running(channel: RunningChannel): number
   turn(channel: RunningChannel): number
-  /** To the first byte; undefined when nothing is known. */
+  /** Time to the first byte; undefined when it was not measured. */
   latencyMs(channel: RunningChannel): number | undefined
   price(channel: RunningChannel, model: string): number | undefined
   /** Id of the key that answered the conversation last. */
   keyOfSession(session: string): number | undefined
 }
 
-/** `considered` is absent where there was a single candidate, and nothing against it. */
+/** `considered` is absent when there was only one candidate and no reason against it. */
 export type Selected =
   | { readonly channel: RunningChannel; readonly choice: Choice; readonly considered?: Considered | undefined }
   /** No channel is left. `waitMs` is the time until one is available again; 0 when waiting does not help. */
   | { readonly channel: undefined; readonly waitMs: number; readonly considered?: Considered | undefined }
 
-/** Of a long chain of attempts the later choices keep no candidates, so that rows of the log stay short. */
+/** In a long chain of attempts, later choices store no candidates, so that rows of the log stay short. */
 const choicesConsideredMax = 5
 
 /**
@@ -88,7 +88,7 @@ export function selectChannel(index: ChannelIndex, selection: Selection, conditi
   return { channel: undefined, waitMs: look.waitMs, considered: look.considered(tiers, tiers.length) }
 }
 
-/** The key of a channel that the caller has named. Its limits and failures do not count: the caller wants this one. */
+/** The key of a channel that the caller has named. Its limits and failures are ignored, because the caller wants this channel. */
 export function selectPinned(
   index: ChannelIndex,
   { id, model }: { id: number; model: string },
@@ -118,13 +118,15 @@ interface Option {
   readonly keys: readonly RunningChannel[]
 }
 
-/** The examination of the candidates, which records why each was left out, and the shortest wait of those that are usable again. */
+/**
+ * The examination of the candidates, which records why each was left out, and the shortest wait until one of them is usable again.
+ */
 class Look {
   readonly #index: ChannelIndex
   readonly #selection: Selection
   readonly #conditions: Conditions
   #waitMs = Number.POSITIVE_INFINITY
-  /** By id of the channel. */
+  /** By channel id. */
   #exclusions: Map<number, Exclusion> | undefined
 
   constructor(index: ChannelIndex, selection: Selection, conditions: Conditions) {
@@ -154,7 +156,7 @@ class Look {
     return channel && this.usableKeys(channel, false).find(isIt)
   }
 
-  /** What is kept of the examination for the log. */
+  /** The part of the examination that is stored for the log. */
   considered(
     tiers: Considered['tiers'],
     tiersExamined: number,
@@ -204,7 +206,7 @@ const none: readonly RunningChannel[] = []
 interface Chosen {
   readonly channel: RunningChannel
   readonly choice: Choice
-  /** What the strategy compared, where it did. */
+  /** What the strategy compared; undefined if it compared nothing. */
   readonly scored: Considered['scored']
 }
 
@@ -233,7 +235,10 @@ function choose(
 
 type Score = (option: Option) => number
 
-/** Undefined: all are alike. An unmeasured channel counts as good, so that it gets measured; one without a price counts as expensive. */
+/**
+ * Undefined when the strategy scores nothing. An unmeasured channel counts as the fastest, so that it gets measured; one without a
+ * price counts as the most expensive.
+ */
 function scoreOf(strategy: Strategy, model: string, conditions: Conditions): Score | undefined {
   switch (strategy) {
     case 'weighted':
@@ -266,7 +271,7 @@ function chooseKey(
   return keys[Math.floor(conditions.random() * keys.length)]
 }
 
-/** The same on every node for one conversation, without a word between them. */
+/** Chooses the same option on every node for one conversation, without communication between them. */
 function highest(options: readonly Option[], session: string): Option | undefined {
   const stand = ({ channel }: Option) => ({ id: channel.id, weight: channel.weight + weightBase })
   return options.reduce((top, option) => (ranksHigher(session, stand(option), stand(top)) ? option : top))

@@ -62,12 +62,12 @@ describe('the conversation of a request', () => {
     expect(read({ body: JSON.parse(JSON.stringify(first).replace('hi', 'hey')) })?.key).not.toBe(one?.key)
   })
 
-  it('is none without an identifier or a message', () => {
+  it('is undefined without an identifier or a message', () => {
     for (const body of [{}, { input: 'embed me' }, { prompt: 'x' }, { messages: 'x' }, { messages: [null, 3] }])
       expect(read({ body: body as never })).toBeUndefined()
   })
 
-  it('takes no time over pictures', () => {
+  it('is found quickly in requests with large images', () => {
     const picture = { type: 'image_url', image_url: { url: 'x'.repeat(10_000_000) } }
     const reading = () => {
       for (let time = 0; time < 300; time++) read({ body: { messages: [user([picture, { type: 'text', text: 'what is it' }])] } })

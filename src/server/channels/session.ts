@@ -8,20 +8,20 @@ import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../protoco
  */
 export interface Session {
   readonly key: string
-  /** It was named, or has been answered before. The first turn of an unnamed one is free to go anywhere. */
+  /** The caller has named it, or it has been answered before. The first turn of an unnamed one may go to any channel. */
   readonly isKnown: boolean
 }
 
 export interface SessionFacts {
   /** The caller of the conversation: two callers may use one name. */
   readonly owner: string
-  /** Conversations with two models are two. */
+  /** The same conversation with another model counts as another one. */
   readonly model: string
   readonly headers: IncomingHttpHeaders
   readonly body: JsonObject
 }
 
-/** Headers by which clients name their conversations, the most particular first. */
+/** Headers by which clients name their conversations, the most specific first. */
 const headerNames = [
   'x-session-id',
   'session_id',
@@ -32,7 +32,7 @@ const headerNames = [
   'x-claude-code-session-id',
 ] as const
 
-/** Of each text and each list: later differences do not matter. */
+/** The compared length of each text: later differences do not matter. */
 const comparedMax = 2000
 const partsMax = 20
 
@@ -72,7 +72,7 @@ function startOf(body: JsonObject): { texts: string[]; isAnswered: boolean } | u
   }
 }
 
-/** Of a text its beginning, of a list the texts in it: pictures are long, and clients move their cache marks from turn to turn. */
+/** The beginning of a text, or the texts of a list: images are long, and clients move their cache marks from turn to turn. */
 function compared(value: unknown): string {
   if (typeof value === 'string') return value.slice(0, comparedMax)
   const parts = Array.isArray(value) ? value : isObject(value) ? arrayAt(value, 'parts') : []

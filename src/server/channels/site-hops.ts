@@ -13,7 +13,9 @@ const hopsMax = 8
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** The same on all nodes of a site, and not reversible: derived from the oldest key of the database. */
+/**
+ * The id of this site: the same on all its nodes, and not reversible, because it is derived from the oldest key of the database.
+ */
 function siteIdOf({ secrets }: Pick<Core, 'secrets'>): string {
   return secrets.mac('site', 'id').slice(0, 24)
 }

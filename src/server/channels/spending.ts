@@ -34,7 +34,9 @@ export class Spending {
     this.#today = await this.#readToday(limited)
   }
 
-  /** The sum of a channel's life and that of its day, of one moment: the roll-up of the day is only read once. */
+  /**
+   * The total charges of a channel minus those of today, read in one statement; so the hour buckets of the day are read only once.
+   */
   async #readBefore(channelIds: readonly number[]): Promise<void> {
     if (channelIds.length === 0) return
     const rows = await this.#core.db

@@ -72,17 +72,17 @@ describe('the instructions of a channel', () => {
     ['anthropic.messages', { system: 'be brief' }],
     ['openai.responses', { input: [{ role: 'developer', content: 'be brief' }] }],
     ['gemini.generate', { systemInstruction: { parts: [{ text: 'be brief' }] } }],
-  ])('fill in only where there are none: %s', (format, body) => {
+  ])('are filled in only if the caller sends none: %s', (format, body) => {
     expect(write(format, body, { mode: 'fill' })).toBe(body)
     expect(write(format, {}, { mode: 'fill' })).toEqual(write(format, {}))
   })
 
-  it('take an empty text or list for none', () => {
+  it('treat an empty text or list of the caller as none', () => {
     expect(write('anthropic.messages', { system: [] }, { mode: 'fill' })).toEqual({ system: [{ type: 'text', text: 'be kind' }] })
     expect(write('anthropic.messages', { system: '  ' }, { mode: 'fill' })).toEqual({ system: 'be kind' })
   })
 
-  it('are for conversations alone', () => {
+  it('are added only to conversations', () => {
     for (const format of ['openai.completions', 'openai.embeddings'] as const) {
       const body = { input: 'hi', prompt: 'hi' }
       expect(write(format, body)).toBe(body)
@@ -92,7 +92,7 @@ describe('the instructions of a channel', () => {
     expect(write('openai.chat', body, { text: ' ' })).toBe(body)
   })
 
-  it('goes to the head of a conversation in its neutral form', () => {
+  it('precede those of the caller in the neutral form of a conversation', () => {
     const given = { kind: 'text', text: 'be brief' } as const
     const dialogue = (more: object) => ({ system: [], turns: [], ...more }) as unknown as Dialogue
     const kind = { text: 'be kind' }

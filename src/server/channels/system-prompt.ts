@@ -11,8 +11,8 @@ export interface SystemPrompt {
 }
 
 /**
- * The body of a request with the channel's instructions where its format has them. The body itself when the format has none, when the
- * prompt is empty, or when it is to be filled in only and the caller gives instructions. Pure.
+ * The body of a request with the channel's instructions where its format has them. The body itself when the format has none, when
+ * the prompt is empty, or when `mode` is `fill` and the caller sends instructions. Pure.
  */
 export function withSystemPrompt(format: Format, body: JsonObject, { text, mode = 'prepend' }: SystemPrompt): JsonObject {
   const writer = text.trim() === '' ? undefined : writers[format]
@@ -20,7 +20,7 @@ export function withSystemPrompt(format: Format, body: JsonObject, { text, mode 
   return writer.prepend(body, text)
 }
 
-/** The same for a conversation in its neutral form. */
+/** Like `withSystemPrompt`, for a conversation in its neutral form. */
 export function dialogueWithPrompt(dialogue: Dialogue, { text, mode = 'prepend' }: SystemPrompt): Dialogue {
   const hasInstructions = dialogue.system.length > 0 || dialogue.turns.some(({ role }) => role === 'system')
   if (text.trim() === '' || (mode === 'fill' && hasInstructions)) return dialogue
@@ -78,7 +78,7 @@ const writers: Readonly<Partial<Record<Format, Writer>>> = {
   'gemini.generate': gemini,
 }
 
-/** Both spellings are taken by the vendor. */
+/** The vendor accepts both spellings. */
 function geminiMember(body: JsonObject): string {
   return 'system_instruction' in body ? 'system_instruction' : 'systemInstruction'
 }
@@ -91,7 +91,7 @@ function isGiven(instructions: unknown): boolean {
   return Array.isArray(instructions) ? instructions.length > 0 : typeof instructions === 'string' && instructions.trim() !== ''
 }
 
-/** In the form that the caller has chosen, a text or a list of parts. */
+/** Keeps the form that the caller has chosen, a text or a list of parts. */
 function joined(text: string, given: unknown, partOf: (text: string) => JsonObject): unknown {
   if (Array.isArray(given)) return [partOf(text), ...given]
   return isGiven(given) ? `${text}\n\n${given}` : text

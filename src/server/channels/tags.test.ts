@@ -82,7 +82,7 @@ anyDatabase('the channels of a tag', (fresh) => {
     expect(await rows()).toEqual(before)
   })
 
-  it('are disabled and enabled together, and get a key to work with', async () => {
+  it('are disabled and enabled together, and get an enabled key', async () => {
     await core.db
       .updateTable('channels')
       .set({ status: 3, other_info: '{"status_reason":"x"}' })
@@ -102,7 +102,7 @@ anyDatabase('the channels of a tag', (fresh) => {
     await expect(setTagStatus(core, { caller, tag: 'pink', status: 2 })).rejects.toEqual(code('channel_tag_unknown'))
   })
 
-  it('are chosen by hand', async () => {
+  it('are set by channel ids', async () => {
     expect(await tagChannels(core, { caller, ids: [...ids.slice(1), 999_999], tag: 'new' })).toBe(2)
     expect((await rows()).map(({ tag }) => tag)).toEqual(['blue', 'new', 'new'])
     expect(await lastAudit()).toMatchObject({ action: 'channel.tag', after: '{"tag":"new"}' })

@@ -38,7 +38,10 @@ export async function editTag(core: Core, { caller, patch }: Act & { patch: TagP
   })
 }
 
-/** Enables or disables all channels of a tag; answers how many had another status before. Throws `tag_required` or `channel_tag_unknown`. */
+/**
+ * Enables or disables all channels of a tag, and returns how many had another status before. Throws `tag_required` or
+ * `channel_tag_unknown`.
+ */
 export async function setTagStatus(core: Core, { caller, tag, status }: Act & { tag: string; status: number }): Promise<number> {
   if (tag === '') fail('tag_required')
   return changeTagged(core, tag, async (within, ids) => {
@@ -59,7 +62,7 @@ export async function setTagStatus(core: Core, { caller, tag, status }: Act & { 
   })
 }
 
-/** Gives channels a tag, or takes theirs with null; answers how many of them there are. Throws `tag_required`. */
+/** Sets the tag of channels, or removes it with null, and returns the number of channels. Throws `tag_required`. */
 export async function tagChannels(
   core: Core,
   { caller, ids, tag: given }: Act & { ids: readonly number[]; tag: string | null },

@@ -55,7 +55,7 @@ describe('the measurements of this node for its channels', () => {
     expect(traffic.breaker(channel(1))).toBe('closed')
   })
 
-  it('opens it at once for a key that is refused', () => {
+  it('opens the breaker at once for a key that is refused', () => {
     const { traffic } = open()
     traffic.begin(channel(1), asked).failed({ ...limited, retryAfter: 0, isRefusal: true })
     expect(traffic.breaker(channel(1))).toBe('open')
@@ -68,7 +68,7 @@ describe('the measurements of this node for its channels', () => {
     expect([resting.filter(Boolean).length, resting.lastIndexOf(true), resting.indexOf(true)]).toEqual([1000, 2999, 2000])
   })
 
-  it('leaves a key alone for this model as long as the upstream asks, at most five minutes', () => {
+  it('pauses a key for the model as long as the upstream asks, at most five minutes', () => {
     const { traffic, clock } = open()
     traffic.begin(channel(1), asked).failed(limited)
     traffic.begin(channel(2), asked).failed({ ...limited, retryAfter: 3600 })
@@ -78,7 +78,7 @@ describe('the measurements of this node for its channels', () => {
     expect(traffic.restMs(channel(1), 'm')).toBe(0)
   })
 
-  it('holds to the limits of a channel: at a time, per minute, tokens per minute', () => {
+  it('enforces the limits of a channel: concurrency, requests per minute, tokens per minute', () => {
     const { traffic, clock } = open()
     const few = channel(1, { max_concurrency: 2 })
     const run = traffic.begin(few, asked)
@@ -101,7 +101,7 @@ describe('the measurements of this node for its channels', () => {
     expect(traffic.reachedLimit(channel(4, { max_tokens_per_minute: 1000 }), 5000)).toBeUndefined()
   })
 
-  it('makes no request wait where this node counts alone', () => {
+  it('admits every request without waiting where this node counts alone', () => {
     const { traffic } = open()
     const most = { max_concurrency: 1, max_requests_per_minute: 1, max_tokens_per_minute: 1 }
     expect([channel(1), channel(2, most)].map((each) => traffic.begin(each, asked).refusal)).toEqual([undefined, undefined])

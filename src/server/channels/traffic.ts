@@ -10,19 +10,18 @@ import type { RunningChannel } from './model-index.ts'
 import type { Conditions } from './select.ts'
 
 /**
- * This node's measurements of its channels: running requests, failures, speed, and session affinity. The relay writes it, selection
- * reads it. Each node knows its own part only, though the processes of one start share failures and affinity, and nothing survives the
- * process. With Redis requests on other nodes may fill a channel
- * too: that shows when a request begins.
+ * This node's measurements of its channels: running requests, failures, speed, and session affinity. The relay writes them,
+ * selection reads them. Each node measures only its own requests, but the processes of one start share failures and affinity;
+ * nothing survives the process. With Redis, requests on other nodes may also fill a channel: a request learns this when it begins.
  */
 export interface TrafficParts {
-  /** A steady clock, which never jumps. */
+  /** A monotonic clock. */
   readonly now: Clock
   /** Counts the limits of channels over all nodes; undefined without Redis. */
   readonly shared?: SharedWindows | undefined
-  /** Sends the other processes of this start what they need to know; they get it by `receive`. */
+  /** Sends an update to the other processes of this start, which get it by `receive`. */
   readonly announce?: ((update: TrafficUpdate) => void) | undefined
-  /** Answers a number from 0 to below 1. */
+  /** Returns a number in [0, 1). */
   readonly random?: () => number
   /** The model's cost in USD for a call of common size; undefined for one without a price. */
   priceOf(model: string): number | undefined
@@ -39,8 +38,8 @@ export type TrafficUpdate =
 /** One request on one channel. Only the first of `answered`, `failed` and `abandoned` has an effect. */
 export interface ChannelRun {
   /**
-   * The limit of the channel, over all nodes, that refuses the request: then the run has ended and nothing may be sent upstream. Resolves
-   * to undefined when they have admitted it, and is absent where this node counts alone.
+   * Resolves to the limit of the channel, over all nodes, that refuses the request: then the run has ended and nothing may be sent
+   * upstream. Resolves to undefined when the request is admitted; absent where this node counts alone.
    */
   readonly refusal: Promise<ReachedLimit | undefined> | undefined
   /** `ms` until the first byte of the answer. */
@@ -54,11 +53,11 @@ export interface ChannelRun {
 export interface FailureFacts {
   /** Seconds after which the upstream asks for a retry; 0 when it gives none. */
   readonly retryAfter: number
-  /** The key, or the account behind it: refused, without balance, or asked too often. */
+  /** Caused by the key or its account: refused, without balance, or rate-limited. */
   readonly isFaultOfKey: boolean
-  /** No answer, a broken one, or a status of 500 and above. */
+  /** Caused by the upstream: no answer, a broken one, or a status of 500 and above. */
   readonly isFaultOfUpstream: boolean
-  /** The key will not be taken the next time either. */
+  /** The key will be refused the next time too. */
   readonly isRefusal: boolean
 }
 
@@ -74,7 +73,7 @@ const minuteMs = 60_000
 const dayMs = 86_400_000
 /** A key whose upstream asks for a longer pause is used again nevertheless: the header may be wrong. */
 const restMostMs = 300_000
-/** Of one key, so many models. */
+/** The number of models of one key for which a pause is stored. */
 const restsMax = 1000
 /** The weight of a new measurement against earlier ones. */
 const latencyShare = 0.2
@@ -87,7 +86,7 @@ export class Traffic implements Conditions {
   readonly #parts: TrafficParts
   readonly #channels = new Map<number, Seen>()
   readonly #breakers = new Map<number, Breaker>()
-  /** By key and model, since upstreams limit their models apart: when it may be asked again. */
+  /** By key and model, because upstreams limit each model separately: the time from which the key may be used again. */
   readonly #rests = new Map<number, Map<string, number>>()
   /** Made with the first conversation: the table for all of them takes four megabytes. */
   #sessions: LRUCache<string, number> | undefined
@@ -151,7 +150,7 @@ export class Traffic implements Conditions {
     this.#remember(session, keyId)
   }
 
-  /** Takes what another process of this start announces. */
+  /** Applies an update that another process of this start announced. */
   receive(update: TrafficUpdate): void {
     if (update.kind === 'session') this.#remember(update.session, update.keyId)
     else if (update.kind === 'failed') this.#countFailure(update.keyId, update.model, update.failure)
@@ -234,7 +233,7 @@ export class Traffic implements Conditions {
     const rests = this.#rests.get(keyId) ?? new Map<string, number>()
     this.#rests.set(keyId, rests)
     rests.delete(model)
-    // Callers can make up names of models: the oldest goes.
+    // Callers can make up names of models: the oldest entry is dropped.
     const [oldest] = rests.size < restsMax ? [] : rests.keys()
     if (oldest !== undefined) rests.delete(oldest)
     rests.set(model, nowMs + Math.min(failure.retryAfter * 1000, restMostMs))
@@ -250,7 +249,10 @@ export class Traffic implements Conditions {
     seen.measuredMs = nowMs
   }
 
-  /** The limit per minute that keeps the request waiting longest. A request that alone exceeds one is admitted when nothing else is counted. */
+  /**
+   * The limit per minute that keeps the request waiting longest. A request that alone exceeds a limit is admitted when nothing else
+   * is counted.
+   */
   #reachedInMinute({ id, setting }: RunningChannel, inputTokens: number): ReachedLimit | undefined {
     const minute = this.#channels.get(id)?.minute
     if (!minute) return undefined

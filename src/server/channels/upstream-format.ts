@@ -6,8 +6,9 @@ import type { Provider } from '../providers/provider.ts'
 import type { RunningChannel } from './model-index.ts'
 
 /**
- * The format of requests to a channel: the caller's own if the provider supports it, so that nothing is rewritten; otherwise the first
- * one that it can be translated to. Undefined when there is none. Pure. Without `body` it decides whether there is any.
+ * The format of requests to a channel: the caller's own if the provider supports it, so that nothing is rewritten; otherwise the
+ * first one that it can be translated to. Undefined when there is none. Pure. Without `body`, the result only tells whether there
+ * is one.
  */
 export function upstreamFormat(
   { provider }: Pick<RunningChannel, 'provider'>,
@@ -46,7 +47,7 @@ function isTranslatable(from: ChannelFormat, to: Format): boolean {
   return inbounds[from] !== undefined && codecs[to] !== undefined
 }
 
-/** In the order in which they are chosen, the most expressive of a provider first. */
+/** In order of preference, the most expressive format first. */
 const conversations: readonly Format[] = [
   'anthropic.messages',
   'gemini.generate',

@@ -17,14 +17,14 @@ type Parts = Core & { readonly upstream: UpstreamAgents }
 
 const limits = { timeoutMs: 15_000, sizeBytesMax: 4 * 1024 * 1024 }
 
-/** For a channel that is saved. Throws `not_found`, `channel_list_unsupported` or `channel_list_failed`. */
+/** Lists the models of a saved channel. Throws `not_found`, `channel_list_unsupported` or `channel_list_failed`. */
 export async function listModelsOfChannel(parts: Parts, { id }: { id: number }): Promise<string[]> {
   const { keys } = await openChannel(parts, id)
   const [channel] = keys
   return channel ? askForModels(parts.upstream, channel.provider, channel) : fail('not_found')
 }
 
-/** For a form that is not saved: with its first key and no other. Throws as above, and as saving does. */
+/** Lists the models for a form that is not saved, using its first key. Throws the same errors, and those of saving. */
 export async function listModelsOfForm(parts: Parts, form: { type: number; base_url: string; key: string }): Promise<string[]> {
   const provider = requireProvider(form.type)
   const { base_url = '' } = readFields(parts.env, provider, { base_url: form.base_url })
