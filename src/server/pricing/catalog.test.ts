@@ -8,12 +8,12 @@ import { loadPricePackage } from './price-data.ts'
 const { read, vendors: ofPackage } = await loadPricePackage()
 const data = read(ofPackage)
 
-/** The snapshot that a catalog reads, to be replaced as a whole like the store does. */
+/** A catalog over a snapshot of options, which a test replaces completely, as the store does. */
 function catalogOf(over: Partial<OptionValues> = {}, served: Readonly<Record<string, readonly string[]>> = {}) {
   const source = { current: { ...defaults, ...over } }
   const channels = { current: { vendorsOf: (model: string) => (Object.hasOwn(served, model) ? (served[model] ?? []) : []) } }
   const clock = { ms: Date.parse('2026-11-23T12:00:00Z') }
-  // A catalog reads nothing of the store but its snapshot.
+  // The catalog uses only the snapshot of the store.
   const parts = { options: source, now: () => clock.ms } as Parameters<typeof openCatalog>[0]
   const catalog = openCatalog(parts, { data: () => data, vendors: () => channels.current })
   const priceOf = (model: string, group = 'default', acceptsUnpriced = false) =>
@@ -60,7 +60,7 @@ describe('the price of a model', () => {
     expect(priceOf('llama-3-sonar-large-32k-chat').modelRatio).toBe(0.5)
   })
 
-  it('is the fixed one before the ratio', () => {
+  it('is the fixed price if there is one, and the ratio otherwise', () => {
     const { priceOf } = catalogOf({ ModelPrice: { 'gpt-4o': 0.02 } })
     expect(priceOf('gpt-4o')).toMatchObject({ fixedUsd: 0.02, modelRatio: 1.25 })
     expect(catalogOf().priceOf('mj_imagine')).toMatchObject({ fixedUsd: 0.1, modelRatio: 0 })
@@ -172,7 +172,7 @@ describe('groups', () => {
     expect(Object.keys(usableGroups(options, 'default'))).toEqual(['default', 'vip'])
   })
 
-  it('of a token decide over those of its owner', () => {
+  it('of a token take precedence over those of its owner', () => {
     expect(groupsToTry(options, { userGroup: 'svip', tokenGroup: '' })).toEqual(['svip'])
     expect(groupsToTry(options, { userGroup: 'svip', tokenGroup: 'vip' })).toEqual(['vip'])
     expect(groupsToTry(options, { userGroup: 'svip', tokenGroup: 'svip' })).toEqual(['svip'])
@@ -240,7 +240,7 @@ describe('the public price of a model', () => {
     expect(() => priceOf('o3')).toThrow('has no price')
   })
 
-  it('has none for models sold by another unit than tokens, and names the unit', () => {
+  it('is missing for models sold by another unit than tokens, with that reason', () => {
     const { priceOf, catalog } = catalogOf({}, served)
     expect(() => priceOf('gemini-embedding-2')).toThrow('has no price')
     expect(catalog.uncovered('gemini-embedding-2')).toBe('unit')

@@ -15,9 +15,9 @@ import type { Price } from './quote.ts'
  */
 export interface Catalog {
   /**
-   * The price of a model in a group, the same frozen object until an option, a channel, the price data or the day changes. A fixed price
-   * takes precedence over a ratio, and both over public data. A model without any costs `fallbackModelRatio` in self-use mode or when
-   * its user accepts that; otherwise throws `price_missing`.
+   * The price of a model in a group, the same frozen object until an option, a channel, the price data or the day changes. A fixed
+   * price takes precedence over a ratio, and both over public data. A model without a price costs `fallbackModelRatio` in self-use
+   * mode or if the user accepts that; otherwise throws `price_missing`.
    */
   priceOf(wanted: { model: string; group: string; acceptsUnpriced: boolean }): Price
   /** The price before the group, or undefined when there is none: for price lists. */

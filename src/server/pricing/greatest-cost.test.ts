@@ -50,13 +50,13 @@ it.each<[string, Partial<TokenKinds>, number]>([
   expect(greatestCost(price(), { ...plain, ...kinds }, tokens)).toBe(cost)
 })
 
-it('holds a cheaper tier as the ordinary one, and no call of a tool without a price', () => {
+it('counts a cheaper tier as the ordinary one, and no call of a tool without a price', () => {
   const pieces = piecesOf(price(), { calls: 1, tier: { service_tier: 'flex' }, hostedTools: ['web_fetch'] })
   expect(pieces.tier).toBeUndefined()
   expect(pieces.toolCalls).toBeUndefined()
 })
 
-it('is never below the cost of a usage within its numbers', () => {
+it('is never below the cost of a usage with the same numbers of tokens', () => {
   const written = Object.values(cacheWriteBuckets)
   const kinds: TokenKinds = {
     ...{ ...plain, audioTokens: 50, imageTokens: 70 },
@@ -72,7 +72,7 @@ it('is never below the cost of a usage within its numbers', () => {
     }
 })
 
-it('affords no output that costs more than the units', () => {
+it('never affords output that costs more than the given units', () => {
   for (const units of [1400, 1401, 5000, 12_345]) {
     const limit = affordableOutput(price({ groupRatio: 0.37 }), plain, { textTokens: 1000, completions: 3, units })
     expect(limit).toBeGreaterThan(0)
@@ -86,7 +86,7 @@ it('affords no output that costs more than the units', () => {
   )
 })
 
-it('covers every step that a prompt within its bound can reach, and affords no output beyond it', () => {
+it('covers every step that a prompt within its bound can reach, and affords no output that costs more', () => {
   const stepped = price({
     steps: [
       { above: 800, price: price({ modelRatio: 2, completionRatio: 3 }) },

@@ -5,7 +5,7 @@ import { costOf, type Price, tierFactor } from './quote.ts'
 export interface TokenKinds {
   readonly imageTokens: number
   readonly audioTokens: number
-  /** The kind that the vendor may bill the prompt's text as, and the one of the answer. */
+  /** The kinds as which the vendor may bill the text of the prompt, and the output. */
   readonly textAs: readonly PromptBucket[]
   readonly outputAs: readonly OutputBucket[]
   /** Fixed amounts and factors beside the tokens, from `piecesOf`. */
@@ -72,7 +72,7 @@ function reachable(price: Price, { imageTokens, audioTokens }: TokenKinds, textT
 
 const shortPrompts = new WeakMap<Price, Price>()
 
-/** The same object each time, because rates are kept by it. */
+/** Returns the same object each time, because the cache of rates uses it as its key. */
 function ofShortPrompts(price: Price): Price {
   const kept = shortPrompts.get(price) ?? { ...price, steps: [] }
   shortPrompts.set(price, kept)
@@ -97,7 +97,7 @@ function dearest(price: Price, among: readonly Bucket[]): Bucket {
 type Rates = Readonly<Record<Bucket, number>>
 const known = new WeakMap<Price, Rates>()
 
-/** Units of one token of each bucket, about: the exact cost follows from `costOf`. */
+/** The approximate price in units of one token of each bucket; the exact cost follows from `costOf`. */
 function ratesOf(price: Price): Rates {
   const kept = known.get(price)
   if (kept) return kept

@@ -64,13 +64,13 @@ it('removes a model that a pattern would still fit', async () => {
   expect(['m-1', 'm-2'].map((model) => costs(found, 'one', model))).toEqual([undefined, 1])
 })
 
-it('adds a vendor with the chosen model alone', async () => {
+it('adds a vendor with only the chosen model', async () => {
   const after = [vendor('one', [entry('a', 1)]), vendor('two', [entry('a', 2), entry('b', 2)], ['one'])]
   const found = await merged([vendor('one', [entry('a', 1), entry('c', 1)])], after, [{ vendor: 'two', model: 'a' }])
   expect(['a', 'b', 'c'].map((model) => costs(found, 'two', model))).toEqual([2, undefined, undefined])
 })
 
-it('leaves vendors that fall back to the list of another at their prices, unless they are chosen too', async () => {
+it('keeps the prices of vendors that fall back to the list of another, unless they are chosen too', async () => {
   const before = [vendor('one', [entry('a', 1)]), vendor('host', [], ['one'])]
   const after = [vendor('one', [entry('a', 2), entry('new', 2)]), vendor('host', [], ['one'])]
   const one = [

@@ -11,13 +11,13 @@ export async function mergePrices({ before, after }: ReadPair, models: readonly 
   const chosen = new Set(models.map(keyOf))
   const entries = new Map<string, ModelInfo[]>()
   const put = ({ vendor, model }: VendorModel, found: ModelInfo | undefined) =>
-    // Without prices the model has none, whatever patterns would match its name.
+    // An entry without prices means that the model has none, even if a pattern matches its name.
     entries.set(vendor, [...(entries.get(vendor) ?? []), { id: model, match: { equals: model }, prices: found?.prices ?? {} }])
 
   for (const [index, { vendor, model }] of models.entries()) {
     if (index % lookupsPerTurn === 0) await yieldToEventLoop()
     put({ vendor, model }, after.data.entryOf(vendor, model))
-    // Other vendors also use the list of this vendor, and they were not chosen.
+    // Vendors that fall back to the list of this vendor were not chosen: they keep their prices.
     for (const { id, fallback_model_providers: fallbacks = [] } of before.vendors)
       if (fallbacks.includes(vendor) && !chosen.has(keyOf({ vendor: id, model })))
         put({ vendor: id, model }, before.data.entryOf(id, model))

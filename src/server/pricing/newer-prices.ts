@@ -15,8 +15,8 @@ import { comparePrices, keyOf, type VendorModel } from './price-changes.ts'
 import { readPublished } from './published-data.ts'
 
 /**
- * Newer public price data: fetched, checked and kept as a proposal with its differences. Nothing is charged by it before a super admin
- * applies it, whole or for single models. Every act of a person is in the audit.
+ * Newer public price data: fetched, checked and stored as a proposal with its differences. No price of it is charged before a super
+ * admin applies it, completely or for single models. Every action of a person is in the audit.
  */
 type Parts = Core & { readonly priceBook: PriceBook }
 
@@ -54,8 +54,8 @@ export async function readNewerPrices(parts: Parts, served: readonly VendorModel
 }
 
 /**
- * `same`: it changes no price. `older`: none of its prices is as new as those in use, as in an unmaintained copy. `dismissed`: it is
- * the data that was dismissed last.
+ * `same`: the data changes no price. `older`: its newest price is older than that of the data in use, as in an unmaintained copy.
+ * `dismissed`: it is the data that was dismissed last.
  */
 export type Found = 'newer' | 'same' | 'older' | 'dismissed'
 
@@ -68,8 +68,8 @@ interface Checked {
 type Fetching = Parts & { readonly upstream: UpstreamAgents }
 
 /**
- * Fetches the published data, and keeps it as the proposal where it changes a price. Throws `price_data_unreadable`; an earlier proposal
- * stays then.
+ * Fetches the published data, and stores it as the proposal if it changes a price. Throws `price_data_unreadable`; then an earlier
+ * proposal stays.
  */
 export async function findNewerPrices(parts: Fetching, { served, again }: Checked): Promise<Found> {
   const { db, priceBook, options, now } = parts
@@ -103,7 +103,7 @@ async function isDismissed(db: Parts['db'], hash: string): Promise<boolean> {
   return row?.hash === hash && row.dismissed === 1
 }
 
-/** The same at the request of an admin, to whom dismissed data is proposed again; the audit log records the outcome. */
+/** Like `findNewerPrices`, at the request of an admin: dismissed data is proposed again, and the audit log records the outcome. */
 export async function checkPrices(
   parts: Fetching,
   { served, caller }: { served: readonly VendorModel[]; caller: Caller },
@@ -169,7 +169,10 @@ export async function applyPrices(
   })
 }
 
-/** Before the transaction: with many models it takes a moment. `onto`: the hash of the data that the prices were merged into. */
+/**
+ * Runs before the transaction, because it takes a while for many models. `onto`: the hash of the data that the prices were merged
+ * into.
+ */
 async function merge(parts: Parts, hash: string, models: readonly VendorModel[]) {
   const { db, priceBook } = parts
   await priceBook.refresh()

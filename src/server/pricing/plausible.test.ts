@@ -14,7 +14,7 @@ const price: Price = {
 const bound = { promptTokens: 100, outputTokens: 50 }
 const usageOf = (more: Partial<Usage>): Usage => ({ ...noUsage, ...more })
 
-/** Numbers from 0 up to 1 that are the same for the same seed. */
+/** Random numbers in [0, 1), reproducible by their seed. */
 function randomOf(seed: number): () => number {
   let state = seed
   return () => {
@@ -34,7 +34,7 @@ describe('a plausible usage', () => {
 })
 
 describe('cache writes of an unknown lifetime', () => {
-  it('have the longest that the request can have', () => {
+  it('are counted with the longest lifetime that the request can have', () => {
     const unknown = usageOf({ input: 1, cacheWrite: 20, cacheLifetimeUnknown: true })
     expect(withCacheLifetime(unknown, { ...bound, cacheLifetime: '12h' })).toEqual(usageOf({ input: 1, cacheWrite12h: 20 }))
     expect(withCacheLifetime(unknown, bound)).toBe(unknown)
@@ -44,7 +44,7 @@ describe('cache writes of an unknown lifetime', () => {
 })
 
 describe('an implausible usage', () => {
-  it('is cut on its side, starting with the most expensive bucket', () => {
+  it('is reduced on its side, prompt or output, from the most expensive bucket on', () => {
     const usage = usageOf({ input: 90, cacheRead: 80, audioInput: 20, output: 500, reasoning: 400, searches: 2 })
     expect(plausibleUsage(usage, bound)).toEqual({
       usage: usageOf({ input: 20, cacheRead: 80, audioInput: 0, output: 50, reasoning: 50, searches: 2 }),
@@ -53,7 +53,7 @@ describe('an implausible usage', () => {
     expect(plausibleUsage(usageOf({ input: 101, output: 9 }), bound).usage).toEqual(usageOf({ input: 100, output: 9 }))
   })
 
-  it('is one with more cached than read, with or without a bound', () => {
+  it('has more cached tokens than prompt tokens, with or without a bound', () => {
     const usage = usageOf({ cacheRead: 10, cacheExcess: 5000, output: 5 })
     for (const each of [bound, undefined]) {
       expect(plausibleUsage(usage, each)).toEqual({ usage: usageOf({ cacheRead: 10, output: 5 }), isImplausible: true })
@@ -74,7 +74,7 @@ describe('an implausible usage', () => {
     expect(costBeyond(price, { usage: usageOf({ input: 5 }), others }, 5)).toBe(1000)
   })
 
-  it('never grows in any bucket or in cost, and fits, for any report', () => {
+  it('never grows in a bucket or in cost, and fits its bound, for any report', () => {
     const random = randomOf(7)
     const count = () => Math.floor(random() * 10 ** Math.floor(random() * 6))
     for (let round = 0; round < 2000; round++) {
@@ -106,7 +106,7 @@ describe('an implausible usage', () => {
 })
 
 describe('the cost beyond a charge', () => {
-  it('has cached tokens beyond those read', () => {
+  it('includes cached tokens beyond those of the prompt', () => {
     expect(costBeyond(price, { usage: usageOf({ cacheRead: 10, cacheExcess: 30 }) }, 5)).toBe(15)
   })
 

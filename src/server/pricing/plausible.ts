@@ -51,8 +51,8 @@ function withoutExcess({ cacheExcess: _, ...usage }: Usage): Usage {
 }
 
 /**
- * Cache writes of unknown lifetime, as the longest that the request can have, so that the charge covers the vendor's. The same object
- * when the lifetime is known.
+ * Counts cache writes of unknown lifetime with the longest lifetime that the request can have, so that the charge covers the
+ * vendor's. Returns the same object when the lifetime is known.
  */
 export function withCacheLifetime(usage: Usage, bound: UsageBound | undefined): Usage {
   if (!usage.cacheLifetimeUnknown || !bound?.cacheLifetime) return usage
@@ -67,7 +67,7 @@ function boundOfOther({ model, usage }: OtherUsage): UsageBound {
   return { promptTokens: usage.calls * contextTokens, outputTokens: usage.calls * outputTokensMax }
 }
 
-/** The same object where nothing is cut. */
+/** Returns the same object when nothing is reduced. */
 function within(usage: Usage, { promptTokens, outputTokens }: UsageBound): Usage {
   if (sumOf(usage, promptBuckets) <= promptTokens && sumOf(usage, outputBuckets) <= outputTokens) return usage
   const cuts = { ...cut(usage, promptBuckets, promptTokens), ...cut(usage, outputBuckets, outputTokens) }
@@ -100,7 +100,7 @@ interface Reported {
   readonly others?: readonly PricedUsage[]
 }
 
-/** Sums of such costs stay exact. */
+/** Limits the cost, so that sums of such costs stay exact. */
 const unitsMax = 1_000_000_000_000
 
 /** The upstream's cost, by its report, beyond a charge: units, at most 10^12. */
@@ -110,7 +110,7 @@ export function costBeyond(price: Price, reported: Reported, charged: number): n
     const cost = costOf(price, { ...usage, cacheRead: usage.cacheRead + cacheExcess }, reported.others)
     return Math.min(unitsMax, Math.max(0, cost - charged))
   } catch (error) {
-    // Too much to be priced.
+    // The cost is too large to be priced.
     if (error instanceof AppError && error.code === 'amount_out_of_range') return unitsMax
     throw error
   }

@@ -83,14 +83,14 @@ it('looks served names up as calls do: a pattern may lead them to another entry'
   expect(changes).toMatchObject([{ model: 'm-2026-01-01', served: true, warning: 'zero', before: { prices: { input: 10 } } }])
 })
 
-it('warns where a served model is sold by another measure from then on, at the same prices of tokens', async () => {
+it('warns if a served model is newly sold by another unit too, although its token prices are unchanged', async () => {
   const byCall = { ...cost(1, 2), requests_kcount: 1 }
   expect(await compare([entry('m', cost(1, 2))], [entry('m', byCall)], ['m'])).toMatchObject([
     { model: 'm', warning: 'lost', before: { uncovered: null }, after: { uncovered: 'unit' } },
   ])
 })
 
-it('lists a change of a vendor that sells the models of another, which alone has changed', async () => {
+it('lists a change of a vendor that sells the models of another vendor, when only the other has changed', async () => {
   const soldTwice = (models: ModelInfo[]) => {
     const vendors = [
       { id: 'openai', name: 'OpenAI', api_pattern: '', models },

@@ -21,9 +21,10 @@ export interface VendorModel {
 }
 
 /**
- * The changes of other price data, for a person to judge: suspect changes first, then those of models that this site serves, then by
- * name. All models of the vendors that have changed are looked up as for a charge, and so are their `served` ones, whose names the
- * patterns of the data may match to another model. Prices that begin on a later day are separate changes. Yields to the event loop.
+ * The changes between two versions of price data, for a person to judge: suspect changes first, then those of models that this site
+ * serves, then by name. All models of the vendors that have changed are looked up as for a charge, and so are their `served` ones,
+ * whose names the patterns of the data may match to another model. Prices that begin on a later day are separate changes. Yields to
+ * the event loop.
  */
 export async function comparePrices(
   { before, after }: ReadPair,
@@ -62,10 +63,10 @@ function textsOf(vendors: PriceVendors): ReadonlyMap<string, string> {
   )
 }
 
-/** A lookup takes up to a third of a millisecond. */
+/** Lookups between two yields to the event loop: each takes up to a third of a millisecond. */
 export const lookupsPerTurn = 25
 
-/** As one text, to find it by. */
+/** A text that identifies a model of a vendor. */
 export function keyOf({ vendor, model }: VendorModel): string {
   return `${vendor} ${model}`
 }
@@ -119,7 +120,7 @@ function warningOf({ before, after }: Change, isServed: boolean): PriceChange['w
   return was.some((price, at) => isTenfold(price, now[at])) ? 'tenfold' : null
 }
 
-/** The price of each measure, that of the longest prompts behind that of short ones; not a number where there is none. */
+/** The prices of short prompts, then those of the longest, one for each kind of token; NaN where there is none. */
 function listed({ prices, steps }: NonNullable<PriceChange['before']>): readonly number[] {
   const longest = steps.at(-1)?.prices ?? prices
   return [prices, longest].flatMap((each) => tokenPriceNames.map((name) => each[name] ?? Number.NaN))

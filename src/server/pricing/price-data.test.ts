@@ -16,7 +16,7 @@ it('has the prices of a vendor, with the prices of longer prompts', () => {
   expect(data.of('google', 'gemini-3.1-pro-preview', day)?.steps.map(({ above }) => above)).toEqual([200_000])
 })
 
-it('knows a model at the vendors that sell it, and no vendor or model that there is not', () => {
+it('finds a model at the vendors that sell it, and no unknown vendor or model', () => {
   expect(data.of('openai', 'claude-opus-5', day)).toBeUndefined()
   expect(data.of('no-such-vendor', 'gpt-5.4', day)).toBeUndefined()
   expect(data.of('openai', 'no-such-model', day)).toBeUndefined()
@@ -36,12 +36,12 @@ it('has the price that is in force on the day', () => {
   expect(data.of('openai', 'o3', day)?.prices.input).toBe(2)
 })
 
-it("covers an hour of cache at the vendor's price", () => {
+it("covers one-hour cache writes at the vendor's price", () => {
   const write = data.of('anthropic', 'claude-3-haiku', day)?.prices.cache_write ?? 0
   expect(write * 1.6).toBeCloseTo(0.5, 10)
 })
 
-it('has prices of cached audio and images, and of video that is made', () => {
+it('has prices of cached audio, cached images and generated video', () => {
   expect(data.of('google', 'gemini-2.5-flash', day)?.prices).toMatchObject({ cache_read: 0.03, cache_audio_read: 0.1 })
   expect(data.of('openai', 'gpt-image-1', day)?.prices).toMatchObject({ cache_read: 1.25, cache_image_read: 2.5 })
   const omni = data.of('google', 'gemini-omni-flash-preview', day)
@@ -56,7 +56,7 @@ it('names units that are not counted here, and free models', () => {
   for (const { uncovered } of found) expect(uncovered).toBe('free')
 })
 
-it('has the age of its newest price', () => {
+it('has the date of its newest price', () => {
   expect(data.date).toMatch(/^202\d-\d\d-\d\d$/)
   expect(Date.parse(data.date)).toBeLessThanOrEqual(Date.now())
 })

@@ -16,11 +16,13 @@ export interface PriceData {
    * millisecond: cache the result.
    */
   of(vendor: string, model: string, nowMs: number): PublicPrice | undefined
-  /** As above under the model's own vendor, regardless of the serving channels. Resellers list the same names at their own prices. */
+  /**
+   * Like `of`, at the model's own vendor, regardless of the serving channels. Resellers list the same names at their own prices.
+   */
   ofOwnVendor(model: string, nowMs: number): PublicPrice | undefined
-  /** The entry that fits the name of a model of a vendor, with its prices at all times. */
+  /** The entry of a vendor that matches a model name, with its prices at all times. */
   entryOf(vendor: string, model: string): ModelInfo | undefined
-  /** When a model was released, in Unix seconds, as far as it has a dated name. */
+  /** When a model was released, in Unix seconds, if one of its names is dated. */
   releasedAt(model: string): number | undefined
 }
 
@@ -86,7 +88,7 @@ export async function loadPricePackage(): Promise<PricePackage> {
   }
 }
 
-/** The prices of a model in all their times, with the day from which they count where there is one. */
+/** The prices of a model at all times, each with its first day if it has one. */
 export function pricesIn({ prices }: ModelInfo): { readonly prices: ModelPrice; readonly from?: string }[] {
   if (!Array.isArray(prices)) return [{ prices }]
   return prices.map((each) => ({
@@ -107,12 +109,12 @@ function vendorOf({ id, name, models, fallback_model_providers: others = [] }: P
   }
 }
 
-/** Finds the vendor whose own a model is: vendors in the place of models, so that the package compares the names. */
+/** Finds the own vendor of a model: vendors take the place of models here, so that the package compares the names. */
 function vendorsByModel(all: PriceVendors): Provider {
   return sellerOf(all.flatMap(({ id, model_match }) => (model_match ? [{ id, match: model_match, prices: {} }] : [])))
 }
 
-/** Keeps answers for as many names as a site has. */
+/** Caches results for as many names as a site has. */
 function remembered<Value>(find: (name: string) => Value): (name: string) => Value {
   const known = new LRUCache<string, { readonly value: Value }>(upTo(5_000))
   return (name) => {
@@ -180,7 +182,7 @@ function uncoveredIn(price: ModelPrice, { input, output }: TokenPrices): Uncover
   return input === 0 ? 'free' : undefined
 }
 
-/** The prices of a prompt of so many tokens. */
+/** The prices of a call whose prompt has this many tokens. */
 function tokenPrices(price: ModelPrice, promptTokens: number): TokenPrices {
   const of = (key: string) => priceOf(price, key, promptTokens)
   const hourWrite = of('cache_write_1h_mtok')
@@ -189,7 +191,7 @@ function tokenPrices(price: ModelPrice, promptTokens: number): TokenPrices {
     input: of('input_mtok') ?? 0,
     output: of('output_mtok') ?? 0,
     cache_read: of('cache_read_mtok'),
-    // The write of an hour is charged as a multiple of the one of five minutes.
+    // A one-hour cache write is charged as a multiple of a five-minute one.
     cache_write: write !== null && hourWrite !== null ? Math.max(write, hourWrite / cacheWriteFactors['1h']) : write,
     audio_input: of('input_audio_mtok'),
     audio_output: of('output_audio_mtok'),
@@ -216,7 +218,7 @@ function dayIn(name: string): number | undefined {
   return days.length > 0 ? Math.min(...days) : undefined
 }
 
-/** Of the names that the data knows a model by. */
+/** The oldest date in the names under which the data lists a model. */
 function oldestDay(model: ModelInfo | undefined): number | undefined {
   return model && dayIn(JSON.stringify([model.id, model.match]))
 }

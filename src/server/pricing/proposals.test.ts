@@ -46,7 +46,7 @@ eachDatabase('proposed prices', (fresh, kind) => {
     await close()
   })
 
-  it.runIf(kind === 'postgres')('are in force all at once, beside prices that somebody else saves meanwhile', async () => {
+  it.runIf(kind === 'postgres')('are saved together, and keep prices that somebody else saves meanwhile', async () => {
     const { app, close } = await parts()
     await app.options.save({ key: 'ModelPrice', value: '{"gpt-5":0.5}', caller: admin })
     await whileLocked(app.db, {

@@ -61,7 +61,7 @@ function chargedBy({ options }: Parts, price: ModelPrice, { vendor, cheaper = []
   return { vendor, cheaper: [...cheaper], prices: pricesOf(price, QuotaPerUnit), steps }
 }
 
-/** Writes the ratios of the proposed prices of these models, all at once. Answers how many models had one. */
+/** Writes the ratios of the proposed prices of these models, all at once. Returns how many models had one. */
 export async function acceptPrices(app: Parts, models: readonly string[], caller: Caller): Promise<number> {
   const proposals = proposePrices(app, models)
   if (proposals.length === 0) return 0

@@ -11,7 +11,7 @@ export interface Vendors {
   vendorsOf(model: string): readonly string[]
 }
 
-/** The public price data of a model that these channels serve. */
+/** The public price of a model, or why it is not used. */
 export type PublicModel = { readonly price: ModelPrice } | { readonly uncovered: Uncovered }
 
 /**
@@ -47,7 +47,7 @@ export function publicPrices(
 
 const knownMax = 5_000
 
-/** Of equal parts of input and output, for prompts of any length. */
+/** The price of equal parts of input and output, averaged over all prompt lengths. */
 function plainCost({ prices, steps }: PublicPrice): number {
   return (
     [prices, ...steps.map((step) => step.prices)].reduce((sum, { input, output }) => sum + input + output, 0) / (steps.length + 1)

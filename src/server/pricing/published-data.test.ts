@@ -18,7 +18,7 @@ function edited(model: object): string {
   return JSON.stringify(vendors)
 }
 
-it('is accepted as the package has it, and read to the same prices', () => {
+it('is accepted in the form of the package, with the same prices', () => {
   const read = readPublished(bundled, against)
   if ('reason' in read) throw new Error(read.reason.en)
   expect(read.leftOut).toBe(0)
@@ -85,7 +85,7 @@ it('orders the steps of a price, whatever their order was', () => {
   ])
 })
 
-it('counts its models against those of the data in use', () => {
+it('is refused if it has too few models compared with the data in use', () => {
   const half = pkg.vendors.map((vendor) => ({ ...vendor, models: vendor.models.slice(0, Math.ceil(vendor.models.length / 2)) }))
   const third = pkg.vendors.map((vendor) => ({ ...vendor, models: vendor.models.slice(0, Math.floor(vendor.models.length / 3)) }))
   expect(readPublished(JSON.stringify(third), against)).toHaveProperty('reason')

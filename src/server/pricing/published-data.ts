@@ -50,7 +50,7 @@ function modelsIn(vendors: readonly { readonly models: readonly unknown[] }[]): 
   return vendors.reduce((sum, { models }) => sum + models.length, 0)
 }
 
-/** Without the models that this version of the package cannot price: data may have been accepted by a newer one. */
+/** Removes the models that this version of the package cannot price: a newer version may have accepted the data. */
 export function keepReadable(vendors: PriceVendors, prices: PricePackage): PriceVendors {
   const isReadable = readableBy(prices)
   return vendors.map((vendor) => ({ ...vendor, models: vendor.models.filter(isReadable) }))
@@ -64,7 +64,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** Prices of measures that are new to the package would be passed over, so that a part of the price is missing. */
+/** The package would ignore prices of units that it does not know, so that a part of the price would be missing. */
 function readableBy({ vendors, requireReadable }: PricePackage): (model: ModelInfo) => boolean {
   const keysOf = (model: ModelInfo) => pricesIn(model).flatMap(({ prices }) => Object.keys(prices))
   const known = new Set(vendors.flatMap(({ models }) => models.flatMap(keysOf)))
@@ -100,8 +100,8 @@ const constraint = z.union([
 const name = z.string().min(1).max(300)
 
 /**
- * Matched against names that callers make up, so it must not be able to take long: it fits from the start of a name, repeats no group,
- * and has one part of any length at most, three of varying length, and nine alternatives.
+ * Matched against names that callers make up, so its time must be bounded: it is anchored at the start, repeats no group, and has
+ * at most one unbounded quantifier, three quantifiers and nine alternatives.
  */
 function isPlainPattern(pattern: string): boolean {
   const count = (signs: RegExp) => pattern.replace(/\{\d{1,2}\}|\(\?/g, '').match(signs)?.length ?? 0

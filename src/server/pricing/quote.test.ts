@@ -88,7 +88,7 @@ describe('the cost of a call', () => {
     expect(costOf(stepped, usage({ input: 1000, output: 10 }))).toBe(1040)
     expect(costOf(stepped, usage({ input: 900, cacheRead: 101, output: 10 }))).toBe(2 * 1001 + 60)
     expect(costOf(stepped, usage({ input: 2001, output: 10 }))).toBe(5 * 2001 + 100)
-    // A price that was kept as JSON charges the same.
+    // A price that was stored as JSON charges the same.
     expect(costOf(JSON.parse(JSON.stringify(stepped)), usage({ input: 2001, output: 10 }))).toBe(5 * 2001 + 100)
   })
 
@@ -133,7 +133,7 @@ describe('the cost of a call', () => {
     expect(costOf(cheap, usage({ input: 10, cacheRead: 1, output: 1 }))).toBe(Math.ceil(0.075 * 15))
   })
 
-  it('is nothing without usage, and nothing for a ratio of 0', () => {
+  it('is 0 without usage, and 0 for a ratio of 0', () => {
     expect(costOf(price(), noUsage)).toBe(0)
     expect(costOf(price({ modelRatio: 0 }), usage({ input: 1000, output: 1000 }))).toBe(0)
     expect(costOf(price({ groupRatio: 0 }), usage({ input: 1000 }))).toBe(0)

@@ -62,7 +62,7 @@ export function costOf(price: Price, usage: Usage, others: readonly PricedUsage[
   return wholeUnits(others.length === 0 ? amount : sumOf([amount, ...others.map((other) => amountOf(other.price, other.usage))]))
 }
 
-/** The price of a call with a prompt of so many tokens: that of the highest step which it exceeds. Pure. */
+/** The price of a call whose prompt has this many tokens: that of the highest step that it exceeds. Pure. */
 export function priceAt(price: Price, promptTokens: number): Price {
   return price.steps?.findLast(({ above }) => promptTokens > above)?.price ?? price
 }
@@ -74,7 +74,7 @@ export function tierFactor(price: Pick<Price, 'tierFactors'>, tier: Tier | undef
   return Number(decimalText(factors.reduce(times, decimalOf(1))))
 }
 
-/** The price of calls that vendors take nothing for. */
+/** The price of calls that vendors do not charge for. */
 export function freePrice(model: string, group: string): Price {
   return {
     model,
@@ -106,7 +106,7 @@ const unitsMax = BigInt(Number.MAX_SAFE_INTEGER)
 
 type Rated = Bucket | 'searches'
 
-/** Units of one of each, as the digits of decimals with the same number of places. */
+/** The price of one unit of each kind, as digits of decimals with the same number of places. */
 type Rate = Readonly<Record<Rated, bigint>> & { readonly places: number }
 
 const rates = new WeakMap<Price, Rate>()

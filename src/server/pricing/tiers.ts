@@ -32,7 +32,7 @@ function chargedValue(price: Factors, asked: string | undefined, served: string 
   return servedFactor !== undefined && servedFactor <= askedFactor ? served : asked
 }
 
-/** Undefined for members without a configured price and without an ordinary one at a vendor. */
+/** Undefined for a tier without a configured factor that vendors may sell above the ordinary price. */
 function factorOf({ tierFactors }: Factors, value: string): number | undefined {
   return numberIn(tierFactors, value) ?? (cheap.has(value) ? 1 : undefined)
 }
