@@ -8,13 +8,13 @@ import { amountNow, type Budgets } from './budgets.ts'
 /** What the current window of a budget counts. */
 export interface BudgetUse {
   readonly window: BudgetWindow
-  /** The amount of now, an override considered. */
+  /** The current amount, with an override taken into account. */
   readonly amount: number
   readonly spent: number
   readonly held: number
   /** Rows of the window whose share was announced, oldest first. */
   readonly noticed: readonly { readonly start: number; readonly share: number }[]
-  /** The newest row of the window; undefined where nothing was counted. */
+  /** The newest row of the window; undefined when nothing was counted. */
   readonly lastStart: number | undefined
 }
 
@@ -56,14 +56,14 @@ export async function readBudgetUse(
   return uses
 }
 
-/** In percent, rounded down; undefined where the amount is nothing. */
+/** In percent, rounded down; undefined when the amount is 0. */
 export function shareOf({ spent, amount }: Pick<BudgetUse, 'spent' | 'amount'>): number | undefined {
   return amount > 0 ? Math.floor((spent / amount) * 1000) / 10 : undefined
 }
 
 const keptSeconds = 70 * 86_400
 
-/** Deletes windows that ended long ago, with the charges behind them: nothing is refunded as late as that. Total windows never end. */
+/** Deletes windows that ended long ago, with their charges: no refund comes that late. Windows over all time never end. */
 export async function purgeBudgetSums({ db, now }: Pick<Core, 'db' | 'now'>): Promise<number> {
   const before = seconds(now()) - keptSeconds
   const ids = await db.selectFrom('budget_sums').select('budget_id').distinct().execute()

@@ -46,12 +46,15 @@ export class Budgets {
     return budgets
   }
 
-  /** Reads the budgets again, after a change on this node: its next call is under them. */
+  /** Reads the budgets again after a change on this node, so that they apply to its next call. */
   async refresh(): Promise<void> {
     await this.#index.refresh()
   }
 
-  /** The windows that count a call from its beginning; undefined where none does. `models`: the names that it asks for and is charged under. */
+  /**
+   * The windows that count a call from its beginning; undefined when there are none. `models`: the names that it requests and is
+   * charged under.
+   */
   windowsOf({ userId, tokenId }: BudgetedCaller, group: string, models: readonly string[]): readonly BudgetWindow[] | undefined {
     const index = this.#index.current
     if (index.isEmpty) return undefined
@@ -64,7 +67,10 @@ export class Budgets {
     return found.length === 0 ? undefined : found.map((budget) => this.#windowOf(budget))
   }
 
-  /** The windows that count the charges of a channel; undefined where none does. A hold is extended by them before the channel is asked. */
+  /**
+   * The windows that count the charges of a channel; undefined when there are none. A hold is extended by them before the channel
+   * is called.
+   */
   windowsOfChannel(channelId: number): readonly BudgetWindow[] | undefined {
     const found = this.#index.current.of('channel', channelId)
     return found?.map((budget) => ({ ...this.#windowOf(budget), channelId }))
@@ -76,8 +82,8 @@ export class Budgets {
   }
 
   /**
-   * Of windows with these units left, the one of the caller's own money that has least; undefined where none refuses. What others
-   * share is not disclosed.
+   * Of windows with these units `left`, the status of the one with the least among the hard budgets of the caller's own user and
+   * token; undefined when there is none. Budgets that others share are not disclosed.
    */
   tightestOf(windows: readonly Pick<BudgetWindow, 'budgetId'>[], left: readonly number[]): BudgetStatus | undefined {
     let tightest: BudgetStatus | undefined
@@ -139,7 +145,7 @@ export class Budgets {
     return step > 0 ? start + step : this.#spanOf(budget).end
   }
 
-  /** Looked up once for each window. */
+  /** Computed once for each window. */
   #spanOf(budget: RunningBudget): Span {
     const now = seconds(this.#core.now())
     const zone = this.#core.options.current.SiteTimeZone
@@ -209,7 +215,7 @@ function runningBudget(row: Row<'budgets'>): RunningBudget {
   }
 }
 
-/** The amount of a budget, an override considered. */
+/** The current amount of a budget, with an override taken into account. */
 export function amountNow(row: Row<'budgets'>, now: number): number {
   return amountAt(runningBudget(row), now)
 }
@@ -246,7 +252,7 @@ class BudgetIndex {
   }
 }
 
-/** The subject of a budget. */
+/** How the subject of a budget is identified. */
 export const namedBy: Readonly<Record<BudgetScope, 'id' | 'name'>> = {
   user: 'id',
   group: 'name',
@@ -255,7 +261,7 @@ export const namedBy: Readonly<Record<BudgetScope, 'id' | 'name'>> = {
   channel: 'id',
 }
 
-/** Budgets of one user's money: the user sees their amounts. */
+/** Whether a budget limits the money of one user, who may see its amount. */
 function isOwners({ scope }: Pick<RunningBudget, 'scope'>): boolean {
   return scope === 'user' || scope === 'token'
 }

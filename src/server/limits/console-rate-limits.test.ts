@@ -52,7 +52,7 @@ it('never admits more than the limit in a window, wherever it begins, and all of
   expect(await passes('203.0.113.9', 30)).toBe(20)
 })
 
-it('a critical request that is refused does not use up the limit of every request', async () => {
+it('a critical request that is refused does not use up the limit for all requests', async () => {
   const { passes } = limiter()
   expect(await passes('203.0.113.9', 1000, 'every', 'critical')).toBe(20)
   expect(await passes('203.0.113.9', 1000, 'every')).toBe(580)

@@ -12,7 +12,7 @@ export const consoleLimits = {
   every: { count: 600, windowMs: 3 * minute },
   login: { count: 20, windowMs: 20 * minute },
   critical: { count: 20, windowMs: 20 * minute },
-  /** Guessing redemption codes, and making orders. */
+  /** For attempts to redeem codes, and for creating orders. */
   money: { count: 60, windowMs: 10 * minute },
 } as const
 

@@ -22,12 +22,12 @@ export interface Decision extends Pick<Verdict, 'refusal' | 'statuses'> {
 }
 
 /**
- * Counts requests under rules: in the memory of this node, and over all nodes in Redis when it is configured, else over the processes
- * of this start. A limit that this node alone has reached refuses without asking there. While Redis is unavailable, each node counts on
- * its own.
+ * Counts requests under rules: in the memory of this node, and over all nodes in Redis when it is configured, else over the
+ * processes of this start. A request that exceeds a limit on this node alone is refused without asking the shared counts. While
+ * Redis is unavailable, each node counts on its own.
  */
 export class Counters {
-  /** Never jumps. */
+  /** A monotonic clock. */
   readonly #now: Clock
   readonly #memory = new MemoryWindows()
   /** The counts over all nodes, or over the processes of this start; undefined in a process that counts alone. */

@@ -19,8 +19,8 @@ import { type BudgetUse, readBudgetUse } from './budget-use.ts'
 import { type Budgets, namedBy } from './budgets.ts'
 
 /**
- * Budgets as their owners and admins set them. Owners have those of their tokens; what an admin has set is changed only by those who may
- * manage the owner, so that nobody loosens a budget of their own.
+ * Budgets as owners and admins set them. Owners may set budgets of their tokens; a budget that an admin has set can only be changed
+ * by those who may manage the owner, so that nobody can loosen a budget that limits themselves.
  */
 interface BudgetParts extends Core {
   readonly budgets: Budgets
@@ -121,13 +121,16 @@ export function resetBudget(core: BudgetParts, caller: Acting, id: number): Prom
       .where('budget_id', '=', id)
       .where('start', '>=', since)
       .execute()
-    // Its shares are told of again.
+    // The notices of its shares are sent again.
     await within.deleteFrom('user_notices').where('kind', 'like', `budget:${id}:%`).execute()
     return audited(core, within, caller, { id, action: 'reset', right: 'admin', before })
   })
 }
 
-/** Another amount for so many windows from the current one on; 0 ends it. Throws `not_found`, `budget_of_admin`. */
+/**
+ * Sets another amount for this many `windows`, beginning with the current one; 0 ends the override. Throws `not_found`,
+ * `budget_of_admin`.
+ */
 export function overrideBudget(
   core: BudgetParts,
   caller: Acting,
@@ -147,7 +150,7 @@ export function overrideBudget(
   })
 }
 
-/** 0 where the window never ends. */
+/** The end of the last of `windows`; 0 when the window never ends. */
 function endOfWindows({ now, options }: Core, row: Row<'budgets'>, windows: number): number {
   // Only this file writes them.
   const period = row.period as BudgetPeriod
@@ -183,7 +186,7 @@ function summaryOf(budget: object): string {
   return JSON.stringify(shown)
 }
 
-/** `owner`: of the caller's own token. `admin`: the caller may manage whom it limits. */
+/** `owner`: the budget is of the caller's own token. `admin`: the caller may manage the user whom it limits. */
 type Right = 'admin' | 'owner' | 'none'
 
 async function rightTo(
@@ -216,7 +219,7 @@ async function ownerOf(within: Within, scope: BudgetScope, subject: string): Pro
     .executeTakeFirst()
 }
 
-/** 0 for names, and for texts that are no id. */
+/** The id of a subject; 0 for names, and for texts that are not an id. */
 function idIn(scope: BudgetScope, subject: string): number {
   return namedBy[scope] === 'id' && /^[1-9]\d{0,14}$/.test(subject) ? Number(subject) : 0
 }
@@ -235,7 +238,7 @@ async function requireRight(within: Within, caller: Acting, id: number): Promise
   // Only this file writes them.
   const scope = row.scope as BudgetScope
   if (namedBy[scope] === 'name' || scope === 'channel') {
-    // For other callers it does not exist.
+    // For callers who are not admins the budget does not exist.
     if (!isAdmin(caller.role)) fail('not_found')
     return 'admin'
   }
@@ -321,7 +324,7 @@ export function sharesOf({ shares }: Pick<Row<'budgets'>, 'shares'>): number[] {
   return shares === '' ? [] : shares.split(',').map(Number)
 }
 
-/** The name of the user, token or channel that a budget is of; '' when it is gone. */
+/** The name of the user, token or channel of a budget; '' when it is deleted. */
 export async function nameOfSubject(db: Queries, { scope, subject, subject_id: id }: Row<'budgets'>): Promise<string> {
   if (id === 0) return subject
   const found =

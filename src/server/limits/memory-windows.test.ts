@@ -51,7 +51,7 @@ describe('a limit of requests', () => {
     const { clock, passed } = counters()
     const rules = [rule({ requests: 100 })]
     const times: number[] = []
-    /** The reference: the decisions of a list of all times for the same requests. */
+    /** The reference: which of the same requests an exact list of all times admits. */
     const exact: number[] = []
     let seed = 7
     const random = () => {
@@ -80,7 +80,7 @@ describe('a limit of requests', () => {
     expect(passed(rules, 10)).toBe(1)
   })
 
-  it('says when it lets requests in again', () => {
+  it('reports when it admits requests again', () => {
     const { clock, take } = counters()
     const rules = [rule({ requests: 2 })]
     take(rules)
@@ -109,7 +109,7 @@ describe('a limit of requests', () => {
     expect(passed([rule({ requests: 3 })], 20)).toBe(0)
   })
 
-  it('lives through a clock that is put back', () => {
+  it('keeps working when the clock is set back', () => {
     const { clock, passed } = counters()
     const rules = [rule({ requests: 5 })]
     expect(passed(rules, 9)).toBe(5)
@@ -143,7 +143,7 @@ describe('several rules', () => {
 })
 
 describe('a limit on successful requests', () => {
-  it('is returned by failed requests only', () => {
+  it('is freed only by failed requests', () => {
     const { take, passed, end } = counters()
     const rules = [rule({ successes: 3 })]
     const [first, second] = [take(rules), take(rules), take(rules)]
@@ -164,7 +164,7 @@ describe('a limit on successful requests', () => {
 })
 
 describe('a limit of tokens', () => {
-  it("holds a request's greatest usage until its usage is known", () => {
+  it("reserves a request's greatest usage until its usage is known", () => {
     const { take, end } = counters()
     const rules = [rule({ tokens: 1000 })]
     const first = take(rules, 100, 500)
@@ -174,7 +174,7 @@ describe('a limit of tokens', () => {
     expect(take(rules, 100, 200).refused).toBe('tokens')
   })
 
-  it('counts usage beyond the hold, also after the hold has left the window', () => {
+  it('counts usage beyond the reserved tokens, even after these have left the window', () => {
     const { clock, take, end } = counters()
     const rules = [rule({ tokens: 1000 })]
     const first = take(rules, 10, 10)
@@ -183,7 +183,7 @@ describe('a limit of tokens', () => {
     expect(take(rules, 10, 10)).toMatchObject({ refused: 'tokens', retryMs: 60_000 })
   })
 
-  it('lets a request that may say more than the limit use all of it, and refuses for good a prompt that is longer', () => {
+  it('lets a request whose output limit is higher use the full limit, and refuses a longer prompt permanently', () => {
     const { take } = counters()
     const rules = [rule({ tokens: 1000 })]
     expect(take(rules, 1001, 0)).toMatchObject({ refused: 'tokens', retryMs: 'never' })
@@ -200,7 +200,7 @@ describe('a limit of tokens', () => {
 })
 
 describe('a limit on concurrent requests', () => {
-  it('is released when one ends, whichever way it ends', () => {
+  it('has room again when a request ends, whichever way it ends', () => {
     const { take, end } = counters()
     const rules = [rule({ concurrency: 2 })]
     const [first, second] = [take(rules), take(rules)]
@@ -215,7 +215,7 @@ describe('a limit on concurrent requests', () => {
   })
 })
 
-/** More than are remembered. */
+/** More callers than windows are stored. */
 const callers = isTorture ? 1_000_000 : 150_000
 it(`[T207] ${callers} callers take at most 64 MB`, () => {
   const { clock, passed } = counters()

@@ -47,7 +47,7 @@ export class RateLimitLease {
     return refusal
   }
 
-  /** Counts the request, or answers the refusal. Once per request. */
+  /** Counts the request, or returns the refusal. Called once per request. */
   async acquire({ group, ...need }: LeaseRequest): Promise<Refusal | undefined> {
     this.#isDecided = true
     const rules = this.#rules.rulesIn(group)
@@ -58,7 +58,7 @@ export class RateLimitLease {
     return refusal
   }
 
-  /** Counts a request that fails before its group and tokens are known. Answers the refusal. */
+  /** Counts a request that fails before its group and tokens are known. Returns the refusal. */
   acquireForFailed(): Promise<Refusal | undefined> {
     return this.acquire({ group: this.#rules.ownGroup, inputTokens: 0, outputTokens: 0 })
   }

@@ -19,7 +19,7 @@ const redis = await startRedis()
 afterAll(() => redis?.stop())
 
 describe.skipIf(!redis)('the scripts in Redis', () => {
-  it.each([1, 2, 3, 4])('count and refuse like the windows in memory, whatever comes in whatever order (%i)', async (seed) => {
+  it.each([1, 2, 3, 4])('count and refuse like the windows in memory, for any requests in any order (%i)', async (seed) => {
     const random = randomsOf(seed)
     const upTo = (most: number) => Math.floor(random() * (most + 1))
     const clock = newClock()
@@ -28,7 +28,7 @@ describe.skipIf(!redis)('the scripts in Redis', () => {
     const running: { need: LimitedRequest; under: readonly Rule[]; pieces: readonly number[] }[] = []
     const seen = { admitted: 0, requests: 0, successes: 0, tokens: 0, concurrency: 0 }
 
-    // By more than all windows.
+    // The clock is set back by more than the longest window.
     const setBackAt = 700
     for (let step = 0; step < 1500; step++) {
       // Bursts, and pauses as long as some windows.
@@ -40,7 +40,7 @@ describe.skipIf(!redis)('the scripts in Redis', () => {
       if (action < 0.55) {
         const need = { id: `${seed}:${step}`, inputTokens: upTo(200), outputTokens: upTo(400) }
         const verdict = memory.acquire(under, need, clock.now())
-        // A refused request is in no piece.
+        // A refused request was counted in no piece.
         const pieces = verdict.refusal ? under.map(() => 0) : verdict.pieces
         expect(await shared.acquire(under, need), `step ${step}`).toEqual({ ...verdict, pieces })
         seen[verdict.refusal?.measure ?? 'admitted']++
@@ -58,11 +58,11 @@ describe.skipIf(!redis)('the scripts in Redis', () => {
         memory.add(rule, tokens, clock.now())
         await shared.add(rule, tokens)
       } else {
-        // Of a check only the counts are compared: in memory it disregards measures that only a request has.
+        // For a check only the counts are compared, because in memory it ignores measures that depend on a request.
         expect((await shared.peek(under)).statuses, `step ${step}`).toEqual(memory.peek(under, clock.now()).statuses)
       }
     }
-    // All that can happen has happened.
+    // Every outcome has occurred.
     expect(Math.min(...Object.values(seen)), JSON.stringify(seen)).toBeGreaterThan(0)
   })
 })

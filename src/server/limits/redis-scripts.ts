@@ -58,10 +58,10 @@ end
 `
 
 /**
- * KEYS: by rule, its window and its running requests. ARGV: 1 to count the request, 0 only to check; its id, the time for which it counts as
- * running, the retry when concurrency is full; then by rule its span, the limits of requests, successes, tokens and concurrency, and the
- * reserved tokens. Returns the refusing rule (0 for none), its measure and its retry; then by rule the piece, the
- * used amounts, and the reset.
+ * KEYS: for each rule, its window and its running requests. ARGV: 1 to count the request, 0 only to check; its id, the time for
+ * which it counts as running, the retry time when concurrency is full; then for each rule its window length, the limits of
+ * requests, successes, tokens and concurrency, and the reserved tokens. Returns the refusing rule (0 for none), its measure and its
+ * retry time; then for each rule the piece, the used amounts, and the time until its reset.
  */
 export const takeScript = `${common}
 local function wait(window, field, over, span)

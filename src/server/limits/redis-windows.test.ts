@@ -60,7 +60,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     return { take, passed, end, logged, connected, close: () => counters.close() }
   }
 
-  it('[T205] 1,000 requests that come together on two nodes pass exactly as often as the limit says', async () => {
+  it('[T205] of 1,000 simultaneous requests to two nodes exactly as many are admitted as the limit allows', async () => {
     const [a, b] = await Promise.all([node(), node()])
     const rules = [rule({ requests: 300 }), rule({ key: 'group:default', scope: 'group', requests: 5000 })]
     const counts = await Promise.all([a.passed(rules, 500), b.passed(rules, 500)])
@@ -69,7 +69,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     expect((await b.take([rule({ key: 'group:default', requests: 5000 })])).statuses).toMatchObject([{ requests: 301 }])
   })
 
-  it('says when requests pass again, and lets them pass then', async () => {
+  it('reports when requests are admitted again, and admits them then', async () => {
     const [a, b] = await Promise.all([node(), node()])
     const rules = [rule({ requests: 10, windowMs: 5000 })]
     expect(await a.passed(rules, 10)).toBe(10)
@@ -91,7 +91,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     expect(await b.passed(user, 10)).toBe(5)
   })
 
-  it('successes that failed and tokens that were not used are free on the other node', async () => {
+  it('the count of a failed request and its unused tokens are available again on the other node', async () => {
     const [a, b] = await Promise.all([node(), node()])
     const rules = [rule({ successes: 1, tokens: 1000 })]
     const first = await a.take(rules, 400, 400)
@@ -104,7 +104,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     expect((await b.take(freed, 1, 0)).refusal?.measure).toBe('tokens')
   })
 
-  it('tokens beyond the hold count once they are known, also when the window has passed', async () => {
+  it('tokens beyond the reserved ones count once they are known, even after the window has passed', async () => {
     const [a, b] = await Promise.all([node(), node()])
     const rules = [rule({ tokens: 1000, windowMs: 3000 })]
     const first = await a.take(rules, 10, 10)
@@ -113,7 +113,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     await eventually(async () => (await b.take(rules, 10, 0)).refusal?.measure === 'tokens')
   })
 
-  it('requests at once are counted together, and are free when they end', async () => {
+  it('concurrent requests are counted over both nodes, and free their slots when they end', async () => {
     const [a, b] = await Promise.all([node(), node()])
     const rules = [rule({ concurrency: 4 })]
     const all = await Promise.all([a, b].flatMap((one) => Array.from({ length: 50 }, () => one.take(rules))))
@@ -135,7 +135,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     await a.close()
     expect((await retried(() => b.take(rules))).grant).toBeDefined()
     await new Promise((resolve) => setTimeout(resolve, 2600))
-    // Not by its own count: both run on the other node.
+    // Not refused by its own count: both requests run on the other node.
     expect((await c.take(rules)).refusal?.measure).toBe('concurrency')
   })
 
@@ -146,7 +146,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     await admin.flushAll()
     await eventually(async () => {
       const { grant, refusal } = await b.take(rules)
-      // It must not be refused by its own count.
+      // An admitted request is ended at once, so that a refusal cannot come from the node's own count.
       if (grant) b.end(grant, true)
       return refusal?.measure === 'concurrency'
     })
@@ -184,7 +184,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     expect(await a.passed([rule({ requests: 1000 })], 2000)).toBe(1000 - count)
   })
 
-  it('[T224] installations that share a Redis count apart', async () => {
+  it('[T224] installations that share a Redis count separately', async () => {
     const [a, b] = await Promise.all([node({}, 'one'), node({}, 'two')])
     const rules = [rule({ requests: 5 })]
     expect([await a.passed(rules, 9), await b.passed(rules, 9)]).toEqual([5, 5])
@@ -199,7 +199,7 @@ async function eventually(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-/** Ends are sent to Redis without waiting, so the next request may arrive before them. */
+/** Releases are sent to Redis without waiting, so the next request may arrive before them. */
 async function retried(take: () => Promise<Decision>): Promise<Decision> {
   let last = await take()
   await eventually(async () => {

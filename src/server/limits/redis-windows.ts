@@ -25,14 +25,14 @@ export interface RedisWindowsParts {
 
 export type RedisTiming = Partial<typeof defaultTiming>
 
-/** More commands than that on their way mean that Redis does not keep up. */
+/** More unanswered commands than this mean that Redis does not keep up. */
 const commandsMax = 20_000
 const defaultTiming = {
-  /** A request waits no longer than this for Redis. */
+  /** The longest time that a request waits for Redis. */
   waitMs: 500,
   /** After a timeout of Redis, the pause before one request tries it again. */
   pauseMs: 1000,
-  /** The running requests of a node that died count for so long. */
+  /** Running requests of a node that died count for this long. */
   runsForMs: 60_000,
   renewEveryMs: 20_000,
 }
@@ -47,7 +47,7 @@ export class RedisWindows implements SharedWindows {
   readonly #prefix: string
   readonly #logger: Logger
   readonly #timing: typeof defaultTiming
-  /** Requests of this node that count as running, with the keys that say so. */
+  /** Running requests of this node, with the Redis keys that list them. */
   readonly #running = new Map<string, readonly string[]>()
   readonly #renewing: NodeJS.Timeout
   #isAway = false
@@ -73,7 +73,10 @@ export class RedisWindows implements SharedWindows {
     client.connect().catch(() => {})
   }
 
-  /** Counts a request under all rules, or under none. Undefined at once when Redis is away, and after a short while when it is late. */
+  /**
+   * Counts a request under all rules, or under none. Undefined at once while Redis is unavailable, and after a short while when it
+   * is slow.
+   */
   acquire(rules: readonly Rule[], need: LimitedRequest): Promise<Verdict | undefined> | undefined {
     const open = rules.filter(({ concurrency }) => concurrency > 0).map((rule) => this.#openKey(rule))
     // Only admitted requests: a renewal that names a refused one would make Redis count it as running.

@@ -16,7 +16,7 @@ export interface Rule {
 
 export type Measure = 'requests' | 'successes' | 'tokens' | 'concurrency'
 
-/** One request's demands on the rules. */
+/** What one request needs from the rules. */
 export interface LimitedRequest {
   /** Unique among all requests of all nodes. Empty where no rule limits concurrency. */
   readonly id: string
@@ -27,7 +27,7 @@ export interface LimitedRequest {
 export interface Refusal {
   readonly rule: Rule
   readonly measure: Measure
-  /** When the same request may be admitted; never when it alone exceeds the rule. */
+  /** The time after which the same request may be admitted; `never` if it alone exceeds the rule. */
   readonly retryMs: number | 'never'
 }
 
@@ -52,7 +52,7 @@ export interface Verdict {
 /** The outcome of an admitted request. */
 export interface RequestOutcome {
   readonly succeeded: boolean
-  /** It is not to count at all: another counter refused it. */
+  /** The request must not be counted at all, because another counter refused it. */
   readonly undone: boolean
   readonly tokens: number
 }

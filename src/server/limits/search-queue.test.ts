@@ -59,7 +59,7 @@ describe('the searches of a user', () => {
     }
   })
 
-  it('do not hold up those of another user', async () => {
+  it('do not delay those of another user', async () => {
     const queue = new TestQueue()
     for (let at = 0; at < 6; at++) new Search(queue, `filter ${at}`)
     const other = new Search(queue, 'filter', { userId: 2 })
@@ -89,7 +89,7 @@ describe('the searches of a user', () => {
     expect(await running.outcome).toBe('log_search_cancelled')
     expect(running.signal?.aborted).toBe(true)
     await settled()
-    // The slot of the cancelled search goes to the search that has waited longest.
+    // The search that has waited longest gets the slot of the cancelled one.
     expect([waiting.hasBegun, newer.hasBegun]).toEqual([true, false])
 
     const newest = new Search(queue, 'same')
@@ -101,7 +101,7 @@ describe('the searches of a user', () => {
     expect(newest.hasBegun).toBe(true)
   })
 
-  it('are aborted when no caller waits for the answer', async () => {
+  it('are aborted when the caller no longer waits for the result', async () => {
     const queue = new TestQueue()
     const caller = new AbortController()
     const search = new Search(queue, 'filter', { left: caller.signal })
@@ -112,7 +112,7 @@ describe('the searches of a user', () => {
     expect(await new Search(queue, 'filter', { left: caller.signal }).outcome).toBe('log_search_cancelled')
   })
 
-  it('that exceed the time limit, running or waiting, are stopped with an error that says what to do', async () => {
+  it('that exceed the time limit, running or waiting, are stopped with an error', async () => {
     const slow = new TestQueue({ waitMs: 60_000, runMs: 1 })
     expect(await new Search(slow, 'filter').outcome).toBe('log_search_timeout')
     const crowded = new TestQueue({ waitMs: 1, runMs: 60_000 })

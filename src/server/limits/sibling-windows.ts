@@ -68,7 +68,7 @@ class OwnerWindows implements SharedWindows {
     return running
   }
 
-  /** The requests of a worker that died no longer run; all that they have counted stays counted. */
+  /** Ends the requests of a worker that died: they no longer count as running, but their other counts stay. */
   #endAll(link: Link): void {
     for (const { rules, need, pieces } of this.#running.get(link)?.values() ?? []) {
       for (const [index, rule] of rules.entries()) {

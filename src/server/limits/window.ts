@@ -1,8 +1,8 @@
 /**
- * A window that slides, as a flat list of pieces, oldest first: the start of the piece, the time of its last entry, and its requests,
- * successes and tokens. A piece takes the entries of a sixteenth of the window and leaves the window as a whole, a window's length
- * after its last entry: so never more than the limit is in any window of that length, bursts leave it to the millisecond, and a steady
- * stream waits at most a sixteenth longer. `redis-scripts.ts` does the same in Redis.
+ * A sliding window as a flat list of pieces, oldest first: the start of the piece, the time of its last entry, and its requests,
+ * successes and tokens. A piece collects the entries of a sixteenth of the window, and expires completely, one window length after
+ * its last entry: so no window of that length ever contains more than the limit, bursts expire exactly to the millisecond, and a
+ * steady stream waits at most a sixteenth longer. `redis-scripts.ts` does the same in Redis.
  */
 export type Window = number[]
 
@@ -25,7 +25,7 @@ export function sumOf(window: Window, counted: Counted): number {
   return sum
 }
 
-/** Counts a request that wants so many tokens, and answers the name of its piece. */
+/** Counts a request with this many tokens, and returns the name of its piece. */
 export function addRequest(window: Window, windowMs: number, nowMs: number, tokens: number): number {
   const at = currentPiece(window, windowMs, nowMs)
   add(window, at, { requests: 1, successes: 1, tokens })
@@ -47,7 +47,7 @@ export function adjust(
     add(window, currentPiece(window, windowMs, nowMs), { requests: 0, successes: 0, tokens: change.tokens })
 }
 
-/** The start of the current piece. */
+/** The offset of the current piece, which is added if there is none. */
 function currentPiece(window: Window, windowMs: number, nowMs: number): number {
   const at = window.length - pieceFields
   if (at < 0 || Math.abs(nowMs - numberAt(window, at)) >= windowMs / piecesPerWindow) {
