@@ -83,7 +83,7 @@ eachDatabase('authenticate', (fresh, kind) => {
     })
   })
 
-  it('brings the limits of the token itself, and null when it has none', async () => {
+  it('returns the limits of the token itself, or null when it has none', async () => {
     const limited = await aToken({ limit_seconds: 10, limit_concurrency: 2 })
     expect(await authenticate(limited.key)).toMatchObject({
       limits: { seconds: 10, requests: 0, tokens: 0, concurrency: 2 },
@@ -91,7 +91,7 @@ eachDatabase('authenticate', (fresh, kind) => {
     expect(await authenticate((await aToken({ limit_seconds: 10 })).key)).toMatchObject({ limits: null })
   })
 
-  it('answers without a promise once the token is known', async () => {
+  it('returns without a promise once the token is cached', async () => {
     const { key, id } = await aToken()
     const first = authenticator.authenticate([key], here)
     expect(first).toBeInstanceOf(Promise)
@@ -131,7 +131,7 @@ eachDatabase('authenticate', (fresh, kind) => {
     expect(await refusal(['', 'unknown'])).toBe('token_invalid')
   })
 
-  it('lets no placeholder or empty candidate hide a key behind it', async () => {
+  it('skips placeholders and empty candidates before a valid key', async () => {
     const { key } = await aToken()
     expect(await refusal(['', 'Bearer ', 'midjourney-proxy', 'not a key', 'placeholder', `sk-${key}`])).toBe('accepted')
     expect(await refusal(['placeholder', 'placeholder', 'sk-placeholder', 'other', key])).toBe('accepted')
@@ -183,7 +183,7 @@ eachDatabase('authenticate', (fresh, kind) => {
       expect(await refusal((await aToken({}, await aUser(values))).key)).toBe(expected)
   })
 
-  it('lets a cached token expire on its second', async () => {
+  it('expires a cached token in the second after its expiry', async () => {
     const { key } = await aToken({ expired_time: nowSeconds + 30 })
     expect(await refusal(key)).toBe('accepted')
     clock.nowMs += 30_999
@@ -192,7 +192,7 @@ eachDatabase('authenticate', (fresh, kind) => {
     expect(await refusal(key)).toBe('token_expired')
   })
 
-  it('[T057] gives channel pins to admins alone', async () => {
+  it('[T057] allows channel pins only to admins', async () => {
     const ordinary = await aToken()
     const admin = await aToken({}, await aUser({ role: 10 }))
     const root = await aToken({}, await aUser({ role: 100 }))
@@ -209,7 +209,7 @@ eachDatabase('authenticate', (fresh, kind) => {
       expect(await refusal(`${key}${pin}`), pin).toBe('token_invalid')
   })
 
-  it('[T059] lets only listed addresses in', async () => {
+  it('[T059] accepts only listed addresses', async () => {
     const { key } = await aToken({ allow_ips: '203.0.113.5\n10.0.0.0/8\n2001:db8::/32\n::1' })
     const allowed = [
       '203.0.113.5',
@@ -236,7 +236,7 @@ eachDatabase('authenticate', (fresh, kind) => {
     for (const address of refused) expect(await refusal(key, address), address).toBe('token_address_forbidden')
   })
 
-  it('[T059] understands lists of mapped addresses', async () => {
+  it('[T059] accepts IPv4-mapped IPv6 addresses in the list', async () => {
     const { key } = await aToken({ allow_ips: '::ffff:192.0.2.7' })
     expect(await refusal(key, '192.0.2.7')).toBe('accepted')
     expect(await refusal(key, '::ffff:192.0.2.7')).toBe('accepted')
@@ -249,13 +249,13 @@ eachDatabase('authenticate', (fresh, kind) => {
     expect(await refusal(key)).toBe('token_address_forbidden')
   })
 
-  it('takes a stored list of blanks as no list', async () => {
+  it('treats a stored list of blanks as no list', async () => {
     const { key, id } = await aToken()
     await setToken(id, { allow_ips: ' \n ' })
     expect(await refusal(key)).toBe('accepted')
   })
 
-  it('hands out the models that a token is limited to', async () => {
+  it('returns the models that a token is limited to', async () => {
     const limited = await aToken({ model_limits_enabled: true, model_limits: 'a, b' })
     expect((await authenticate(limited.key)).modelLimits).toEqual(new Set(['a', 'b']))
     await setToken(limited.id, { model_limits: '' })
@@ -329,7 +329,7 @@ eachDatabase('authenticate', (fresh, kind) => {
     }
   })
 
-  it('finds a lost message out within a minute', async () => {
+  it('notices a change within a minute if its message was lost', async () => {
     const { key, id } = await aToken()
     await authenticate(key)
     await setToken(id, { status: 2 })
@@ -337,7 +337,7 @@ eachDatabase('authenticate', (fresh, kind) => {
     expect(await refusal(key)).toBe('token_disabled')
   })
 
-  it('[T027] never takes a failing database for a wrong key', async () => {
+  it('[T027] never reports a wrong key when the database fails', async () => {
     const known = await aToken()
     await authenticate(known.key)
     const broken: Core = { ...core, db: core.db.withSchema('missing') }
@@ -348,7 +348,7 @@ eachDatabase('authenticate', (fresh, kind) => {
     expect(await refusal(known.key)).toBe('accepted')
   })
 
-  it('keeps the time of the last use, once a minute at most', async () => {
+  it('stores the time of the last use, at most once a minute', async () => {
     const { key, id } = await aToken()
     const accessed = async () => {
       await authenticator.close()
@@ -374,7 +374,7 @@ eachDatabase('authenticate', (fresh, kind) => {
     })
   })
 
-  it.runIf(kind === 'postgres')('does not wait for rows that a commit holds to write access times', async () => {
+  it.runIf(kind === 'postgres')('does not wait for rows locked by a commit when it writes access times', async () => {
     const [held, free] = [await aToken(), await aToken()]
     clock.nowMs += 120_000
     await authenticate(held.key)

@@ -19,7 +19,7 @@ export interface RelayCaller {
   readonly username: string
   readonly role: number
   readonly userGroup: string
-  /** The user's `setting` JSON, parsed. */
+  /** From the user's `setting` JSON: whether models without a price may be used at the fallback ratio. */
   readonly acceptsUnpriced: boolean
   readonly tokenId: number
   readonly tokenName: string
@@ -31,15 +31,15 @@ export interface RelayCaller {
   readonly allowedAddresses: AddressList | null
   /** Unix seconds, -1 never. */
   readonly expiresAt: number
-  /** Of the token itself; null when it has none. */
+  /** The limits of the token itself; null when it has none. */
   readonly limits: RequestLimit | null
-  /** Nothing of a request may be lost on the way to the upstream. */
+  /** A request is refused rather than lose a field on the way to the upstream. */
   readonly isStrict: boolean
-  /** No hosted tool that a model lacks may be left out of a request. */
+  /** A request is refused rather than lose a hosted tool that the model lacks. */
   readonly refusesHostedTools: boolean
   /** Channel that an admin asked for with `sk-<key>-<id>`; 0 for none. */
   readonly pinnedChannel: number
-  /** Whether the user had a balance above zero when they were last read: true where that is not known. */
+  /** Whether the user had a balance above zero when they were last read: true if it is unknown. */
   readonly hadBalance: boolean
 }
 
@@ -56,7 +56,7 @@ export interface Authenticator {
   close(): Promise<void>
 }
 
-/** Whose key a call has sent. */
+/** Receives the owner of the key that a call has sent. */
 export interface SeenCaller {
   caller: RelayCaller | undefined
 }
@@ -127,7 +127,7 @@ export function openAuthenticator(core: Core): Authenticator {
   }
 }
 
-/** Whether the balance suffices is for the ledger to say; a token that had none when it was loaded is refused here. */
+/** Refuses a token that was unusable or had no quota when it was loaded. Whether the quota suffices is decided by the ledger. */
 function requireUsable(token: Known, now: number): void {
   const status = statusNow(token.state, now)
   if (status === tokenStatus.expired) fail('token_expired')
@@ -157,7 +157,7 @@ function readKey(text: string): Key | undefined {
   return key === undefined ? undefined : { hash: sha256(key), channel: Number(channel) }
 }
 
-/** Null when no living token of a living user has this key. Throws `database_unavailable`. */
+/** Null when the key belongs to no token, or when its token or user is deleted. Throws `database_unavailable`. */
 async function loadToken(core: Core, hash: string): Promise<Known | null> {
   const found = core.db
     .selectFrom('tokens')

@@ -35,7 +35,7 @@ export function readInput(input: TokenInput) {
   }
 }
 
-/** Fields that consoles of this family do not know: omitted ones are not part of the change. */
+/** Fields that other consoles of this family do not know: an omitted one stays unchanged. */
 function laterFields(input: TokenInput) {
   const { limit_seconds, limit_requests, limit_tokens, limit_concurrency, strict_translation, refuse_hosted_tools } = input
   return {

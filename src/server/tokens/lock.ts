@@ -1,8 +1,8 @@
 import type { Core } from '../options/core.ts'
 
 /**
- * The ids of `tokens` rows for an `in (…)` of an UPDATE. On PostgreSQL the rows are locked in the order of their ids, as the ledger's
- * commits do, so that neither can wait for the other in a circle; `skipLocked` leaves out rows that someone else is changing.
+ * The ids of `tokens` rows for an `in (…)` of an UPDATE. On PostgreSQL the rows are locked in the order of their ids, as the
+ * ledger's commits do, so that the two never deadlock; `skipLocked` leaves out rows that someone else is changing.
  */
 export function rowsInOrder(core: Core, ids: readonly number[], { skipLocked = false } = {}) {
   return core.db

@@ -32,8 +32,8 @@ function aCache(options: { max?: number } = {}) {
 
 const aRow = (tokenId: number, userId = 1, version = 1): Entry => ({ tokenId, userId, version })
 
-describe('known tokens', () => {
-  it('answers at once after the first load, for a minute', async () => {
+describe('token cache', () => {
+  it('returns a token synchronously after the first load, for a minute', async () => {
     const { cache, rows, state } = aCache()
     rows.set('a', aRow(1))
     expect(cache.peek('a')).toBeUndefined()
@@ -56,7 +56,7 @@ describe('known tokens', () => {
     expect(cache.peek('a')).toBeUndefined()
   })
 
-  it('remembers unknown keys for a short time only', async () => {
+  it('caches unknown keys for a short time only', async () => {
     const { cache, rows, state } = aCache()
     expect(await cache.find('a')).toBeNull()
     expect(cache.peek('a')).toBeNull()
@@ -65,7 +65,7 @@ describe('known tokens', () => {
     expect((await cache.find('a'))?.tokenId).toBe(1)
   })
 
-  it('forgets unknown keys with every change, so that a new key works at once', async () => {
+  it('drops unknown keys with every change, so that a new key works at once', async () => {
     const { cache, rows } = aCache()
     await cache.find('a')
     rows.set('a', aRow(1))
@@ -73,7 +73,7 @@ describe('known tokens', () => {
     expect((await cache.find('a'))?.tokenId).toBe(1)
   })
 
-  it('lets many askers of a cold key share one load', async () => {
+  it('shares one load between concurrent requests for an uncached key', async () => {
     const { cache, rows, state } = aCache()
     rows.set('a', aRow(1))
     await Promise.all([cache.find('a'), cache.find('a'), cache.find('a')])
@@ -114,7 +114,7 @@ describe('known tokens', () => {
     expect(kept()).toEqual([])
   })
 
-  it('does not keep entries loaded before a change', async () => {
+  it('does not cache entries whose load began before a change', async () => {
     for (const change of ['dropToken', 'dropUser'] as const) {
       const { cache, rows, state, finishLoads } = aCache()
       rows.set('a', aRow(1, 1, 1))
@@ -128,7 +128,7 @@ describe('known tokens', () => {
     }
   })
 
-  it('does not let a request after a change share a load from before it', async () => {
+  it('does not share a load that began before a change with later requests', async () => {
     const { cache, rows, state, finishLoads } = aCache()
     rows.set('a', aRow(1, 1, 1))
     state.held = true
@@ -143,7 +143,7 @@ describe('known tokens', () => {
     expect(cache.peek('a')?.version).toBe(2)
   })
 
-  it('holds no more than its bound and still drops by user after evictions', async () => {
+  it('caches no more entries than its bound and still drops by user after evictions', async () => {
     const { cache, rows } = aCache({ max: 2 })
     for (const id of [1, 2, 3]) rows.set(`hash ${id}`, aRow(id))
     for (const hash of rows.keys()) await cache.find(hash)

@@ -15,13 +15,13 @@ interface Kept<Entry> {
 
 const knownMax = 100_000
 const knownMs = 60_000
-/** Unknown keys are remembered apart, so that a flood of them cannot push out the known ones. */
+/** Unknown keys are cached separately, so that a flood of them cannot evict the known ones. */
 const unknownMax = 10_000
 const unknownMs = 5_000
 
 /**
  * Entries by the hash of a key, loaded on demand and dropped when their token or user changes. A load that began before a change is
- * neither kept nor shared with later requests, so that a request after a change never gets an older entry.
+ * neither cached nor shared with later requests, so that a request after a change never gets an older entry.
  */
 export class TokenCache<Entry extends CacheEntry> {
   readonly #load: (hash: string) => Promise<Entry | null>
@@ -39,7 +39,7 @@ export class TokenCache<Entry extends CacheEntry> {
     this.#known = new LRUCache({ ...upTo(max), dispose: ({ entry }, hash) => this.#unlink(entry, hash) })
   }
 
-  /** Null when there is no such key, undefined when only `find` can decide. */
+  /** Null if the key is cached as unknown, undefined if it is not cached and only `find` can decide. */
   peek(hash: string): Entry | null | undefined {
     const kept = this.#known.get(hash)
     if (kept) return isFresh(this.#now() - kept.atMs, knownMs) ? kept.entry : undefined
@@ -63,13 +63,13 @@ export class TokenCache<Entry extends CacheEntry> {
     }
   }
 
-  /** Forgets a token; 0 forgets all. */
+  /** Drops the entry of a token; 0 drops all. */
   dropToken(id: number): void {
     const hash = this.#hashOfToken.get(id)
     this.#drop(id, hash === undefined ? [] : [hash])
   }
 
-  /** Forgets the tokens of a user; 0 forgets all. */
+  /** Drops the entries of a user; 0 drops all. */
   dropUser(id: number): void {
     this.#drop(id, [...(this.#hashesOfUser.get(id) ?? [])])
   }
@@ -105,7 +105,7 @@ export class TokenCache<Entry extends CacheEntry> {
   }
 }
 
-/** A clock that was set back makes entries stale, not eternal. */
+/** When the clock is set back, entries become stale rather than stay for ever. */
 function isFresh(ageMs: number, limitMs: number): boolean {
   return ageMs >= 0 && ageMs < limitMs
 }

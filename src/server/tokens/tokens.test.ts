@@ -89,7 +89,7 @@ eachDatabase('tokens', (fresh) => {
     })
   })
 
-  it('takes an expiry of 0 as never', async () => {
+  it('treats an expiry of 0 as never', async () => {
     expect((await make({ expired_time: 0 })).expired_time).toBe(-1)
   })
 
@@ -103,7 +103,7 @@ eachDatabase('tokens', (fresh) => {
     expect(first.total).toBe(3)
   })
 
-  it('[T050] treats ids of others like missing ones in every call', async () => {
+  it('[T050] treats ids of tokens of other users like missing ones in every call', async () => {
     const { id } = await make()
     const before = await rowOf(id)
     const asBob = { userId: bob, id }
@@ -142,7 +142,7 @@ eachDatabase('tokens', (fresh) => {
       expect(tokenInput.safeParse({ name: 'x', expired_time }).success).toBe(false)
   })
 
-  it('[T052] takes nothing from the input that is not the owner’s to set', async () => {
+  it('[T052] ignores input fields that the owner may not set', async () => {
     const token = await make({ user_id: bob, used_quota: 7, held: 7, status: 2, key: 'x', created_time: 1, deleted_at: 1 })
     expect(await rowOf(token.id)).toMatchObject({
       user_id: ada,
@@ -194,7 +194,7 @@ eachDatabase('tokens', (fresh) => {
     const { id } = await make(limits)
     expect(await findToken(core, { userId: ada, id })).toMatchObject(limits)
     expect(await edit(id, { ...limits, limit_tokens: 0 })).toMatchObject({ ...limits, limit_tokens: 0 })
-    // A console that does not know them omits them, and must not lift them.
+    // A console that does not know the limits omits them; this must not remove them.
     expect(await edit(id, { name: 'other' })).toMatchObject({ ...limits, limit_tokens: 0, name: 'other' })
     const strict = await make({ strict_translation: true, refuse_hosted_tools: true })
     expect(await edit(strict.id, {})).toMatchObject({ strict_translation: true, refuse_hosted_tools: true })
@@ -226,7 +226,7 @@ eachDatabase('tokens', (fresh) => {
     expect((await edit(id, { remain_quota: 900 }, { status: 2 })).status).toBe(2)
   })
 
-  it('shows expired and exhausted tokens as such the moment they are', async () => {
+  it('shows tokens as expired or exhausted from that moment on', async () => {
     const expiring = await make({ expired_time: nowSeconds + 10 })
     const spent = await make()
     await setRow(spent.id, { remain_quota: 0 })
@@ -259,12 +259,12 @@ eachDatabase('tokens', (fresh) => {
     expect((await edit(expired.id, { expired_time: nowSeconds + 1 }, { status: 1 })).status).toBe(1)
   })
 
-  it('lets an edit of an enabled token take its quota away', async () => {
+  it('lets an edit set the quota of an enabled token to 0', async () => {
     const { id } = await make()
     expect((await edit(id, { remain_quota: 0 }, { status: 1 })).status).toBe(4)
   })
 
-  it('brings an expired or exhausted token back when it can be used again', async () => {
+  it('enables an expired or exhausted token again when an edit makes it usable', async () => {
     for (const stored of [3, 4]) {
       const { id } = await make({ expired_time: nowSeconds - 1 })
       await setRow(id, { status: stored })
@@ -286,7 +286,7 @@ eachDatabase('tokens', (fresh) => {
     expect((await rowOf(token.id)).deleted_at).toBe(nowSeconds)
   })
 
-  it('changes several at once and answers how many changed', async () => {
+  it('changes several at once and returns how many changed', async () => {
     const tokens = [await make(), await make(), await make({ expired_time: nowSeconds - 1 })]
     const ids = tokens.map(({ id }) => id)
     const foreign = await make({}, bob)

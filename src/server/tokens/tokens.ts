@@ -23,9 +23,10 @@ import { rowsInOrder } from './lock.ts'
 import { isExhausted, isExpired, statusNow } from './state.ts'
 
 /**
- * The access tokens (`sk-` keys) of users: their owners' view and changes, and what admins see. Every function takes the owner's id and
- * works on rows of that owner alone, so that a foreign id and a missing one are the same. Every change is published after its commit. Not here:
- * authentication of relay calls (authenticate.ts), and the usage of a token (wallet/ledger.ts).
+ * The access tokens (`sk-` keys) of users: their owners' view and changes, and what admins see. Every function takes the owner's id
+ * and works on rows of that owner alone, so that the id of another user's token is treated like a missing one. Every change is
+ * published after its commit. Not here: authentication of relay calls (authenticate.ts), and the usage of a token
+ * (wallet/ledger.ts).
  */
 type TokenRow = Row<'tokens'>
 type Change = Updateable<Tables['tokens']>
@@ -33,12 +34,12 @@ type Change = Updateable<Tables['tokens']>
 /** Whether the owner may use a group. */
 export type GroupCheck = (group: string) => boolean
 
-/** Most rows that one search looks at: keys are encrypted, so a part of one is only found by opening each. */
+/** The most rows that one search reads: keys are encrypted, so a part of one is only found by decrypting each. */
 const searchedRowsMax = 1000
 const keyLength = 48
 
 interface Sorted {
-  /** Newest first without it. */
+  /** Newest first when absent. */
   readonly sort?: SortBy<TokenSort> | undefined
 }
 
@@ -75,7 +76,7 @@ export interface TokenSearch {
   readonly key: string
   /** '' for any. */
   readonly group: string
-  /** As shown; 0 for any. */
+  /** The shown status; 0 for any. */
   readonly status: number
 }
 
@@ -109,7 +110,7 @@ export function exportTokens(core: Core, { search, timeZone }: { search: TokenSe
   })
 }
 
-/** The rows of the database, and a filter for them: states that depend on the time and parts of keys only show in each row. */
+/** The matching rows by SQL, and a filter for the rest: the current status and parts of keys are known only after a row is read. */
 function matching(core: Core, search: TokenSearch) {
   const key = search.key.replace(/^sk-/, '')
   const wholeKey = key.length >= keyLength
@@ -188,14 +189,14 @@ export function setTokenStatus(
   return changeToken(core, { userId, id }, (before) => ({ status: statusAfter(core, before, before, status) }))
 }
 
-/** Throws `not_found`, also when it is repeated. */
+/** Throws `not_found`, also for a token that is deleted already. */
 export async function deleteToken(core: Core, { userId, id }: { userId: number; id: number }): Promise<void> {
   await changeToken(core, { userId, id }, () => ({ deleted_at: seconds(core.now()) }))
 }
 
 export type BatchAction = 'enable' | 'disable' | 'delete'
 
-/** Changes those of `ids` that belong to the owner and can take the change; answers how many did. */
+/** Changes the tokens in `ids` that belong to the owner and allow the change; returns how many changed. */
 export async function changeTokens(
   core: Core,
   { userId, ids, action }: { userId: number; ids: readonly number[]; action: BatchAction },
