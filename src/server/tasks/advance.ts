@@ -33,7 +33,7 @@ export async function advanceTask(
   return isChanged
 }
 
-/** Ends a task as failed for a reason of ours. */
+/** Ends a task as failed for a reason of this server, not of the upstream. */
 export function failTask(
   app: Pick<RelayParts, 'bus' | 'db' | 'ledger' | 'now' | 'options'>,
   table: TaskTable,

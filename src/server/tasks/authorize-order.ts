@@ -67,6 +67,6 @@ export function priceOfOrder(app: Pick<RelayParts, 'catalog'>, caller: RelayCall
   const set = order.prices.find((name) => app.catalog.modelPriceOf(name) !== undefined)
   const model = set ?? order.models[0] ?? ''
   const price = app.catalog.priceOf({ model, group, acceptsUnpriced: caller.acceptsUnpriced })
-  // A price by tokens would be nothing at all.
+  // A price by tokens would be 0, because an order has no tokens.
   return price.fixedUsd >= 0 ? price : { ...price, fixedUsd: usdDefault, unpriced: true }
 }

@@ -11,7 +11,7 @@ import type { AttemptTrace } from '../usage/call-traces.ts'
 /** One call to an upstream of drawings or music. */
 export interface TaskCall {
   readonly method?: 'GET' | 'POST'
-  /** Behind the channel's address. */
+  /** The path, appended to the channel's address. */
   readonly path: string
   readonly body?: unknown
   /** Headers of the request that causes the call. */
@@ -89,7 +89,7 @@ function keyOf({ provider, key }: RunningChannel): Record<string, string> {
   return provider.tasks === 'drawing' ? { 'mj-api-secret': key } : { authorization: `Bearer ${key}` }
 }
 
-/** The member under which a bare list is put, so that every reply is an object. */
+/** The member that contains a bare list, so that every reply is an object. */
 const wholeList = '[]'
 
 function parse(body: Buffer): unknown {

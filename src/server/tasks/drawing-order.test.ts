@@ -10,7 +10,7 @@ const options = {
 }
 const press = (customId: string) => readDrawingOrder({ act: 'action', mode: '' }, { taskId: '1', customId }, options).action
 
-describe('an order of a drawing', () => {
+describe('a drawing order', () => {
   it.each([
     ['MJ::JOB::upsample::1::a', 'UPSCALE'],
     ['MJ::JOB::upsample_v6_2x_subtle::1::a::SOLO', 'UPSCALE'],
@@ -51,7 +51,7 @@ describe('an order of a drawing', () => {
     expect(cleared(`a${spaces}cat`)).toBe(`a${spaces}cat`)
   })
 
-  it('is found at its accustomed addresses, and nowhere else', () => {
+  it('is accepted at the paths of the proxies, and nowhere else', () => {
     const found = (path: string) => findTaskCall(path)?.taskCall
     expect(found('/mj/submit/imagine')).toEqual({ action: 'draw', act: 'imagine', mode: '' })
     expect(found('/mj-turbo/mj/submit/imagine')).toEqual({ action: 'draw', act: 'imagine', mode: 'turbo' })

@@ -49,7 +49,7 @@ export function readDrawingOrder(
   }
 }
 
-/** `mj_` and the action in small letters, but for the exchange of faces. */
+/** `mj_` and the action in lower case, except for face swaps. */
 function modelOf(action: string): string {
   return action === 'SWAP_FACE' ? 'swap_face' : `mj_${action.toLowerCase()}`
 }

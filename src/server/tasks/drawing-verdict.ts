@@ -5,7 +5,7 @@ import { cleanText, webAddress } from './text.ts'
 /** The codes by which the proxies answer an order. */
 const codes = { done: 1, noAccount: 3, repeated: 21, queued: 22, queueFull: 23 } as const
 
-/** Actions that first open a window: the upstream answers with the code of a repetition, and waits for `modal`. */
+/** Actions that first open a modal dialog: the upstream answers with the code of a repetition, and waits for a `modal` order. */
 const opensWindow: ReadonlySet<string> = new Set(['INPAINT', 'CUSTOM_ZOOM'])
 
 /** The verdict on an order of a drawing; undefined for an invalid reply. Pure. */

@@ -12,8 +12,8 @@ import { ownTask } from './task-table.ts'
 import { cleanText } from './text.ts'
 
 /**
- * Callers' queries about their own tasks; other tasks do not exist for them. Free of charge, and all but the seed is answered from
- * here.
+ * Callers' queries about their own tasks; other tasks do not exist for them. The queries are free of charge, and only the seed is
+ * requested from the upstream.
  */
 
 const idsMax = 200
@@ -79,7 +79,7 @@ async function readIds(call: ClientExchange): Promise<string[]> {
   return ids.length > idsMax ? fail('field_invalid', { field: 'ids', reason }) : ids
 }
 
-/** Each name once, by its newest row. */
+/** The newest row of each id. */
 async function ownDrawings({ db }: Pick<RelayParts, 'db'>, userId: number, ids: readonly string[]) {
   if (ids.length === 0) return []
   const rows = await db

@@ -11,13 +11,13 @@ import { readLinkKey } from './links.ts'
 
 const imageBytesMax = 24 * 1024 * 1024
 const timeoutMs = 20_000
-/** Bounds how many pictures are in memory at once. */
+/** Limits how many images are in memory at once. */
 const semaphore = new Semaphore(4, 64)
 
 /**
- * `GET /mj/image/{id}?key=…`: the picture of a drawing, fetched through this server, so that its address stays hidden. The link
- * carries a key for this drawing, only images are sent, and only addresses on the public internet are fetched. Throws `task_unknown`,
- * `upstream_failed` or `server_busy`.
+ * `GET /mj/image/{id}?key=…`: the image of a drawing, fetched by this server, so that the upstream's URL stays hidden. The link
+ * carries a key for this drawing, only images are sent, and only addresses on the public internet are fetched. Throws
+ * `task_unknown`, `upstream_failed` or `server_busy`.
  */
 export async function showImage(
   app: Pick<RelayParts, 'db' | 'mediaMemory' | 'options' | 'secrets' | 'upstream'>,
@@ -46,7 +46,7 @@ export async function showImage(
     call.setHeader('x-content-type-options', 'nosniff')
     call.setHeader('content-security-policy', "default-src 'none'; sandbox")
     call.setHeader('cross-origin-resource-policy', 'cross-origin')
-    // An unfinished drawing has another picture a moment later.
+    // The image of an unfinished drawing changes.
     call.setHeader('cache-control', row.status === 'SUCCESS' ? 'private, max-age=86400' : 'no-store')
     call.answer(type, body)
   } finally {
@@ -66,7 +66,7 @@ async function fetchImage(app: Pick<RelayParts, 'options' | 'upstream'>, share: 
   }
 }
 
-/** By the operator's worker, if there is one: it fetches in our stead, so that the address of this server stays unknown. */
+/** Fetches through the operator's worker, if there is one, so that the address of this server stays unknown. */
 function fetchWith({ upstream, options }: Pick<RelayParts, 'options' | 'upstream'>, share: Share, url: string): Promise<Reply> {
   const { WorkerUrl, WorkerValidKey } = options.current
   const limits = { timeoutMs, sizeBytesMax: imageBytesMax }

@@ -1,13 +1,13 @@
 import { sameSecret } from '../lib/secrets.ts'
 import type { Core } from '../options/core.ts'
 
-/** The permission of a link: to see one picture, or to report on one drawing. */
+/** The permission of a link: to see one image, or to report on one drawing. */
 type Purpose = 'drawing-image' | 'drawing-notice'
 
 const macLength = 32
 
 /**
- * The secret part of a link to one drawing: it gives access to that drawing alone. Pictures are shown in tags that send no key, and
+ * The secret part of a link to one drawing: it gives access to that drawing alone. Images are shown in tags that send no token, and
  * upstreams have none.
  */
 export function linkKey({ secrets }: Pick<Core, 'secrets'>, purpose: Purpose, id: number): string {
@@ -20,7 +20,7 @@ export function readLinkKey(core: Pick<Core, 'secrets'>, purpose: Purpose, key: 
   return Number.isSafeInteger(id) && sameSecret(key, linkKey(core, purpose, id)) ? id : undefined
 }
 
-/** The path of a drawing's picture on this site. */
+/** The path of a drawing's image on this site. */
 export function imagePath(core: Pick<Core, 'secrets'>, { id, upstreamId }: { id: number; upstreamId: string }): string {
   return `/mj/image/${encodeURIComponent(upstreamId)}?key=${linkKey(core, 'drawing-image', id)}`
 }

@@ -12,11 +12,11 @@ import { eitherOf, idColumn, type TaskTable } from './task-table.ts'
 /** Filters of the lists; 0, '' and absent mean any. Times are inclusive, in the unit of the table. */
 export interface TaskFilter {
   readonly userId?: number
-  /** Only rows that come after the one of this id in the order of the list: the page after it, as quick as the first. */
+  /** Only rows after the row with this id in the order of the list; so every page is read as quickly as the first. */
   readonly before?: number | undefined
   readonly channel_id?: number
   readonly username?: string
-  /** Its id at the upstream. */
+  /** The id of the task at the upstream. */
   readonly upstreamId?: string
   readonly platform?: string
   readonly action?: string
@@ -28,11 +28,11 @@ export interface TaskFilter {
 export interface TaskPage {
   readonly filter: TaskFilter
   readonly page: PageOf
-  /** Newest first without it. */
+  /** Newest first when absent. */
   readonly sort?: SortBy<'id'> | undefined
 }
 
-/** A page of drawings. `total` is exact up to 10,000 rows behind the page's beginning, and that bound beyond. */
+/** A page of drawings. `total` is exact up to 10,000 rows behind the start of the page, and is that bound if there are more. */
 export async function listDrawings(core: Core, asked: TaskPage) {
   const total = await countUpTo(core, 'midjourneys', asked)
   return { items: await readDrawings(core, asked), total }
@@ -50,7 +50,7 @@ export async function readDrawings(core: Core, asked: TaskPage): Promise<Drawing
 }
 
 export async function readTasks(core: Core, asked: TaskPage): Promise<Task[]> {
-  // Read by the name of the other table: these are the rows of this one.
+  // `readPage` is typed with the name of the other table; the rows are those of this one.
   const rows = (await readPage(core, 'tasks', asked)) as unknown as (Row<'tasks'> & Named)[]
   return rows.map(presentTask)
 }
@@ -121,7 +121,7 @@ function presentTask(row: Row<'tasks'> & Named): Task {
   return { ...row, quota: costOf(row), username: row.username ?? '', properties: { input }, data: parsed(row.data) }
 }
 
-/** Units that its owner has paid: the charge of a task that failed was given back in the transaction that ended it. */
+/** Units that the owner has paid: the charge of a failed task was refunded in the transaction that ended it. */
 function costOf({ status, quota }: { readonly status: string; readonly quota: number }): number {
   return status === 'FAILURE' ? 0 : quota
 }

@@ -6,7 +6,7 @@ import type { Accepted, Order } from './order.ts'
 import { isEnd } from './states.ts'
 import { eitherOf, idColumn, type TaskRow, type TaskTable, timeIn } from './task-table.ts'
 
-/** The row of a task from before it is sent until the upstream has taken it. */
+/** The row of an order, from before it is sent until the upstream has accepted it. */
 export interface NewTask {
   readonly table: TaskTable
   readonly id: number
@@ -50,7 +50,7 @@ export async function openTask(
   return { table, id, requestId }
 }
 
-/** Notes that the upstream has taken it. False when it was given up, and refunded, in the meantime. */
+/** Stores that the upstream has accepted the order. False when the row was ended, and its charge refunded, in the meantime. */
 export async function acceptTask(
   app: Pick<RelayParts, 'db' | 'now'>,
   task: NewTask,
@@ -63,7 +63,7 @@ export async function acceptTask(
     .updateTable(eitherOf(task.table))
     .set({
       ...verdict.details,
-      // A task that is done at once has no id at the upstream; here it needs one.
+      // A task that is completed at once has no id at the upstream, so it gets the id of the request.
       [idColumn(task.table)]: verdict.upstreamId || task.requestId,
       channel_id: channelId,
       key_id: keyId,
@@ -79,7 +79,10 @@ export async function acceptTask(
   return numUpdatedRows > 0n
 }
 
-/** The upstream did not accept it, and nothing is charged: the row is kept when there is a reason to show, and deleted otherwise. */
+/**
+ * Ends the row of an order that the upstream did not accept and that is not charged: it stays if there is a reason to show, and is
+ * deleted otherwise.
+ */
 export async function rejectTask(
   app: Pick<RelayParts, 'db' | 'now'>,
   task: NewTask,

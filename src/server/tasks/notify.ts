@@ -14,9 +14,9 @@ import { readTaskUpdate } from './task-update.ts'
 const bodyBytesMax = 1024 * 1024
 
 /**
- * `POST /mj/notify`: an upstream reports on a drawing. The address that it was given holds a key for that one drawing; nothing else gives
- * the right to report, and a report only ever takes the drawing forward. Throws `task_notice_refused`, and `server_busy` for a report
- * that is faster than the answer to the order: the upstream repeats it, or the poller sees it.
+ * `POST /mj/notify`: an upstream reports on a drawing. The URL that it was given contains a key for that one drawing; nothing else
+ * authorizes a report, and a report can only move the drawing forward. Throws `task_notice_refused`, and `server_busy` for a report
+ * that arrives before the answer to the order: the upstream repeats it, or the poller gets the state.
  */
 export async function handleNotice(app: Core & Pick<RelayParts, 'channels' | 'ledger'>, call: ClientExchange): Promise<void> {
   const url = new URL(call.request.url ?? '', 'http://site')

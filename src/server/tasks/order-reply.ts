@@ -32,7 +32,7 @@ export function sendJson(call: ClientExchange, value: unknown): void {
   call.answer('application/json; charset=utf-8', Buffer.from(JSON.stringify(value)))
 }
 
-/** The length of the queue, the refused word, the state of an earlier drawing. */
+/** The properties that are passed on, such as the length of the queue, the refused word, or the progress of an earlier drawing. */
 const known = ['status', 'finalPrompt', 'finalZhPrompt', 'promptEn', 'bannedWord', 'numberOfQueues', 'progress'] as const
 
 function knownProperties(properties: JsonObject, channel: RunningChannel): JsonObject {

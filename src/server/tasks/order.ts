@@ -10,9 +10,9 @@ export interface Order {
   readonly format: TaskFormat
   /** `IMAGINE`, `UPSCALE`, `MUSIC` … */
   readonly action: string
-  /** The names by which channels list it and tokens are limited to it, the common one first. */
+  /** The model names of the order, in channels and in limits of tokens, the usual one first. */
   readonly models: readonly string[]
-  /** The names that it may have a price under, the first with one counts. */
+  /** The model names that may have its price; the first one with a price counts. */
   readonly prices: readonly string[]
   readonly prompt: string
   /** The caller's task that it continues; it is then sent to the channel and key of that task. */
@@ -27,9 +27,9 @@ export interface Order {
 export interface QuestionFacts {
   /** The URL to which the upstream may report; '' for none. */
   readonly hook: string
-  /** The name that the price was found under. */
+  /** The model name for which the price was found. */
   readonly priced: string
-  /** The name of a model as the channel passes it on. */
+  /** The upstream's name of a model, by the mapping of the channel. */
   mapped(model: string): string
 }
 
@@ -37,9 +37,9 @@ export type Verdict = Accepted | Refused
 
 export interface Accepted {
   readonly isAccepted: true
-  /** '' for a task that is done at once and has no id at the upstream. */
+  /** '' for a task that is completed at once and has no id at the upstream. */
   readonly upstreamId: string
-  /** The upstream had made it before. */
+  /** The upstream has returned a drawing that it had made before. */
   readonly isRepeated: boolean
   readonly status: string
   readonly details: Details
@@ -60,7 +60,7 @@ export interface Refused {
   readonly details: Details
 }
 
-/** A name that an upstream may give a task: printable, without spaces, and short. */
+/** An id that an upstream may give a task: printable, without spaces, and short. */
 export function isTaskId(value: unknown): value is string {
   return typeof value === 'string' && /^[\w.:-]{1,128}$/.test(value)
 }

@@ -29,7 +29,7 @@ export interface Placing {
   readonly hold: Hold
   /** The URL to which the upstream may report; '' for none. */
   readonly hook: string
-  /** The name that the price was found under. */
+  /** The model name for which the price was found. */
   readonly priced: string
 }
 
@@ -40,9 +40,9 @@ export interface Placed {
     | UpstreamFailure
     | undefined
   readonly attempts: readonly Attempt[]
-  /** Until a channel would be free again; 0 when waiting does not help. */
+  /** Milliseconds until a channel may be free again; 0 when waiting does not help. */
   readonly waitMs: number
-  /** Of the last channel whose budgets had no room for it. */
+  /** The refusal of the last channel whose budgets had no room for the order. */
   readonly refusal: AppError | undefined
 }
 
@@ -98,7 +98,7 @@ export async function placeOrder(
   return { outcome, attempts, waitMs: 0, refusal }
 }
 
-/** How it failed; undefined for a verdict that is the answer. */
+/** The failure of an attempt; undefined for a verdict that is sent to the caller. */
 function resultOf(verdict: Verdict | UpstreamFailure): Pick<UpstreamFailure, 'status' | 'reason' | 'isRetryable'> | undefined {
   if (verdict instanceof UpstreamFailure) return verdict
   return verdict.isAccepted || !verdict.isChannels
@@ -127,7 +127,7 @@ function select(
   )
 }
 
-/** `full`: the limits of the channel let nothing in, and it was not asked. */
+/** `full`: the limits of the channel have no room, and it was not called. */
 async function tryChannel(
   app: Core & Pick<RelayParts, 'callerLog' | 'traffic' | 'upstream'>,
   placing: Placing,

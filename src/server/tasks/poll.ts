@@ -54,7 +54,7 @@ async function dueTasks(app: Pick<RelayParts, 'db' | 'now'>, table: TaskTable): 
   return rows.map((row) => readTask(table, row))
 }
 
-/** Rows whose process died before it could name them: refunded when they were charged. */
+/** Ends tasks whose process died before it could store the upstream's id; they are refunded if they were charged. */
 async function closeUnnamed(
   app: Pick<RelayParts, 'bus' | 'db' | 'ledger' | 'now' | 'options'>,
   table: TaskTable,
@@ -90,7 +90,7 @@ async function pollChannel(
   try {
     const [first] = tasks
     const channel = first && (await findUsedKey(app, first))
-    // If the channel's type was changed, it gets no request that it does not support, and none of its tasks is lost by mistake.
+    // If the channel's type was changed, it gets no request that it does not support, and its tasks are not failed by mistake.
     if (channel && channel.provider.tasks !== ways[table].format) await closeOld(app, table, tasks)
     else if (channel) await askFor(app, table, channel, tasks, signal)
     else for (const task of tasks) await failTask(app, table, task, '渠道已被删除 / The channel was removed')
@@ -125,7 +125,10 @@ async function askFor(
   }
 }
 
-/** Asks for the others again later: the less often the older they are, and the less often an upstream fails to answer. */
+/**
+ * Fails tasks that are too old, and schedules the next poll of the others: the older they are, and the more often an upstream has
+ * not answered for them, the later.
+ */
 async function closeOld(
   app: Pick<RelayParts, 'bus' | 'db' | 'ledger' | 'now' | 'options'>,
   table: TaskTable,

@@ -46,7 +46,7 @@ export function presentMusic(row: Row<'tasks'>) {
 export function imageUrl(core: Core, row: Row<'midjourneys'>): string {
   const { MjForwardUrlEnabled, ServerAddress } = core.options.current
   if (row.image_url === '' || !MjForwardUrlEnabled) return row.image_url
-  // An unfinished picture gets another address each time, so that no cache shows an old one.
+  // An unfinished image gets another URL with each progress, so that no cache shows an old one.
   const changing = isEnd(row.status) ? '' : `&rand=${Number.parseInt(row.progress, 10) || 0}`
   return `${ServerAddress}${imagePath(core, { id: row.id, upstreamId: row.mj_id })}${changing}`
 }

@@ -24,7 +24,7 @@ describe('the state of a task', () => {
     expect(statesBefore('SUCCESS')).not.toContain('FAILURE')
   })
 
-  it('is a failure when there is a reason for one, unless it succeeded', () => {
+  it('becomes FAILURE when a reason of failure is reported, unless the task succeeded', () => {
     expect(nextState(now('IN_PROGRESS'), seen('IN_PROGRESS', 3, 'no'))).toEqual({
       status: 'FAILURE',
       progress: '100%',

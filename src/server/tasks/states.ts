@@ -18,7 +18,7 @@ const endRank = 3
 export interface SeenState {
   readonly status: string
   readonly failReason: string
-  /** Percent; undefined when it does not say. */
+  /** Percent; undefined when it is not reported. */
   readonly progress: number | undefined
 }
 

@@ -25,7 +25,7 @@ import { orderAnswer, refuse } from './order-reply.ts'
 import { type Placed, placeOrder } from './place-order.ts'
 import { hasPaid, withTaskLock } from './repeated-orders.ts'
 
-/** Orders that this process is placing, by request: their rows are not yet given up. */
+/** Request ids of the orders that this process is placing: the poller must not fail their rows yet. */
 const placing = new Set<string>()
 
 export function isBeingPlaced(requestId: string): boolean {
@@ -184,9 +184,9 @@ async function settle(app: Pick<RelayParts, 'ledger' | 'logger'>, hold: Hold, ch
   }
 }
 
-/** The row is not abandoned while its charge may still be committed: that would be a charge without a refund. */
+/** Keeps the poller from ending the row while its charge may still be committed, which would leave a charge without a refund. */
 async function keepPlacing(app: Pick<RelayParts, 'ledger'>, hold: Hold, charge: Charge): Promise<void> {
-  // After `submit` has released it.
+  // Runs after `submit` has removed the request from `placing`.
   await new Promise((resolve) => setImmediate(resolve))
   placing.add(hold.requestId)
   for (;;) {

@@ -17,7 +17,7 @@ export interface TaskRow {
   /** Unix seconds. */
   readonly submittedAt: number
   readonly asked: number
-  /** The bucket of its charge in the roll-up. */
+  /** Model and group of its charge's hour bucket. */
   readonly charged: { readonly model: string; readonly group: string }
 }
 
@@ -36,19 +36,19 @@ interface Stored {
   readonly charged_group: string
 }
 
-/** One table's name for either: every column that this folder uses by it is in both. */
+/** Types both tables as one: every column that this folder uses through it exists in both. */
 export function eitherOf(table: TaskTable): 'midjourneys' {
-  // The types of two tables at once are more than the compiler unites; the migrations give both these columns.
+  // The compiler cannot unite the types of both tables; the migrations create these columns in both.
   return table as 'midjourneys'
 }
 
-/** The column with the upstream's name of a task. */
+/** The column with the upstream's id of a task. */
 export function idColumn(table: TaskTable): 'mj_id' {
   // As above: each is the column of its own table.
   return (table === 'midjourneys' ? 'mj_id' : 'task_id') as 'mj_id'
 }
 
-/** Drawings count milliseconds, music counts seconds. */
+/** The time in the unit of the table: milliseconds for drawings, seconds for music. */
 export function timeIn(table: TaskTable, nowMs: number): number {
   return table === 'midjourneys' ? nowMs : seconds(nowMs)
 }
@@ -77,7 +77,7 @@ export function readTask(table: TaskTable, row: Stored): TaskRow {
   }
 }
 
-/** A user's newest task with that id: a task that continues after a question has the same id as the task before it. */
+/** A user's newest task with that id: a task that is continued by a `modal` order has the same id as the task before it. */
 export async function ownTask(core: Core, table: TaskTable, { userId, id }: { userId: number; id: string }) {
   if (id === '') return undefined
   const row = await selectTasks(core, table)

@@ -2,7 +2,10 @@ import type { RunningChannel } from '../channels/model-index.ts'
 import { parseUrl } from '../lib/parse-url.ts'
 import { withoutSecrets } from '../relay/upstream/failure.ts'
 
-/** Text of an upstream as it may be stored and shown: nothing of the channel in it, nothing that a database refuses, and not too long. */
+/**
+ * Text of an upstream as it may be stored and shown: without secrets of the channel, without characters that a database refuses,
+ * and not too long.
+ */
 export function cleanText(text: string, channel: RunningChannel | undefined, lengthMax = 2000): string {
   const safe = channel && text !== '' ? withoutSecrets(text, channel) : text
   return storable(safe).slice(0, lengthMax)
@@ -19,7 +22,7 @@ export function webAddress(value: unknown): string {
   return /^https?:$/.test(parseUrl(value)?.protocol ?? '') ? storable(value) : ''
 }
 
-/** A value as JSON text, '' when it is none or too long. */
+/** An object or a list as JSON text; '' for other values and for a text that is too long. */
 export function jsonText(value: unknown, lengthMax: number): string {
   if (typeof value !== 'object' || value === null) return ''
   const text = JSON.stringify(value).replaceAll('\\u0000', '')
