@@ -18,7 +18,7 @@ const unseen = /[\p{Default_Ignorable_Code_Point}\p{Cf}]|(?![\t\n\r])\p{Cc}/gu
 export const noUnits = 1
 export const severalUnits = 2
 
-/** The single UTF-16 unit that a unit folds to, from a table, or one of the two marks. */
+/** The single UTF-16 unit that a unit folds to, from a table, or one of the two values above. */
 export function foldUnit(unit: number): number {
   const known = units[unit] ?? 0
   if (known !== 0) return known
@@ -30,7 +30,7 @@ export function foldUnit(unit: number): number {
 
 const units = new Uint16Array(0x10000)
 
-/** Half of a character beyond U+FFFF. */
+/** Whether the unit is one surrogate of a character beyond U+FFFF. */
 function isHalf(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xe000
 }

@@ -35,7 +35,7 @@ describe('masking', () => {
     expect(one.flush().pass).toBe('bad')
   })
 
-  it('takes the longest of words that begin alike, and words that overlap as one', () => {
+  it('masks the longest of words with the same beginning, and overlapping words as one', () => {
     expect(through(['bad', 'badword'], letters('a badword, a badwor, a bad.'))).toBe(`a ${mask}, a ${mask}wor, a ${mask}.`)
     expect(through(['abcd', 'cdef'], letters('xabcdefx'))).toBe(`x${mask}x`)
     expect(through(['bad'], letters('badbad'))).toBe(mask + mask)
@@ -59,7 +59,7 @@ describe('masking', () => {
     expect(through(['\u200B', ''], letters('any\u200Bthing'))).toBe('any\u200Bthing')
   })
 
-  it('does not break characters of two halves that come apart', () => {
+  it('does not break characters whose two surrogates arrive in different pieces', () => {
     const [high = '', low = ''] = ['😀'.slice(0, 1), '😀'.slice(1)]
     expect(through(['bad'], ['b', `ad${high}`, `${low}bad`])).toBe(`${mask}😀${mask}`)
     expect(through(['😀!'], [`x${high}`, `${low}`, '!x'])).toBe(`x${mask}x`)
@@ -68,7 +68,7 @@ describe('masking', () => {
 })
 
 describe('stopping', () => {
-  it('stops the output at the beginning of the first word, including the text before it in the same word', () => {
+  it('stops the output at the start of the first word, even if the word began in an earlier piece', () => {
     const one = check(['badword', 'worse'], { stops: true })
     expect(one.push('this is a bad')).toEqual({ pass: 'this is a ', found: undefined })
     expect(one.push('Word and more')).toEqual({ pass: '', found: 'badword' })
@@ -77,7 +77,7 @@ describe('stopping', () => {
     expect(check(['badword'], { stops: true }).push('a badword b')).toEqual({ pass: 'a ', found: 'badword' })
   })
 
-  it('holds back the last pieces, so that the text right before the word is not seen either', () => {
+  it('holds back the last pieces, so that the text right before the word is not passed either', () => {
     const one = check(['badword'], { stops: true, piecesKept: 2 })
     expect(['one ', 'two ', 'three ', 'four '].map((piece) => one.push(piece).pass)).toEqual(['', '', 'one ', 'two '])
     expect(one.push('five badword')).toEqual({ pass: '', found: 'badword' })
@@ -87,7 +87,7 @@ describe('stopping', () => {
   })
 })
 
-/** Slow and plain: every place of every word. */
+/** A slow reference that finds every occurrence of every word. */
 function naive(words: readonly string[], text: string, stops: boolean): string {
   const places = words.flatMap((word) =>
     [...Array(text.length).keys()]
@@ -152,7 +152,7 @@ it('gives the same result for a short list, which is searched directly, and for 
 describe('hostile texts', () => {
   const alike = Array.from({ length: 10_000 }, (_, n) => `${'a'.repeat(1 + (n % 15))}${n}z`)
 
-  it('cost at most two steps for each letter, for any list and text', () => {
+  it('take at most two steps for each letter, for any list and text', () => {
     const lists = [
       alike,
       [`${'a'.repeat(1000)}b`],
@@ -182,7 +182,7 @@ describe('hostile texts', () => {
     expect(words.lookups).toBeLessThanOrEqual(2_000_002)
   })
 
-  it('a million masked words are masked', () => {
+  it('are masked even if they contain a word a million times', () => {
     expect(through(['a'], ['a'.repeat(1_000_000)]).length).toBe(1_000_000 * mask.length)
   })
 })

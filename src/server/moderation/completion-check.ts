@@ -11,29 +11,29 @@ export interface CompletionRule {
   readonly words: WordList
   /** True: a word ends the text, and nothing from its start on is passed. False: it is masked. */
   readonly stops: boolean
-  /** So many of the last pieces are held back, so that the text right before a word is not seen either. */
+  /** The number of last pieces that are held back, so that the text right before a word is not passed either. */
   readonly piecesKept: number
 }
 
 export const mask = '**###**'
 
 /**
- * Removes the listed words from a text that arrives in pieces cut anywhere. Only a possible beginning of a word is held back, until it
- * is decided. One text, one check: a reply with several has as many checks.
+ * Removes the listed words from a text that arrives in pieces, split anywhere. Only a possible beginning of a word is held back,
+ * until it is decided. Each text of a reply needs its own check.
  */
 export class CompletionCheck {
   readonly #rule: CompletionRule
-  /** The positions in the text of the last compared units, by their number, as far back as the longest word. */
+  /** A ring of the positions in the text of the last compared units, as long as the longest word. */
   readonly #origins: Float64Array
   #state = nothingSeen
   #units = 0
-  /** Text that has not gone on, and where it begins and ends in the whole text. */
+  /** Text that is not passed on yet, and its begin and end in the complete text. */
   #kept = ''
   #begin = 0
   #end = 0
   /** Places in the kept text that are to be masked, in order. */
   #masked: { readonly from: number; readonly to: number }[] = []
-  /** The first half of a character whose second half has not come. */
+  /** The first surrogate of a character whose second one has not arrived. */
   #half = ''
   #pieces: string[] = []
   #stoppedBy: string | undefined
@@ -48,7 +48,7 @@ export class CompletionCheck {
     return this.#stoppedBy === undefined && (this.#kept !== '' || this.#half !== '' || this.#pieces.length > 0)
   }
 
-  /** Takes the next chunk. After a word has stopped the text, nothing more is passed. */
+  /** Adds the next piece. After a word has stopped the text, nothing more is passed. */
   push(piece: string): Checked {
     if (this.#stoppedBy !== undefined) return { pass: '', found: this.#stoppedBy }
     const found = this.#read(this.#half + piece)
@@ -98,7 +98,7 @@ export class CompletionCheck {
     return found
   }
 
-  /** Compares a unit that these places of the text fold to. */
+  /** Compares a folded unit; `from` and `to` are the range of the text that it comes from. */
   #compare(unit: number, from: number, to: number): string | undefined {
     const { words, stops } = this.#rule
     if (this.#stoppedBy !== undefined) return undefined
@@ -111,7 +111,7 @@ export class CompletionCheck {
     return listed.word
   }
 
-  /** The start of the text that produced the last so many units. */
+  /** The start of the text that produced the last `units` units. */
   #originOf(units: number): number {
     return this.#origins[(this.#units - units) & (this.#origins.length - 1)] ?? 0
   }
@@ -132,7 +132,7 @@ export class CompletionCheck {
     this.#masked.push({ from: first, to })
   }
 
-  /** Before this position no listed word that was not found can begin. */
+  /** The position before which no further listed word can begin. */
   #decided(): number {
     const depth = this.#rule.words.depthOf(this.#state)
     return depth === 0 ? this.#end : this.#originOf(depth)

@@ -38,7 +38,7 @@ anyDatabase('moderation', (fresh) => {
     expect(moderation.findInPrompt(['alpha'])).toBe('alpha')
   })
 
-  it('[T085] reads long prompts in another thread, by the list of this moment', async () => {
+  it('[T085] checks long prompts in another thread, with the current list', async () => {
     const long = `${'x'.repeat(1_000_000)} OMEGA`
     expect(moderation.findInPrompt([long])).toBeInstanceOf(Promise)
     expect(await moderation.findInPrompt([long])).toBe(undefined)

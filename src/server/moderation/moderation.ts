@@ -7,7 +7,7 @@ import { CheckThread } from './check-thread.ts'
 import type { CompletionRule } from './completion-check.ts'
 import { findWord, WordList } from './word-list.ts'
 
-/** Longer prompts are read in another thread. Below, the way there takes longer than the reading. */
+/** Longer prompts are checked in another thread; for shorter ones, sending takes longer than the check. */
 const readHereBelow = 32 * 1024
 
 /** Listed words in prompts and answers, by the current options. */
@@ -22,7 +22,7 @@ export class Moderation {
     this.#checks = derived(options, (values) => checksOf(values, listOf))
   }
 
-  /** The first listed word of a prompt; at once when the prompt is short. */
+  /** The first listed word of a prompt; returned without a promise when the prompt is short. */
   findInPrompt(texts: readonly string[]): string | undefined | Promise<string | undefined> {
     const { prompts } = this.#checks()
     if (!prompts) return undefined
@@ -80,7 +80,7 @@ function readList(text: string): List {
   return { lines, words: new WordList(lines) }
 }
 
-/** The same result as long as the text is the same: building a list of many words takes a while, and other options change too. */
+/** Caches the last result, because building a list of many words takes a while, and changes of other options do not affect it. */
 function lastResult<Result>(compute: (text: string) => Result): (text: string) => Result {
   let last: { text: string; result: Result } | undefined
   return (text) => {

@@ -6,7 +6,7 @@ export interface Listed {
   readonly length: number
 }
 
-/** The state in which nothing of a word has been seen. */
+/** The state before any unit of a word has been seen. */
 export const nothingSeen = 0
 
 /**
@@ -23,10 +23,10 @@ export class WordList {
   readonly #by: Uint16Array
   readonly #to: Int32Array
   readonly #depths: Int32Array
-  /** The longest proper suffix of the same text that is a state too. */
+  /** For each state, the longest proper suffix of its text that is a state too (the failure link). */
   readonly #shorter: Int32Array
   readonly #listed: (Listed | undefined)[]
-  /** By unit of a text that is not folded: whether a word may begin with it. Found out when it is first asked. */
+  /** For each unit of unfolded text, whether a word may begin with it. Computed on first use. */
   readonly #begins = new Uint8Array(0x10000)
   /** The folded words of a short list that a text of ASCII letters can contain; undefined for a long list. */
   readonly #plain: readonly string[] | undefined
@@ -111,7 +111,7 @@ export class WordList {
     this.#listed[state] ??= { word, length: text.length }
   }
 
-  /** Shorter states first, since longer ones are linked by them. */
+  /** Links shorter states first, because longer ones are linked through them. */
   #link({ parents, units, byDepth }: Added): void {
     const hasChild = new Uint8Array(parents.length)
     for (const parent of parents) hasChild[parent] = 1
@@ -152,17 +152,17 @@ export class WordList {
 
 const no = 1
 const yes = 2
-/** Up to this number, plain searches are faster than one pass over the characters. */
+/** Up to this number of words, plain searches are faster than one pass over the characters. */
 const shortList = 16
 
-/** Folded by lower case alone: printable ASCII and the three breaks that folding keeps. */
+/** Whether lower case is the only folding that a text needs: printable ASCII, tab and line breaks. */
 function isPlain(text: string): boolean {
   return !notPlain.test(text)
 }
 
 const notPlain = /[^\t\n\r -~]/
 
-/** The states while they are added: by state whence and by which unit, and the states by their length. */
+/** The states while they are added: the parent and the unit of each, and the states by length. */
 interface Added {
   readonly parents: number[]
   readonly units: number[]
