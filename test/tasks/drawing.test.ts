@@ -6,7 +6,7 @@ import { addToken } from '../helpers/seed.ts'
 import { describeTasks, drawingUnits, smallUnits, spentBy, upstreamKey } from './stage.ts'
 
 describeTasks('drawings', (suite) => {
-  it('are ordered, charged once, followed to their end, and their picture is had by way of this site', async () => {
+  it('are ordered, charged once, followed to their end, and their image is served through this site', async () => {
     const { peer, ask, poll, fetched, server } = suite.stage
     const ordered = await ask('POST /mj/submit/imagine', {
       prompt: 'a cat',
@@ -88,7 +88,7 @@ describeTasks('drawings', (suite) => {
     expect((await ask(`GET ${path}`, undefined, {})).status).toBe(502)
   })
 
-  it('count in the budgets of channel and token from their order on, need room in both, and leave them with their refund', async () => {
+  it('count in the budgets of channel and token from the order on, need room in both, and are subtracted by a refund', async () => {
     const { peer, ask, draw, poll, server, drawingChannel, token } = suite.stage
     const add = (scope: string, subject: number, amount: number) =>
       server.call<Budget>('POST /api/budget/', { scope, subject: String(subject), period: 'month', amount })
@@ -125,7 +125,7 @@ describeTasks('drawings', (suite) => {
     for (const { id } of [ofChannel, ofToken]) await server.call(`DELETE /api/budget/${id}`)
   })
 
-  it('[T062] have a picture only for the holder of its link', async () => {
+  it('[T062] show their image only to the holder of its link', async () => {
     const { peer, ask, draw, poll, fetched } = suite.stage
     const [mine, other] = [await draw(), await draw()]
     for (const id of [mine, other]) peer.tell(id, { status: 'SUCCESS', imageUrl: `${peer.url}/a.png` })
@@ -137,7 +137,7 @@ describeTasks('drawings', (suite) => {
     expect(peer.asked.length).toBe(asked)
   })
 
-  it('offer every action, at the price of each, with the key as the proxies take it', async () => {
+  it('offer every action, at the price of each, with the key in the header of the proxies', async () => {
     const { peer, ask, draw, poll, token } = suite.stage
     const id = await draw()
     peer.tell(id, { status: 'SUCCESS', imageUrl: 'https://cdn.example/a.png' })
@@ -172,7 +172,7 @@ describeTasks('drawings', (suite) => {
     expect(listed.json).toMatchObject([{ id }])
   })
 
-  it('ask for a mode of their own only where it has a price', async () => {
+  it('request a mode from the upstream only if it has its own price', async () => {
     const { peer, ask, server, set } = suite.stage
     const prices = { ...server.app.options.current.ModelPrice }
     await set('ModelPrice', JSON.stringify({ ...prices, mj_turbo_imagine: 0.2 }))
@@ -288,7 +288,7 @@ describeTasks('drawings', (suite) => {
     expect((await suite.since()).refunds).toBe(0)
   })
 
-  it('[T050] of others do not exist', async () => {
+  it('[T050] of other users are treated as missing', async () => {
     const { server, ask, draw } = suite.stage
     const id = await draw()
     const user = {
@@ -312,7 +312,7 @@ describeTasks('drawings', (suite) => {
     expect([poor.status, poor.json.code, poor.json.description]).toEqual([403, 4, expect.stringContaining('quota')])
   })
 
-  it('that no upstream accepts are free, and explain it in the dialect of the proxies', async () => {
+  it('that no upstream accepts are free, with the reason in the dialect of the proxies', async () => {
     const { peer, ask, server } = suite.stage
     const order = () => ask('POST /mj/submit/imagine', { prompt: 'x' })
     peer.program = () => ({
@@ -353,7 +353,7 @@ describeTasks('drawings', (suite) => {
         : undefined
     expect((await ask('POST /mj/submit/imagine', { prompt: 'a cat' })).json).toMatchObject({ code: 21, result: id })
     expect(await suite.since()).toEqual({ spent: drawingUnits, charges: 1, refunds: 0 })
-    // Two rows of one upstream name, as a window and its answer are, both come to their end.
+    // Two rows with one upstream id, as for a modal dialog and its `modal` order, both end.
     peer.program = ({ path }) => (path.includes('submit') ? { json: { code: 1, description: '', result: id } } : undefined)
     await ask('POST /mj/submit/modal', { taskId: id, prompt: 'x' })
     peer.program = undefined
@@ -380,7 +380,7 @@ describeTasks('drawings', (suite) => {
     expect(await suite.since()).toEqual({ spent: 2 * drawingUnits, charges: 2, refunds: 0 })
   })
 
-  it('are taken off the sums of the dashboard when they fail', async () => {
+  it('are subtracted from the hour buckets of the dashboard when they fail', async () => {
     const { peer, draw, poll, server } = suite.stage
     const sums = async () => {
       const { db } = server.app
@@ -421,7 +421,7 @@ describeTasks('drawings', (suite) => {
     await set({})
   })
 
-  it('that have ended go when they are older than the option says, and their charges stay', async () => {
+  it('that have ended are deleted when they are older than the option allows, and their charges stay', async () => {
     const { peer, draw, poll, server, set } = suite.stage
     const [ended, running] = [await draw('ended'), await draw('running')]
     peer.tell(ended, { status: 'SUCCESS', progress: '100%' })

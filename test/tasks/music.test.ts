@@ -44,7 +44,7 @@ describeTasks('tasks', (suite) => {
     expect((await ask('POST /suno/submit/music', { prompt: 'x', continue_clip_id: 'c1', task_id: 'nobody' })).status).toBe(404)
   })
 
-  it('counts in the budget of its channel, which refuses the next order and gets a refund back', async () => {
+  it('counts in the budget of its channel, which refuses the next order until a refund', async () => {
     const { peer, ask, poll, server, musicChannel } = suite.stage
     const of = { scope: 'channel', subject: String(musicChannel), period: 'total', amount: drawingUnits }
     const { id: budgetId } = await server.call<Budget>('POST /api/budget/', of)
@@ -63,7 +63,7 @@ describeTasks('tasks', (suite) => {
     await server.call(`DELETE /api/budget/${budgetId}`)
   })
 
-  it('music goes out under the name that its channel has for the model', async () => {
+  it('music is sent with the model name that its channel maps to', async () => {
     const { peer, server, musicChannel } = suite.stage
     const map = (model_mapping: string) => server.call('PUT /api/channel/', { id: musicChannel, model_mapping })
     await map('{"chirp-v3-0":"chirp-v4","chirp-x":"chirp-x-2"}')
@@ -131,7 +131,7 @@ describeTasks('tasks', (suite) => {
     await second.stop()
   })
 
-  it('an order whose process died is given up, and refunded when it was charged', async () => {
+  it('an order whose process died is failed, and refunded if it was charged', async () => {
     const { server, ask, poll } = suite.stage
     const { db, ledger } = server.app
     const orderOf = async () => {
@@ -145,12 +145,12 @@ describeTasks('tasks', (suite) => {
       await db.updateTable('midjourneys').set({ mj_id: '', status: '', ask_at: 1 }).where('id', '=', row.id).execute()
       return row
     }
-    // The process died after the charge and before the name.
+    // The process died after the charge and before it stored the upstream's id.
     const charged = await orderOf()
-    // It died before the charge: there is no ledger row of that request.
+    // The process died before the charge: there is no ledger row of that request.
     const uncharged = await orderOf()
     await db.updateTable('midjourneys').set({ request_id: 'never-charged' }).where('id', '=', uncharged.id).execute()
-    // It lives, and its charge is on its way.
+    // The process is alive, and its charge is not committed yet.
     const living = await orderOf()
     const hold = {
       request_id: living.request_id,
@@ -175,7 +175,7 @@ describeTasks('tasks', (suite) => {
     void ledger
   })
 
-  it('[T192] a picture at an address inside is never fetched', async () => {
+  it('[T192] an image at an internal address is never fetched', async () => {
     const { peer, server, draw, ask } = suite.stage
     const id = await draw()
     const { db } = server.app
@@ -192,7 +192,7 @@ describeTasks('tasks', (suite) => {
     expect(peer.asked.length).toBe(asked)
   })
 
-  it('lists have the form of compatible consoles, filtered, in pages, and without members for admins', async () => {
+  it('lists have the form of compatible consoles, filtered, in pages, and without members that only admins may see', async () => {
     const { server, ask, drawingChannel, clock } = suite.stage
     const ids: string[] = []
     for (let each = 0; each < 12; each++)

@@ -45,19 +45,19 @@ export async function taskStage(kind: DatabaseKind) {
     drawingChannel,
     musicChannel,
     ask,
-    /** Orders a drawing and answers the name that the peer gave it. */
+    /** Orders a drawing and returns the id that the peer gave it. */
     async draw(prompt = 'a cat') {
       const { json } = await ask('POST /mj/submit/imagine', { prompt })
       return String(json.result)
     },
     fetched: async (id: string) => (await ask(`GET /mj/task/${id}/fetch`)).json,
-    /** Time passes, and the poller runs. */
+    /** Advances the clock, and runs the poller. */
     async poll(seconds = 60, node: TestServer = server) {
       clock.passSeconds(seconds)
       return pollTasks(node.app, new AbortController().signal)
     },
     set: (key: string, value: unknown) => server.call('PUT /api/option/', { key, value: String(value) }),
-    /** Releases the tasks that earlier cases have left running. */
+    /** Stops polling the tasks that earlier cases have left running. */
     async forget() {
       for (const table of ['midjourneys', 'tasks'] as const) await server.app.db.updateTable(table).set({ ask_at: 0 }).execute()
     },
