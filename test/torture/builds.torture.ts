@@ -15,7 +15,7 @@ function build(): Record<string, string> {
   const archive = execFileSync('git', ['archive', 'HEAD'], { cwd: root, maxBuffer: 512 * 1024 * 1024 })
   execFileSync('tar', ['-x', '-C', folder], { input: archive })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  // As from a terminal: the variables of the test environment would build the console for development.
+  // With the environment of a terminal: the variables of the test environment would build the console for development.
   execFileSync(process.execPath, ['scripts/build.mjs'], {
     cwd: folder,
     stdio: 'pipe',

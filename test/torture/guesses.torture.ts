@@ -5,12 +5,12 @@ import { eachDatabase } from '../helpers/databases.ts'
 import { startIdentityProviders } from '../helpers/identity-providers.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 
-/** GUESSES (10,000, as T167 requires): guessed codes, of redemptions and of WeChat. */
+/** GUESSES (10,000, as T167 requires): the number of guessed codes, for redemptions and for WeChat. */
 const guesses = Number(process.env.GUESSES ?? 10_000)
 const timed = 300
 
 eachDatabase('guesses of redemption codes', (_fresh, kind) => {
-  it('[T167] are limited, answered alike, and take no longer for codes that were taken back', async () => {
+  it('[T167] are limited, answered alike, and take no longer for codes that were disabled or deleted', async () => {
     const server = await serverOfTest(kind, { env: { TRUSTED_PROXIES: '127.0.0.1' } })
     const codes = await server.call<string[]>('POST /api/redemption/', { name: 'x', quota: 1000, count: 2 })
     const { items } = await server.call<{ items: { id: number }[] }>('GET /api/redemption/?paged=true')
@@ -58,7 +58,7 @@ eachDatabase('guesses of redemption codes', (_fresh, kind) => {
 })
 
 eachDatabase('guesses of WeChat codes', (_fresh, kind) => {
-  it('[T030] are asked about for as long as the limit of their address goes, and each goes out as one piece of the address', async () => {
+  it('[T030] are sent to the provider up to the rate limit of their address, each as one encoded query value', async () => {
     const peers = await startIdentityProviders(Date.now)
     onTestFinished(() => peers.stop())
     const server = await serverOfTest(kind, {

@@ -12,7 +12,7 @@ import { sluiceProgram } from '../helpers/sluice.ts'
 const fewRows = 100_000
 const manyRows = Number(process.env.IMPORT_ROWS ?? 400_000)
 const peakMaxMb = 400
-/** What the heap varies by between two runs; the rows of the longer log alone are more than 100 MB. */
+/** The variation of the heap between two runs; the rows of the longer log alone are more than 100 MB. */
 const growthMaxMb = 60
 
 let mariadb: MariadbServer | undefined
@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => mariadb?.stop())
 
-/** Sources whose log has so many rows more than the original, by their kind. */
+/** Sources whose log has this many more rows than the original, by kind of database. */
 const sources = {
   SQLite: async (rows: number) => changedOriginal('new-api-0.4', [logRows(rows)]),
   async MariaDB(rows: number) {
@@ -60,10 +60,10 @@ eachDatabase('sluice import', (_fresh, kind) => {
     while (isRunning()) {
       try {
         const resident = child.pid ? peakResidentMb(child.pid) : 0
-        // Not a number once it has ended.
+        // NaN once the process has ended.
         if (resident > peak) peak = resident
       } catch {
-        // It has just ended.
+        // The process has just ended.
       }
       await Promise.race([ended, sleep(20)])
     }
@@ -73,7 +73,7 @@ eachDatabase('sluice import', (_fresh, kind) => {
   }
 })
 
-/** What `logRows` adds, from a table that MariaDB counts up. */
+/** The rows that `logRows` adds, from a sequence of MariaDB. */
 function logRowsOfMariadb(count: number): string {
   return `
     insert into logs (id, user_id, created_at, type, content, username, token_name, model_name, quota, prompt_tokens, completion_tokens,

@@ -6,7 +6,7 @@ import { go, hasFocus, openStage, readMessage, type Stage, settled } from '../br
 import { type Gateway, startGateway } from '../helpers/payment-gateway.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 
-/** The key journeys without a mouse, in one language; by mouse they are journeys of their own files, but for the last one here. */
+/** The key journeys without a mouse, in one language; by mouse they are tested in other files, except for the last one here. */
 const gatewayKey = 'merchant-key'
 const model = 'gpt-4o-mini'
 let stage: Stage
@@ -38,7 +38,7 @@ async function reach(page: Page, target: Locator): Promise<void> {
   throw new Error(`${tabsMax} times Tab did not lead to ${target}`)
 }
 
-/** The visual changes of an element or its surroundings by the focus. */
+/** The styles of an element and its surroundings that show the focus. */
 function lookOf(element: Element): string {
   const around: Element[] = []
   for (let one: Element | null = element; one && around.length < 5; one = one.parentElement) around.push(one)
@@ -264,7 +264,7 @@ it.each(['keyboard', 'mouse'] as const)(
   },
 )
 
-/** Opens a choice, goes to an option by its first letters or by the arrows, and takes it. */
+/** Opens a select, moves to an option with the arrow keys, and chooses it. */
 async function choose(page: Page, target: Locator, option: string): Promise<void> {
   await reach(page, target)
   await page.keyboard.press('ArrowDown')

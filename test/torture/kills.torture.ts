@@ -18,12 +18,12 @@ const killsWanted = Number(process.env.KILLS ?? 200)
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
 const callers = 64
 
-/** When the kill falls: after a while, or as soon as one request has come so far. */
+/** When the kill happens: after a random time, or as soon as a request has reached this step. */
 const moments = ['at random', 'asked', 'failed', 'first word', 'last word', 'end', 'seen'] as const
-/** Of several processes. */
+/** What is killed when there are several processes. */
 const victims = ['all', 'owner', 'worker', 'worker'] as const
 type Moment = (typeof moments)[number]
-/** At this interval the streams are long enough to write checkpoints, which takes five seconds. */
+/** Before every twentieth kill the streams are long enough to write checkpoints, which takes five seconds. */
 const longEvery = 20
 const noteLatestMs = 8_000
 
@@ -41,7 +41,7 @@ interface Told {
 describe.each([
   { kind: 'sqlite', workers: 1, kills: killsWanted },
   { kind: 'postgres', workers: 1, kills: killsWanted },
-  // Each takes several times as long, until all processes serve again.
+  // Each kill takes several times as long, until all processes serve again.
   { kind: 'sqlite', workers: 3, kills: Math.ceil(killsWanted / 4) },
   { kind: 'postgres', workers: 3, kills: Math.ceil(killsWanted / 4) },
 ] as const)('a server of $workers processes on $kind', ({ kind, workers, kills }) => {
@@ -50,7 +50,7 @@ describe.each([
     for (const end of ends.reverse()) await end()
   })
 
-  it(`[T142] [T149] killed ${kills} times under ${callers} callers charges each whole answer once, each other by its checkpoint, and leaves no hold for ever (SEED=${seed})`, async () => {
+  it(`[T142] [T149] killed ${kills} times under ${callers} callers charges each complete answer once, each other by its checkpoint, and leaves no hold for ever (SEED=${seed})`, async () => {
     const random = randomsOf(seed)
     const upTo = (limit: number) => Math.floor(random() * limit)
     let reached: (moment: Moment) => void = () => {}
@@ -201,7 +201,10 @@ function requireNotes(told: readonly Told[], noted: readonly Row[], journal: rea
   expect([...rowOf]).toEqual([])
 }
 
-/** Every charge of a full but interrupted answer has a full answer at the upstream: each such charge has a request of its own there. */
+/**
+ * Every charge of an answer that its caller did not receive completely matches a complete answer of the upstream, each a different
+ * one.
+ */
 function requireGrounds(rows: readonly Row[], journal: readonly Entry[]): void {
   const said = new Map<string, number>()
   for (const { json, status, wordsSent } of journal) {
@@ -236,7 +239,7 @@ async function ask(url: string, key: string, told: Told, more: { model: string; 
   const since = performance.now()
   let text = ''
   try {
-    // As the types of the browser have it, a body cannot be iterated.
+    // The DOM types do not declare a body as iterable.
     for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) text += Buffer.from(piece).toString('latin1')
     told.isWhole = response.status === 200 && (!more.stream || (text.endsWith('data: [DONE]\n\n') && !text.includes('"error"')))
   } finally {

@@ -30,7 +30,7 @@ const bodies: Readonly<Record<string, () => unknown>> = {
 }
 
 describe('large bodies', () => {
-  it.each(Object.keys(bodies))('of %s, 20 of 20 MB at once: the p99 delay of the event loop is at most 200 ms', async (what) => {
+  it.each(Object.keys(bodies))('of %s, 20 of 20 MB at once, delay the event loop by at most 200 ms (p99)', async (what) => {
     const server = await stageProcess()
     const body = Buffer.from(JSON.stringify(bodies[what]?.()))
     expect(await post(server, Buffer.from(JSON.stringify(chatWith('warm up'))))).toBe(200)

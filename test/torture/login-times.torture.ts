@@ -5,7 +5,7 @@ import { type AccountNode, addUser, goodPassword, startAccounts } from '../helpe
 import { freshDatabase, type TestDatabase } from '../helpers/databases.ts'
 import { outcome } from '../helpers/ledger.ts'
 
-/** Of cost 10, as programs of this kind write them. */
+/** A bcrypt hash of cost 10, as compatible consoles write it. */
 const imported = '$2a$10$FArSwKYtIWg4l5SL5kER3eT3J4Ojb9BU6Cc1lv7GmC7baA5gj0ie6'
 const rounds = 200
 
@@ -15,7 +15,7 @@ describe.each(['sqlite', 'postgres'] as const)('the time of a refused login over
 
   beforeAll(async () => {
     test = await freshDatabase(kind)
-    // Times are of hashes as a server keeps them.
+    // The times are measured with hashes as a server stores them.
     node = { ...(await startAccounts(test)), passwords: new Passwords() }
     for (const name of ['known', 'banned', 'imported']) await addUser(node, name)
     await node.db
@@ -34,7 +34,7 @@ describe.each(['sqlite', 'postgres'] as const)('the time of a refused login over
   it('[T002] reveals neither whether the name is known, nor whether its user has logged in since the import', async () => {
     const names = ['unknown', 'known', 'banned', 'imported']
     const times = new Map<string, number[]>(names.map((name) => [name, []]))
-    // The first ones make what all others use.
+    // The first rounds warm up and are not measured.
     for (let round = -5; round < rounds; round++) {
       for (const name of names) {
         // So that no account is throttled.

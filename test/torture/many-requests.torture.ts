@@ -139,7 +139,7 @@ describe('two nodes with Redis', () => {
     expect(changes.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(20)
     await settledCharges(server)
     const after = (await books(server)).users[0]
-    // The three words that are asked, and five that answer.
+    // Each of the 1,000 calls costs three words of the prompt and five of the answer.
     expect([(after?.request_count ?? 0) - (before?.request_count ?? 0), (before?.quota ?? 0) - (after?.quota ?? 0)]).toEqual([
       1000, 8000,
     ])

@@ -83,7 +83,7 @@ describe.runIf(process.platform === 'linux')('memory of media by address', () =>
     }
   })
 
-  it('a recording is held once on its way, and twice where a field of its form is changed', async () => {
+  it('an audio file is in memory once while it passes, and twice if a field of its form is changed', async () => {
     let heard = 0
     const url = await httpUpstream((request, response) => {
       request.on('data', (chunk: Buffer) => {

@@ -28,7 +28,7 @@ interface Scene {
   /** The result of the one successful attempt, and of the others. */
   readonly won: string
   readonly late: string
-  /** Whether one attempt wins: reports of one payment are all acknowledged. */
+  /** Whether only one attempt succeeds; reports of one payment are all acknowledged. */
   readonly isOnlyOne: boolean
   /** The ledger amount of the one successful attempt, if it is not `quota`. */
   readonly amount?: number
@@ -164,7 +164,7 @@ eachDatabase('[T166] [T174] a process that is killed', (fresh) => {
     for (let round = 1; round <= 100; round++) {
       const { userId, worker } = await redeem()
       const running = worker.go()
-      // Moments spread over its duration, and some after it.
+      // The kills are spread over the duration of a redemption, and some come after it.
       await new Promise((resolve) => setTimeout(resolve, ((round % 25) / 16) * wholeMs))
       worker.kill()
       await running

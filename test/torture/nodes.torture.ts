@@ -18,8 +18,8 @@ import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, eventually, model, settledCharges } from '../relay/stage.ts'
 
 /**
- * Several nodes: parts of the network that fall away, nodes that are replaced under load, and two versions side by side: T231, T232 and
- * T236. ROLL_SECONDS (30; T231 asks for 600) and ROLL_RATE (40 requests a second; 200).
+ * Several nodes: network failures, nodes that are replaced under load, and two versions side by side: T231, T232 and T236.
+ * ROLL_SECONDS (30; T231 asks for 600) and ROLL_RATE (40 requests a second; 200).
  */
 const rollMs = Number(process.env.ROLL_SECONDS ?? 30) * 1000
 const rate = Number(process.env.ROLL_RATE ?? 40)
@@ -91,7 +91,7 @@ describe.each(Object.entries(balancers))('two nodes behind %s', (_name, start) =
         await pause(1000)
         expect(await nodes[index]?.kill('SIGTERM')).toBe(0)
         nodes[index] = await startNode(index)
-        // As an operator waits until the balancer has seen it.
+        // An operator waits as well until the balancer has noticed the node.
         await pause(2000)
       }
       await callers.stop()
@@ -142,7 +142,7 @@ it('[T232] a node cut off from Redis, from PostgreSQL or from both follows the r
   }
   await sees(200, 2000)
 
-  // From Redis: news take the other way, and no balance is spent twice.
+  // Cut off from Redis: changes are announced through PostgreSQL, and no balance is spent twice.
   toRedis.proxy.cut()
   await allow(2)
   await sees(401, 2000)
@@ -154,7 +154,7 @@ it('[T232] a node cut off from Redis, from PostgreSQL or from both follows the r
   expect(spent.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(10_300 / 13)
   toRedis.proxy.heal()
 
-  // From PostgreSQL: no requests are served there, and tokens revoked meanwhile stay revoked when it is back.
+  // Cut off from PostgreSQL: no requests are served there, and tokens revoked meanwhile stay revoked when it is back.
   toPostgres.proxy.cut()
   await expectApart()
   await allow(2)
@@ -163,7 +163,7 @@ it('[T232] a node cut off from Redis, from PostgreSQL or from both follows the r
   await allow(1)
   await sees(200, 2000)
 
-  // From everything, in the middle of its streams: they are charged once when it is back, by the prices of their beginning.
+  // Cut off from both during streams: they are charged once after the recovery, at the prices at which they began.
   upstream.program(model, { words: 10, pauseMs: 100 })
   const streams = Array.from({ length: 5 }, () => ask(b, key, chat({ stream: true })))
   const asked = upstream.journal.length
@@ -196,14 +196,14 @@ async function proxyTo(address: string) {
   return { url: url.href, proxy }
 }
 
-/** The commit before the newest migration was added: the version whose schema is another one. */
+/** The commit before the newest migration was added: the last version with another schema. */
 function commitBefore(): string {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
   return process.env.OLD_COMMIT ?? `${git('log', '--diff-filter=A', '--format=%H', '-1', '--', 'src/server/db/migrations')}^`
 }
 
 it.skipIf(!existsSync(join(root, '.git')))(
-  '[T236] a node of the version before serves on beside one of today, at the same prices',
+  '[T236] a node of the previous version keeps serving beside one of the current version, at the same prices',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-before-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

@@ -28,7 +28,7 @@ async function until(what: string, holds: () => boolean): Promise<void> {
   throw new Error(`It did not come to pass that ${what}`)
 }
 
-describe.runIf(process.platform === 'linux')('callers without manners', () => {
+describe.runIf(process.platform === 'linux')('misbehaving callers', () => {
   const ends: (() => Promise<unknown>)[] = []
   afterAll(async () => {
     for (const end of ends.reverse()) await end()
@@ -60,7 +60,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
     expect(statuses).toEqual([200])
   }
   const atEase = () => others.beside(ordinary(), () => pause(3000))
-  /** Others are served as before meanwhile, or afterwards. */
+  /** Requires that other callers are served during the work, at most twice as slowly as before or afterwards plus LAG_MS. */
   async function whileOthersRun(work: () => Promise<unknown>): Promise<void> {
     const before = await atEase()
     const meanwhile = await others.beside(ordinary(), work)
@@ -88,7 +88,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
     })
     await addChannel(url, much)
     const body = JSON.stringify({ ...chat({ stream: true }), model: much })
-    // A server that has worked has the size that long streams give it.
+    // Warms up the server: long streams grow its memory.
     const first = speak(server, requestBytes(key, body))
     await first.until((text) => text.includes('[DONE]'))
     first.socket.destroy()
@@ -136,7 +136,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
     const crowds = async (one: () => Promise<void>) => {
       for (let round = 0; round < 5; round++) await Promise.all(Array.from({ length: 100 }, one))
     }
-    // The cost of a crowd that is answered immediately: the callers, and the provider, run on the same cores.
+    // The baseline is a crowd that is answered immediately, because the callers and the provider run on the same cores.
     await whileOthersRun(() => crowds(() => ask('/api/status')))
     expect([...statuses]).toEqual([200])
     const logIn = () => {
@@ -164,7 +164,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
       for (let index = 0; index < count; index += 50)
         await Promise.all(Array.from({ length: 50 }, (_, more) => cycle(index + more)))
     }
-    // A process that has worked has the size that work gives it.
+    // Warms up the process: work grows its memory.
     await cycles(3000)
     await pause(2000)
     const [memoryBefore, filesBefore] = [residentMb(server.pid), openFilesOf(server.pid)]
@@ -229,7 +229,7 @@ describe.runIf(process.platform === 'linux')('callers without manners', () => {
       [
         'a packed frame',
         (socket) => {
-          // The connection under the WebSocket. Compressed text, as if compression had been negotiated.
+          // Writes a compressed frame to the socket under the WebSocket, as if compression had been negotiated.
           ;(socket as unknown as { _socket: Socket })._socket.write(Buffer.concat([Buffer.from([0xc1, 0x80, 0, 0, 0, 0])]))
         },
         [1002],

@@ -19,7 +19,7 @@ function usedMb(): number {
 }
 
 eachDatabase('made-up requests', (_fresh, kind) => {
-  it('[T089] fail by no fault of ours, hang nowhere and leave no memory behind', async () => {
+  it('[T089] cause no server error, do not hang and leave no memory behind', async () => {
     const server = await serverOfTest(kind, { env: { TRUSTED_PROXIES: '127.0.0.1' } })
     const all = kind === 'sqlite' ? rounds : Math.ceil(rounds / 10)
     // Memory loaded by the first requests stays.

@@ -11,9 +11,9 @@ import { startRedis } from '../helpers/redis-server.ts'
 import { countWords, type Program, startFakeUpstream } from '../helpers/upstream.ts'
 
 /**
- * Requests for a long time, while upstreams, callers, connections, Redis and the server itself fail at random: SOAK_SECONDS (20 unless
- * named; T163 asks for 7200), SOAK_RATE requests a second (30; 300), SEED. Every minute, and four times at least, the load rests
- * and the books are read.
+ * Requests for a long time, while upstreams, callers, connections, Redis and the server itself fail at random: SOAK_SECONDS (20
+ * unless named; T163 asks for 7200), SOAK_RATE requests a second (30; 300), SEED. Every minute, and four times at least, the load
+ * pauses and the books are checked.
  */
 const seconds = Number(process.env.SOAK_SECONDS ?? 20)
 const rate = Number(process.env.SOAK_RATE ?? 30)
@@ -78,7 +78,7 @@ describe.each(['sqlite', 'postgres'] as const)('a soak over %s', (kind) => {
           await pause(1000 / rate)
         }
         await Promise.all(running)
-        // Leases of a process that was killed run out within a minute; here they are run out by hand.
+        // Leases of a killed process expire within a minute; here they are expired by hand.
         await core.db.updateTable('holds').set({ lease_until: 1 }).where('lease_until', '>', 0).execute()
         await server.kill('SIGTERM')
         server = await startProcess(database, env)
@@ -170,7 +170,10 @@ async function ask(url: string, key: string, { model, stream, signal }: { model:
   return { status: response.status, id: response.headers.get('x-request-id') ?? '', isWhole }
 }
 
-/** Balances are their ledgers, every whole answer was charged once and nothing twice, each charge has its row, and all sums agree. */
+/**
+ * Balances match the ledger, every complete answer was charged once and nothing twice, each charge has its log row, and all sums
+ * agree.
+ */
 async function requireBooks(core: Awaited<ReturnType<typeof testCore>>, complete: ReadonlySet<string>): Promise<void> {
   expect(await reconcile(core)).toEqual([])
   const charges = await core.db.selectFrom('ledger').select(['reference', 'amount']).where('kind', '=', 'charge').execute()

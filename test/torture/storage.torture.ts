@@ -18,7 +18,7 @@ import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, eventually, model, settledCharges } from '../relay/stage.ts'
 
 /**
- * Stores that stop, die, hang and run full while 16 callers ask without a pause: T215, T216, T218 and T222.
+ * Databases that stop, die, hang and run full while 16 callers send requests without a pause: T215, T216, T218 and T222.
  * STALL_SECONDS (30): for how long a PostgreSQL is stopped; packets are swallowed for twice as long.
  */
 const stallMs = Number(process.env.STALL_SECONDS ?? 30) * 1000
@@ -62,7 +62,7 @@ async function stage(kind: 'sqlite' | 'postgres', database: TestDatabase) {
       told[status] = (told[status] ?? 0) + 1
       const isWhole =
         status === 200 && (index % 2 === 0 ? text.endsWith('data: [DONE]\n\n') : text.includes('"finish_reason":"stop"'))
-      // A repeat gets the reply that an earlier request could not be given, and is charged as that one.
+      // A repeated request gets the reply that an earlier one could not deliver, and is charged as that one.
       if (isWhole) whole.add(headers.get('x-sluice-original-request-id') ?? headers.get('x-request-id') ?? '')
       await pause(status === 200 ? 5 : 50)
     }
@@ -134,7 +134,7 @@ async function startAgain(postgres: Postgres): Promise<void> {
 }
 
 describe('a PostgreSQL under load', () => {
-  it('[T215] that is restarted, fast and at once, or dies, of a backend or of itself, is out for no longer than it is away', async () => {
+  it('[T215] that is stopped, killed, or loses a backend interrupts service only as long as it is away', async () => {
     const postgres = await ownPostgres()
     const url = `${postgres.url}/postgres`
     const load = await stage('postgres', databaseAt(url))
@@ -164,7 +164,7 @@ describe('a PostgreSQL under load', () => {
           try {
             process.kill(pid, name)
           } catch {
-            // It has ended of itself.
+            // The process has ended already.
           }
         }
       }
@@ -180,7 +180,7 @@ describe('a PostgreSQL under load', () => {
     stallMs * 3 + 120_000,
   )
 
-  it('[T218] that has no connection left refuses in time, and serves when it has', async () => {
+  it('[T218] without a free connection causes refusals in time, and service once one is free', async () => {
     const postgres = await ownPostgres({ more: { max_connections: 60 } })
     const url = `${postgres.url}/postgres`
     const load = await stage('postgres', databaseAt(url))
@@ -206,7 +206,7 @@ describe('a PostgreSQL under load', () => {
   }, 120_000)
 
   it.skipIf(!canMount)(
-    '[T218] whose volume is full refuses what is paid, serves what is read, and recovers when there is room',
+    '[T218] whose volume is full refuses paid calls, serves reads, and recovers when there is room',
     async () => {
       const volume = mountSmallVolume(500)
       onTestFinished(() => volume.remove())
@@ -235,7 +235,7 @@ describe.skipIf(!canMount)('a SQLite file on a full volume', () => {
       timeout: 30_000,
     })
 
-  it('[T222] at the start ends it with an error, soon, and the data is intact', async () => {
+  it('[T222] makes a start fail soon with an error, and leaves the data intact', async () => {
     const volume = mountSmallVolume(8)
     onTestFinished(() => volume.remove())
     const [empty, old] = [join(volume.path, 'empty'), join(volume.path, 'old')]

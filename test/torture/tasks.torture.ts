@@ -42,7 +42,7 @@ describe.each(['sqlite', 'postgres'] as const)('drawings over processes (%s)', (
     return ((await response.json()) as { result: string }).result
   }
 
-  it(`[T122] ${reports} reports of a failure at a time, over as many processes as the database takes, refund once`, async () => {
+  it(`[T122] ${reports} reports of a failure at a time, over as many processes as the database allows, refund once`, async () => {
     const nodes = await Promise.all(Array.from({ length: kind === 'postgres' ? 2 : 1 }, () => startProcess(database)))
     const [node] = nodes
     if (!node) throw new Error('No process was started')
@@ -63,7 +63,7 @@ describe.each(['sqlite', 'postgres'] as const)('drawings over processes (%s)', (
     })
   })
 
-  it('a process that is killed while it takes orders loses and doubles nothing', async () => {
+  it('a process that is killed while it accepts orders loses and duplicates nothing', async () => {
     const told = new Set<string>()
     for (let round = 0; round < kills; round++) {
       const server = await startProcess(database)

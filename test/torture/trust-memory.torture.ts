@@ -71,7 +71,7 @@ describe.runIf(process.platform === 'linux')('memory', () => {
       await addChannel(speaks, `${url}/endless`, `endless-${speaks}`)
       await addChannel(speaks, `${url}/bomb/${speaks === 'openai' ? 'gzip' : 'br'}`, `bomb-${speaks}`)
     }
-    // A server that has worked: the young generation of its heap has the size that any large answer gives it.
+    // Warms up the server: any large answer grows the young generation of its heap.
     const [first] = formatPairs
     if (first) await post(server, key, first.asks, bodyOf(`line-${first.speaks}`, 'hi', { stream: true, max_tokens: 10 }))
     for (const pair of formatPairs) {
@@ -90,7 +90,7 @@ describe.runIf(process.platform === 'linux')('memory', () => {
     }
   })
 
-  it('[T119] sound of two gigabytes passes through little memory, and half of it never looks whole', async () => {
+  it('[T119] audio of two gigabytes passes through little memory, and a part of it never looks complete', async () => {
     const noise = Buffer.alloc(64 * 1024, 7)
     const url = await httpUpstream((request, response) => {
       request.resume()
@@ -108,7 +108,7 @@ describe.runIf(process.platform === 'linux')('memory', () => {
       })
       expect([response.status, response.headers.get('content-type')]).toEqual([200, 'audio/mpeg'])
       const listen = async () => {
-        // As the types of the browser have it, a body cannot be iterated.
+        // The DOM types do not declare a body as iterable.
         for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) heard += piece.length
       }
       await expect(listen()).rejects.toThrow()

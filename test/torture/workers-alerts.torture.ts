@@ -8,7 +8,7 @@ import { startFakeUpstream } from '../helpers/upstream.ts'
 import { allServe, killOne } from '../helpers/workers.ts'
 import { ask, chat } from '../relay/stage.ts'
 
-// What several nodes of one process do together is in test/alerts: here processes of one start do it, and one of them dies.
+// Several nodes in one process are tested in test/alerts; here they are processes of one start, and one of them dies.
 
 const workers = 2
 
