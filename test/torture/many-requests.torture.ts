@@ -19,7 +19,7 @@ eachDatabase('many requests', (_fresh, kind) => {
   const trust = trustOfSuite(kind)
   const accounts = accountsOfSuite(kind)
 
-  it(`[T116] of ${many} in each pair over four channels that each fail half of the time, 99 of 100 that can be answered are`, () =>
+  it(`[T116] of ${many} in each pair over four channels that each fail half of the time, at least 99 of 100 that can be answered are answered`, () =>
     trust.underLoad(async () => {
       await trust.setOption('RetryTimes', '3')
       const goodLeast = Math.floor(many * (1 - 0.5 ** 4) * 0.99)

@@ -126,7 +126,7 @@ const steps = ['at begin', 'before credit', 'after credit', 'before commit', 'af
 
 eachDatabase('[T166] [T174] a process that is killed', (fresh) => {
   it.each(Object.entries(stages))(
-    'at any step of %s leaves all of it or nothing, and the next attempt ends it',
+    'at any step of %s leaves all of it or nothing, and the next attempt completes it',
     async (_name, stage) => {
       const database = await fresh()
       const node = await ledgerOf(database)

@@ -75,7 +75,7 @@ describe('the body rules of a channel', () => {
     ['a rename that leads nowhere', [{ rename: 'stop', to: 'temperature.x' }]],
     ['a hole in a list', [{ set: 'extra.deep.list[7]', to: 1 }]],
     ['the same value again', [{ set: 'temperature', to: 0 }]],
-  ])('leave the body alone over %s', (_what, rules) => {
+  ])('leave the body unchanged for %s', (_what, rules) => {
     expect(run(rules)).toBe(body)
   })
 

@@ -54,7 +54,7 @@ describe('the conversation of a request', () => {
         ],
       },
     ],
-  ])('begins as all its turns do, in %s', (_format, first, later) => {
+  ])('has the same key in its first turn and later ones, in %s', (_format, first, later) => {
     const [one, two] = [read({ body: first as never }), read({ body: later as never })]
     expect(one?.key).toBe(two?.key)
     expect([one?.isKnown, two?.isKnown]).toEqual([false, true])

@@ -32,7 +32,7 @@ const headerNames = [
   'x-claude-code-session-id',
 ] as const
 
-/** The compared length of each text: later differences do not matter. */
+/** The compared length of each text and number of entries of each list: later differences do not matter. */
 const comparedMax = 2000
 const partsMax = 20
 

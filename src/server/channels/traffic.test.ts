@@ -101,7 +101,7 @@ describe('the measurements of this node for its channels', () => {
     expect(traffic.reachedLimit(channel(4, { max_tokens_per_minute: 1000 }), 5000)).toBeUndefined()
   })
 
-  it('admits every request without waiting where this node counts alone', () => {
+  it('has no refusal to wait for where this node counts alone', () => {
     const { traffic } = open()
     const most = { max_concurrency: 1, max_requests_per_minute: 1, max_tokens_per_minute: 1 }
     expect([channel(1), channel(2, most)].map((each) => traffic.begin(each, asked).refusal)).toEqual([undefined, undefined])

@@ -22,7 +22,7 @@ describe('a drawing order', () => {
     ['MJ::Outpaint::50::1::a::SOLO', 'ZOOM'],
     ['MJ::CustomZoom::a', 'CUSTOM_ZOOM'],
     ['MJ::Inpaint::1::a::SOLO', 'INPAINT'],
-  ])('knows the button %s as %s', (customId, action) => expect(press(customId)).toBe(action))
+  ])('maps the button %s to %s', (customId, action) => expect(press(customId)).toBe(action))
 
   it.each(['', 'MJ', '::', 'MJ::BOOKMARK::a', 'MJ::JOB', 'x'.repeat(10_000)])('refuses the button %s', (customId) => {
     expect(() => press(customId)).toThrow(expect.objectContaining({ code: 'task_action_invalid' }))

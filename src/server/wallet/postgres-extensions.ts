@@ -97,8 +97,8 @@ export class ExtensionQueue {
 }
 
 /**
- * Settles the batch and returns the holds to try again: those that were refused only because of holds before them, which were not
- * granted either.
+ * Resolves or rejects the holds of the batch, and returns those to try again: they were refused only because of holds before them,
+ * which were not granted either.
  */
 function decide(batch: readonly Waiting[], rows: readonly Decided[]): Waiting[] {
   const spent = new Map<number, number>()
