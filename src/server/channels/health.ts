@@ -53,7 +53,7 @@ export async function reportFailure(core: Core, channel: RunningChannel, failure
  */
 const disabling = new WeakMap<RunningChannel, Promise<boolean>>()
 
-/** Disables a key like `reportFailure`, for a given reason. */
+/** Disables a key for the given reason, whatever the options. Returns the same as `reportFailure`. */
 export async function disableKey(core: Core, channel: RunningChannel, reason: string): Promise<boolean> {
   const running = disabling.get(channel)
   if (running) {

@@ -27,7 +27,7 @@ describe("changes of an upstream's model list", () => {
     expect(see(['a', 'long-name'], ['x'])).toEqual({ added: ['x'], removed: ['a', 'short'] })
   })
 
-  it('exclude models that the channel has already, under either name, and models that the upstream never listed', () => {
+  it('exclude new models that the channel has already, under either name, and removed ones that it never had', () => {
     expect(see([], ['a', 'long-name'])).toEqual(none)
     expect(see(['x', 'y'], ['y'])).toEqual(none)
     expect(see(['x'], ['x'])).toEqual(none)
