@@ -11,11 +11,11 @@ import { type Bucket, cacheWriteBuckets, longCacheLifetimes } from './usage.ts'
 export type Bill = TokenBill | FixedBill
 
 interface Total {
-  /** The factor of the tier on the lines above; 1 for the ordinary one. */
+  /** The factor of the service tier on the lines above; 1 for the default tier. */
   readonly tierFactor: number
   /** Calls of tools that the vendor bills by the piece, web searches among them. */
   readonly tools: readonly ToolLine[]
-  /** Other models' usage for the call. */
+  /** Usage of other models during the call. */
   readonly others: readonly OtherLine[]
   /** Quota units of one US dollar. */
   readonly perUsd: number
@@ -26,7 +26,7 @@ interface Total {
   readonly exact: Decimal
   /** The units that should have been charged. */
   readonly units: number
-  /** It equals the charged amount. */
+  /** Whether `units` equals the charged amount. */
   readonly agrees: boolean
 }
 
@@ -128,10 +128,10 @@ function linesOf(factors: Factors, modelRatio: number, perUsd: number): BillLine
   }))
 }
 
-/** The ratio is that to text that is read; some have another factor on top. Undefined is absent from the row. */
+/** `ratio` is relative to text input, `factor` multiplies it; undefined when the row lacks it. */
 type Counted = [Bucket, tokens: number, ratio: number | undefined, factor?: number | undefined]
 
-/** Undefined when a price is absent. */
+/** The lines of tool calls; undefined when a price is absent. */
 function toolsOf(factors: Factors, perUsd: number): ToolLine[] | undefined {
   const { searches = 0, search_price: searchUsd } = factors
   const searched = searches > 0 && searchUsd !== undefined ? [{ name: 'web_search', count: searches, usd: searchUsd }] : []
@@ -141,7 +141,10 @@ function toolsOf(factors: Factors, perUsd: number): ToolLine[] | undefined {
   return lines.length === searched.length + toolCalls(factors).length ? lines : undefined
 }
 
-/** Each model at its own price, in the group and with the units of the row. Undefined when a factor is absent. */
+/**
+ * The lines of other models: each at its own price, in the group and with the units per dollar of the row. Undefined when a factor
+ * is absent.
+ */
 function othersOf(factors: Factors, perUsd: number): OtherLine[] | undefined {
   const iterations = iterationsOf(factors)
   const lines = iterations.flatMap((line) => {

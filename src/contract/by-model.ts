@@ -16,7 +16,7 @@ export function entriesFor(map: Readonly<Record<string, number>>, model: string)
   return Object.fromEntries([...found].map(([name, { value }]) => [name, value]))
 }
 
-/** The number that a map has for a name which a caller may have chosen: own members only. */
+/** The number of a map for a name that a caller may have chosen: inherited properties are not read. */
 export function numberIn(map: Readonly<Record<string, number>>, name: string): number | undefined {
   return Object.hasOwn(map, name) ? map[name] : undefined
 }

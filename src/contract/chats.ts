@@ -4,7 +4,7 @@ import type { Text } from './text.ts'
 
 /** Chat pages: their names, and links with placeholders for a token's key and the address of this server. */
 
-/** The places of a link. */
+/** The placeholders of a link. */
 export const chatPlaces = ['{key}', '{address}'] as const
 export type ChatPlace = (typeof chatPlaces)[number]
 
@@ -20,7 +20,7 @@ export function faultOfChatLink(link: string): Text | undefined {
   return isLink ? undefined : { zh: '须为链接', en: 'must be a link' }
 }
 
-/** One name with its link each. */
+/** A list of objects with a single member each: the name of a page and its link. */
 export const chatList = (z: Zod) =>
   z
     .array(

@@ -47,7 +47,7 @@ const audioRules: readonly (readonly [pattern: RegExp, ratio: number])[] = [
   [/^gpt-4o-audio/, 16],
 ]
 
-/** Whether cached sound costs what cached text costs. Source: OpenAI's price list of the realtime models, November 2026. */
+/** Whether cached audio costs what cached text costs. Source: OpenAI's price list of the realtime models, November 2026. */
 export function cachesAudioAsText(model: string): boolean {
   return /realtime/.test(model)
 }

@@ -8,7 +8,7 @@ export interface Decimal {
   readonly places: number
 }
 
-/** Every charge needs some of them: to compute them anew took a hundredth of a call. */
+/** Computed once: every charge needs some of them, and computing them each time took one percent of the time of a call. */
 const powersOfTen = Array.from({ length: 64 }, (_, exponent) => 10n ** BigInt(exponent))
 
 /** `10^exponent`. Throws a RangeError for a negative exponent. */
@@ -38,18 +38,18 @@ export function sumOf(terms: readonly Decimal[]): Decimal {
   return { digits: terms.reduce((total, term) => total + digitsAt(term, places), 0n), places }
 }
 
-/** The digits of a decimal written with more places. */
+/** The digits of a decimal when it is written with `wanted` places. */
 export function digitsAt({ digits, places }: Decimal, wanted: number): bigint {
   return digits * powerOfTen(wanted - places)
 }
 
-/** The smallest integer that is not below a decimal which is not negative. */
+/** A non-negative decimal, rounded up to an integer. */
 export function roundedUp({ digits, places }: Decimal): bigint {
   const unit = powerOfTen(places)
   return (digits + unit - 1n) / unit
 }
 
-/** `1234.5`, without zeros that say nothing. */
+/** `1234.5`, without trailing zeros. */
 export function decimalText({ digits, places }: Decimal): string {
   const text = digits.toString().padStart(places + 1, '0')
   const whole = text.slice(0, text.length - places)

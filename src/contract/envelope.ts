@@ -41,7 +41,7 @@ export interface SortBy<Name extends string = string> {
   readonly descending: boolean
 }
 
-/** One of these names, with a `-` before it for downwards. Anything else means the order that the list begins with. */
+/** One of these names, with a `-` before it for descending order. Anything else means the default order of the list. */
 export const querySort = <const Name extends string>(names: readonly Name[]) =>
   queryText.transform((text): SortBy<Name> | undefined => {
     const by = names.find((name) => name === text.replace(/^-/, ''))
@@ -55,17 +55,17 @@ const pageSizeUsual = 10
 const pageSizeUpTo = (max: number) =>
   lenientInt(pageSizeUsual, Number.MIN_SAFE_INTEGER, max).transform((size) => (size < 1 ? pageSizeUsual : size))
 
-/** For lists of admins that scripts read whole. */
+/** For lists of admins that scripts read completely. */
 export const longPageSize = pageSizeUpTo(1000)
 
-/** Lists that count pages from 0 and answer a bare array unless `paged=true`, with the number of all rows in `X-Total-Count`. */
+/** Lists that count pages from 0 and return a bare array unless `paged=true`, with the number of all rows in `X-Total-Count`. */
 export const zeroBasedPage = {
   p: lenientInt(0, 0, pageNumberMax),
   page_size: pageSizeUpTo(100),
   paged: queryFlag.optional(),
 }
 
-/** Lists that count pages from 1 and answer `{ items, total, page, page_size }`. */
+/** Lists that count pages from 1 and return `{ items, total, page, page_size }`. */
 export const oneBasedPage = {
   p: lenientInt(1, 1, pageNumberMax),
   page_size: pageSizeUpTo(100),
@@ -77,7 +77,7 @@ export const page = <T extends z.ZodType>(item: T) =>
 /** A bare array, or a page when the caller asked with `paged=true`. */
 export const arrayOrPage = <T extends z.ZodType>(item: T) => z.union([z.array(item), page(item)])
 
-/** An id in a path is written in one way only: `1.0`, `01` and `1e0` are none. */
+/** An id in a path has only one valid form: `1.0`, `01` and `1e0` are refused. */
 const pathId = z.preprocess(
   (given) => (typeof given === 'string' && /^[1-9]\d{0,15}$/.test(given) ? Number(given) : given),
   z.int().positive(),

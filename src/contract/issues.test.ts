@@ -17,13 +17,13 @@ it('names the path of the fault in the intended variant, if a value may have sev
   expect(reasonFor(channelSetting, { param_override: 'text' })).toBe('param_override has an invalid form')
 })
 
-it('names a member by its path, and the whole by nothing', () => {
+it('names a member by its path, and the value itself without a path', () => {
   expect(reasonFor(z.object({ a: z.array(z.int().max(3)) }), { a: [1, 4] })).toBe('a.1 must be at most 3')
   expect(reasonFor(z.int(), 'x')).toBe('must be a number')
   expect(reasonFor(z.strictObject({}), { b: 1 })).toBe('has unknown fields b')
 })
 
-it('names types as people do, in both languages', () => {
+it('names types in plain words, in both languages', () => {
   const told = (schema: z.ZodType, value: unknown) => {
     const { error } = schema.safeParse(value)
     return error && explain(error)

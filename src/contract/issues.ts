@@ -2,8 +2,8 @@ import type { z } from 'zod'
 import type { Text } from './text.ts'
 
 /**
- * Why a value failed its schema, in both languages: the first issue, with its place inside of the value. A schema's own rule brings
- * its words along as `params: { zh, en }`.
+ * Why a value failed its schema, in both languages: the first issue, with its path in the value. A custom rule of a schema supplies
+ * its text as `params: { zh, en }`.
  */
 export function explain(error: { readonly issues: readonly z.core.$ZodIssue[] }): Text {
   const [first] = error.issues
@@ -15,7 +15,7 @@ export function explain(error: { readonly issues: readonly z.core.$ZodIssue[] })
   return { zh: `${place} ${reason.zh}`, en: `${place} ${reason.en}` }
 }
 
-/** For a value of several forms, the issue of the intended form, if that can be decided. */
+/** For a union, the issue of the intended variant, if it can be determined. */
 function nearest(
   issue: z.core.$ZodIssue,
   path: readonly PropertyKey[],
@@ -64,7 +64,7 @@ const types: Readonly<Record<string, Text>> = {
   record: object,
 }
 
-/** Decided by the value itself, which an issue has only if its reader requested it (`reportInput`). */
+/** Reads the input of the issue, which is present only if the parse requested it (`reportInput`). */
 function isAbsent(issue: z.core.$ZodIssue): boolean {
   return 'input' in issue && issue.input === undefined
 }

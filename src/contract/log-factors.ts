@@ -89,7 +89,7 @@ const failureKinds: Readonly<Record<keyof LogFailure, 'number' | 'string' | 'boo
   admin_info: 'object',
 }
 
-/** The details of a failed call, in the same way. */
+/** Reads the details of a failed call, as `readFactors` reads those of a charge. */
 export function readFailure(other: string): Partial<LogFailure> {
   return readMembers(other, failureKinds)
 }
@@ -109,7 +109,7 @@ function parse(text: string): object {
   }
 }
 
-/** Calls of tools that are billed by the piece, with the price of each. A price that is absent leaves the bill uncomputable. */
+/** Calls of tools that are billed by the piece, with the price of each. If a price is absent, the bill cannot be computed. */
 export function toolCalls({ tool_calls: calls, tool_prices: prices }: Factors): readonly ToolCall[] {
   return numbersIn(calls).map(([name, count]) => ({ name, count, usd: new Map(numbersIn(prices)).get(name) }))
 }
@@ -120,7 +120,10 @@ export interface ToolCall {
   readonly usd: number | undefined
 }
 
-/** The multiple of a cache write of five minutes that one of this lifetime costs. A row that lacks it is from before others were kept. */
+/**
+ * The price of a cache write of this lifetime, as a multiple of a write of five minutes. Rows written before the factors were
+ * stored have 1.6 for an hour.
+ */
 export function cacheWriteFactor(
   { cache_creation_factors: factors }: Pick<Factors, 'cache_creation_factors'>,
   lifetime: LongCacheLifetime,
@@ -138,7 +141,7 @@ export function triedChannels({ admin_info: info }: Factors): readonly string[] 
   return Array.isArray(info?.use_channel) ? info.use_channel.map(String) : []
 }
 
-/** The attempts that failed: of a failed call all of them. */
+/** The attempts that failed; all of them if the call failed. */
 export function failedAttempts({ admin_info: info }: Factors): readonly LogAttempt[] {
   return objectsIn(info?.attempts)
 }
@@ -148,14 +151,14 @@ export function listedCandidates(chosen: { readonly candidates?: Candidates } | 
   return objectsIn(chosen?.candidates?.listed)
 }
 
-/** Ids of all channels that the members for admins name. */
+/** Ids of all channels in the members that only admins see. */
 export function channelsIn(factors: Factors): ReadonlySet<number> {
   const attempts = failedAttempts(factors)
   const candidates = [factors.admin_info, ...attempts].flatMap(listedCandidates)
   return new Set([...triedChannels(factors).map(Number), ...[...attempts, ...candidates].map(({ channel }) => channel)])
 }
 
-/** Other models' usage for the call. */
+/** Usage of other models during the call. */
 export function iterationsOf({ iterations }: Factors): readonly LogIteration[] {
   return objectsIn(iterations)
 }

@@ -11,7 +11,7 @@ export interface ModelLimits {
   readonly outputTokensMax: number
 }
 
-/** The limits of a model by its name, in any vendor's spelling of it; generous ones for a name that is not known. */
+/** The limits of a model by its name, in any vendor's spelling of it; generous ones for an unknown name. */
 export function modelLimitsOf(model: string): ModelLimits {
   return knownModelLimits(model) ?? unknownModel
 }

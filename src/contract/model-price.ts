@@ -17,16 +17,16 @@ export interface PriceFactors {
   /** A cache write of five minutes; `cacheWriteFactors` are its multiples for the longer lifetimes. */
   readonly createCacheRatio: number
   readonly cacheWriteFactors: Readonly<Record<LongCacheLifetime, number>>
-  /** Audio that is read, and audio that is written beside audio that is read. */
+  /** Audio input relative to text input, and audio output relative to audio input. */
   readonly audioRatio: number
   readonly audioCompletionRatio: number
-  /** Audio and images read from a cache, relative to text that is read from it. */
+  /** Cached audio and cached images, relative to text input. */
   readonly audioCacheRatio: number
   readonly imageCacheRatio: number
-  /** Images that are read, and images that are written, both beside text that is read. */
+  /** Image input and image output, both relative to text input. */
   readonly imageRatio: number
   readonly imageCompletionRatio: number
-  /** Video that is written, beside text that is read. */
+  /** Video output, relative to text input. */
   readonly videoCompletionRatio: number
   /** USD of one web search that the vendor makes. */
   readonly searchUsd: number
@@ -79,14 +79,14 @@ export const priceMaps = [
   'VideoCompletionRatio',
 ] as const
 
-/** The options whose entries may hold for a pattern of models; see `by-model.ts`. */
+/** The options whose entries may apply to a pattern of models; see `by-model.ts`. */
 export const patternMaps = ['CacheWriteFactor', 'ToolPrice', 'TierFactor'] as const
 
 export type PriceOptions = Pick<OptionValues, (typeof priceMaps)[number] | (typeof patternMaps)[number] | 'WebSearchPrice'>
 
 const cacheRatioDefault = 1
 const createCacheRatioDefault = 1.25
-/** Audio that a model writes costs twice as much as audio that it reads, with every vendor that sold both in April 2025. */
+/** Audio output costs twice as much as audio input, with every vendor that sold both in April 2025. */
 const audioCompletionRatioDefault = 2
 
 /** Undefined when neither a price nor a ratio is set. A fixed price takes precedence over a ratio. */
@@ -125,7 +125,7 @@ export function ratioPriceOf(options: PriceOptions, name: string, modelRatio: nu
   }
 }
 
-/** The product of two decimals without the dust of binary fractions. */
+/** The product of two decimals without the rounding errors of binary fractions. */
 function exactly(one: number, other: number): number {
   return Number(decimalText(product(one, other)))
 }

@@ -24,7 +24,7 @@ describe('quota as lists and messages show it', () => {
     [-1, '−$0.000002'],
   ])('has six decimals below one cent: %d is %s', (units, text) => expect(formatQuota(units, dollars)).toBe(text))
 
-  it('never reads as nothing where a dollar has more units', () => {
+  it('never shows a small amount as zero when a dollar has more units', () => {
     expect(formatQuota(1, { inCurrency: true, perUsd: 1e9 })).toBe('$0.000000001')
     expect(formatQuota(9_999_999, { inCurrency: true, perUsd: 1e9 })).toBe('$0.009999999')
     expect(formatQuota(10_000_000, { inCurrency: true, perUsd: 1e9 })).toBe('$0.01')
@@ -63,7 +63,7 @@ describe('quota to the unit', () => {
     [0, '$0.00'],
   ])('is %d as %s', (units, text) => expect(exactQuota(units, dollars)).toBe(text))
 
-  it('distinguishes two neighbours, for any units of a dollar', () => {
+  it('distinguishes amounts that differ by one unit, for any number of units per dollar', () => {
     for (const perUsd of [1, 7, 1000, 300_000, 500_000, 1e6, 123_456_789, 1e9]) {
       const display = { inCurrency: true, perUsd }
       for (const units of [0, 1, 12_345, 5_000_000]) {

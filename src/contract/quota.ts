@@ -12,7 +12,7 @@ export function usdPerMillionToRatio(usd: number, unitsPerUsd: number = quotaPer
   return (usd * unitsPerUsd) / 1_000_000
 }
 
-/** Without the dust of binary fractions; for showing only. */
+/** Removes the rounding errors of binary fractions; for display only. */
 export function tidy(value: number): number {
   return Number(value.toPrecision(12))
 }
@@ -37,7 +37,7 @@ export function formatChange(units: number, display: QuotaDisplay): string {
   return signOf(units) + formatQuota(Math.abs(units), display)
 }
 
-/** The same to the unit. */
+/** The same, exact to the unit. */
 export function exactChange(units: number, display: QuotaDisplay): string {
   return signOf(units) + exactQuota(Math.abs(units), display)
 }
@@ -89,7 +89,7 @@ export function formatNumber(value: number, rounding: Rounding = 'nearest'): str
 
 function rounded(value: number, places: number, rounding: Rounding): number {
   const scale = 10 ** places
-  // A whole multiple, or a half, may have become a hair more or less in binary.
+  // In binary, a whole multiple, or a half, may have become slightly larger or smaller.
   const multiple = Number((value * scale).toFixed(4))
   if (rounding === 'nearest') return (Math.sign(multiple) * Math.round(Math.abs(multiple))) / scale
   return (rounding === 'up' ? Math.ceil(multiple) : Math.floor(multiple)) / scale

@@ -18,24 +18,24 @@ export interface Route {
   readonly extra?: z.ZodObject
   readonly limit?: 'login' | 'critical' | 'money'
   readonly writes?: true
-  /** A public answer may be kept by browsers and proxies for so long, unless its caller is signed in. */
+  /** Browsers and proxies may cache a public answer for this time, unless its caller is signed in. */
   readonly cacheSeconds?: number
   /** The body is passed as raw text, whatever its content type: other servers sign it, or send forms. At most 512 KB. */
   readonly bodyAs?: 'text'
   /**
-   * The answer is text of this type and no envelope, sent as its pieces come; a `fileName` makes it a download. `refusal` is the whole
-   * text of every answer that is none, for peers that would misread an envelope.
+   * The answer is text of this type without an envelope, streamed in chunks; a `fileName` makes it a download. `refusal` is the
+   * complete text of every refusal, for peers that would misread an envelope.
    */
   readonly text?: {
     readonly type: 'text/csv' | 'text/plain' | 'application/x-ndjson' | 'image/svg+xml'
     readonly fileName?: string
-    /** Pages of other sites may show it. */
+    /** Pages of other sites may embed it. */
     readonly isEmbedded?: true
     readonly refusal?: string
   }
 }
 
-/** The caller's id, in the address of a link that downloads a file: links send no headers. */
+/** The query parameter with the caller's id in the link of a download: links send no headers. */
 export const userOfLink = 'new_api_user'
 
 export type Routes = Readonly<Record<string, Route>>
@@ -59,7 +59,7 @@ export type Sent<R extends Route> = (R['params'] extends z.ZodType ? { params: G
   (R['query'] extends z.ZodType ? { query?: Given<R['query']> } : { query?: undefined }) &
   (R['body'] extends z.ZodType ? { body: Given<R['body']> } : { body?: undefined })
 
-/** The result of a handler: the data, the data with the declared extra fields, or the pieces of a text. */
+/** The result of a handler: the data, the data with the declared extra fields, or the chunks of a text. */
 export type Answer<R extends Route> = R['text'] extends object
   ? AsyncIterable<string>
   : R['extra'] extends z.ZodType

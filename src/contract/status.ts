@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * The version of the interface that compatible scripts and tools read from `version` of the status. It identifies the interface, and
- * stays; the version of this program is `sluice_version`.
+ * The version of the interface that compatible scripts and tools read from `version` of the status. It identifies the interface and
+ * never changes; the version of this program is `sluice_version`.
  */
 export const interfaceVersion = '0.4.8.9.6'
 
@@ -22,7 +22,7 @@ export const status = z.object({
   enable_data_export: z.boolean(),
   enable_online_topup: z.boolean(),
   data_export_default_time: z.string(),
-  /** Charges are always gathered and committed together; tools of this family read it. */
+  /** Always true, because charges are committed in batches; tools of this family read it. */
   enable_batch_update: z.boolean(),
   default_collapse_sidebar: z.boolean(),
   mj_notify_enabled: z.boolean(),

@@ -5,7 +5,7 @@ it('replaces placeholders, and leaves those without a param', () => {
   expect(fill('{name} of {site}', { name: { zh: '密钥', en: 'key' } }, 'zh')).toBe('密钥 of {site}')
 })
 
-it('takes the form of a word that belongs to its number', () => {
+it('uses the form of a word that matches its number', () => {
   const say = (count: number | string) => fill('{count} {count|key|keys} added', { count }, 'en')
   expect([1, 0, 2, '1', '1,001'].map(say)).toEqual([
     '1 key added',
@@ -28,7 +28,7 @@ it.each(['Banned by an admin', '只有一种语言', '甲 / 乙', 'one / two', '
   expect([inOwnLanguage(text, 'zh'), inOwnLanguage(text, 'en')]).toEqual([text, text])
 })
 
-it('joins both languages so that each reader finds a half, and a text that is the same in both once', () => {
+it('joins both languages so that each half can be read again, and writes a text that is the same in both once', () => {
   const joined = inBothLanguages({ zh: '余额不足', en: 'Balance too low' })
   expect([inOwnLanguage(joined, 'zh'), inOwnLanguage(joined, 'en')]).toEqual(['余额不足', 'Balance too low'])
   expect(inBothLanguages({ zh: 'overloaded', en: 'overloaded' })).toBe('overloaded')

@@ -23,7 +23,7 @@ export function fill(text: string, params: TextParams = {}, language: Language =
 
 const placeholder = /\{(\w+)(?:\|([^|{}]*)\|([^|{}]*))?\}/g
 
-/** A number may come with its thousands apart. */
+/** The number may be formatted with thousands separators. */
 function isOne(param: TextParams[string], language: Language): boolean {
   return pluralRules[language].select(Number(String(param).replaceAll(',', ''))) === 'one'
 }
@@ -36,8 +36,8 @@ export function languageOf(header: string | undefined): Language {
 }
 
 /**
- * Both languages in one text, as the log and the statistics keep sentences: `中文 / English`, with names and reasons in both halves; once
- * where they are the same.
+ * Both languages in one text, as the log and the statistics store sentences: `中文 / English`, with names and reasons in both halves;
+ * a text that is the same in both is written once.
  */
 export function inBothLanguages({ zh, en }: Text): string {
   return zh === en ? en : zh + between + en
@@ -54,5 +54,5 @@ export function inOwnLanguage(text: string, language: Language): string {
 
 const between = ' / '
 const chinese = /\p{Script=Han}/u
-// A reason in Chinese may follow.
+// Only the beginning is tested: a reason in Chinese may follow.
 const english = /^[^\p{L}]*[A-Za-z]/u

@@ -1,4 +1,6 @@
-/** A text without any of this sign at its end. A pattern such as `/\/+$/` would count long rows of them from each sign on. */
+/**
+ * Removes every occurrence of a character at the end of a text. A pattern such as `/\/+$/` takes quadratic time on long runs of it.
+ */
 export function withoutTrailing(text: string, sign: string): string {
   let end = text.length
   while (text[end - 1] === sign) end--

@@ -2,7 +2,7 @@ import type { Text } from './text.ts'
 
 /** The unit of a numeric option. */
 export interface Unit extends Text {
-  /** A measure that reads better in other units: seconds, bytes, or units of quota, of which this one has `size`. */
+  /** What the unit measures, for display in larger units: one of it is `size` seconds, bytes or units of quota. */
   readonly of?: 'time' | 'bytes' | 'quota'
   readonly size?: number
 }

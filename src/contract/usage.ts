@@ -1,4 +1,4 @@
-/** Input buckets, in the order of the bill. `cacheRead` is text, and cached input without details. */
+/** Input buckets, in the order of the bill. `cacheRead` is cached text, or cached input of unknown kind. */
 export const promptBuckets = [
   'input',
   'cacheRead',
@@ -21,8 +21,8 @@ export type OutputBucket = (typeof outputBuckets)[number]
 export type Bucket = PromptBucket | OutputBucket
 
 /**
- * The lifetimes of cache writes that vendors sell, shortest first, each with the bucket of its tokens. Readers, prices, log rows and bills
- * go through this table. Writes of an unknown lifetime are among those of five minutes.
+ * The lifetimes of cache writes that vendors sell, shortest first, each with the bucket of its tokens. Usage readers, prices, log
+ * rows and bills use this table. Writes of an unknown lifetime count as writes of five minutes.
  */
 export const cacheWriteBuckets = {
   '5m': 'cacheWrite',
@@ -32,7 +32,7 @@ export const cacheWriteBuckets = {
 } as const satisfies Record<string, PromptBucket>
 
 export type CacheLifetime = keyof typeof cacheWriteBuckets
-/** Those whose price is a multiple of that of five minutes. */
+/** The lifetimes whose price is a multiple of that of five minutes. */
 export type LongCacheLifetime = Exclude<CacheLifetime, '5m'>
 // The names of an object are its keys.
 export const cacheLifetimes = Object.keys(cacheWriteBuckets) as CacheLifetime[]
@@ -60,7 +60,7 @@ const noWrites = { cacheWrite: 0, cacheWrite30m: 0, cacheWrite1h: 0, cacheWrite1
 /**
  * The usage of one finished call, as disjoint buckets of tokens: the sum of the input buckets is the whole input, the sum of the output
  * buckets the whole output. `reasoning` is the part of `output` that was reasoning, for information only. Every reader of a
- * wire format gives `{ ...noUsage, … }`, with a source for each number beside it.
+ * wire format returns `{ ...noUsage, … }`, with a source for each number beside it.
  *
  * | bucket        | OpenAI Chat                                             | Anthropic Messages                                   |
  * |---------------|---------------------------------------------------------|------------------------------------------------------|
@@ -99,14 +99,14 @@ export interface Usage extends Readonly<Record<Bucket, number>> {
 export type ToolCalls = Readonly<Record<string, number>>
 
 /**
- * The ways of being served that cost more or less than the ordinary one: the members of a request that choose one, each with its value,
- * as `{ service_tier: 'priority' }` or `{ speed: 'fast', inference_geo: 'us' }`.
+ * The service tier, which changes the price: the members of a request that select it, each with its value, as `{ service_tier:
+ * 'priority' }` or `{ speed: 'fast', inference_geo: 'us' }`.
  */
 export type Tier = Readonly<Partial<Record<TierMember, string>>>
 
 export type TierMember = 'service_tier' | 'speed' | 'inference_geo'
 
-/** Tokens of a call that another model than the one asked for read and wrote. */
+/** The usage of a call by another model than the requested one. */
 export interface OtherUsage {
   readonly model: string
   readonly usage: Usage

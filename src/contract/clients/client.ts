@@ -9,9 +9,9 @@ export interface Client {
   readonly dialect: ClientDialect
   /** The URL of the client's documentation. */
   readonly documentation: string
-  /** Absent where the steps are those of its documentation and were not run. */
+  /** Absent when the steps come from the client's documentation and were not tested. */
   readonly tried?: Tried
-  /** Models that it asks for besides the chosen one. */
+  /** Models that the client requests besides the chosen one. */
   readonly extraModels?: readonly ExtraModel[]
   readonly hint?: Text
   readonly steps: (setup: ClientSetup) => readonly ClientStep[]
@@ -34,9 +34,9 @@ export const clientDialects: Readonly<Record<ClientDialect, { readonly name: str
 }
 
 export interface ClientSetup {
-  /** Of the gateway, without a slash at the end. */
+  /** The address of the gateway, without a trailing slash. */
   readonly address: string
-  /** With its `sk-`. */
+  /** The key of a token, with its `sk-` prefix. */
   readonly key: string
   readonly model: string
 }

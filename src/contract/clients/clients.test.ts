@@ -15,7 +15,7 @@ describe('the table of clients', () => {
     const text = textOf(steps(plain))
     expect(text).toContain(plain.address)
     expect(text).toContain(plain.key)
-    // It lists the models that the gateway offers.
+    // Open WebUI lists the models that the gateway offers.
     if (id !== 'open-webui') expect(text).toContain(plain.model)
     expect(documentation).toMatch(/^https:\/\//)
   })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Text } from '../text.ts'
 
-/** The rules of alerts. Each is declared here once, with its texts and parameters; `server/alerts` says how it is measured. */
+/** The rules of alerts. Each is declared here once, with its texts and parameters; `server/alerts` defines how it is measured. */
 
 export type AlertUnit = 'percent' | 'seconds' | 'minutes' | 'usd' | 'days' | 'count' | 'calls' | 'times'
 
@@ -17,7 +17,7 @@ export interface AlertParam {
 export interface AlertRuleText {
   readonly label: Text
   readonly help: Text
-  /** What a value belongs to; a scope names some of them by id or name. */
+  /** The kind of subject that is measured; the scope of a rule selects subjects by id or name. */
   readonly subject: 'channel' | 'model' | 'user' | 'budget' | 'job' | 'node' | 'site'
   /** It fires while the value is beyond the threshold in this direction. */
   readonly fires: 'above' | 'below'
@@ -63,7 +63,7 @@ const timeHelp = {
   en: 'Total duration (p95) of successful calls. The preview uses hourly data.',
 }
 
-/** The share of success, and the 95th percentile of durations, are the same for a channel, a model and the site. */
+/** The rules of the success rate and of the 95th percentile of durations are the same for a channel, a model and the site. */
 const successRule = (subject: 'channel' | 'model' | 'site', label: Text, says: Text): AlertRuleText => ({
   ...{ label, says, subject, help: windowHelp, fires: 'below', unit: 'percent' },
   params: [percent(90), windowOf(15), leastCalls],
@@ -316,7 +316,7 @@ export const alertRuleInput = z.object({
   params,
   scope,
   destinations: z.array(z.int().positive()).max(100),
-  /** Seconds after which a firing alert is sent again; 0 for once. */
+  /** Seconds after which a firing alert is sent again; 0 sends it once. */
   repeat_seconds: z
     .int()
     .min(0)
@@ -331,13 +331,13 @@ export const alert = z.object({
   rule: z.enum(alertRuleIds),
   subject: z.string(),
   name: z.string(),
-  /** In the unit of the rule: the last while it fires. */
+  /** The measured value in the unit of the rule; updated while the alert fires. */
   value: z.number(),
   threshold: z.number(),
   fired_at: z.int(),
   /** 0 while it fires. */
   resolved_at: z.int(),
-  /** When the last message about it was sent; 0 for none, as while it is silenced. */
+  /** When the last message about it was sent; 0 when none was sent, for example because it is silenced. */
   notified_at: z.int(),
   messages: z.int(),
 })

@@ -7,7 +7,9 @@ import { limitSecondsMax } from './request-limit.ts'
 export const budgetScopes = ['user', 'group', 'token', 'model', 'channel'] as const
 export type BudgetScope = (typeof budgetScopes)[number]
 
-/** The window of a budget: the last so many seconds, a day, week (from Monday) or month of the site's time zone, or all time. */
+/**
+ * The window of a budget: a sliding number of seconds, a day, a week (from Monday) or a month in the site's time zone, or all time.
+ */
 export const budgetPeriods = ['sliding', 'day', 'week', 'month', 'total'] as const
 export type BudgetPeriod = (typeof budgetPeriods)[number]
 
@@ -41,7 +43,7 @@ export const budget = z.object({
   period: z.enum(budgetPeriods),
   /** Length of a sliding window; 0 for the others. */
   seconds: z.int(),
-  /** Units. */
+  /** In quota units. */
   amount: z.int(),
   /** Refuses calls that do not fit; otherwise it only counts and notifies. */
   is_hard: z.boolean(),
@@ -49,13 +51,13 @@ export const budget = z.object({
   shares: z.array(z.int()),
   /** Owners cannot change what an admin has set. */
   set_by: z.enum(['admin', 'owner']),
-  /** Another amount until a time (unix seconds; 0 for no end). */
+  /** Another amount that applies until a time (unix seconds; 0 for no end). */
   override: z.object({ amount: z.int(), until: z.int() }).nullable(),
   /** Units charged in the current window since it began or was reset. */
   spent: z.int(),
-  /** Units held by running calls; only those of PostgreSQL are known here. */
+  /** Units held by running calls; known only with PostgreSQL. */
   held: z.int(),
-  /** When the current window ends, or the first part of a sliding one leaves it. Unix seconds; 0 for never. */
+  /** When the current window ends, or the oldest part of a sliding window drops out of it. Unix seconds; 0 for never. */
   renews_at: z.int(),
   created_at: z.int(),
 })
@@ -85,7 +87,10 @@ export const budgetInput = z.object({
 })
 export type BudgetInput = z.output<typeof budgetInput>
 
-/** Absent members stay unchanged. Scope and window of a budget are fixed: another window counts from zero, as another budget. */
+/**
+ * Absent members stay unchanged. Scope and window of a budget cannot be changed: another window counts from zero, as another
+ * budget.
+ */
 export const budgetChange = z.object({
   name: name.optional(),
   amount: amount.optional(),
@@ -94,6 +99,6 @@ export const budgetChange = z.object({
 })
 export type BudgetChange = z.output<typeof budgetChange>
 
-/** Another amount for this and the next windows, `windows` in all; 0 windows end an override. */
+/** Another amount for the current window and those after it, `windows` in total; 0 windows end an override. */
 export const budgetOverride = z.object({ amount, windows: z.int().min(0).max(budgetLimits.windowsMax) })
 export type BudgetOverride = z.output<typeof budgetOverride>

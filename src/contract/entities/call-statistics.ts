@@ -6,10 +6,13 @@ import { departure } from './quality-check.ts'
 export const overviewPeriods = ['hour', 'day', 'week', 'month'] as const
 export type OverviewPeriod = (typeof overviewPeriods)[number]
 
-/** Calls within a period; null where there is nothing to measure. Durations in milliseconds, those of percentiles within 10 %. */
+/** Calls within a period; null when there is nothing to measure. Durations are in milliseconds; percentiles are exact to 10 %. */
 const figures = z.object({
   requests: z.int(),
-  /** Calls that failed by a fault of the site, its channels or their upstreams; a refused mistake of the caller is no failure. */
+  /**
+   * Calls that failed because of the site, its channels or their upstreams; a request refused for an error of the caller is not a
+   * failure.
+   */
   failed: z.int(),
   /** The share of answered calls among the answered and failed ones, from 0 to 1. */
   success: z.number().nullable(),
@@ -61,7 +64,7 @@ export type Overview = z.output<typeof overview>
 /** Attempts on a channel or a key, and its circuit breakers on the answering node. */
 export const channelHealth = z.object({
   id: z.int(),
-  /** Of the last hour. */
+  /** Attempts, success and durations of the last hour. */
   attempts: z.int(),
   success: z.number().nullable(),
   p95_ms: z.number().nullable(),
@@ -74,12 +77,12 @@ export const channelHealth = z.object({
     keys_open: z.int(),
     /** The highest number of consecutive failures of a key. */
     failures: z.int(),
-    /** Until the next try of the key that is tried first. */
+    /** Milliseconds until the first key with an open breaker is tried again; 0 when no breaker is open. */
     retry_ms: z.int(),
   }),
   /** The 24 hours until now, oldest first. */
   hours: z.array(z.object({ answered: z.int(), failed: z.int() })),
-  /** The scheduled quality checks in which a channel departs; none of keys. */
+  /** The scheduled quality checks in which a channel departs; always empty for a key. */
   departures: z.array(departure),
 })
 export type ChannelHealth = z.output<typeof channelHealth>

@@ -1,4 +1,4 @@
-/** By which of several channels of one priority the next request is served. */
+/** How a channel is chosen among several of the same priority. */
 export const strategies = ['weighted', 'least-busy', 'lowest-latency', 'cheapest'] as const
 export type Strategy = (typeof strategies)[number]
 
@@ -12,7 +12,7 @@ export type Choice = (typeof choices)[number]
 /** Added to every weight, so that channels of weight 0 get traffic too. */
 export const weightBase = 10
 
-/** The limits of a channel that may have no room for a request. */
+/** The limits of a channel that can be exhausted, so that it has no room for a request. */
 export const channelLimits = ['concurrency', 'requests-per-minute', 'tokens-per-minute', 'quota-per-day', 'budget'] as const
 export type ChannelLimit = (typeof channelLimits)[number]
 
@@ -41,17 +41,23 @@ export interface Candidate {
   readonly priority?: number | undefined
   readonly weight?: number | undefined
   /**
-   * What the strategy of the group compared, the least being the best: requests by weight, milliseconds to the first byte, or US dollars of a call.
-   * Absent where nothing is known or nothing was compared.
+   * The value that the strategy of the group compared, the lowest being the best: running requests by weight, milliseconds to the
+   * first byte, or US dollars of a call. Absent when it is unknown or nothing was compared.
    */
   readonly score?: number | undefined
-  /** Absent for those that could be chosen. A channel with a reason may be chosen nevertheless, as the last resort. */
+  /**
+   * Why it was excluded; absent for candidates that could be chosen. An excluded channel may be chosen nevertheless, as the last
+   * resort.
+   */
   readonly excluded?: Exclusion | undefined
 }
 
-/** The candidates of a choice by priority, as far as they are listed: enabled channels that serve the model to the group. */
+/**
+ * The candidates of a choice by priority: enabled channels that serve the model to the group. Only the first of many are listed,
+ * and the chosen one.
+ */
 export interface Candidates {
   readonly listed: readonly Candidate[]
-  /** The number of the others; absent for 0. */
+  /** The number of candidates that are not listed; absent for 0. */
   readonly more?: number | undefined
 }

@@ -4,8 +4,8 @@ import { message } from '../options/shapes.ts'
 /** A channel's changes to the bodies and headers of upstream requests. */
 
 /**
- * The path of a member: `a.b`, `a[0]`, `a[*].b` for each entry, `a["x.y"]` for other names; `$.` may precede it. `model` and `stream`
- * are not for rules: the redirection and the caller decide them, and the gateway reads the answer by them.
+ * The path of a member: `a.b`, `a[0]`, `a[*].b` for each entry, `a["x.y"]` for other names; `$.` may precede it. Rules cannot
+ * change `model` and `stream`: the model mapping and the caller determine them, and the gateway reads the answer accordingly.
  */
 const segment = String.raw`[\w-]+|\["[^"\\]{1,100}"\]|\[(?:\d{1,4}|\*)\]`
 const pathForm = new RegExp(String.raw`^(?:\$\.?)?(?:${segment})(?:\.(?:[\w-]+)|\["[^"\\]{1,100}"\]|\[(?:\d{1,4}|\*)\])*$`)
@@ -18,10 +18,10 @@ const path = z
     message('不能改写 model 与 stream', 'cannot change model or stream'),
   )
 
-/** A path to one member, not to one of each entry of a list. */
+/** A path to a single member, without `[*]`. */
 const onePath = path.refine((text) => !text.includes('[*]'), message('不能包含 [*]', 'must not contain [*]'))
 
-/** Any characters for each `*`. */
+/** A pattern of model names; each `*` matches any characters. */
 const pattern = z.string().min(1).max(255)
 
 /** A rule's condition: models of these names, bodies with this member. All given parts must match. */
@@ -32,7 +32,7 @@ const condition = z.strictObject({
     .max(300)
     .refine((text) => pathForm.test(text), message('不是有效的路径', 'is not a path'))
     .optional(),
-  /** Of the member at `path`. Without it and `exists`, the member must be there. */
+  /** The required value of the member at `path`. Without it and `exists`, the member must be present. */
   equals: z.json().optional(),
   exists: z.boolean().optional(),
 })

@@ -8,7 +8,7 @@ export const channelStatusLabels: Readonly<Record<number, { label: Text; color: 
   3: { label: { zh: '自动禁用', en: 'Auto-disabled' }, color: 'orange' },
 }
 
-/** Colours of channel types as they go over the wire, and the colour of the console's theme that each is drawn in. */
+/** Colours of channel types as the API names them, each with the colour of the console's theme that displays it. */
 export const channelColors = {
   green: 'green',
   'light-blue': 'cyan',

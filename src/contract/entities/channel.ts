@@ -55,17 +55,17 @@ export const channelKey = z.object({
 })
 export type ChannelKey = z.output<typeof channelKey>
 
-/** The value of `model_mapping`: requested to upstream model. */
+/** The value of `model_mapping`: from the requested model to the upstream model. */
 export const modelMapping = z.record(z.string().min(1).max(255), z.string().min(1).max(255))
 
 const statusText = /^[1-5]\d\d$/
-/** The value of `status_code_mapping`: the upstream's status to the status that replaces it. */
+/** The value of `status_code_mapping`: from the upstream's status to the status that replaces it. */
 export const statusCodeMapping = z.record(
   z.string().regex(statusText),
   z.union([z.string().regex(statusText).transform(Number), z.int().min(100).max(599)]),
 )
 
-/** Headers of the caller that an operator may pass on or keep back. `x-codex-turn-state` also goes back. */
+/** Headers of the caller that an operator may forward or withhold. `x-codex-turn-state` is also returned to the caller. */
 export const passableHeaders = [
   'openai-organization',
   'openai-project',
@@ -76,14 +76,14 @@ export const passableHeaders = [
 ] as const
 export type PassableHeader = (typeof passableHeaders)[number]
 
-/** The members of `setting`. Timeouts are in milliseconds; absent ones take the gateway's default. */
+/** The members of `setting`. Timeouts are in milliseconds; the gateway's default applies to absent ones. */
 export const channelSetting = z
   .object({
     proxy: z.string().max(500),
     force_format: z.boolean(),
     /** The key selection of a multi-key channel: random, in turn, or one key for a whole conversation. */
     key_mode: z.enum(['random', 'round-robin', 'session']),
-    /** For streams: without output by then, another channel takes over. */
+    /** For streams: without output within this time, the request fails over to another channel. */
     first_byte_timeout_ms: z.int().min(100).max(3_600_000),
     /**
      * Limits of the whole channel, over all nodes with Redis, otherwise per node: concurrent requests, and requests and tokens per
@@ -92,11 +92,14 @@ export const channelSetting = z
     max_concurrency: z.int().min(1).max(1_000_000),
     max_requests_per_minute: z.int().min(1).max(1e9),
     max_tokens_per_minute: z.int().min(1).max(1e12),
-    /** Units that its requests may be charged within a day (UTC), on all nodes. */
+    /** The greatest sum of charges for its requests within a day (UTC), on all nodes. In units. */
     max_quota_per_day: z.int().min(1).max(1e13),
-    /** The upstream's ratio on the model's price: decides where the cheapest channel is preferred. */
+    /** The upstream's price as a multiple of the model's price; compared where the cheapest channel is preferred. */
     cost_ratio: z.number().min(0).max(1000),
-    /** Reasoning is counted beside the output limit of a request, or the limit is not obeyed: the model's own limit holds instead. */
+    /**
+     * The upstream counts reasoning on top of the output limit of a request, or ignores the limit: the model's own limit applies
+     * instead.
+     */
     reasoning_beside_limit: z.boolean(),
     ignores_limits: z.boolean(),
     param_override: bodyRules,
@@ -128,7 +131,7 @@ const text = (max: number) =>
 /** Absent and null both mean "unchanged". */
 const nullAsAbsent = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().transform((value) => value ?? undefined)
 const optionalText = (max: number) => nullAsAbsent(text(max))
-/** Saved by clients as number or text. */
+/** Clients send it as a number or as text. */
 const wholeNumber = (min: number, max: number) => z.coerce.number().transform(Math.trunc).pipe(z.int().min(min).max(max))
 const looseInt = (min: number, max: number) => nullAsAbsent(wholeNumber(min, max))
 
@@ -144,7 +147,7 @@ const fields = {
   base_url: optionalText(2000),
   other: optionalText(100_000),
   models: optionalText(200_000),
-  /** Comma text; `groups` is the same as a list and wins. */
+  /** Names separated by commas; `groups` is the same as a list and takes precedence. */
   group: optionalText(10_000),
   groups: nullAsAbsent(z.array(text(64)).max(500)),
   model_mapping: optionalText(200_000),
@@ -174,13 +177,13 @@ const newChannel = z
     name: needed(fields.name),
     key: needed(fields.key),
     models: needed(fields.models),
-    /** Enabled where it is absent; auto-disabled (3), as an export has it, becomes disabled. */
+    /** Enabled by default; auto-disabled (3), which exports contain, becomes disabled. */
     status: nullAsAbsent(
       z
         .literal([channelStatus.enabled, channelStatus.disabled, channelStatus.autoDisabled])
         .transform((status) => (status === channelStatus.autoDisabled ? channelStatus.disabled : status)),
     ),
-    /** The key is one, or it is refused. */
+    /** `key` must be a single key; several are refused. */
     single_key: z.boolean().optional(),
   })
 
@@ -190,7 +193,10 @@ const addModes = {
   multi_to_single: { multi_key: true },
 } as const
 
-/** Also taken as `{ mode, channel }`: one channel with one key (`single`), one a line (`batch`), or one with all lines (`multi_to_single`). */
+/**
+ * Also accepted as `{ mode, channel }`: one channel with one key (`single`), one channel per line (`batch`), or one channel with
+ * all lines as its keys (`multi_to_single`).
+ */
 export const channelInput = z.preprocess((given: z.input<typeof newChannel>) => {
   const wrapped = z.object({ mode: z.enum(['single', 'batch', 'multi_to_single']), channel: z.looseObject({}) }).safeParse(given)
   return wrapped.success ? { ...wrapped.data.channel, ...addModes[wrapped.data.mode] } : given
@@ -274,7 +280,7 @@ export const channelType = z.object({
   /** Whether it reports the balance of a key's account. */
   tells_balance: z.boolean(),
   key_format: bothLanguages,
-  /** The whole text is one key; otherwise each line is one. */
+  /** The complete text is one key, which may have several lines; otherwise each line is a key. */
   key_has_lines: z.boolean(),
   other_label: bothLanguages.nullable(),
   other_default: z.string(),

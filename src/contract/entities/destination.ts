@@ -8,7 +8,7 @@ export interface DestinationField {
   readonly name: string
   readonly label: Text
   readonly help?: Text
-  /** Never shown again; when a destination is changed, an empty one stays as it is. */
+  /** Never returned; when a destination is changed, an empty value keeps the stored one. */
   readonly secret?: true
   readonly optional?: true
   readonly is?: 'https' | 'mail'
@@ -111,7 +111,7 @@ export const destinationStatusLabels: Readonly<Record<number, { label: Text; col
 const kinds = Object.keys(destinationKinds) as [DestinationKind, ...DestinationKind[]] // the keys of that object
 const events = z.array(z.enum(Object.keys(eventTypes) as [EventType, ...EventType[]])).max(50) // the keys of that object
 
-/** A destination as admins see it: secret settings are '' and named in `has`. */
+/** A destination as admins see it: secret settings are '', and `has` names those that are set. */
 export const destination = z.object({
   id: z.int(),
   kind: z.enum(kinds),
@@ -120,7 +120,7 @@ export const destination = z.object({
   status: z.int(),
   /** The events of webhooks; empty for alerts only. */
   events: z.array(z.string()),
-  /** The host, address or chat that it goes to. */
+  /** The host, address or chat that messages are sent to. */
   target: z.string(),
   settings: z.record(z.string(), z.string()),
   has: z.array(z.string()),
@@ -162,7 +162,7 @@ export const deliveryStateLabels = {
 /** One message to one destination. */
 export const delivery = z.object({
   id: z.int(),
-  /** The same in each try and to each destination. */
+  /** Identifies the message: the same in each try and to each destination. */
   message_id: z.string(),
   type: z.string(),
   destination_id: z.int(),
@@ -171,7 +171,7 @@ export const delivery = z.object({
   attempts: z.int(),
   /** Unix seconds of the next try; 0 when there is none. */
   next_at: z.int(),
-  /** Of the last answer; 0 without one. */
+  /** The status of the last answer; 0 when there was none. */
   status: z.int(),
   /** The first part of the last answer, or why there was none, without secrets. */
   answer: z.string(),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { nameText } from '../name-text.ts'
 import type { Text } from '../text.ts'
 
-/** What the status page tells of a disturbance, or of planned maintenance. */
+/** An incident or planned maintenance, as the status page shows it. */
 export const incidentKinds = ['incident', 'maintenance'] as const
 export type IncidentKind = (typeof incidentKinds)[number]
 
@@ -25,7 +25,10 @@ export const incidentStateLabels: Readonly<Record<IncidentState, Text>> = {
   completed: { zh: '已完成', en: 'Completed' },
 }
 
-/** How what it affects is shown while it lasts, if the measured state is not worse. Maintenance is shown as such. */
+/**
+ * The state in which the affected models are shown while it lasts, unless their measured state is worse. Maintenance has its own
+ * state.
+ */
 export const incidentImpacts = ['none', 'degraded', 'outage'] as const
 export type IncidentImpact = (typeof incidentImpacts)[number]
 
@@ -42,7 +45,7 @@ export const incident = z.object({
   id: z.int(),
   kind: z.enum(incidentKinds),
   title: z.string(),
-  /** Of maintenance: by its planned time, until an update says that it is completed. */
+  /** The state of maintenance follows its planned time, until an update completes it. */
   state: z.enum(states),
   impact: z.enum(incidentImpacts),
   /** Both empty: it affects everything. */

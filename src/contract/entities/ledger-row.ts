@@ -15,8 +15,8 @@ export const ledgerKindLabels: Readonly<Record<string, { label: Text; color: str
 
 /**
  * One change of a balance as its owner sees it. `amount` is in units, negative for a charge; `reference` names the cause, and the
- * other texts describe it: the reason of an admin, or the model and token of a charge. `balance` is the balance after the change; null
- * where the rows between are left out.
+ * other texts describe it: the reason of an admin, or the model and token of a charge. `balance` is the balance after the change;
+ * null when the rows in between are left out.
  */
 export const ledgerRow = z.object({
   id: z.int(),

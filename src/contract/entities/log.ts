@@ -14,7 +14,10 @@ export const logTypeLabels: Readonly<Record<number, { label: Text; color: string
   5: { label: { zh: '错误', en: 'Error' }, color: 'red' },
 }
 
-/** Matching rows are counted this far beyond the beginning of the page that is shown; a total that far may be larger. */
+/**
+ * Matching rows are counted up to this number beyond the beginning of the page that is shown; a total that reaches it is a lower
+ * bound.
+ */
 export const logsCountedAhead = 10_000
 
 /** The only sort key of the log is the time, since no index of a long log has another order. */
@@ -34,7 +37,7 @@ export const log = z.object({
   token_id: z.int(),
   token_name: z.string(),
   model_name: z.string(),
-  /** Of a charge; 0 in rows of other types, as accustomed scripts expect. */
+  /** The units of a charge; 0 in rows of other types, as existing scripts expect. */
   quota: z.int(),
   /** By how much the balance changed. */
   amount: z.int(),
@@ -53,8 +56,8 @@ export const log = z.object({
 export type Log = z.output<typeof log>
 
 /**
- * Every factor of a charge, so that it can be recomputed from its row alone. Times in milliseconds. Cache writes that live longer than five
- * minutes each have a count of their own, absent where there are none.
+ * Every factor of a charge, so that it can be recomputed from its row alone. Times in milliseconds. Cache writes of each lifetime
+ * beyond five minutes have their own count, absent for 0.
  */
 export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLifetime}_tokens`, number>> {
   model_ratio: number
@@ -66,7 +69,7 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   create_cache_ratio: number
   /** Quota units of one US dollar at the time. */
   quota_per_unit: number
-  /** Tokens in disjoint buckets; their sum by side is `prompt_tokens` and `completion_tokens`. */
+  /** Tokens in disjoint buckets: those of the input add up to `prompt_tokens`, those of the output to `completion_tokens`. */
   input_tokens: number
   cache_tokens: number
   cache_creation_tokens: number
@@ -77,7 +80,7 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   cache_creation_factors?: Readonly<Partial<Record<LongCacheLifetime, number>>>
   output_tokens: number
   reasoning_tokens?: number
-  /** Audio, images and video that were counted apart, each with its factor. */
+  /** Tokens of audio, images and video that were counted separately, each with its ratio. */
   audio_input?: number
   audio_output?: number
   audio_ratio?: number
@@ -100,21 +103,21 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   /** The requested tier and the tier named by the reply, as requests write them; absent for the default tier. */
   tier_asked?: string
   tier_served?: string
-  /** The factor of the tier on tokens or the price per call; absent for 1. Tools are not multiplied. */
+  /** The factor of the tier on tokens or the price per call; absent for 1. It does not apply to tools. */
   tier_factor?: number
   /** Calls of other tools of the vendor, and US dollars of each, by name. */
   tool_calls?: Readonly<Record<string, number>>
   tool_prices?: Readonly<Record<string, number>>
-  /** Other models' usage for the call, each at its own price and in the same group. Not among the tokens of the row. */
+  /** Usage of other models during the call, each at its own price and in the same group. Not part of the tokens of the row. */
   iterations?: readonly LogIteration[]
   /** Milliseconds from the request's arrival to the first byte of the answer. */
   frt: number
   use_time_ms: number
-  /** The numbers were counted here because the upstream reported none. */
+  /** The tokens were counted by the gateway, because the upstream reported no usage. */
   estimated?: true
-  /** The reply ended early; charged by the interrupted rule. */
+  /** The reply was interrupted, and charged by the rule for interrupted replies. */
   interrupted?: 'client' | 'upstream' | 'node' | 'moderation'
-  /** More was reported than the request can use: the possible usage is charged. */
+  /** The upstream reported more usage than the request can have: only the possible usage is charged. */
   usage_implausible?: true
   /** No price was set and the fallback ratio was used. */
   unpriced?: true
@@ -123,7 +126,10 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   /** For public price data: its vendor and date. */
   price_vendor?: string
   price_date?: string
-  /** The prompt has more tokens than this, for which the price is a higher one; the factors of the row are those of that price. */
+  /**
+   * The prompt has more tokens than this threshold, beyond which a higher price applies; the factors of the row are those of that
+   * price.
+   */
   price_above?: number
   is_model_mapped?: true
   upstream_model_name?: string
@@ -143,9 +149,9 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
     use_channel: string[]
     /** The attempts that failed. */
     attempts?: LogAttempt[]
-    /** Of the channel that answered; absent when there was no other. */
+    /** Why the channel that answered was chosen; absent when there was no other. */
     choice?: string
-    /** Of that choice; absent for the only candidate. */
+    /** The candidates of that choice; absent for a single one. */
     candidates?: Candidates
     key?: number
     address?: string
@@ -157,8 +163,8 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
 }
 
 /**
- * A failed attempt. `key` is the id of the channel's key, `choice` why the channel was chosen among which candidates (absent for the only one);
- * `status` is 0 without an answer.
+ * A failed attempt. `key` is the id of the channel's key, `choice` the reason of its choice among `candidates` (absent for a single
+ * one); `status` is 0 without an answer.
  */
 export interface LogAttempt {
   channel: number
@@ -171,27 +177,27 @@ export interface LogAttempt {
 }
 
 /**
- * `other` of a failed call (type 5): a relay call of a known key that ended without its answer. `content` of the row is the message that
- * the caller got, in both languages where it has them. Times in milliseconds.
+ * `other` of a failed call (type 5): a relay call whose token is known, and which ended without its complete answer. `content` of
+ * the row is the error message that the caller received, in both languages if it exists in both. Times in milliseconds.
  */
 export interface LogFailure {
-  /** The status that the caller received; 499 for a caller who left before the answer was complete. */
+  /** The status that the caller received; 499 if the caller disconnected before the answer was complete. */
   status: number
   code: string
   dialect: string
   /** The wire format of the endpoint. */
   format: string
-  /** Of the request, without its query. */
+  /** The path of the request, without its query. */
   path: string
   use_time_ms: number
-  /** To the first byte of the answer; absent when none was sent. */
+  /** The time to the first byte of the answer; absent when none was sent. */
   frt?: number
-  /** Bytes of the request's body, as it declares them (0 for one of unknown length), and of the answer's. */
+  /** The length of the request's body by its `content-length` (0 without one), and of the answer's body. In bytes. */
   bytes_in: number
   bytes_out: number
-  /** The answer had begun: the error came in its stream, or cut it off. */
+  /** The answer had begun: the error was sent in its stream, or cut it off. */
   in_stream?: true
-  /** Units that were charged for it nonetheless, in the charge of the same request id. Never part of a sum. */
+  /** Units that were charged for the call nonetheless, by the charge with the same request id. Never added to a sum. */
   charged?: number
   address: string
   user_agent: string
@@ -201,14 +207,14 @@ export interface LogFailure {
   admin_info?: {
     use_channel: string[]
     attempts?: LogAttempt[]
-    /** Of the last choice, if it found no channel to try. */
+    /** The candidates of the last choice, if it found no channel to try. */
     candidates?: Candidates
     /** Id of the budget that has refused the call. */
     budget?: number
   }
 }
 
-/** What has refused a call: the `detail` of errors of limits. */
+/** The limit that refused a call: the `detail` of limit errors. */
 export interface StoppedBy {
   readonly limit: LogLimit
   /** Id of the budget; admins only. */
@@ -220,7 +226,7 @@ export interface LogLimit {
   kind: 'budget' | 'requests' | 'successes' | 'tokens' | 'concurrency'
   /** Whose calls it counts. */
   scope: string
-  /** Of a budget: its period. */
+  /** The period of a budget. */
   period?: string
   /** Length of a sliding window. */
   seconds?: number
@@ -228,10 +234,10 @@ export interface LogLimit {
   renews_at?: number
 }
 
-/** The status of callers who leave before their answer is complete; nginx uses the same. */
+/** The status of a call whose caller disconnected before its answer was complete; nginx uses the same. */
 export const clientClosedStatus = 499
 
-/** All cached input; undefined in rows without the figure. */
+/** Tokens of all cached input; undefined in rows that do not have them. */
 export function cachedTokensOf(
   row: Pick<Partial<LogOther>, 'cache_tokens' | 'cached_audio' | 'cached_image'>,
 ): number | undefined {
@@ -259,7 +265,7 @@ export type LogIteration = Pick<
 
 export const logStatistics = z.object({ quota: z.int(), rpm: z.int(), tpm: z.int() })
 
-/** A cleaning of the log. `progress` goes from 0 to 1 along the time that is cleaned; `finished_at` is 0 while it runs. */
+/** A purge of the log. `progress` runs from 0 to 1 over the time range that is purged; `finished_at` is 0 while it runs. */
 export const logPurge = z.object({
   id: z.int(),
   before: z.int(),

@@ -3,8 +3,8 @@ import { nameText } from '../name-text.ts'
 import type { Text } from '../text.ts'
 
 /**
- * Quality checks: prompts that the site itself sends to channels on a schedule, with what their answers have to be. A channel departs when
- * the share of its answers that pass falls below a threshold, or by some points below what it was before.
+ * Quality checks: prompts that the site itself sends to channels on a schedule, with what their answers have to be. A channel
+ * departs when the share of its passed answers falls below a threshold, or by some points below its baseline.
  */
 
 export const qualityLimits = {
@@ -22,7 +22,7 @@ export const qualityLimits = {
   minutesMax: 10_080,
 } as const
 
-/** Every run costs money: the beginning is a small one. */
+/** Every run costs money, so the defaults are small. */
 export const qualityDefaults = {
   interval_minutes: 60,
   samples: 2,
@@ -44,10 +44,10 @@ const objectText = z
 
 /** What an answer has to be. */
 export const expectation = z.discriminatedUnion('kind', [
-  /** The whole text, without space around it. */
+  /** The complete text, without surrounding whitespace. */
   z.object({ kind: z.literal('exact'), value, ignore_case }),
   z.object({ kind: z.literal('contains'), value, ignore_case }),
-  /** The whole text fits a pattern in which `*` stands for any characters. */
+  /** The complete text matches a pattern in which `*` matches any characters. */
   z.object({ kind: z.literal('pattern'), value, ignore_case }),
   /** The text is JSON, bare or in one code block, and has these members: paths with dots, such as `user.name` or `items.0.id`. */
   z.object({ kind: z.literal('json'), members: z.array(z.string().trim().min(1).max(200)).max(50).default([]) }),
@@ -70,7 +70,7 @@ export const expectationLabels: Readonly<Record<ExpectationKind, Text>> = {
   tokens: { zh: '输出 Token 数', en: 'Output tokens' },
 }
 
-/** JSON text of tools as Chat has them; '' for none. */
+/** JSON text of tools in the format of Chat; '' for none. */
 const tools = z
   .string()
   .max(qualityLimits.toolsMax)
@@ -79,7 +79,7 @@ const tools = z
     said('须为工具的 JSON 数组', 'must be a JSON array of tools with function names'),
   )
 
-/** What is asked and expected: results are comparable as long as it stays the same. */
+/** Prompt and expectations: results are comparable as long as these stay the same. */
 export const qualityQuestion = z.object({
   system: z.string().max(qualityLimits.promptMax).default(''),
   prompt: z.string().trim().min(1).max(qualityLimits.promptMax),
@@ -98,7 +98,7 @@ export const qualityCheckInput = qualityQuestion.extend({
   interval_minutes: z.int().min(qualityLimits.minutesMin).max(qualityLimits.minutesMax).default(qualityDefaults.interval_minutes),
   /** Answers of each channel and model in one run. */
   samples: z.int().min(1).max(qualityLimits.samplesMax).default(qualityDefaults.samples),
-  /** The runs whose share of passed answers counts. */
+  /** The number of last runs over which the share of passed answers is computed. */
   window_runs: z.int().min(1).max(qualityLimits.windowRunsMax).default(qualityDefaults.window_runs),
   /** Percent of passed answers below which a channel departs. */
   threshold: z.int().min(0).max(100).default(qualityDefaults.threshold),
@@ -125,7 +125,7 @@ export const departure = z.object({
 })
 export type Departure = z.output<typeof departure>
 
-/** How a channel does with a model. Shares are percent; -1 where there is none. */
+/** The results of a channel for a model. Shares are percent; -1 when there is none. */
 export const qualityStanding = z.object({
   channel_id: z.int(),
   channel_name: z.string(),
@@ -133,9 +133,9 @@ export const qualityStanding = z.object({
   state: z.enum(standingStates),
   share: z.number(),
   baseline: z.number(),
-  /** Runs with the same question so far, as far as they count. */
+  /** The number of runs with the current question, up to those that count. */
   runs: z.int(),
-  /** Of the last run. */
+  /** Passed and all answers of the last run, and its time. */
   passed: z.int(),
   total: z.int(),
   run_at: z.int(),
@@ -144,14 +144,14 @@ export type QualityStanding = z.output<typeof qualityStanding>
 
 export const qualityCheck = qualityCheckInput.extend({
   id: z.int(),
-  /** It runs now, or is the next to run. */
+  /** It is running, or was requested to run next. */
   is_running: z.boolean(),
   created_by: z.string(),
   created_at: z.int(),
   /** Unix seconds; 0 for never. */
   last_run_at: z.int(),
   next_run_at: z.int(),
-  /** Calls of the last run that were not made, and the code of the reason of the last of them. */
+  /** The number of calls that the last run skipped, and the error code of the last skipped one. */
   last_skipped: z.int(),
   last_skip_code: z.string(),
   standings: z.array(qualityStanding),
@@ -177,7 +177,7 @@ export const faultReasons = [
 export type FaultReason = (typeof faultReasons)[number]
 
 export const qualityFault = z.object({
-  /** The place of the expectation in its check. */
+  /** The index of the expectation in its check. */
   index: z.int(),
   kind: z.enum(['exact', 'contains', 'pattern', 'json', 'tool', 'tokens']),
   reason: z.enum(faultReasons),
@@ -201,18 +201,18 @@ export const qualityResult = z.object({
   ms: z.int(),
   input_tokens: z.int(),
   output_tokens: z.int(),
-  /** Units. */
+  /** In quota units. */
   cost: z.int(),
 })
 export type QualityResult = z.output<typeof qualityResult>
 
 export const qualityAnswer = z.object({
-  /** Text and tool calls, as far as they are kept. */
+  /** Text and tool calls, as far as they are stored. */
   answer: z.string(),
   is_cut: z.boolean(),
 })
 
-/** The tools of a JSON text; undefined when they are none. */
+/** Parses the tools of a JSON text; undefined when it is no list of tools. */
 export function readTools(text: string): Record<string, unknown>[] | undefined {
   const list = parsed(text)
   if (!Array.isArray(list) || list.length === 0 || list.length > 50) return undefined

@@ -3,7 +3,7 @@ import type { Text } from '../text.ts'
 
 /**
  * Recordings of relay calls. A rule selects the recorded calls: those of a token, of a user, those that reach a channel, or a share
- * of all. Every rule ends.
+ * of all. Every rule has an end.
  */
 export const recordingKinds = ['token', 'user', 'channel', 'share'] as const
 export type RecordingKind = (typeof recordingKinds)[number]
@@ -51,7 +51,7 @@ export const ownRecording = z.object({
   /** All calls of the user. */
   user_until: z.int(),
   tokens: z.array(z.object({ id: z.int(), until: z.int() })),
-  /** A part of all calls: a share, or the calls that reach a channel. */
+  /** The end of the rules that record only some calls: a share of all, or those that reach a channel. */
   some_until: z.int(),
 })
 export type OwnRecording = z.output<typeof ownRecording>
@@ -85,7 +85,7 @@ const timing = z.object({
   /** From the arrival to the first byte of the reply (-1: none came), and to the end of the call. */
   first_byte_ms: z.int(),
   duration_ms: z.int(),
-  /** Until the charge was durable. */
+  /** The time that it took to commit the charge. */
   commit_ms: z.int(),
 })
 export type RecordedTiming = z.output<typeof timing>
@@ -101,13 +101,13 @@ export const upstreamExchange = z.object({
   request,
   reply: reply.nullable(),
   started_ms: z.int(),
-  /** The request had a connection. */
+  /** When the request had a connection. */
   sent_ms: z.int(),
-  /** The head of the reply was there. */
+  /** When the status and headers of the reply had arrived. */
   head_ms: z.int(),
   first_byte_ms: z.int(),
   ended_ms: z.int(),
-  /** '' for one that was answered. */
+  /** Why it failed; '' when it was answered. */
   failure: z.string(),
   pieces,
 })
@@ -120,7 +120,7 @@ export const ownRecordedCall = z.object({
   expires_at: z.int(),
   caller: callerSide,
 })
-/** `upstream` is absent in what owners see. */
+/** A recording as super admins see it: only they see `upstream`. */
 export const recordedCall = ownRecordedCall.extend({
   user_id: z.int(),
   upstream: z.array(upstreamExchange),

@@ -16,7 +16,7 @@ export const redemptionFilters = { ...redemptionStatus, expired: 4 } as const
 export const redemptionDefaults = { quota: 100_000, count: 1 } as const
 export const redemptionNameLengthMax = 20
 export const redemptionCountMax = 100
-/** 20 million US dollars at the usual 500,000 units each: many such credits stay inside the exact integers. */
+/** 20 million US dollars at the usual 500,000 units each: sums of many such credits stay within the safe integers. */
 const quotaMax = 1e13
 
 /** A redemption code as admins see it. `user_id` created it; `used_user_id` is 0 until it is redeemed. */
@@ -52,7 +52,10 @@ const name = z
   .transform(nameText)
   .refine((text) => text !== '' && [...text].length <= redemptionNameLengthMax, { error: nameRule.en, params: nameRule })
 
-/** The members of a code that an admin may set. Consoles without expiry leave it out: then it stays unchanged, at first never. */
+/**
+ * The members of a code that an admin may set. Consoles without support for expiry omit it: it then stays unchanged, and a new code
+ * never expires.
+ */
 export const redemptionInput = z.object({
   name,
   quota: z.int().min(1).max(quotaMax),

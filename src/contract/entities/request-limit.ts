@@ -9,5 +9,5 @@ export interface RequestLimit {
 /** 31 days. */
 export const limitSecondsMax = 2_678_400
 export const requestCountMax = 1_000_000_000
-/** Limits of one group that apply together. */
+/** The greatest number of limits of one group, which all apply. */
 export const limitsOfGroupMax = 4

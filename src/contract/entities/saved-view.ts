@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { nameText } from '../name-text.ts'
 
-/** Lists of the console of which views are kept. */
+/** Lists of the console whose views can be saved. */
 export const viewedLists = [
   'channels',
   'tokens',
@@ -26,7 +26,7 @@ export const savedViewLimits = { nameLengthMax: 40, perListMax: 30 } as const
 const search = z
   .record(z.string().max(40), z.string().max(300))
   .refine((values) => Object.keys(values).length <= 30, 'at most 30 values')
-/** Columns that are not shown; null is as the list begins. */
+/** Hidden columns; null for the default of the list. */
 const hidden = z.array(z.string().max(40)).max(60).nullable()
 
 /** A named arrangement of a list: filters, sorting and columns. It belongs to an account and follows it to every browser. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Text } from '../text.ts'
 import { incident } from './incident.ts'
 
-/** The worst last, but for `unknown`: nothing was called or probed lately. */
+/** From best to worst, except `unknown`: no call or probe lately. */
 export const serviceStates = ['unknown', 'operational', 'maintenance', 'degraded', 'outage'] as const
 export type ServiceState = (typeof serviceStates)[number]
 
@@ -14,10 +14,13 @@ export const serviceStateLabels: Readonly<Record<ServiceState, Text>> = {
   outage: { zh: '故障', en: 'Outage' },
 }
 
-/** Days of a strip, the last of which is today (UTC). */
+/** The number of days that the status page shows, the last of which is today (UTC). */
 export const statusDays = 90
 
-/** Shares of calls and probes that were answered, from 0 to 1; null without any. Callers' mistakes are in neither part. */
+/**
+ * The share of calls and probes that were answered, from 0 to 1; null without any. Calls refused for errors of their callers are
+ * not counted.
+ */
 const share = z.number().min(0).max(1).nullable()
 
 /** Below `poor` a day or the last hour counts as poor, below `fair` as fair. */
@@ -41,13 +44,13 @@ export const statusPage = z.object({
           state: z.enum(serviceStates),
           share,
           days: z.array(share),
-          /** The kinds of upstream behind it, where the site shows them. */
+          /** The kinds of upstream that serve it, if the site shows them. */
           vendors: z.array(z.object({ zh: z.string(), en: z.string() })),
         }),
       ),
     }),
   ),
-  /** Those that are not over, and those of the last 90 days, newest first. */
+  /** Incidents and maintenance that are not over, and those of the last 90 days, newest first. */
   incidents: z.array(incident),
 })
 export type StatusPage = z.output<typeof statusPage>

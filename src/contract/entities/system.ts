@@ -23,7 +23,9 @@ export const auditSorts = ['id'] as const
 
 export const auditState = z.object({
   rows: z.int(),
-  /** Chain value of the last row that fits: kept elsewhere, it also shows rows that were cut off at the end. */
+  /**
+   * The chain value of the last row that continues the chain: a copy kept elsewhere also reveals rows that were removed at the end.
+   */
   head: z.string(),
   /** The first row that does not continue the chain; null when all do. */
   broken_at: z.int().nullable(),
@@ -34,11 +36,11 @@ const bothLanguages = z.object({ zh: z.string(), en: z.string() })
 export const job = z.object({
   name: z.string(),
   label: bothLanguages,
-  /** On one of the nodes at a time, or on each. */
+  /** Whether it runs on one node at a time, or on each node. */
   on: z.enum(['one-node', 'each-node']),
   /** 0 while it is not scheduled. */
   every_seconds: z.number(),
-  /** Whether it may be started out of turn. */
+  /** Whether it may be started on demand, outside its schedule. */
   on_demand: z.boolean(),
   /** `never` before its first run. */
   outcome: z.enum(['never', 'running', 'ok', 'failed', 'timeout']),
@@ -60,7 +62,7 @@ export const node = z.object({
   seen_at: z.int(),
   /** Whether the node has reported within the last minute. */
   alive: z.boolean(),
-  /** The node that answers. */
+  /** Whether it is the node that answers this request. */
   here: z.boolean(),
   memory_mb: z.int(),
 })
@@ -72,7 +74,7 @@ export const systemInfo = z.object({
   database: z.enum(['sqlite', 'postgres']),
   redis: z.boolean(),
   started_at: z.int(),
-  /** Seconds of the server's clock. */
+  /** The server's clock, in unix seconds. */
   now: z.int(),
   update_feed: z.boolean(),
   nodes: z.array(node),

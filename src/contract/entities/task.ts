@@ -17,7 +17,7 @@ export const drawing = z.object({
   start_time: z.int(),
   finish_time: z.int(),
   image_url: z.string(),
-  /** The same picture through this site, regardless of `image_url`; '' while there is none. */
+  /** The URL of the image through this site, regardless of `image_url`; '' while there is none. */
   preview_url: z.string(),
   status: z.string(),
   progress: z.string(),
@@ -106,5 +106,8 @@ export const taskStatusLabels: Readonly<Record<string, Label>> = {
   UNKNOWN: { label: { zh: '未知', en: 'Unknown' }, color: 'gray' },
 }
 
-/** Matching rows are counted this far beyond the beginning of the page that is shown; a total that far may be larger. */
+/**
+ * Matching rows are counted up to this number beyond the beginning of the page that is shown; a total that reaches it is a lower
+ * bound.
+ */
 export const tasksCountedAhead = 10_000

@@ -33,7 +33,7 @@ export const token = z.object({
   model_limits: z.string(),
   allow_ips: z.string(),
   group: z.string(),
-  /** Requests, tokens and requests at once within so many seconds; 0 is no limit. */
+  /** Limits of requests, tokens and concurrent requests in a window of `limit_seconds`; 0 is no limit. */
   limit_seconds: z.int(),
   limit_requests: z.int(),
   limit_tokens: z.int(),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Text } from '../text.ts'
 
 /**
- * The status of an order. `processing`: paid, but the money has not arrived yet. `failed`, `expired` and `flagged` are not the end:
+ * The status of an order. `processing`: paid, but the money has not arrived yet. `failed`, `expired` and `flagged` are not final:
  * the exact payment credits the order, no matter how late it arrives. `success` is final: refunds and disputes are recorded
  * separately.
  */

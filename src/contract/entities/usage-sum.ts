@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Charges of one hour, as accustomed consoles read them. `created_at` is the beginning of the hour; `id` is always 0. */
+/** Charges of one hour, as existing consoles read them. `created_at` is the beginning of the hour; `id` is always 0. */
 export const quotaData = z.object({
   id: z.int(),
   user_id: z.int(),

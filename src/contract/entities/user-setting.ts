@@ -11,9 +11,9 @@ export const settingInput = z.object({
     .preprocess((given) => (typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given), z.int().positive())
     .optional(),
   webhook_url: z.string().trim().max(2000).optional(),
-  /** Empty leaves the stored one, null takes it out. */
+  /** Empty keeps the stored secret, null removes it. */
   webhook_secret: z.string().max(500).nullish(),
-  /** Empty is the address of the account. Another one needs a code that was mailed there for `notify`. */
+  /** Empty means the address of the account. Another address requires a code that was mailed to it for `notify`. */
   notification_email: z.string().max(300).optional(),
   notification_code: z.string().max(100).optional(),
   accept_unset_model_ratio_model: z.boolean().optional(),

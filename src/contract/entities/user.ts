@@ -12,7 +12,7 @@ export const userStatusLabels: Readonly<Record<number, { label: Text; color: str
 export const passwordLength = { min: 8, max: 20 } as const
 export const usernameLengthMax = 12
 export const displayNameLengthMax = 20
-/** Until a code or link may be mailed to the same address again. */
+/** Seconds until a code or link may be mailed to the same address again. */
 export const resendSeconds = 30
 
 /** A user as the console shows it: no password, no access token, no secret of the settings. */
@@ -42,7 +42,7 @@ export const user = z.object({
   setting: z.string(),
   created_time: z.int(),
   DeletedAt: z.string().nullable(),
-  /** Accustomed fields that never hold anything here. */
+  /** Fields that existing clients expect; always empty here. */
   verification_code: z.literal(''),
   access_token: z.null(),
 })
@@ -60,7 +60,7 @@ export const signedInUser = z.object({
 })
 export type SignedInUser = z.output<typeof signedInUser>
 
-/** A sign-in of a browser, as its user sees it. */
+/** A session in a browser, as its user sees it. */
 export const ownSession = z.object({
   id: z.int(),
   created_at: z.int(),
@@ -82,7 +82,7 @@ export const userEdit = z.object({
   display_name: z.string().trim().max(200).optional(),
   group: z.string().trim().max(64).optional(),
   password: z.string().max(100).optional(),
-  /** Units. With `used_quota` of the same moment, quota spent since stays spent. */
+  /** In units. If `used_quota` of the same moment is sent too, quota spent since then stays spent. */
   quota: z.int().optional(),
   used_quota: z.int().optional(),
   /** Why the quota is changed. */
@@ -97,7 +97,7 @@ export type ManageAction = (typeof manageActions)[number]
 export const userBatch = z.object({
   ids: z.array(z.int().positive()).min(1).max(1000),
   action: z.enum(['enable', 'disable', 'delete', 'group']),
-  /** The group that they get, with the action of that name. */
+  /** The new group, for the action `group`. */
   group: z.string().trim().max(64).default(''),
 })
 export type UserBatch = z.output<typeof userBatch>
@@ -106,7 +106,7 @@ export type UserBatch = z.output<typeof userBatch>
 export const userBatchResult = z.object({
   id: z.int(),
   done: z.boolean(),
-  /** Why not, in the language of the caller; '' when it is done. */
+  /** Why it failed, in the language of the caller; '' when it is done. */
   message: z.string(),
 })
 export type UserBatchResult = z.output<typeof userBatchResult>

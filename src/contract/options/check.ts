@@ -5,8 +5,8 @@ import type { Option, Section } from './define.ts'
 import { sections } from './index.ts'
 
 /**
- * Finds mistakes in the declarations when the server starts: doubled names, a default that its own schema refuses or that changes on
- * its way through the string form, a text that lacks a language. Throws with the name of the culprit.
+ * Checks the declarations when the server starts: duplicate names, a default that its own schema refuses or that changes on its way
+ * through the string form, a text that lacks a language. Throws an error that names the faulty declaration.
  */
 export function checkOptions(
   declared: readonly Section[] = sections,

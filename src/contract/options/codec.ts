@@ -4,8 +4,8 @@ import type { Text } from '../text.ts'
 import type { Option } from './define.ts'
 
 /**
- * Between the typed value of an option and the string that is stored and exchanged: switches are `true` or `false`, numbers their
- * digits, maps and lists JSON, everything else the text itself.
+ * Converts between the typed value of an option and the string that is stored and exchanged: switches are `true` or `false`,
+ * numbers their digits, maps and lists JSON, everything else the text itself.
  */
 export type Decoded = { readonly value: unknown } | { readonly reason: Text; readonly badJson: boolean }
 

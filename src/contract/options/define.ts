@@ -7,7 +7,7 @@ import type { Unit } from '../units.ts'
 export type Zod = typeof z
 
 /**
- * A schema that is made when something is checked. The library comes as an argument, so that a declaration does not bring it along: a
+ * A schema that is created when a value is checked. zod is passed as an argument, so that a declaration does not import it: a
  * settings form is drawn without it.
  */
 export type MakeSchema<Value> = (z: Zod) => z.ZodType<Value>
@@ -38,7 +38,7 @@ export interface Option<Value = unknown> {
   readonly help?: Text
   readonly unit?: Unit
   readonly choices?: readonly Choice[]
-  /** Never returned by any call. A save without a value leaves it alone, one with an empty value clears it. */
+  /** Never returned by any call. A save without a value keeps it, one with an empty value clears it. */
   readonly secret?: true
   /** Overrides the writer of the section. */
   readonly writer?: Writer

@@ -21,12 +21,12 @@ export const toolPrices: Readonly<Record<string, number>> = {
   web_search_preview: 0.025,
   'web_search_preview/gpt-5*': 0.01,
   'web_search_preview/o*': 0.01,
-  // One picture of the largest size; the plain name is for a quality that is not known.
+  // One image of the largest size; the name without a suffix is for an unknown quality.
   image_generation: 0.25,
   image_generation_low: 0.016,
   image_generation_medium: 0.063,
   image_generation_high: 0.25,
-  // Anthropic: 0.05 an hour and container. Web fetch costs only tokens.
+  // Anthropic: 0.05 per hour and container. Web fetch costs only tokens.
   code_execution: 0.05,
   // Google. Before Gemini 3 a grounded prompt is billed, since then each query.
   'web_search/gemini-*': 0.014,
@@ -43,7 +43,7 @@ export const toolPrices: Readonly<Record<string, number>> = {
 
 /** Cost of tokens in a tier as a multiple of their ordinary price, by tier or by `tier/model pattern`. */
 export const tierFactors: Readonly<Record<string, number>> = {
-  // OpenAI: service_tier. `fast` is another word for `priority` there.
+  // OpenAI: service_tier. There, `fast` means the same as `priority`.
   'priority/gpt-*': 2,
   'priority/gpt-5-mini*': 1.8,
   'priority/gpt-5.5*': 2.5,

@@ -46,7 +46,7 @@ describe('the string form of options', () => {
   const decode = (key: OptionKey, text: string) => decodeOption(allOptions[key], text)
   const refused = (key: OptionKey, text: string) => 'reason' in decode(key, text)
 
-  it('gives every default back', () => {
+  it('restores every default', () => {
     for (const [key, one] of Object.entries(allOptions)) {
       // Every key of the declarations has a default, as the check at start has shown.
       const value = defaults[key as OptionKey]
@@ -102,7 +102,7 @@ describe('the string form of options', () => {
     }
   })
 
-  it('refuses numbers below the least that options take', () => {
+  it('refuses numbers below the minimum of an option', () => {
     expect(refused('DataExportInterval', '0')).toBe(true)
     expect(refused('MinTopUp', '0')).toBe(true)
     expect(refused('QuotaPerUnit', '0')).toBe(true)
@@ -116,7 +116,7 @@ describe('the string form of options', () => {
     expect(refused('claude.thinking_adapter_budget_tokens_percentage', '1')).toBe(false)
   })
 
-  it('takes -1 as 0, no limit, for the requests of a period', () => {
+  it('reads -1 as 0, no limit, for the requests of a period', () => {
     expect(decode('ModelRequestRateLimitCount', '-1')).toEqual({ value: 0 })
   })
 
@@ -147,7 +147,7 @@ describe('the string form of options', () => {
       expect(refused('ModelRequestRateLimitGroup', text), text).toBe(true)
   })
 
-  it('keeps the group and the entry that everything else falls back to', () => {
+  it('requires the default group, and adds a missing default entry', () => {
     expect(refused('GroupRatio', '{"vip":1}')).toBe(true)
     expect(decode('claude.default_max_tokens', '{"claude-x":4096}')).toEqual({ value: { default: 8192, 'claude-x': 4096 } })
     expect(decode('gemini.version_settings', '{}')).toEqual({ value: { default: 'v1beta' } })
@@ -179,7 +179,7 @@ describe('the string form of options', () => {
     expect(ModelRatio.constructor).toBeUndefined()
   })
 
-  it('keeps lists tidy', () => {
+  it('trims lists, and removes empty and repeated entries', () => {
     expect(decode('SensitiveWords', ' a \r\n\n b\n')).toEqual({ value: 'a\nb' })
     expect(decode('EmailDomainWhitelist', 'A.com, b.org,,a.com')).toEqual({ value: 'a.com,b.org' })
     expect(refused('EmailDomainWhitelist', 'a@b.com')).toBe(true)
@@ -187,7 +187,7 @@ describe('the string form of options', () => {
 })
 
 describe('permissions to write', () => {
-  it('leaves accounts and money to the super admin', () => {
+  it('reserve accounts and money for the super admin', () => {
     for (const key of [
       'PasswordLoginEnabled',
       'SMTPToken',
@@ -213,11 +213,11 @@ describe('permissions to write', () => {
     }
   })
 
-  it('puts every section of the system tab into the hands of the super admin', () => {
+  it('reserve every section of the system tab for the super admin', () => {
     for (const { place: one } of sections) if (one.tab === 'system') expect(one.writer, one.name).toBe('root')
   })
 
-  it('sells no model for nothing by mistake', () => {
+  it('give no model a free price by default, except glm-4-flash', () => {
     const free = Object.entries(defaults.ModelRatio).filter(([, ratio]) => ratio === 0)
     expect(free.map(([model]) => model)).toEqual(['glm-4-flash'])
   })

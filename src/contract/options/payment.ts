@@ -17,7 +17,7 @@ const amounts = (z: Zod) =>
       message('须为最多 20 个正整数', 'must be at most 20 positive whole numbers'),
     )
 
-/** Amounts in US dollars to the share of the price that is paid from there on. */
+/** Maps amounts in US dollars to the share of the price that is paid from that amount on. */
 const discounts: MakeSchema<Ratios> = (z) =>
   ratios(z).refine(
     (entries) => Object.entries(entries).every(([amount, share]) => isAmount(amount) && share >= 0.01 && share <= 1),

@@ -19,7 +19,7 @@ const limitsOfGroups: MakeSchema<Readonly<Record<string, readonly RequestLimit[]
   z.preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(limit(z)).max(limitsOfGroupMax)),
 )
 
-/** By group, the most requests and the most successful ones. */
+/** By group, the limit of requests and the limit of successful requests. */
 const countsOfGroups: MakeSchema<Readonly<Record<string, readonly [number, number]>>> = map((z) =>
   z.tuple([count(z), z.int().min(1).max(requestCountMax)]),
 )

@@ -12,14 +12,14 @@ import { linesOf } from './lists.ts'
  */
 type Shape<Value> = Pick<Option<Value>, 'default' | 'schema' | 'widget' | 'unit' | 'secret' | 'choices'>
 
-/** 20 million US dollars at the usual 500,000 units each: sums of such amounts stay far inside the exact integers. */
+/** 20 million US dollars at the usual 500,000 units each: sums of such amounts stay far within the safe integers. */
 const quotaMax = 1e13
 
 const textLengthMax = 10_000
 export const longTextLengthMax = 200_000
 const entriesMax = 10_000
 
-/** A refusal in both languages: `explain` of `issues.ts` finds it again. */
+/** The message of a custom rule in both languages; `explain` of `issues.ts` reads it. */
 export function message(zh: string, en: string) {
   return { error: en, params: { zh, en } }
 }
@@ -111,7 +111,7 @@ export function choice<const Value extends string>(value: NoInfer<Value>, labels
 
 export type Ratios = Readonly<Record<string, number>>
 
-/** Names to numbers from 0 to a million. Tinier ones than a billionth would cost digits and mean nothing. */
+/** Maps names to numbers from 0 to a million. Numbers below a billionth would need many digits and mean nothing. */
 export const ratios: MakeSchema<Ratios> = map((z) =>
   z
     .number()

@@ -11,7 +11,7 @@ const ownFilters = {
   model_name: queryText,
   group: queryText,
   request_id: queryText,
-  /** Of failed calls. */
+  /** Status and error code of failed calls. */
   status: queryInt,
   code: queryText,
 }

@@ -21,7 +21,7 @@ export const tokenPriceNames = Object.keys(prices.shape) as readonly (keyof z.ou
 
 export const priceProposal = z.object({
   model: z.string(),
-  /** The seller at the proposed price. */
+  /** The vendor whose price is proposed. */
   vendor: z.string(),
   /** The present price; null when the model has none, or one per call. */
   current: prices.nullable(),
@@ -68,15 +68,15 @@ export type PriceRow = z.output<typeof priceRow>
 /** The price of a model and its source, for administrators. */
 export const pricedModel = z.object({
   model: z.string(),
-  /** Some enabled channel serves it. */
+  /** At least one enabled channel serves it. */
   served: z.boolean(),
-  /** Null where nothing prices it. */
+  /** Null when it has no price. */
   source: z.enum(['own', 'default', 'public']).nullable(),
   /** The public price that is charged: its vendor, and the vendors of other channels that sell the model for less. */
   charged: z
     .object({ vendor: z.string(), cheaper: z.array(z.string()), prices, steps: z.array(z.object({ above: z.int(), prices })) })
     .nullable(),
-  /** Why the public price of its vendor is not charged: sold by another measure than tokens, or free. */
+  /** Why the public price of its vendor is not charged: billed by another unit than tokens, or free. */
   uncovered: z.enum(['unit', 'free']).nullable(),
   /** The public price that an administrator may accept for a model without a price. */
   proposal: priceProposal.nullable(),
@@ -86,11 +86,11 @@ export type PricedModel = z.output<typeof pricedModel>
 const publishedPrice = z.object({
   prices,
   steps: z.array(z.object({ above: z.int(), prices })),
-  /** Why it is not charged: sold by another measure than tokens, or free. */
+  /** Why it is not charged: billed by another unit than tokens, or free. */
   uncovered: z.enum(['unit', 'free']).nullable(),
 })
 
-/** A name of a model under which the vendor of this id, as the price data has it, sells it. */
+/** A model by the name under which a vendor sells it; `vendor_id` is the vendor's id in the price data. */
 const vendorModel = z.object({ vendor_id: z.string().min(1).max(64), model: z.string().min(1).max(255) })
 
 /** The changes of newer price data for one model of a vendor. */
@@ -157,7 +157,7 @@ export const pricingRoutes = routes({
     reply: z.object({
       /** The day of its newest price; `fetched_at` is 0 for the data of the package. */
       in_use: z.object({ date: z.string(), fetched_at: z.int() }),
-      /** Of the data that this version of the program has. */
+      /** The day of the newest price in the data of this version of the program. */
       package_date: z.string(),
       newer: newerPriceData.nullable(),
     }),

@@ -3,7 +3,7 @@ import { drawing, task, taskSorts } from '../entities/task.ts'
 import { arrayOrPage, queryInt, querySort, queryText, zeroBasedPage } from '../envelope.ts'
 import { routes } from '../route.ts'
 
-/** `before` is the id of the last row of the page before: as quick for the last page as for the first. */
+/** `before` is the id of the last row of the previous page: it makes the last page as fast as the first. */
 const paging = { ...zeroBasedPage, before: queryInt.optional(), sort: querySort(taskSorts) }
 const filters = { start_timestamp: queryInt, end_timestamp: queryInt, action: queryText, status: queryText }
 const ownDrawings = z.object({ ...filters, mj_id: queryText })

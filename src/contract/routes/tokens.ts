@@ -46,7 +46,7 @@ export const tokenRoutes = routes({
     access: 'user',
     summary: 'Update a token; with status_only only its status',
     query: z.object({ status_only: queryFlag.optional() }),
-    // A read-only status (expired, exhausted) is sent back by clients unread: it means unchanged.
+    // Clients send a read-only status (expired, exhausted) back without reading it: it means unchanged.
     body: tokenInput.extend({
       id: z.int().positive(),
       status: status.optional().catch(undefined),
