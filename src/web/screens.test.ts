@@ -22,7 +22,7 @@ describe('the table of screens', () => {
     expect(open.map(({ path }) => path)).toEqual(['/chat'])
   })
 
-  it("is in the sidebar in its order: the overview, the user's own screens, then those of admins, orders beside the codes", () => {
+  it("lists the sidebar in order: the overview, the user's own screens, those of admins, orders after the codes", () => {
     const shown = Object.keys(navGroups).flatMap((group) => screens.filter(({ nav }) => nav?.group === group))
     expect(shown.map(({ path }) => path)).toEqual([
       ...['/overview', '/playground', '/channel', '/chat', '/token', '/budgets', '/connect', '/detail'],

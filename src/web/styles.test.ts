@@ -10,7 +10,7 @@ const sources = readdirSync(here, { recursive: true, encoding: 'utf8' })
 const styles = readFileSync(new URL('styles.css', here), 'utf8')
 
 describe('the styles', () => {
-  it('have the sheet of every library part that is used', () => {
+  it('include the style sheet of every library component that is used', () => {
     const used = sources.flatMap((text) =>
       [...text.matchAll(/import \{([^}]+)\} from '@mantine\/core'/g)].flatMap(([, names = '']) =>
         names.split(',').map((name) => name.trim()),
@@ -22,7 +22,7 @@ describe('the styles', () => {
     expect(missing).toEqual([])
   })
 
-  it('draw filled and selected controls with a line of 3:1 on their surfaces', () => {
+  it('give the outline of controls a contrast of at least 3:1 on every surface', () => {
     // The file is read as text, because an import of the theme loads the whole library.
     const theme = readFileSync(new URL('theme.ts', here), 'utf8')
     const tones = (name: string) =>
@@ -39,7 +39,7 @@ describe('the styles', () => {
   })
 })
 
-/** As WCAG 2.2 reckons it. */
+/** The contrast ratio by WCAG 2.2. */
 function contrast(one: string, other: string): number {
   const [low = 0, high = 0] = [luminance(one), luminance(other)].toSorted((first, second) => first - second)
   return (high + 0.05) / (low + 0.05)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { addressOf } from './address.ts'
 
 describe('the address of a call', () => {
-  it('carries every text unharmed', () => {
+  it('escapes every text', () => {
     expect(addressOf('/api/token/search', {}, { keyword: '#2 & 50% +', p: 0 })).toBe(
       '/api/token/search?keyword=%232+%26+50%25+%2B&p=0',
     )

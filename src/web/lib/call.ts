@@ -93,7 +93,7 @@ export function callerHeaders(): Record<string, string> {
 async function readEnvelope(response: Response): Promise<Envelope | undefined> {
   try {
     const value: unknown = await response.json()
-    // Anything else than an object is not ours, and only the status is believed then.
+    // Anything other than an object is not from our server, so only the status is used.
     return typeof value === 'object' && value !== null ? (value as Envelope) : undefined
   } catch {
     return undefined

@@ -23,7 +23,7 @@ function streamOf(chunks: Uint8Array[]): ReadableStream<Uint8Array> {
 }
 
 describe('the events of a chat stream', () => {
-  it('are content, reasoning under either name, usage and the end', async () => {
+  it('contain content, reasoning under either name, usage and the end', async () => {
     const lines = [
       delta({ role: 'assistant', content: '' }),
       delta({ reasoning_content: 'hm' }),
@@ -43,7 +43,7 @@ describe('the events of a chat stream', () => {
     ])
   })
 
-  it('are pictures too, beside any other content', async () => {
+  it('contain images, and no malformed ones', async () => {
     const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }, null, { image_url: null }, 7]
     expect(await eventsOf([delta({ content: '', images }), delta({ images: 'x' }), 'data: [DONE]'])).toEqual([
       { kind: 'image', url: 'data:image/png;base64,AAAA' },
@@ -51,7 +51,7 @@ describe('the events of a chat stream', () => {
     ])
   })
 
-  it('pass over lines that are broken or foreign', async () => {
+  it('skip lines that are broken or unknown', async () => {
     expect(
       await eventsOf(['data: {"choices"', 'event: ping', 'data: 7', 'data: null', delta({ content: 'a' }), 'data: [DONE]']),
     ).toEqual([
@@ -60,7 +60,7 @@ describe('the events of a chat stream', () => {
     ])
   })
 
-  it('end incomplete when the stream just stops, complete when the model had finished', async () => {
+  it('end incomplete when the stream stops early, and complete when the model had finished', async () => {
     expect(await eventsOf([delta({ content: 'a' })])).toContainEqual({ kind: 'done', complete: false })
     expect(await eventsOf([delta({ content: 'a' }, { finish_reason: 'stop' })])).toContainEqual({ kind: 'done', complete: true })
   })
@@ -74,7 +74,7 @@ describe('the events of a chat stream', () => {
 })
 
 describe('the lines of a byte stream', () => {
-  it('are the same wherever the chunks break, inside a letter too', async () => {
+  it('are the same wherever the chunks are split, even within a character', async () => {
     const bytes = new TextEncoder().encode('data: 一\r\n\r\ndata: 二\nlast')
     const whole = await all(linesOf(streamOf([bytes])))
     expect(whole).toEqual(['data: 一', '', 'data: 二', 'last'])

@@ -1,4 +1,4 @@
-/** Reads the event stream of a chat completion, tolerant of half lines, foreign fields and missing ends. */
+/** Reads the event stream of a chat completion; tolerates partial lines, unknown fields and a missing end. */
 
 export interface ChatUsage {
   readonly prompt_tokens: number
@@ -6,7 +6,7 @@ export interface ChatUsage {
 }
 
 export type ChatEvent =
-  /** The server took the request; the log knows it by this id. */
+  /** The server accepted the request; its row in the log has this id. */
   | { readonly kind: 'begun'; readonly requestId: string }
   | { readonly kind: 'content'; readonly text: string }
   | { readonly kind: 'reasoning'; readonly text: string }
@@ -14,7 +14,7 @@ export type ChatEvent =
   | { readonly kind: 'image'; readonly url: string }
   | { readonly kind: 'usage'; readonly usage: ChatUsage }
   | { readonly kind: 'error'; readonly message: string }
-  /** `complete` is false when the stream ended without saying that it was done. */
+  /** `complete` is false when the stream stopped without an end marker or a finish reason. */
   | { readonly kind: 'done'; readonly complete: boolean }
 
 /** Ends with `done` or `error`, whichever comes first. */
@@ -65,7 +65,7 @@ function imagesOf(images: unknown): string[] {
   return urls.filter((url) => typeof url === 'string')
 }
 
-/** Half a line or a foreign one is passed over. */
+/** A partial or unknown line is skipped. */
 function parse(text: string): Chunk | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -76,7 +76,7 @@ function parse(text: string): Chunk | undefined {
   }
 }
 
-/** The sentence inside an error body of either shape, `{ error: { message } }` or the console envelope; else the text itself. */
+/** The message of an error body in either form, `{ error: { message } }` or the console envelope; otherwise the text itself. */
 export function readErrorText(body: string): string {
   const value: { error?: unknown; message?: unknown } | undefined = parse(body)
   if (!value) return body.trim().slice(0, 2000)
@@ -86,7 +86,7 @@ export function readErrorText(body: string): string {
   return typeof message === 'string' ? message : body
 }
 
-/** Lines of a byte stream with any line ends and any chunk borders. */
+/** Splits a byte stream into lines, with any line ends and wherever its chunks are split. */
 export async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader()
   const decoder = new TextDecoder()

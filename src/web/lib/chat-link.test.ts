@@ -18,7 +18,7 @@ it('adds the parameters to a link that only names a page', () => {
   expect([withPlaces('https://chat.example/'), withPlaces(link)]).toEqual([link, link])
 })
 
-it('opens nothing that could act in the console', () => {
+it('refuses links that could run a script in the console, and texts that are no URL', () => {
   for (const link of [
     'javascript:alert("{key}")',
     ' JavaScript:alert(1)',

@@ -5,9 +5,9 @@ import { withoutTrailing } from '../../contract/trailing.ts'
 const scripted: ReadonlySet<string> = new Set(['javascript:', 'data:', 'vbscript:', 'blob:', 'file:'])
 
 export interface KeyUse {
-  /** As clients use it. */
+  /** The key of the token, with its prefix. */
   readonly key: string
-  /** Of the server, without a slash at the end. */
+  /** The address of the server, without a trailing slash. */
   readonly address: string
 }
 
@@ -22,7 +22,7 @@ export function chatUrl(link: string, { key, address }: KeyUse): URL | undefined
   return scripted.has(url.protocol) ? undefined : url
 }
 
-/** The single links of older settings only name a page: the parameters follow after the hash, in the usual form. */
+/** The single links of older settings only name a page: appends the parameters after the hash, in the usual form. */
 export function withPlaces(link: string): string {
   if (link.includes('{key}') || link.includes('{address}')) return link
   return `${withoutTrailing(link, '/')}/#/?settings={"key":"{key}","url":"{address}"}`
@@ -30,7 +30,7 @@ export function withPlaces(link: string): string {
 
 export const isWebPage = ({ protocol }: URL): boolean => protocol === 'https:' || protocol === 'http:'
 
-/** A web page opens beside this one; an address of a program is handed to it. */
+/** A web page opens in a new tab; a link with the scheme of an application opens that application. */
 export function openChat(url: URL): void {
   if (isWebPage(url)) window.open(url, '_blank', 'noopener,noreferrer')
   else window.location.assign(url)

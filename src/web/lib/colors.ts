@@ -45,14 +45,14 @@ const palette = [
   'violet',
 ]
 
-/** A steady colour for a name or number. */
+/** The colour of a name or number, which is always the same. */
 export function colorOf(name: string | number): string {
   const text = String(name)
   const sum = typeof name === 'number' ? name : [...text].reduce((total, letter) => total + (letter.codePointAt(0) ?? 0), 0)
   return palette[Math.abs(sum) % palette.length] ?? 'gray'
 }
 
-/** Groups whose names say that they are above the others; people know them by these colours. */
+/** Groups that rank above the others by their names, in the colours that users know them by. */
 const groupColors: ReadonlyMap<string, string> = new Map([
   ['vip', 'yellow'],
   ['pro', 'yellow'],

@@ -15,8 +15,9 @@ export function saveFile(name: string, content: string | Blob): void {
 }
 
 /**
- * Makes the browser download the file of a line, streamed to the disk. Browsers mark our own links only on sites over https; elsewhere
- * the file is buffered in memory, and so is a file whose address contains a secret that the browser's download list would keep.
+ * Makes the browser download the file of a route, streamed to the disk. Only on sites over https do browsers send the headers that
+ * mark our own links; elsewhere the file is buffered in memory, and so is a file whose address contains a secret that the browser's
+ * download list would keep.
  */
 export function download(
   line: ReadLine,
@@ -43,7 +44,7 @@ export function download(
   setTimeout(() => frame.remove(), frameLifeMs)
 }
 
-/** Until a file has long begun, or never will. */
+/** How long the frame is kept: by then the download has long begun, or never will. */
 const frameLifeMs = 10 * 60_000
 
 /** Throws `ApiError`. */

@@ -3,7 +3,7 @@ import { useStatus } from './status.ts'
 
 /** Numbers and money as a person reads them; times are in `times.ts`, colours in `colors.ts`. */
 
-/** Thousands apart: 1,234,567. */
+/** With thousands separators: 1,234,567. */
 export function formatCount(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 6 })
 }
@@ -37,7 +37,7 @@ export function useDollarsOf(): (typed: number | string) => string {
   return (typed) => exactQuota(Number(typed) || 0, { inCurrency: true, perUsd })
 }
 
-/** `¥12.34`: the sign where there is a plain one, else the code. */
+/** `¥12.34`: the symbol of the currency if it has a common one, otherwise its code. */
 export function withCurrency(figure: string, currency: string): string {
   return `${signs[currency] ?? `${currency} `}${figure}`
 }

@@ -2,7 +2,7 @@
 export interface HandedConversation {
   readonly model: string
   readonly system: string
-  /** By the names of Chat Completions. */
+  /** With the parameter names of Chat Completions. */
   readonly parameters: Readonly<Record<string, number | string>>
   readonly turns: readonly (HandedQuestion & { readonly answer: string })[]
   /** The last question, which has no answer yet. */
@@ -11,7 +11,7 @@ export interface HandedConversation {
 
 export interface HandedQuestion {
   readonly text: string
-  /** As addresses. */
+  /** As URLs. */
   readonly pictures: readonly string[]
 }
 
@@ -21,7 +21,7 @@ export function handConversation(conversation: HandedConversation): void {
   handed = conversation
 }
 
-/** Takes what was handed over, once. */
+/** Returns the conversation that was handed over, and removes it. */
 export function takeConversation(): HandedConversation | undefined {
   const taken = handed
   handed = undefined

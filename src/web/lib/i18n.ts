@@ -60,7 +60,7 @@ export function textOf<Key extends string>(texts: Texts<Key>, key: Key, params?:
   return fill(texts[language][key], params, language)
 }
 
-/** Draws the texts that the contract carries itself: labels of enums, options, errors. */
+/** Returns texts of the contract in the current language: labels of enums, options, errors. */
 export function useLocal(): (text: Text, params?: TextParams) => string {
   const language = useLanguage()
   return (text, params) => fill(text[language], params, language)

@@ -1,4 +1,4 @@
 import { storedText } from './stored.ts'
 
-/** The inviter's code of this visitor, kept from the link until the sign-up. */
+/** The invitation code of this visitor, stored from the link until the sign-up. */
 export const inviteCode = storedText('aff')

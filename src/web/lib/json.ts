@@ -11,7 +11,7 @@ export function isJson(text: string): boolean {
   return parseJson(text) !== undefined
 }
 
-/** A JSON object, and so no list. */
+/** Whether a value is a JSON object: neither null nor a list. */
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

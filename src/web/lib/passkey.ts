@@ -13,7 +13,7 @@ export function supportsPasskeys(): boolean {
 type Options = Readonly<Record<string, unknown>>
 type Answer = Record<string, unknown>
 
-/** Has the device make a passkey; nothing when the person changed their mind. Throws with words for the person. */
+/** Has the device create a passkey; undefined if the user cancelled. Throws an error with a message for the user. */
 export async function createPasskey(options: Options): Promise<Answer | undefined> {
   const { startRegistration } = await library()
   // The server makes the options with the counterpart of this library.
@@ -21,7 +21,7 @@ export async function createPasskey(options: Options): Promise<Answer | undefine
   return answered(startRegistration({ optionsJSON }))
 }
 
-/** Has the device use a passkey; nothing when the person changed their mind. Throws with words for the person. */
+/** Has the device use a passkey; undefined if the user cancelled. Throws an error with a message for the user. */
 export async function requestPasskey(options: Options): Promise<Answer | undefined> {
   const { startAuthentication } = await library()
   // As above.

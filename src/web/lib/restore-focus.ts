@@ -14,7 +14,7 @@ export function restoreFocus(): void {
   }).observe(document.body, { subtree: true, attributeFilter: ['disabled'] })
   document.addEventListener('focusin', ({ target }) => remember(target))
   document.addEventListener('pointerdown', ({ target }) => {
-    // A focused element is not focused again, and an item of a menu not by a pointer.
+    // A focused element gets no second focus event, and a pointer does not focus an item of a menu.
     if (!(target instanceof Element && last?.contains(target))) remember(itemAt(target))
   })
 }

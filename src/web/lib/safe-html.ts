@@ -7,7 +7,7 @@ const profile = {
   FORBID_TAGS: ['form', 'input', 'button', 'textarea', 'select', 'style'],
 }
 
-/** HTML from a saved setting, with everything taken out that could act. Links to elsewhere open apart. */
+/** Sanitizes the HTML of a saved setting: everything active is removed, and links that open another window get no opener. */
 export function safeHtml(html: string): string {
   return DOMPurify.sanitize(html, profile)
 }

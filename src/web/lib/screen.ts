@@ -13,12 +13,12 @@ export const navGroups: Readonly<Record<NavGroup, Text>> = {
   site: { zh: '系统', en: 'System' },
 }
 
-/** A place in the sidebar. */
+/** An entry of the sidebar. */
 export interface Place {
   readonly group: NavGroup
-  /** Hides it while the site does not offer it. */
+  /** Whether the site offers it; it is hidden otherwise. */
   readonly flag?: (status: Status) => boolean
-  /** Its parts, by names that the site configures. A single part replaces the whole. */
+  /** Its sub-entries, whose names the site configures. A single one replaces the entry. */
   readonly parts?: (status: Status) => readonly Part[]
 }
 
@@ -34,7 +34,7 @@ export function isOnTop({ top }: Pick<Screen, 'top'>, status: Status): boolean {
 
 /** One screen of the console; `screens.ts` holds them all. */
 export interface Screen {
-  /** In the words of the router: `$id` is a part that varies. */
+  /** In the syntax of the router: `$id` is a parameter. */
   readonly path: string
   /** Other addresses of the same screen, which stays mounted between them; such as the one that opens its form. */
   readonly also?: readonly string[]
@@ -43,7 +43,7 @@ export interface Screen {
   readonly label: Text
   readonly icon: Icon
   readonly nav?: Place
-  /** Shown in the bar at the top; with a function only while the site offers it. */
+  /** Shown in the bar at the top; a function returns whether the site offers it. */
   readonly top?: true | ((status: Status) => boolean)
   readonly load: () => Promise<{ readonly Screen: () => ReactNode }>
 }

@@ -41,7 +41,7 @@ export function useUrlState<const Shape extends SearchShape>(defaults: Shape): U
   }
 
   return {
-    // Each value was read by the kind of its default.
+    // Each value was parsed by the type of its default.
     values: values as Widened<Shape>,
     change: (patch) => write({ ...values, ...('page' in defaults ? { page: 1 } : {}), ...patch }),
     reset: () => write(defaults),

@@ -3,7 +3,7 @@ import { mayAccess } from '../../contract/roles.ts'
 import type { Access } from '../../contract/route.ts'
 import { storedJson } from './stored.ts'
 
-/** The signed-in user, as the login returned it. The true session is a cookie that no script can read. */
+/** The signed-in user, as the login returned it. The session itself is a cookie that no script can read. */
 
 const user = storedJson<SignedInUser | null>('user', null, isUser)
 

@@ -56,7 +56,7 @@ const fallback: Status = {
 const isObject = (value: unknown): value is Status => typeof value === 'object' && value !== null && !Array.isArray(value)
 const remembered = storedJson<Status>('status', fallback, isObject)
 
-/** The accustomed single keys, for pages and scripts that read them. */
+/** Single values of the status under their established keys, for pages and scripts that read them. */
 const singleKeys = [
   'chats',
   'chat_link',

@@ -51,7 +51,7 @@ export function stored<Value>(key: string, fallback: Value, form: Form<Value>): 
   let lastText: string | undefined
   let lastValue = fallback
 
-  // The same text answers the same object, as React asks of a snapshot.
+  // Returns the same object for the same text, as React requires of a snapshot.
   function read(): Value {
     const text = readText(key)
     if (text !== lastText) {

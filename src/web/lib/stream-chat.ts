@@ -12,7 +12,7 @@ export type ContentPart =
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant'
   readonly content: string | readonly ContentPart[]
-  /** Pictures that an assistant made. */
+  /** Images that an assistant generated. */
   readonly images?: readonly ContentPart[]
 }
 
@@ -29,7 +29,10 @@ export interface ChatRequest {
   readonly reasoning_effort?: string
 }
 
-/** Yields `begun`, then until `done` or `error`, whichever comes first. An abort ends it with `done`, not complete; it never throws. */
+/**
+ * Yields `begun`, then events until `done` or `error`, whichever comes first. An abort ends it with an incomplete `done`; it never
+ * throws.
+ */
 export async function* streamChat(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
   try {
     const response = await fetch('/pg/chat/completions', {

@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest'
 import { formatTime, parseTime } from './times.ts'
 
 describe('local times', () => {
-  it('reads back its own output', () => {
+  it('are parsed from their own format', () => {
     const seconds = Math.floor(new Date(2026, 0, 2, 3, 4, 5).getTime() / 1000)
     expect(formatTime(seconds)).toBe('2026-01-02 03:04:05')
     expect(parseTime('2026-01-02 03:04:05')).toBe(seconds)
   })
 
-  it('takes a day for its first second', () => {
+  it('parse a day as its first second', () => {
     expect(formatTime(parseTime('2026-3-1') ?? 0)).toBe('2026-03-01 00:00:00')
   })
 
-  it('accepts pasted times with other separators, without seconds and with white space around', () => {
+  it('parse pasted times with other separators, without seconds and with surrounding whitespace', () => {
     for (const text of ['2026/3/1 4:05', ' 2026.03.01  04:05:00 ', '2026-03-01T04:05'])
       expect(formatTime(parseTime(text) ?? 0)).toBe('2026-03-01 04:05:00')
   })

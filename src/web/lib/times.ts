@@ -12,7 +12,10 @@ export function formatDate(date: Date): string {
   return `${day} ${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`
 }
 
-/** Unix seconds of `yyyy-MM-dd HH:mm:ss` in local time, with less of the clock or other strokes too; undefined when it is no such time. */
+/**
+ * Unix seconds of `yyyy-MM-dd HH:mm:ss` in local time; the clock may be shortened or left out, and the separators may differ.
+ * Undefined when the text is no such time.
+ */
 export function parseTime(text: string): number | undefined {
   const match = /^(\d{4})[-/.](\d\d?)[-/.](\d\d?)(?:[ T]+(\d\d?):(\d\d?)(?::(\d\d?))?)?$/.exec(text.trim())
   if (!match) return undefined
@@ -22,12 +25,12 @@ export function parseTime(text: string): number | undefined {
   return same ? Math.floor(date.getTime() / 1000) : undefined
 }
 
-/** Whether a field holds a time: neither undefined nor NaN, which an invalid text gives. */
+/** Whether a field holds a time: neither undefined nor NaN, which stands for an invalid text. */
 export function isTime(seconds: number | undefined): seconds is number {
   return seconds !== undefined && !Number.isNaN(seconds)
 }
 
-/** Midnight at the beginning of today, or of a day before. */
+/** Midnight at the beginning of today, or of an earlier day. */
 export function startOfDay(daysAgo = 0): number {
   const now = new Date()
   return Math.floor(new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo).getTime() / 1000)
@@ -42,7 +45,7 @@ export function timeZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
-/** The same for people: `Asia/Shanghai (UTC+8)`. */
+/** The time zone with its offset: `Asia/Shanghai (UTC+8)`. */
 export function timeZoneName(): string {
   return `${timeZone()} (${timeZoneOffset()})`
 }

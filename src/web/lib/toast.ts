@@ -12,7 +12,7 @@ const shownMs: Readonly<Record<Kind, number>> = { success: 5000, info: 5000, war
 let wanted = false
 const listeners = new Set<() => void>()
 
-/** Has the place where messages appear loaded. */
+/** Loads the component that displays messages. */
 export function loadToasts(): void {
   wanted = true
   for (const listener of listeners) listener()

@@ -97,7 +97,7 @@ function ChatFields({ row, index, change, moveUp, isChecked, disabled }: FieldsP
   )
 }
 
-/** The link with a key and this server in their places. */
+/** The link with a sample key and the address of this server in place of the placeholders. */
 function Opens({ link }: { link: string }) {
   const say = useText(texts)
   const sample: Record<ChatPlace, string> = { '{key}': 'sk-…', '{address}': useServerAddress() }

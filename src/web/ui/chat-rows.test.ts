@@ -10,7 +10,7 @@ it('shows the list of chat pages as rows and writes it back unchanged', () => {
   expect([readChats(''), readChats('[]'), writeChats([newChat])]).toEqual([[], [], '[]'])
 })
 
-it('leaves any other form than a list of single links to the text', () => {
+it('shows any other form than a list of single links as text', () => {
   for (const text of ['{', '{}', '["x"]', '[{}]', '[{"a":"https://x","b":"https://y"}]', '[{"a":1}]', '[null]'])
     expect(readChats(text), text).toBeUndefined()
 })

@@ -2,7 +2,7 @@ import { faultOfChatLink, faultOfChatName, knownChats } from '../../contract/cha
 import type { Text } from '../../contract/text.ts'
 import { isJsonObject, parseJson } from '../lib/json.ts'
 
-/** Chat pages as rows, and as the option keeps them: a list of objects with one name and its link each. */
+/** Chat pages as rows, and as the option stores them: a list of objects with one name and its link each. */
 export interface ChatRow {
   readonly name: string
   readonly link: string
@@ -24,7 +24,7 @@ function rowOf(entry: unknown): ChatRow | undefined {
   return name !== undefined && typeof link === 'string' && others.length === 0 ? { name, link } : undefined
 }
 
-/** A row that nothing was filled in is none. */
+/** Empty rows are left out. */
 export function writeChats(rows: readonly ChatRow[]): string {
   const filled = rows.filter(({ name, link }) => name !== '' || link !== '')
   return JSON.stringify(filled.map(entryOf), null, 2)

@@ -4,7 +4,7 @@ import styles from './data-table.module.css'
 import { type BodyProps, type Column, groupsOf, openRows } from './listing.ts'
 import { texts } from './texts.ts'
 
-/** The same list where a table has no room: one card a row, headed by the column that names it. */
+/** A list as cards, where a table has no room: one card for each row, headed by the column that names it. */
 export function DataCards<Row>({
   label,
   columns,

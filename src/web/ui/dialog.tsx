@@ -11,12 +11,12 @@ export interface DialogProps {
   readonly title: string
   readonly size?: 'md' | 'lg' | 'xl' | number
   readonly onClose: () => void
-  /** Below the scrolling part, such as the buttons. */
+  /** Content below the scrolling part, such as the buttons. */
   readonly footer?: ReactNode
   readonly children: ReactNode
 }
 
-/** Something to work with over the page or over a drawer. A question goes through `confirm`. */
+/** A dialog over the page or over a drawer, for content to work with. A question uses `confirm`. */
 export function Dialog({ title, size = 'lg', onClose, footer, children }: DialogProps) {
   const say = useText(texts)
   const isTopmost = useLayer()

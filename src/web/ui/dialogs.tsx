@@ -26,7 +26,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-/** Shows a dialog and answers whether it was confirmed; closing it in any way means no. */
+/** Shows a dialog and returns whether it was confirmed; closing it in any way means no. */
 export function showDialog(content: DialogContent): Promise<boolean> {
   return new Promise((resolve) => change([...queue, { content, answer: resolve }]))
 }

@@ -54,7 +54,7 @@ function BrokenView({ error }: { error: Error }) {
   )
 }
 
-/** Keeps a broken part from taking the whole page with it. A change of `resetKey` gives it another chance. */
+/** Keeps an error in one part from breaking the whole page. A change of `resetKey` renders the part again. */
 export class ErrorBoundary extends Component<{ children: ReactNode; resetKey?: string }, { error?: Error; resetKey?: string }> {
   override state: { error?: Error; resetKey?: string } = {}
 

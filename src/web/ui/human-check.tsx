@@ -18,7 +18,7 @@ export interface HumanCheck {
   take(): string | undefined
 }
 
-/** The check of a form that anyone can send. Each token passes once, so that taking one begins the next check. */
+/** The human check of a form that anyone can send. Each token is valid once, so that taking one starts the next check. */
 export function useHumanCheck(action: HumanAction): HumanCheck {
   const { turnstile_check: wanted, turnstile_site_key: siteKey } = useStatus()
   const [token, setToken] = useState('')

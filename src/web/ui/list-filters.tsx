@@ -21,7 +21,7 @@ export type Filter =
       readonly label: string
       readonly choices: readonly { readonly value: string; readonly label: string }[]
       readonly width?: number
-      /** One of them always holds. */
+      /** One of the choices is always selected. */
       readonly required?: true
     }
   /** Two values, in unix seconds; 0 is open. */
@@ -79,9 +79,9 @@ export function ListFilters({ filters, values, onChange, onReset, filtered }: Li
   )
 }
 
-/** A narrow window has as many filters as these in a sheet, beside the search. */
+/** In a narrow window, this many filters or more are in a sheet, beside the search. */
 const sheetMin = 2
-/** Words that are wider than this have a row of their own there. */
+/** Filters that are wider than this have a row of their own in the sheet. */
 const halfMax = 180
 
 const nameOf = (filter: Filter): string => ('name' in filter ? filter.name : filter.from)

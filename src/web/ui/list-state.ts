@@ -39,7 +39,7 @@ export function useListState<const Filters extends SearchShape, const Order exte
         .map((name) => [name, String(values[name])]),
     ),
     onSearch: (search) => change({ ...begins, ...search }),
-    // Every value was read by the kind of its default.
+    // Every value was parsed by the type of its default.
     asked: pick(filters) as Widened<Filters>,
     order: pick(order ?? {}) as Widened<Order>,
     change: (patch) => change(patch as SearchShape),

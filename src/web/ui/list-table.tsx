@@ -26,7 +26,7 @@ type OfTable<Row> = Pick<
 
 /** One list, declared once: its columns, filters, row actions and bulk actions. */
 export interface ListTableProps<Row> extends OfTable<Row> {
-  /** Under this name the choice of columns and the views are kept. */
+  /** The choice of columns and the views are stored under this name. */
   readonly name: ViewedList
   /** Of `useListState`. */
   readonly state: ListState

@@ -9,7 +9,7 @@ it('groups rows under their headings, in any order', () => {
   ])
 })
 
-it('spreads a long text over the empty cells before it, where a row asks for it', () => {
+it('lets a long text span the empty cells before it, if the row requests it', () => {
   interface Row {
     readonly name: string
     readonly count?: number

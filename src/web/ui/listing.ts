@@ -81,7 +81,7 @@ export type Listing<Row> = readonly Row[] | { readonly items: readonly Row[]; re
 export interface DataTableProps<Row> {
   /** Names the table for screen readers. */
   readonly label: string
-  /** Under this name the choice of columns is kept; without it there is no choice. */
+  /** The choice of columns is stored under this name; without it there is no choice. */
   readonly name?: string
   readonly columns: readonly Column<Row>[]
   readonly list: Pick<UseQueryResult<Listing<Row>>, 'data' | 'error' | 'isPending' | 'isFetching' | 'refetch'>
@@ -104,9 +104,9 @@ export interface DataTableProps<Row> {
   readonly card?: (row: Row) => ReactNode
   /** Buttons at the end of a row, usually `<RowActions>`. */
   readonly rowActions?: (row: Row) => ReactNode
-  /** Shown weaker, such as a disabled thing. */
+  /** Dims the row, such as that of a disabled item. */
   readonly isMuted?: (row: Row) => boolean
-  /** Lit for a moment, such as a row that was just added. */
+  /** Highlights the row for a moment, such as one that was just added. */
   readonly isLit?: (row: Row) => boolean
   /** Puts rows under headings. The pages and the total of the list then count groups. */
   readonly groupOf?: (row: Row) => RowGroup
@@ -117,7 +117,7 @@ export interface DataTableProps<Row> {
   readonly tall?: boolean
   /** Above the rows, usually `<ListFilters>`. */
   readonly toolbar?: ReactNode
-  /** Makes views of the list that can be kept. */
+  /** Makes views of the list that can be saved. */
   readonly view?: Viewed
 }
 
@@ -128,7 +128,7 @@ export function rowsOf<Row>(listing: Listing<Row> | undefined): readonly Row[] {
 
 export type BodyProps<Row> = DataTableProps<Row> & { readonly rows: readonly Row[] }
 
-/** The cells of a row. One that spreads stands in the place of the empty ones before it, too. */
+/** The cells of a row. A cell that spreads also spans the empty cells before it. */
 export function cellsOf<Row>(columns: readonly Column<Row>[], row: Row) {
   const cells: { readonly column: Column<Row>; readonly content: ReactNode; readonly span: number }[] = []
   for (const column of columns) {

@@ -33,7 +33,7 @@ export interface MailCodeFieldProps extends TextInputProps {
   readonly human: HumanCheck
 }
 
-/** The code that was mailed to an address, with the button that has it mailed; after that it rests for a while. */
+/** The field of a mailed code, with the button that has it mailed; the button is then disabled for a while. */
 export function MailCodeField({ email, purpose, human, ...input }: MailCodeFieldProps) {
   const say = useText(texts)
   const pause = useCountdown()

@@ -25,7 +25,9 @@ export interface MapEditorProps<Value> extends MapProps {
 
 const rowsMax = 100
 
-/** An object from names to values of one type, as rows or as JSON text. Another or a long object is shown as text. */
+/**
+ * An object from names to values of one type, as rows or as JSON text. An object of other values, or a long one, is shown as text.
+ */
 export function MapEditor<Value>({ isValue, newValue, finish, children, ...props }: MapEditorProps<Value>) {
   const say = useText(texts)
   return (

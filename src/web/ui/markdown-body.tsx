@@ -8,7 +8,7 @@ import styles from './prose.module.css'
 
 export interface MarkdownProps {
   readonly text: string
-  /** Half-written marks are closed, so that a growing text does not flicker. */
+  /** Incomplete syntax is closed, so that a growing text does not flicker. */
   readonly streaming: boolean
 }
 

@@ -13,7 +13,7 @@ export interface NoticeProps {
   readonly action?: ReactNode
 }
 
-/** Something to know before going on, in place. */
+/** An inline notice of something to know before going on. */
 export function Notice({ kind = 'info', title, children, action }: NoticeProps) {
   const Icon = kind === 'info' ? IconInfoCircle : IconAlertTriangle
   return (

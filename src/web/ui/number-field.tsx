@@ -53,7 +53,7 @@ function QuotaField({ unit, value, onChange, ...props }: NumberFieldProps & { un
   )
 }
 
-/** Words at the right end of a field; a Chinese character is as wide as two others. */
+/** Text at the right end of a field; a Chinese character is as wide as two others. */
 export function beside(words: string | undefined): NumberInputProps {
   if (words === undefined) return {}
   const width = [...words].reduce((sum, letter) => sum + (letter > '\u2e80' ? 2 : 1), 3)

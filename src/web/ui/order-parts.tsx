@@ -12,7 +12,7 @@ import { Tag } from './tag.tsx'
 
 const methods = Object.values(paymentMethods)
 
-/** Of the least units of a currency. */
+/** Formats an amount in minor units of a currency. */
 export const formatMoney = (minor: number, currency: string) => withCurrency(moneyText(minor, currency), currency)
 
 export function PaymentMethod({ method }: { method: string }) {

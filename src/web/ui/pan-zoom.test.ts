@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { clamped, moved, scaleMax, wholeView, zoomed } from './pan-zoom.ts'
 
-describe('the view of a picture', () => {
+describe('the view of an image', () => {
   it('keeps the point under the pointer in place', () => {
     const before = { scale: 2, x: 30, y: -10 }
     const point = { x: 80, y: 40 }

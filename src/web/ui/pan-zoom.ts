@@ -25,7 +25,7 @@ export function moved(view: View, by: Point): View {
   return { ...view, x: view.x + by.x, y: view.y + by.y }
 }
 
-/** Kept so that no edge of the picture comes further in than the edge of the frame, or than the middle where it is smaller. */
+/** The view moved so that no edge of the image is further in than the edge of the frame; a smaller image is centred. */
 export function clamped(view: View, frame: { width: number; height: number }, picture: { width: number; height: number }): View {
   const room = (shown: number, held: number) => Math.max(0, (shown * view.scale - held) / 2)
   const within = (place: number, most: number) => Math.min(most, Math.max(-most, place))

@@ -15,7 +15,7 @@ export interface PictureViewerProps {
 const stepPx = 60
 const stepFactor = 1.4
 
-/** A picture to look at closely: wheel, two fingers, a double click or the keys + − 0 enlarge it; pulling and arrows move it. */
+/** Shows an image large: the wheel, two fingers, a double click or the keys + − 0 zoom; dragging and the arrow keys move it. */
 export function PictureViewer({ src, alt, onError }: PictureViewerProps) {
   const say = useText(texts)
   const frame = useRef<HTMLDivElement>(null)

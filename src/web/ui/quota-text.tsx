@@ -4,7 +4,7 @@ import { defineTexts, useText } from '../lib/i18n.ts'
 import { useStatus } from '../lib/status.ts'
 import styles from './numbers.module.css'
 
-/** Quota as lists show it; the exact amount when it is pointed at or tapped. */
+/** Quota as lists show it, with the exact amount on hover or tap. */
 export function QuotaText({ units }: { units: number }) {
   const format = useQuotaFormat()
   return (

@@ -49,7 +49,7 @@ const texts = defineTexts({
 export function ReauthenticationDialog({ onAnswer }: { onAnswer: (proved: boolean) => void }) {
   const say = useText(texts)
   const { data } = useQuery(read('GET /api/user/security'))
-  // Until it is known what guards the account, the password does.
+  // Until the login methods of the account are loaded, the password is asked for.
   const withCode = data?.two_factor === true
   const withPassword = !withCode && data?.password !== false
   const withPasskey = data !== undefined && data.passkeys.length > 0 && data.passkeys_offered && supportsPasskeys()

@@ -7,7 +7,7 @@ export interface Action {
   readonly onClick: () => void
   readonly danger?: boolean | undefined
   readonly disabled?: boolean | undefined
-  /** Asked first; the answer that does it reads as the act does. */
+  /** The confirmation that is asked for first; its button has the label of the action. */
   readonly ask?: Pick<ConfirmOptions, 'title' | 'object' | 'body'> | undefined
 }
 
@@ -19,10 +19,10 @@ export interface RowAction extends Action {
   readonly busy?: boolean
 }
 
-/** Icons of acts have one size. */
+/** Icons of actions have one size. */
 export const actionIcon = { size: 16, stroke: 1.6 } as const
 
-/** Does an act, after its question. */
+/** Performs an action, after its confirmation. */
 export async function perform({ ask, label, danger = false, onClick }: Action): Promise<void> {
   if (!ask || (await confirm({ ...ask, confirmLabel: label, danger }))) onClick()
 }

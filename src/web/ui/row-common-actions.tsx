@@ -1,7 +1,7 @@
 import { IconCircleCheck, IconCircleOff, IconTrash } from '@tabler/icons-react'
 import { actionIcon, type RowAction } from './row-action.ts'
 
-/** Actions that most lists have. Their words are those of the list. */
+/** Actions that most lists have, with the texts of the list. */
 
 interface Toggled {
   readonly isOn: boolean

@@ -8,7 +8,7 @@ export interface SecretTextareaProps extends TextareaProps {
   readonly hideLabel: string
 }
 
-/** A secret that may have lines: dots until it is shown on purpose. */
+/** A secret that may have several lines, masked until it is shown on purpose. */
 export function SecretTextarea({ showLabel, hideLabel, ...rest }: SecretTextareaProps) {
   const [shown, setShown] = useState(false)
   const Icon = shown ? IconEyeOff : IconEye

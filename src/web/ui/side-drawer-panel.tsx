@@ -9,7 +9,7 @@ import { useLayer } from './layers.ts'
 import { type DrawerHold, SideDrawerContext, type SideDrawerProps } from './side-drawer-context.ts'
 import { texts } from './texts.ts'
 
-/** A panel at the side of a list. Esc and a click outside close it, unless its form would lose something. */
+/** A panel at the side of a list. Esc and a click outside close it, unless unsaved input would be lost. */
 export function SideDrawerPanel<Subject>({ subject, title, onClose, wide = false, children }: SideDrawerProps<Subject>) {
   const say = useText(texts)
   // While closing it still shows its last subject.

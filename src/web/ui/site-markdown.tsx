@@ -22,7 +22,7 @@ const markdown = new Marked({
     table(token) {
       return `<div class="${styles.wide}" tabindex="0">${table.call(this, token)}</div>`
     },
-    // Nothing of a form is safe here.
+    // Form elements are not safe here.
     checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
   },
 })

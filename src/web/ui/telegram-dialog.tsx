@@ -9,7 +9,7 @@ import styles from './outside.module.css'
 const script = 'https://telegram.org/js/telegram-widget.js?22'
 
 export interface TelegramDialogProps {
-  /** Words of the screen that asks. */
+  /** Texts of the screen that opens the dialog. */
   readonly words: { title: string; hint: string; failed: string }
   /** The state that binds the reply to this browser. */
   readonly state: string

@@ -114,7 +114,7 @@ export function TimeRange({ label, from, to, onChange }: TimeRangeProps) {
   )
 }
 
-/** Short where it can be: whole days without the clock. */
+/** Whole days without the time of day. */
 function shortTime(seconds: number): string {
   const text = formatTime(seconds)
   return text.endsWith('00:00:00') ? text.slice(0, 10) : text.slice(0, 16)

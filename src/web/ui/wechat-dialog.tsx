@@ -5,7 +5,7 @@ import { Dialog } from './dialog.tsx'
 import styles from './outside.module.css'
 
 export interface WechatDialogProps {
-  /** Words of the screen that asks. */
+  /** Texts of the screen that opens the dialog. */
   readonly words: { title: string; hint: string; qr: string; code: string; missing: string; submit: string }
   readonly busy: boolean
   readonly error?: string | undefined

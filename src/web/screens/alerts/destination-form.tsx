@@ -25,7 +25,7 @@ interface Values {
 
 interface Props {
   readonly destination: Destination | undefined
-  /** The kind of a new one. */
+  /** The initial kind of a new destination. */
   readonly begins: DestinationKind
   readonly onDone: () => void
 }
@@ -34,7 +34,7 @@ interface Props {
 const kinds = Object.keys(destinationKinds) as DestinationKind[]
 const types = Object.keys(eventTypes) as EventType[]
 
-/** A new destination, or one that is changed; secrets that are left blank stay. */
+/** The form of a new or an existing destination; secrets that are left blank stay unchanged. */
 export function DestinationForm({ destination, begins, onDone }: Props) {
   const say = useText(texts)
   const local = useLocal()
@@ -86,7 +86,7 @@ export function DestinationForm({ destination, begins, onDone }: Props) {
 
 interface SettingFieldProps {
   readonly field: DestinationField
-  /** It has a secret already. */
+  /** Whether a secret is stored already. */
   readonly isKept: boolean
   readonly value: string
   readonly onChange: (value: string) => void

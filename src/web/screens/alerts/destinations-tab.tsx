@@ -24,7 +24,7 @@ import { texts } from './texts.ts'
 
 const DestinationForm = lazy(async () => ({ default: (await import('./destination-form.tsx')).DestinationForm }))
 
-/** All destinations, or the webhooks that subscribe to events with what was sent. */
+/** All destinations, or only the webhooks that subscribe to events; below them the deliveries. */
 export function DestinationsTab({ ofEvents = false }: { ofEvents?: boolean }) {
   const say = useText(texts)
   const list = useQuery({

@@ -81,7 +81,7 @@ export function SilenceForm({ rule, onDone }: { rule: AlertRuleId | undefined; o
   )
 }
 
-/** The names of the subjects for which a rule fires now, or any; each may be what is to be silenced. */
+/** The names of the subjects for which this rule fires now, or any rule: suggestions for the subject to silence. */
 function useFiring(rule: AlertRuleId | ''): ReadonlyMap<string, string> {
   const { data = [] } = useQuery(read('GET /api/alert/rule/'))
   const alerts = data.flatMap((each) => (rule === '' || rule === each.rule ? each.firing : []))

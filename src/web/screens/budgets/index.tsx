@@ -15,7 +15,7 @@ import { texts } from './texts.ts'
 const BudgetForm = lazy(async () => ({ default: (await import('../../ui/budgets/budget-form.tsx')).BudgetForm }))
 const NewBudget = lazy(async () => ({ default: (await import('./new-budget.tsx')).NewBudget }))
 
-/** All budgets that one may see: of everything for admins, of the own tokens and account for others. */
+/** All budgets that the user may see: for admins all of the site, for others those of their account and tokens. */
 export function Screen() {
   const say = useText(texts)
   const local = useLocal()

@@ -3,7 +3,7 @@ import { useMay } from '../../lib/session.ts'
 import { BudgetForm } from '../../ui/budgets/budget-form.tsx'
 import { SubjectField, type SubjectValue } from './subject-field.tsx'
 
-/** The form of a new budget, with whom it is of. */
+/** The form of a new budget, with the field of its subject. */
 export function NewBudget({ onDone }: { onDone: () => void }) {
   const isAdmin = useMay('admin')
   const [of, setOf] = useState<SubjectValue>({ scope: isAdmin ? 'user' : 'token', subject: '' })

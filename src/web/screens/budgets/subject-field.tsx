@@ -17,7 +17,7 @@ interface FieldProps {
   readonly onChange: (value: SubjectValue) => void
 }
 
-/** Whom a new budget is of. */
+/** The subject of a new budget. */
 export function SubjectField({ value, onChange }: FieldProps) {
   const say = useText(texts)
   const local = useLocal()
@@ -91,7 +91,7 @@ interface Offer {
   readonly label: string
 }
 
-/** A name that was chosen is searched for as it is shown, so its id is left out. */
+/** A chosen name is displayed with its id, which the search must leave out. */
 function useOffers(scope: Exclude<BudgetScope, 'model'>, typed: string): Offer[] {
   const keyword = typed.replace(/ #\d+$/, '')
   const users = useQuery({

@@ -7,7 +7,7 @@ const type = {
   ...{ other_label: null, other_default: '', docs: '' },
 }
 
-it('kept kinds of upstream are taken in the shape of this version alone', () => {
+it('stored channel types are accepted only in the shape of this version', () => {
   expect(areTypes([type])).toBe(true)
   expect(areTypes([])).toBe(true)
   for (const other of [

@@ -2,10 +2,10 @@ import type { ChannelType } from '../../../contract/entities/channel.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { storedJson } from '../../lib/stored.ts'
 
-/** The kinds of upstream with the models of each, under the key where people of this family have them. */
+/** The channel types with the models of each, stored under the key that programs of this family use. */
 export const cachedTypes = storedJson<readonly ChannelType[]>('channel_models', [], areTypes)
 
-/** Another version may have kept them in another shape. */
+/** Another version may have stored them in another shape. */
 export function areTypes(value: unknown): value is readonly ChannelType[] {
   return Array.isArray(value) && value.every(isType)
 }

@@ -31,7 +31,7 @@ export interface ColumnsInput {
   /** Upstream model changes that are still open. */
   readonly changes: readonly ModelChanges[]
   readonly onChanges: () => void
-  /** By channel. */
+  /** By the id of the channel. */
   readonly health: ReadonlyMap<number, ChannelHealth>
 }
 

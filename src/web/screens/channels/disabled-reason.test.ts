@@ -11,7 +11,7 @@ it('reads why and when a channel was disabled automatically', () => {
   expect(readDisabledReason(channel(2, info))).toBeUndefined()
 })
 
-it('is found beside other content', () => {
+it('returns an empty reason for other content', () => {
   for (const info of ['', 'null', '[]', '{', '"text"', '{"status_time":"soon"}'])
     expect(readDisabledReason(channel(3, info)), info).toEqual({ reason: '', at: 0 })
 })

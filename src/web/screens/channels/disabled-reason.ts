@@ -7,7 +7,7 @@ export interface DisabledReason {
   readonly at: number
 }
 
-/** Why and when a channel was disabled automatically, as far as it says. */
+/** Why and when a channel was disabled automatically, as far as `other_info` contains it. */
 export function readDisabledReason({ status, other_info: text }: Channel): DisabledReason | undefined {
   if (status !== channelStatus.autoDisabled) return undefined
   const info = parse(text)

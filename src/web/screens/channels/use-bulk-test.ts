@@ -17,7 +17,7 @@ export function useBulkTest() {
     const failed: string[] = []
     for (const [index, { id, name }] of channels.entries()) {
       setProgress({ done: index + 1, count: channels.length })
-      // The row of the channel has the reason.
+      // The row of the channel shows the reason.
       await testChannel({ id }).catch(() => failed.push(name))
       await invalidate(client, ['GET /api/channel/search'])
     }

@@ -5,7 +5,7 @@ import { useListState } from '../../ui/list-state.ts'
 
 const addedMax = 10
 
-/** The list as the address asks for it, with the channels that were just added on top, whatever its order and filters. */
+/** The list by the filters and the order in the address. Channels that were just added are on top, regardless of both. */
 export function useChannelList(added: readonly number[]) {
   const state = useListState(
     { keyword: '', model: '', group: '', status: 0, type: 0, tag: '' },
@@ -13,7 +13,7 @@ export function useChannelList(added: readonly number[]) {
   )
   const { status, type, ...texts } = state.asked
   const byTag = state.order.tags
-  // It goes downwards, by one of two columns.
+  // The order is always descending, by one of two columns.
   const sort = { key: state.sort?.key === 'id' ? 'id' : 'priority', descending: true }
 
   const filter = { ...texts, status: status || undefined, type: type || undefined, id_sort: sort.key === 'id' }
@@ -26,13 +26,13 @@ export function useChannelList(added: readonly number[]) {
   return {
     list: list.data && 'items' in list.data ? { ...list, data: withOnTop(list.data, onTop) } : list,
     byTag,
-    /** The query of the list's file. */
+    /** The query for the file of the list. */
     filter,
     state: { ...state, sort, onSort: ({ key }: { key: string }) => state.change({ sort: `-${key}` }) },
   }
 }
 
-/** By the line of the list, so that what makes that stale makes these stale too. */
+/** Uses the route of the list, so that what invalidates the list invalidates these rows too. */
 function useAdded(ids: readonly number[]): readonly Channel[] {
   const found = useQueries({
     queries: ids.slice(0, addedMax).map((id) =>

@@ -13,7 +13,7 @@ export function useChannelTest() {
   const client = useQueryClient()
   return useMutation({
     mutationFn: testChannel,
-    // A failed test has a time too, and may have disabled the channel.
+    // A failed test also stores a response time, and may have disabled the channel.
     onSettled: () => invalidate(client, ['GET /api/channel/search']),
   })
 }

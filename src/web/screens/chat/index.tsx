@@ -54,7 +54,7 @@ export function Screen() {
 /** Only pages over https may be framed here. */
 const isFramed = ({ protocol }: URL): boolean => protocol === 'https:'
 
-/** It may be itself, with its own storage, unless it is of this site: then that would be the rights of this page. */
+/** The page keeps its own origin and storage, unless it is of this site: it would then have the rights of this page. */
 function rightsOf(url: URL): string {
   const rights = 'allow-scripts allow-forms allow-popups allow-downloads allow-modals'
   return url.origin === window.location.origin ? rights : `${rights} allow-same-origin`

@@ -8,7 +8,7 @@ import { Problem } from './problem.tsx'
 import { texts } from './texts.ts'
 import { secondPage, useChat } from './use-chat.ts'
 
-/** Leads on to the chat page itself. */
+/** Redirects to the chat page. */
 export function Screen() {
   const say = useText(texts)
   const chat = useChat(secondPage)

@@ -63,7 +63,7 @@ const writers: Readonly<Record<ClientDialect, (request: FirstRequest) => Written
   }),
 }
 
-/** The text of a reply of any dialect: all strings named `text` or `content` where replies have them, thoughts excepted. */
+/** The text of a reply of any dialect: all strings named `text` or `content` where replies have them, except reasoning. */
 function textIn(reply: unknown): string {
   const [choice] = listIn(reply, 'choices')
   const [candidate] = listIn(reply, 'candidates')

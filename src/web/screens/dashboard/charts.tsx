@@ -15,7 +15,7 @@ export interface ChartProps {
 
 interface BarsProps extends ChartProps {
   readonly steps: readonly Step[]
-  /** How many make one of the unit that marks count in, such as the units of a dollar. */
+  /** The number of values in one unit of the axis, such as quota units per dollar. */
   readonly scale: number
   readonly formatTick: (value: number) => string
 }

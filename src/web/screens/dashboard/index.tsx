@@ -26,7 +26,7 @@ import { figureOf, type Metric, metrics, othersKey, refundsKey, seriesOf, shares
 import { SharesTable, StepsTable } from './tables.tsx'
 import { texts } from './texts.ts'
 
-// Asked for together with the figures, not after them.
+// Requested together with the figures, not after them.
 const charts = import('./charts.tsx')
 const UsageBars = lazy(async () => ({ default: (await charts).UsageBars }))
 const ShareRing = lazy(async () => ({ default: (await charts).ShareRing }))
@@ -83,7 +83,7 @@ export function Screen() {
   )
 }
 
-/** The filters as in the address, and the query. Without any it is the last three days. */
+/** The filters of the address, and the query. Without filters it is the last three days. */
 function useAsked() {
   const { data_export_default_time } = useStatus()
   const isAdmin = useMay('admin')
@@ -96,7 +96,7 @@ function useAsked() {
     username: '',
   })
   const { values } = state
-  // Rounded, so that the question stays the same while the screen is drawn again.
+  // Rounded, so that the query stays the same when the screen is rendered again.
   const to = values.to || Math.ceil(nowSeconds() / 300) * 300
   const wanted = grains.find((grain) => grain === values.grain) ?? 'hour'
   const grain: Grain = wanted === 'hour' && to - values.from > hoursMaxSeconds ? 'day' : wanted
@@ -198,7 +198,7 @@ function Charts({ sums, view, change }: { sums: UsageSums; view: View; change: R
   )
 }
 
-/** Marks count dollars where quota is shown so. */
+/** The axis counts dollars where quota is displayed in dollars. */
 function useTicks(metric: Metric) {
   const { display_in_currency: inCurrency, quota_per_unit: perUsd } = useStatus()
   if (metric !== 'quota' || !inCurrency) return { scale: 1, formatTick: (value: number) => formatNumber(value) }

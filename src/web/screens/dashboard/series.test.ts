@@ -7,7 +7,7 @@ it.each([
   [0, 93, [0, 20, 40, 60, 80, 100]],
   [-3, 9, [-2.5 * 2, -2.5, 0, 2.5, 5, 7.5, 10]],
   [0, 0, [0, 1]],
-])('marks from %d to %d are round', (least, largest, ticks) => {
+])('axis ticks from %d to %d are round', (least, largest, ticks) => {
   expect(roundTicks(least, largest)).toEqual(ticks)
 })
 
@@ -31,7 +31,7 @@ const sums = {
   total: sum(1045),
 }
 
-it('has eight series, the others together, and refunds apart', () => {
+it('eight series are separate, the others are summed up, and refunds have their own', () => {
   const series = seriesOf(sums, 'quota')
   expect(series.map(({ key }) => key)).toEqual([...names.slice(0, 8), othersKey, refundsKey])
   expect(new Set(series.map(({ color }) => color)).size).toBe(10)

@@ -6,7 +6,7 @@ export const metrics = ['quota', 'count', 'tokens'] as const
 export type Metric = (typeof metrics)[number]
 
 export interface Series {
-  /** Safe as the name of a field: names of models have dots. */
+  /** Safe as the name of a field, unlike the names of models, which have dots. */
   readonly id: string
   readonly key: string
   readonly color: string
@@ -40,7 +40,7 @@ function ownKeys(keys: UsageSums['keys']): readonly string[] {
   return keys.flatMap(({ key }) => (key === othersKey ? [] : [key])).slice(0, colors.length)
 }
 
-/** The figure of each series; refunds are not a share. */
+/** The value of each series; refunds have no share. */
 export function sharesOf({ keys }: UsageSums, metric: Metric): Map<string, number> {
   const own = new Set(ownKeys(keys))
   const shares = new Map<string, number>()
@@ -52,7 +52,7 @@ function addTo(values: Map<string, number>, key: string, value: number): void {
   values.set(key, (values.get(key) ?? 0) + value)
 }
 
-/** Round marks from the least to the largest value, at most six: multiples of 1, 2, 2.5 or 5 times a power of ten. */
+/** Round axis ticks from the least to the largest value, at most six: multiples of 1, 2, 2.5 or 5 times a power of ten. */
 export function roundTicks(least: number, largest: number): readonly number[] {
   const span = largest - least
   if (!(span > 0)) return [0, 1]
@@ -64,7 +64,7 @@ export function roundTicks(least: number, largest: number): readonly number[] {
 
 const ticksMax = 6
 
-/** Steps whose labels are shown, at most so many: of hours those at round ones, such as every six from midnight. */
+/** The steps whose labels are shown, at most `most`: of hours those at round ones, such as every six from midnight. */
 export function roundSteps(steps: readonly Step[], most: number): readonly Step[] {
   const at = (hours: number) => steps.filter((step) => new Date(step.at * 1000).getHours() % hours === 0)
   const shown = [1, 2, 3, 6, 12].map(at).find((few) => few.length <= most) ?? at(24)

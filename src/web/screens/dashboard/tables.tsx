@@ -74,7 +74,7 @@ interface StepsProps extends Omit<SharesProps, 'sums' | 'metric'> {
   readonly hint: (value: number) => string
 }
 
-/** The figures of the bars. */
+/** The values of the bars, as a table. */
 export function StepsTable({ series, steps, nameOf, format, hint }: StepsProps) {
   const say = useText(texts)
   return (

@@ -5,7 +5,7 @@ import { Markdown } from '../../ui/markdown.tsx'
 /** The guide without its title, which the dialog has, and without links to files of the repository. */
 const text = guide.replace(/^# .*\n/, '').replace(/\[([^[\]]+)\]\((?!https?:)[^()]*\)/g, '$1')
 
-/** The guide to moving of the documentation. */
+/** The migration guide of the documentation. */
 export function MovingGuide({ title, onClose }: { title: string; onClose: () => void }) {
   return (
     <Dialog title={title} size="xl" onClose={onClose}>

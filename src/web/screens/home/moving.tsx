@@ -36,7 +36,7 @@ const realRun = 'npm run sluice -- import new-api one-api.db --yes\nnpm run slui
 
 const MovingGuide = lazy(async () => ({ default: (await import('./moving-guide.tsx')).MovingGuide }))
 
-/** For the super admin of a site without a channel: how another site of this family comes over. */
+/** Explains to the super admin of a site without a channel how to migrate from another site of this family. */
 export function Moving() {
   const say = useText(texts)
   const isHidden = hidden.use()

@@ -1,6 +1,6 @@
 import { storedText } from '../../lib/stored.ts'
 
-/** The notice that was read last in this browser, under the accustomed name. */
+/** The notice that was last read in this browser, under the key that other programs use. */
 export const readNotice = storedText('notice')
 
 /** Whether a notice has not been read yet: each text is shown once. */

@@ -36,7 +36,7 @@ type Form = Pick<ReturnType<typeof useForm<Values>>, 'values' | 'errors' | 'getI
 
 const hourSeconds = 3600
 
-/** A new incident with its first update, or the facts of one that exists. */
+/** The form of a new incident with its first update, or of the details of an existing one. */
 export function IncidentForm({ incident, onDone }: { incident: AdminIncident | undefined; onDone: () => void }) {
   const say = useText(texts)
   const form = useForm<Values>({ initialValues: incident ? valuesOf(incident) : fresh(), validate: useFaults(incident) })

@@ -1,4 +1,4 @@
 import type { ReadLine } from '../../lib/query.ts'
 
-/** What shows incidents. */
+/** The queries that a change of an incident makes stale. */
 export const incidentLines: readonly ReadLine[] = ['GET /api/incident/', 'GET /api/status_page/']

@@ -8,7 +8,7 @@ interface UpdateFieldsProps {
   readonly form: { readonly getInputProps: (name: 'state' | 'message') => object }
 }
 
-/** The fields of every update: the state from now on, and what readers are told. */
+/** The fields of every update: the new state, and the published text. */
 export function UpdateFields({ kind, form }: UpdateFieldsProps) {
   const say = useText(texts)
   const local = useLocal()

@@ -14,7 +14,7 @@ interface Values {
   message: string
 }
 
-/** What is new about an incident, and its state from now on; below it what was published before. */
+/** The form of an update of an incident, above the updates that were published before. */
 export function UpdateForm({ incident, onDone }: { incident: AdminIncident; onDone: () => void }) {
   const say = useText(texts)
   const local = useLocal()

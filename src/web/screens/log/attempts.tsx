@@ -38,7 +38,7 @@ function triesOf({ factors, failure }: LogRow): Try[] {
   if (failure) return candidates ? [...failed, { candidates }] : failed
   const answered = triedChannels(factors).at(-1)
   if (answered === undefined) return failed
-  // A choice without a reason was that of the only channel left.
+  // A choice without a reason was made when only one channel was left.
   const isOnly = candidates !== undefined || failed.some((attempt) => attempt.choice !== undefined)
   return [...failed, { channel: Number(answered), keyId: key, choice: choice ?? (isOnly ? 'only' : undefined), candidates }]
 }

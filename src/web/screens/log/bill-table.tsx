@@ -184,7 +184,7 @@ function Verdict({ bill, charged }: { bill: Bill; charged: number }) {
 
 const numberOf = (amount: Decimal): number => Number(decimalText(amount))
 
-/** Exact, with thousands apart. */
+/** Exact, with thousands separators. */
 function unitsText(amount: Decimal): string {
   const [whole = '', ...fraction] = decimalText(amount).split('.')
   return [BigInt(whole).toLocaleString('en-US'), ...fraction].join('.')

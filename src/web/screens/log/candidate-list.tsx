@@ -35,7 +35,10 @@ interface Figure {
   readonly value: string
 }
 
-/** The candidates of a choice, with what it compared, and why the others were not chosen. Nothing for a channel without alternative. */
+/**
+ * The candidates of a choice, with what it compared, and why the others were not chosen. Shows nothing if there was only one
+ * channel.
+ */
 export function CandidateList({ attempt, earlier, names }: CandidateListProps) {
   const say = useText(detailsTexts)
   const isNarrow = useNarrow()
@@ -103,7 +106,7 @@ export function CandidateList({ attempt, earlier, names }: CandidateListProps) {
   )
 }
 
-/** Priority, weight with the share of a draw, and the score where the strategy compared one: the same ones for each candidate. */
+/** The same figures for each candidate: priority, weight with its probability, and the score if the strategy compared scores. */
 function useFigures(attempt: Try): (candidate: Candidate) => Figure[] {
   const say = useText(detailsTexts)
   const candidates = listedCandidates(attempt)

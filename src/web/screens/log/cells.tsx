@@ -60,7 +60,7 @@ export function TypeCell({ row }: { row: LogRow }) {
   const local = useLocal()
   const type = logTypeLabels[row.type]
   const name = type ? local(type.label) : say('unknownType')
-  // Most rows are usage: the others stand out.
+  // Most rows are charges, so that only other types are highlighted.
   return row.type === logType.consume ? <span className={styles.figure}>{name}</span> : <Tag color={type?.color}>{name}</Tag>
 }
 

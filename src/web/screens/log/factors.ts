@@ -9,9 +9,9 @@ export type ChannelNames = Readonly<Record<string, string>>
 /** A log row with its parsed `other`. */
 export interface LogRow extends Log {
   readonly factors: Factors
-  /** Of a failed call. */
+  /** The details of a failed call. */
   readonly failure?: Partial<LogFailure>
-  /** Of the channels that `factors` names; none for owners of rows. */
+  /** The names of the channels in `factors`; empty for owners of rows. */
   readonly channelNames: ChannelNames
 }
 

@@ -6,7 +6,7 @@ import type { Filter } from '../../ui/list-filters.tsx'
 import { useListState } from '../../ui/list-state.ts'
 import { texts } from './texts.ts'
 
-/** The list as the address says; without anything it is today. */
+/** The state of the list in the address; the default is today. */
 export function useLogState() {
   const filters = {
     type: 0,
@@ -35,7 +35,7 @@ export function filterOf(
 }
 export type LogFilter = ReturnType<typeof filterOf>
 
-/** Status and code are those of failed calls, and offered where such are looked for. */
+/** Status and code filter failed calls, and are offered only when failed calls are selected or one of them is set. */
 export function useFilterInputs(
   isAdmin: boolean,
   { type, status, code }: Pick<ReturnType<typeof useLogState>['asked'], 'type' | 'status' | 'code'>,

@@ -33,7 +33,7 @@ export function Screen() {
   const every = live && liveEveryMs
   const { list, totalAtLeast } = useLogList({ isAdmin, filter, order: state.order, paging: state.paging, every })
 
-  /** New rows appear on the first page of an open span. */
+  /** New rows appear on the first page of a time range without an end. */
   const follow = (on: boolean) => {
     setLive(on)
     if (on) state.change({ page: 1, to: 0, sort: '-created_at' })

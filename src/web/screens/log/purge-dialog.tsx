@@ -27,7 +27,7 @@ export function PurgeDialog({ onClose }: { onClose: () => void }) {
   })
   const running = purge.data?.finished_at === 0 ? purge.data : undefined
   const invalidates = ['GET /api/log/purge'] as const
-  // Shown once, by the dialog that started the purge or watched it.
+  // The purge that this dialog started or has seen running; its result is shown once.
   const [watched, setWatched] = useState<number>()
   const start = useWrite('POST /api/log/purge', {
     invalidates,

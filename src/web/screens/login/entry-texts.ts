@@ -1,6 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
-/** Words of the other ways in, and of the second step. */
+/** Texts of the other login methods, and of the second factor. */
 export const entryTexts = defineTexts({
   zh: {
     thirdParty: '其他登录方式',

@@ -23,7 +23,7 @@ const TelegramDialog = lazy(async () => ({ default: (await import('../../ui/tele
 export interface ThirdPartyProps {
   /** The first factor was given; the second is due. */
   readonly onSecondFactor: () => void
-  /** Makers of new accounts have no passkey yet. */
+  /** False for a sign-up: new users have no passkey yet. */
   readonly withPasskey?: boolean
 }
 

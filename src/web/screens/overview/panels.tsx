@@ -18,7 +18,7 @@ import { texts } from './texts.ts'
 
 const failedCalls = { type: logType.error }
 
-/** Channels with failures, each with its last sentence. */
+/** Channels with failures, each with its last error message. */
 export function FailingPanel({ overview: { failing, from } }: { overview: Overview }) {
   const say = useText(texts)
   const language = useLanguage()
@@ -89,7 +89,7 @@ export function ErrorsPanel({ overview: { errors, from } }: { overview: Overview
 interface TopProps {
   readonly title: string
   readonly consumers: readonly Consumer[]
-  /** The filter of the log for one of them. */
+  /** The filter of the log for one consumer. */
   readonly searchOf: (consumer: Consumer) => Record<string, string>
   readonly from: number
 }

@@ -145,7 +145,7 @@ function BindTelegram({ state, onClose }: { state: string; onClose: () => void }
   return <TelegramDialog words={words} state={state} onClose={onClose} />
 }
 
-/** Of an account at an OpenID provider people know the name, not the issuer before it. */
+/** The account name at an OpenID provider, without the issuer before it. */
 function shownAccount(account: string): string {
   return account.split(' ').at(-1) ?? account
 }

@@ -25,6 +25,6 @@ it.each([
   ],
   ['curl/8.5.0', 'curl'],
   ['test', ''],
-])('reads %s as a person does', (userAgent, name) => {
+])('names the browser of %s', (userAgent, name) => {
   expect(describeBrowser(userAgent)).toEqual({ name, mobile: /iPhone|Android/.test(userAgent) })
 })

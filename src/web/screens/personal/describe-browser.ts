@@ -1,4 +1,4 @@
-/** Names that browsers give themselves, the special before the general: nearly all say that they are also Safari. */
+/** Names of browsers in user agents, the specific before the general: nearly all of them also name Safari. */
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],

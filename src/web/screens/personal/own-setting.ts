@@ -5,7 +5,7 @@ import { isJsonObject, parseJson } from '../../lib/json.ts'
 /** The values of the notice form. */
 export interface NoticeValues {
   notify_type: 'email' | 'webhook'
-  /** Units, or what was typed instead. */
+  /** Units, or the invalid text that was typed. */
   quota_warning_threshold: string
   webhook_url: string
   /** A new secret; the stored one is never shown. */
@@ -18,7 +18,7 @@ export interface NoticeValues {
 /** The context of the parts of the form. */
 export type NoticeForm = Pick<ReturnType<typeof useForm<NoticeValues>>, 'values' | 'getInputProps' | 'setFieldValue'>
 
-/** Until a user or the site says otherwise. */
+/** The default, unless the user or the site sets another. */
 export const thresholdUnits = 500_000
 export const thresholdPresets = [100_000, 500_000, 1_000_000, 5_000_000] as const
 

@@ -16,7 +16,7 @@ export interface TwoFactorDialogProps {
   readonly onDone: (codes: readonly string[]) => void
 }
 
-/** Gives the secret to an app, and takes the first code of it. */
+/** Shows the secret for an authenticator app, and asks for its first code. */
 export function TwoFactorDialog({ secret: { secret, uri }, onClose, onDone }: TwoFactorDialogProps) {
   const say = useText(securityTexts)
   const form = useForm({

@@ -17,7 +17,7 @@ import { type Answer, isRunning } from './turns.ts'
 
 export interface AnswerViewProps {
   readonly answer: Answer
-  /** Its actions; absent for impossible ones. */
+  /** The actions on the answer; undefined where they are impossible. */
   readonly onRetry: (() => void) | undefined
   readonly onRemove: (() => void) | undefined
   readonly onStop: (() => void) | undefined

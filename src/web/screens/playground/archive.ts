@@ -11,7 +11,7 @@ export interface Head {
   readonly userId: number
   readonly title: string
   readonly updatedAtMs: number
-  /** Another with every write, so that a tab sees when another has written since. */
+  /** Changes with every write, so that a tab notices writes of other tabs. */
   readonly version?: string | undefined
 }
 
@@ -29,7 +29,7 @@ export interface Archive {
   remove(ids: readonly string[]): Promise<void>
 }
 
-/** The oldest go when there are more. */
+/** The oldest conversations are removed when there are more. */
 export const conversationsMax = 50
 
 const name = 'playground'

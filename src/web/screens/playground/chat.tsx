@@ -15,7 +15,7 @@ import { useDraft } from './use-draft.ts'
 export interface ChatProps {
   readonly conversation: Conversation
   readonly settings: Settings
-  /** Names the missing settings before a message can be sent. */
+  /** Whether a message can be sent; shows which settings are missing otherwise. */
   readonly isReady: () => boolean
   readonly onNew: () => void
   /** The question that the conversation begins with. */

@@ -12,7 +12,7 @@ const saveEveryMs = 2000
 /** The charge of an answer that was stopped is settled a moment later. */
 const costAskedAfterMs = [0, 1000, 4000] as const
 
-/** A conversation that was stored, or that comes from elsewhere and has no head yet. */
+/** A stored conversation, or one from another screen, which has no head yet. */
 export type Begun = Pick<StoredConversation, 'turns'> & Partial<StoredConversation>
 
 interface ConversationInput {
@@ -32,7 +32,7 @@ export class Conversation {
   readonly #running = new Map<string, AbortController>()
   readonly #others: Pick<OtherWriters, 'isWriting'>
   #turns: readonly Turn[]
-  /** The same for display: answers without a writer were stopped. */
+  /** The turns for display: answers that nobody is writing are stopped. */
   #shown: readonly Turn[]
   /** The stored turns, as far as this tab knows, and their version. */
   #kept: readonly Turn[]
@@ -193,7 +193,7 @@ export class Conversation {
     this.#change(answerId, (answers) => answers.map((one) => (one.id === answerId ? answer : one)))
   }
 
-  /** Every other turn stays the same object, which shows the turns that were changed here. */
+  /** All other turns stay the same objects, by which the merge recognizes the turns that were changed here. */
   #change(answerId: string, change: (answers: readonly Answer[]) => readonly Answer[]): void {
     this.#set(
       this.#turns.map((turn) =>
@@ -233,7 +233,7 @@ const anyLog = {
 
 const blankAnswer = (model: string, lane: number): Answer => ({ id: newId(), lane, model, state: 'loading', content: '' })
 
-/** Milliseconds between two looks of a growing text: the longer it is, the more its drawing costs. */
+/** Milliseconds between two renderings of a growing text: the longer it is, the more a rendering costs. */
 function pauseFor({ content, reasoning = '' }: Answer): number {
   return 40 + (content.length + reasoning.length) / 100
 }

@@ -16,7 +16,7 @@ export interface HistoryPanelProps {
   readonly onOpened: () => void
 }
 
-/** The conversations that this browser keeps. */
+/** The conversations that this browser stores. */
 export function HistoryPanel({ library, shelf: { heads, conversation }, onOpened }: HistoryPanelProps) {
   const say = useText(texts)
   const [naming, setNaming] = useState('')
@@ -115,7 +115,7 @@ function HeadRow({ head, isOpen, onOpen, onRename, onRemove }: HeadRowProps) {
 
 const titleLengthMax = 100
 
-/** Enter keeps the name, Escape the old one. */
+/** Enter saves the new name, Escape keeps the old one. */
 function Naming({ head, onDone }: { head: Head; onDone: (title: string | undefined) => void }) {
   const say = useText(texts)
   const [title, setTitle] = useState(head.title)

@@ -6,7 +6,7 @@ import { beatMs, OtherWriters, type TabMessage } from './writers.ts'
 export interface LibraryState {
   /** False while the browser's storage is being read. */
   readonly ready: boolean
-  /** Kept conversations, newest first. */
+  /** Stored conversations, newest first. */
   readonly heads: readonly Head[]
   /** The open conversation. */
   readonly conversation: Conversation
@@ -55,7 +55,7 @@ export class Library {
     const leave = () => this.#say({ writing: [] })
     window.addEventListener('pagehide', leave)
     return () => {
-      // An answer without a reader is aborted, so that it costs nothing.
+      // An answer that nobody reads any more is aborted, so that it costs nothing.
       this.stop()
       leave()
       clearInterval(beat)
@@ -89,7 +89,7 @@ export class Library {
 
   async open(id: string): Promise<void> {
     this.stop()
-    // Another tab may have gone on with it.
+    // Another tab may have continued it.
     this.#removed.delete(id)
     this.#change({ conversation: this.#make(id, await (await this.#archive).read(id)) })
   }
@@ -99,7 +99,7 @@ export class Library {
     await this.#list()
   }
 
-  /** They leave the list when they are deleted, so that they do not reappear with the next visit. */
+  /** Recorded as removed before they are deleted, so that a running save does not store them again. */
   async remove(ids: readonly string[]): Promise<void> {
     for (const id of ids) this.#removed.add(id)
     if (this.#removed.has(this.#shelf.conversation.id)) this.startNew()

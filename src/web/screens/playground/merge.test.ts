@@ -18,7 +18,7 @@ it('keeps the questions of two tabs, in the order in which they were asked', () 
   expect(shown(mergedTurns({ base: [a, b], mine: theirs, theirs: mine }))).toEqual(['a one two', 'b three', 'c theirs', 'd mine'])
 })
 
-it('answers of one turn are continued in the tab that writes each', () => {
+it('takes each answer of a turn from the tab that writes it', () => {
   const theirs = copy([turn('a', answer('1', 'one and more'), answer('2', 'two', 1)), b])
   const mine = [turn('a', a.answers[0] ?? answer(''), answer('2', 'two and more', 1)), b]
   expect(shown(mergedTurns({ base: [a, b], mine, theirs }))).toEqual(['a one and more two and more', 'b three'])

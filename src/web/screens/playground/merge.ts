@@ -8,15 +8,15 @@ interface Versions<Item> {
 }
 
 /**
- * Three-way merge: additions and changes of either tab stay, removals apply unless the other tab continued the turn. Things that this
- * tab has left alone are the same objects in `base` and `mine`.
+ * Three-way merge: additions and changes of either tab stay, removals apply unless the other tab continued the turn. Items that
+ * this tab has not changed are the same objects in `base` and `mine`.
  */
 export function mergedTurns({ base, mine, theirs }: Versions<Turn>): readonly Turn[] {
   const turns = merged({ base, mine, theirs }, (was, own, other) => ({
     ...own,
     answers: mergedAnswers({ base: was?.answers ?? [], mine: own.answers, theirs: other.answers }),
   }))
-  // Their names begin with the time.
+  // Ids begin with the time.
   return turns.toSorted((one, other) => (one.id < other.id ? -1 : 1))
 }
 

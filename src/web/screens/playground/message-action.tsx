@@ -1,7 +1,7 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
 import type { Icon } from '@tabler/icons-react'
 
-/** A small thing that can be done with a message. */
+/** The small button of an action on a message. */
 export function MessageAction({ label, icon: Drawn, onClick }: { label: string; icon: Icon; onClick: () => void }) {
   return (
     <Tooltip label={label}>

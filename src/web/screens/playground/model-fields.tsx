@@ -15,7 +15,7 @@ export interface Choosing {
   readonly showMissing: boolean
 }
 
-/** The addressees: the group, and one model or several side by side. */
+/** The choice of the group, and of one model or several side by side. */
 export function ModelFields({ choices, showMissing }: Choosing) {
   const say = useText(texts)
   const { groups, models, settings, change } = choices

@@ -89,7 +89,7 @@ function ParameterInput({ name, value, onChange }: ParameterInputProps) {
           label={null}
           thumbLabel={say(name)}
           value={Number(value)}
-          // Steps are added up in binary fractions.
+          // Adding up steps in binary fractions causes rounding errors.
           onChange={(next) => onChange(Number(next.toFixed(2)))}
         />
       )

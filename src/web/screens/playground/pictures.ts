@@ -1,5 +1,5 @@
 /**
- * Makes pictures small enough to be sent and kept: no edge longer than models use, and without metadata such as camera and
+ * Makes images small enough to be sent and stored: no edge longer than models use, and without metadata such as camera and
  * location.
  */
 
@@ -31,7 +31,7 @@ async function readPicture(file: File): Promise<string | undefined> {
     const exact = canvas.toDataURL('image/png')
     if (exact.length <= pngCharactersMax) return exact
   }
-  // A photograph has no see-through parts; those of another picture become white.
+  // JPEG has no transparency: transparent parts of an image become white.
   context.fillStyle = '#fff'
   context.fillRect(0, 0, canvas.width, canvas.height)
   context.drawImage(bitmap, 0, 0, canvas.width, canvas.height)

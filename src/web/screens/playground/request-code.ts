@@ -111,7 +111,7 @@ function withStandIns({ images, ...message }: ChatMessage): ChatMessage {
 
 const standInFor = (part: ContentPart): ContentPart => (part.type === 'text' ? part : { ...part, image_url: { url: standIn } })
 
-/** JSON of texts, numbers, lists and objects is Python too. */
+/** JSON of strings, numbers, lists and objects is also valid Python. */
 const keywords = (body: object): string =>
   Object.entries(body)
     .map(([name, value]) => `    ${name}=${JSON.stringify(value, null, 4).replaceAll('\n', '\n    ')},`)

@@ -31,7 +31,7 @@ function areModels(value: unknown): boolean {
   )
 }
 
-/** The settings kept in this browser, with a group and models that can be chosen now, or none. */
+/** The settings stored in this browser, with a group and models that can be chosen now, or none. */
 export function useSettings() {
   const groups = useQuery(read('GET /api/user/self/groups'))
   const models = useQuery(read('GET /api/user/models'))

@@ -20,7 +20,7 @@ export function useStickToBottom() {
       if (box && following.current) box.scrollTop = box.scrollHeight
     }
 
-    // Only a move upwards is the reader's: growing moves nothing, and following moves down.
+    // Only the reader scrolls upwards: growing content does not scroll, and following it scrolls down.
     function note(): void {
       if (!box) return
       const isNear = box.scrollHeight - box.scrollTop - box.clientHeight < nearPx

@@ -53,7 +53,7 @@ export function TurnView({ turn, isLast, running, onRetry, onEdit, onRemove, onR
             answer={answer}
             onRetry={isLast && !running ? () => onRetry(answer) : undefined}
             onRemove={running ? undefined : () => onRemoveAnswer(answer)}
-            // One alone is stopped where the next question is written.
+            // A single answer is stopped by the button of the composer.
             onStop={turn.answers.length > 1 && isOwn(answer) ? () => onStop(answer) : undefined}
             isElsewhere={isRunning(answer) && !isOwn(answer)}
           />

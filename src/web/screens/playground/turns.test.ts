@@ -54,14 +54,14 @@ describe('the request of a conversation', () => {
     expect(said([...halves, turn('c')])).toEqual(['a', 'half', 'b', 'part', 'c'])
   })
 
-  it('takes the answers of one column, and those of another one only where it has none', () => {
+  it('contains the answers of one column, and those of another one only where it has none', () => {
     const both = turn('a', [answer('left'), answer('right', { lane: 1 })])
     const one = turn('b', [answer('only left')])
     expect(said([both, one, turn('c')], 1)).toEqual(['a', 'right', 'b', 'only left', 'c'])
     expect(said([both, one, turn('c')])).toEqual(['a', 'left', 'b', 'only left', 'c'])
   })
 
-  it('carries pictures of questions and of answers', () => {
+  it('carries images of questions and of answers', () => {
     const part = { type: 'image_url', image_url: { url: picture } }
     const turns = [turn('draw', [answer('', { pictures: [picture] })]), turn('what is it?', [], [picture])]
     expect(requestOf(settings, lane0, turns).messages).toEqual([
@@ -97,7 +97,7 @@ describe('an answer', () => {
     events.reduce((before, event) => afterEvent(before, event, { stopped, cut: 'broke off' }), answer('', { state: 'loading' }))
   const text: ChatEvent = { kind: 'content', text: 'hi' }
 
-  it('goes from loading over incomplete to complete', () => {
+  it('changes from loading to incomplete to complete', () => {
     expect(answerOf([{ kind: 'begun', requestId: 'r' }])).toMatchObject({ state: 'loading', requestId: 'r' })
     expect(answerOf([{ kind: 'reasoning', text: 'hm' }])).toMatchObject({ state: 'incomplete', reasoning: 'hm' })
     const usage = { prompt_tokens: 1, completion_tokens: 2 }
@@ -119,7 +119,7 @@ describe('an answer', () => {
     expect(answerOf([text, { kind: 'done', complete: false }])).toMatchObject({ state: 'error', error: 'broke off' })
   })
 
-  it('is stopped when its reader stopped it, or when the page went away', () => {
+  it('is stopped when its reader stops it, or when the page is closed', () => {
     expect(answerOf([text, { kind: 'done', complete: false }], true)).toMatchObject({ state: 'stopped', content: 'hi' })
     const [left] = settledTurns([turn('a', [answer('half', { state: 'incomplete' }), answer('whole')])])
     expect(left?.answers.map(({ state }) => state)).toEqual(['stopped', 'complete'])
@@ -127,7 +127,7 @@ describe('an answer', () => {
 })
 
 describe('the stored part of a conversation', () => {
-  it('is bounded in turns and in length, the newest first, and never nothing', () => {
+  it('is bounded in turns and in length, prefers the newest turns, and always has the last one', () => {
     const many = Array.from({ length: 250 }, (_, index) => turn(String(index)))
     expect(newest(many)).toEqual(many.slice(150))
     const large = turn('x', [answer('y'.repeat(5_999_990))])
@@ -136,7 +136,7 @@ describe('the stored part of a conversation', () => {
     expect(newest([])).toEqual([])
   })
 
-  it('is called by its first words', () => {
+  it('is titled by its first words', () => {
     expect(titleOf([turn('', [], [picture]), turn(`  why\nis ${'x'.repeat(90)}`)])).toBe(`why is ${'x'.repeat(53)}`)
     expect(titleOf([])).toBe('')
   })
@@ -146,7 +146,7 @@ describe('the request as code', () => {
   const turns = [turn('a\nb', [answer('c', { pictures: [picture] })]), turn('d', [], [picture])]
   const request = requestOf({ ...settings, system: `it's "late"` }, lane0, turns)
 
-  it.each(codeKinds)('says everything but the group and the pictures in %s', (kind) => {
+  it.each(codeKinds)('contains everything but the group and the images in %s', (kind) => {
     const code = codeOf(kind, request, 'https://example.com/')
     expect(code).toContain('https://example.com')
     expect(code).toContain('a\\nb')
@@ -157,11 +157,11 @@ describe('the request as code', () => {
     expect(codeOf(kind, { ...request, max_tokens: 50 }, '')).toMatch(/max_tokens"?[=:] ?50/)
   })
 
-  it('keeps a shell from reading quotes in it', () => {
+  it('escapes quotes for the shell', () => {
     expect(codeOf('curl', request, '')).toContain(`it'\\''s`)
   })
 
-  it('is in the words of the Messages API for its SDK', () => {
+  it('uses the format of the Messages API for its SDK', () => {
     const code = codeOf('anthropic', request, 'https://example.com/')
     expect(code).toContain('base_url="https://example.com"')
     expect(code).toContain('max_tokens=4096')

@@ -6,7 +6,7 @@ import type { Settings } from './settings.ts'
 
 /** The parts of a conversation, and how stream events change it. */
 
-/** `loading` waits for the first word, `incomplete` is being written, `stopped` was broken off by its reader. */
+/** `loading` waits for the first text, `incomplete` is being written, `stopped` was stopped by its reader. */
 export type AnswerState = 'loading' | 'incomplete' | 'complete' | 'error' | 'stopped'
 
 export interface Answer {
@@ -20,7 +20,7 @@ export interface Answer {
   readonly pictures?: readonly string[]
   readonly error?: string
   readonly usage?: ChatUsage
-  /** The log knows the request by this id. */
+  /** The id of the request in the log. */
   readonly requestId?: string
   readonly firstMs?: number
   readonly durationMs?: number
@@ -32,7 +32,7 @@ export interface Answer {
 export interface Turn {
   readonly id: string
   readonly question: string
-  /** Pictures of the question, as addresses that hold their bytes. */
+  /** Images of the question, as data URLs. */
   readonly pictures: readonly string[]
   readonly answers: readonly Answer[]
 }
@@ -106,7 +106,7 @@ function answeredIn({ content, pictures = [] }: Answer): ChatMessage {
 }
 
 const turnsMax = 100
-/** Pictures count by the length of their addresses. */
+/** Images count by the length of their data URLs. */
 const charactersMax = 6_000_000
 
 /** The newest turns within the storage limit; always the last one. */

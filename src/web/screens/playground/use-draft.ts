@@ -16,7 +16,7 @@ export function useDraft(first: Question = empty) {
     const { pictures, refused } = await readPictures(files)
     if (refused > 0) toast.warn(textOf(texts, 'pictureRefused', { count: refused }))
     if (draft.pictures.length + pictures.length > picturesMax) toast.warn(textOf(texts, 'picturesMany', { count: picturesMax }))
-    // The same picture twice is one.
+    // The same image is added only once.
     setDraft((before) => ({
       ...before,
       pictures: [...new Set([...before.pictures, ...pictures])].slice(0, picturesMax),

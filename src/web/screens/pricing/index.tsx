@@ -80,7 +80,7 @@ function PriceList({ answer }: { answer: ReturnType<typeof usePriceList> }) {
         name="pricing"
         label={say('title')}
         columns={columns}
-        // The pages are cut here, of one answer; everything else of the query is the list's.
+        // One reply has all rows, and the pages are cut here; the rest of the query is that of the list.
         list={list as Pick<UseQueryResult<Listing<PriceRow>>, 'data' | 'error' | 'isPending' | 'isFetching' | 'refetch'>}
         rowKey={(row) => row.model_name}
         page={page}

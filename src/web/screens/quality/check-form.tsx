@@ -22,7 +22,7 @@ interface Props {
   readonly onDone: () => void
 }
 
-/** A new check by a preset, or one that is changed. */
+/** The form of a new check from a preset, or of an existing one. */
 export function CheckForm({ check, onDone }: Props) {
   const models = useQuery(read('GET /api/channel/models_enabled'))
   if (models.isPending) return <DrawerFormWaiting />

@@ -87,7 +87,7 @@ function useColumns(): Column<QualityCheck>[] {
   ]
 }
 
-/** Over all channels and models, with the lowest of them where they differ. */
+/** The share over all channels and models, and the lowest one if they differ. */
 function Share({ check: { standings } }: { check: QualityCheck }) {
   const say = useText(texts)
   const shares = standings.map(({ share }) => share).filter((share) => share >= 0)

@@ -25,7 +25,7 @@ interface Props {
   readonly onEdit: (check: QualityCheck) => void
 }
 
-/** One check: how its channels do, and what they have answered. */
+/** One check: the results of its channels, and their answers. */
 export function CheckView({ id, onEdit }: Props) {
   const say = useText(texts)
   const {
@@ -102,7 +102,7 @@ function Standings({ check: { standings, window_runs: count, threshold, drop } }
   )
 }
 
-/** The rows came with the check, which is asked again by itself. */
+/** The rows are part of the check, whose query refreshes them. */
 function never(): never {
   throw new Error('The list is not loaded by itself')
 }

@@ -40,7 +40,7 @@ export function valuesOf(check: QualityCheck): Values {
   }
 }
 
-/** A new check by a preset. */
+/** A new check from a preset. */
 export function newValues(preset: Preset, name: string, models: readonly string[]): Values {
   const { samples, window_runs, threshold, drop, interval_minutes } = qualityDefaults
   return {

@@ -69,7 +69,7 @@ export const presets: readonly [Preset, ...Preset[]] = [
   },
 ]
 
-/** A list that is read to its middle: about 6,000 tokens. */
+/** A list with the wanted line near its middle: about 6,000 tokens. */
 function needle(): string {
   const places = ['harbour', 'mill', 'station', 'garden', 'library', 'bridge', 'market', 'tower']
   const codes = ['OAK', 'FERN', 'PINE', 'REED', 'MOSS', 'SAGE', 'IVY']

@@ -28,7 +28,7 @@ import { refetchOf } from './use-check-writes.ts'
 
 const colors: Readonly<Record<QualityOutcome, string>> = { passed: 'green', failed: 'red', error: 'orange' }
 
-/** What was answered, newest first. */
+/** The answers, newest first. */
 export function ResultsPanel({ check }: { check: QualityCheck }) {
   const say = useText(texts)
   const state = useListState({ channel: 0, model: '', outcome: '' })
@@ -38,7 +38,7 @@ export function ResultsPanel({ check }: { check: QualityCheck }) {
   })
   const list = useQuery({
     ...asked,
-    // The end of a run has brought results that were not there when the list was asked last.
+    // Part of the key, because a run that has ended has added results.
     queryKey: [...asked.queryKey, check.last_run_at],
     placeholderData: (last) => last,
     refetchInterval: refetchOf([check]),
@@ -135,7 +135,7 @@ function reasonOf({ reason, detail }: QualityFault, say: Say<keyof (typeof texts
   return reason === 'no_tool' && detail !== '' ? say('no_toolOther', { detail }) : say(reason, { detail })
 }
 
-/** What an answer should have been, where it was not, and the answer itself. */
+/** The expectations that the answer did not meet, and the answer itself. */
 function Opened({ result, check }: { result: QualityResult; check: QualityCheck }) {
   const say = useText(texts)
   const local = useLocal()

@@ -16,7 +16,7 @@ export function StandingTag({ state }: { state: StandingState }) {
   )
 }
 
-/** Of a check: what needs attention comes first. */
+/** The state of a check, and the calls that its last run skipped. */
 export function CheckState({ check }: { check: QualityCheck }) {
   const say = useText(texts)
   const { last_skipped: skipped, last_skip_code: code } = check

@@ -3,14 +3,14 @@ import { useText } from '../../lib/i18n.ts'
 import { type ReadLine, useWrite } from '../../lib/query.ts'
 import { texts } from './texts.ts'
 
-/** What a write about a check makes stale. */
+/** The queries that a change of a check makes stale. */
 export const checkLines = [
   'GET /api/quality_check/',
   'GET /api/quality_check/:id',
   'GET /api/quality_check/:id/results',
 ] as const satisfies readonly ReadLine[]
 
-/** While something runs, lists are asked again soon. */
+/** The refetch interval of lists, which is short while a check is running. */
 export function refetchOf(checks: readonly QualityCheck[] | undefined): number {
   return checks?.some(({ is_running: isRunning }) => isRunning) ? 2000 : 30_000
 }

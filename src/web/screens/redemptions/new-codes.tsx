@@ -23,7 +23,7 @@ export function showNewCodes(made: NewCodesProps): void {
   })
 }
 
-/** Codes that were just made: as a file, or on the clipboard. */
+/** New codes, to be saved as a file or copied. */
 function NewCodes({ keys, name, amount }: NewCodesProps) {
   const say = useText(texts)
   const lines = `${keys.join('\n')}\n`

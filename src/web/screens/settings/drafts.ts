@@ -6,7 +6,7 @@ import type { OptionTab } from './tabs.ts'
 export interface Drafts {
   readonly values: FieldValues
   readonly errors: FieldValues
-  /** The tabs that have some. */
+  /** The tabs that have drafts. */
   readonly tabs: ReadonlySet<string>
   readonly set: (key: string, value: string | undefined, tab: OptionTab) => void
   readonly drop: (keys: readonly string[]) => void

@@ -14,7 +14,7 @@ import { ResetRatios } from './reset-ratios.tsx'
 import styles from './settings.module.css'
 import { texts } from './texts.ts'
 
-// Few tabs have one.
+// Loaded on demand, because few tabs have a secret.
 const SecretInput = lazy(async () => ({ default: (await import('./secret-input.tsx')).SecretInput }))
 
 export interface OptionSectionProps {

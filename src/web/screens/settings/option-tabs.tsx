@@ -33,7 +33,7 @@ export function OptionTabs({ tab, drafts }: { tab: OptionTab; drafts: Drafts }) 
   const secrets = useQuery(read('GET /api/option/secrets'))
   const area = useScrollTarget(sections.data !== undefined && options.data !== undefined && secrets.data !== undefined)
 
-  // The field in which one searches stays while the other tabs come along.
+  // The search field stays while the other tabs are being loaded.
   if ((sections.isPending && !isSearch) || options.isPending || secrets.isPending) return <Waiting />
   const failed = [sections, options, secrets].filter(({ error }) => error)
   if (!options.data || !secrets.data || sections.error) {

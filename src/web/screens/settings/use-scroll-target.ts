@@ -3,7 +3,7 @@ import { type RefObject, useEffect, useRef } from 'react'
 
 const markedMs = 3000
 
-/** Scrolls to the section, or the single setting, that the mark of the address names, and shows for a moment which it is. */
+/** Scrolls to the section, or the single setting, that the hash of the address names, and highlights it for a moment. */
 export function useScrollTarget(isDrawn: boolean): RefObject<HTMLDivElement | null> {
   const area = useRef<HTMLDivElement>(null)
   const location = useLocation()

@@ -6,7 +6,7 @@ import { texts } from './texts.ts'
 
 const daySeconds = 86_400
 
-/** One bar for each day. Pressed, it shows the days as a table. */
+/** One bar for each day. A click shows the days as a table. */
 export function DayStrip({ model: { name, days, share }, firstDay }: { model: StatusModel; firstDay: number }) {
   const say = useText(texts)
   const [open, setOpen] = useState(false)
@@ -38,7 +38,7 @@ export function DayStrip({ model: { name, days, share }, firstDay }: { model: St
 
 interface DaysProps {
   readonly name: string
-  /** Those with data, newest first. */
+  /** The days with data, newest first. */
   readonly days: readonly { readonly part: number | null; readonly date: string }[]
   readonly words: (part: number | null) => string
 }
@@ -76,7 +76,7 @@ function moodOf(share: number | null): 'none' | 'good' | 'fair' | 'poor' {
   return share < shareLevels.fair ? 'fair' : 'good'
 }
 
-/** Rounded down already: 100 % is without any failure. */
+/** The share is already rounded down: 100 % means no failure at all. */
 export function shareText(share: number): string {
   return `${(share * 100).toFixed(share === 1 ? 0 : 2)}%`
 }

@@ -55,7 +55,7 @@ export function TimeCell({ seconds }: { seconds: number }) {
   )
 }
 
-/** From the order to the end, red over a minute. */
+/** The time from the order to the end, red above one minute. */
 export function SpentCell({ seconds }: { seconds: number }) {
   const say = useText(texts)
   return <Tag color={seconds > 60 ? 'red' : 'green'}>{say('seconds', { count: formatCount(Math.round(seconds)) })}</Tag>

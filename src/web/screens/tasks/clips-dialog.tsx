@@ -33,7 +33,7 @@ function Song({ clip: { audio, video, lyrics }, title }: { clip: Clip; title: st
   return (
     <section className={styles.song} aria-label={title}>
       <h3 className={styles.songTitle}>{title}</h3>
-      {/* An address without encryption is not played here, only led to. */}
+      {/* Audio without https is not played here, only linked. */}
       {audio.startsWith('https:') && (
         // biome-ignore lint/a11y/useMediaCaption: the words of the song stand below it
         <audio className={styles.player} controls preload="none" src={audio} aria-label={title} />

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { clipsOf } from './clips.ts'
 
-it('finds songs with their words, and lyrics by themselves', () => {
+it('finds songs with their lyrics, and lyrics without a song', () => {
   const song = {
     title: 'Sea',
     audio_url: 'https://cdn.example/a.mp3',

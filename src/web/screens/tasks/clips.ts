@@ -6,7 +6,7 @@ export interface Clip {
   readonly audio: string
   readonly video: string
   readonly cover: string
-  /** Words of the song, or the whole of it where only lyrics were ordered. */
+  /** The lyrics of the song, or all of the result if only lyrics were ordered. */
   readonly lyrics: string
 }
 

@@ -4,14 +4,14 @@ import type { Filter } from '../../ui/list-filters.tsx'
 import { useListState } from '../../ui/list-state.ts'
 import { texts } from './texts.ts'
 
-/** The list as the address says; without anything it begins at `from`. */
+/** The state of the list in the address; by default it begins at `from`. */
 export function useTaskState(from: number) {
   return useListState({ from, to: 0, id: '', action: '', status: '', channel_id: '', username: '' }, { sort: '-id' })
 }
 
 export type TaskState = ReturnType<typeof useTaskState>
 
-/** The query of rows and files, except the name of the task; `unit` is the number of its time units in a second. */
+/** The query of rows and files, except the id of the task; `unit` is the number of its time units in a second. */
 export function filterOf(
   { from, to, id: _id, channel_id, username, ...own }: TaskState['asked'],
   isAdmin: boolean,
@@ -21,7 +21,7 @@ export function filterOf(
   return isAdmin ? { ...asked, channel_id, username } : asked
 }
 
-/** The page and the order of it. */
+/** The query of the page and its order. */
 export function pageOf({ page, paging, order }: TaskState) {
   return { ...order, p: page - 1, page_size: paging.page_size, paged: true }
 }

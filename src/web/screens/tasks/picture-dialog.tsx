@@ -11,7 +11,7 @@ import { texts } from './texts.ts'
 
 const PictureViewer = lazy(async () => ({ default: (await import('../../ui/picture-viewer.tsx')).PictureViewer }))
 
-/** The picture of a drawing, its prompt, and its download. */
+/** The image of a drawing, its prompt, and its download. */
 export function PictureDialog({ row, onClose }: { row: Drawing; onClose: () => void }) {
   const say = useText(texts)
   const [failed, setFailed] = useState(false)

@@ -14,7 +14,7 @@ const steps = [
   { unit: 'minute', seconds: 60 },
 ] as const
 
-/** When a token ends: the moment, or how long it still has when that is soon. */
+/** When a token expires: the time, or the time that is left if it expires soon. */
 export function Expiry({ at }: { at: number }) {
   const say = useText(texts)
   const language = useLanguage()

@@ -115,7 +115,7 @@ function ModelLimits({ form }: { form: TokenFormState }) {
 interface SaveInput {
   readonly token: Token | undefined
   readonly onDone: () => void
-  /** Answers whether it showed the refusal at a field. */
+  /** Returns whether it showed the refusal at a field. */
   readonly onRefused: (cause: unknown) => boolean
 }
 

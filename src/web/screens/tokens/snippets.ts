@@ -6,11 +6,11 @@ import { fullKey } from '../../lib/full-key.ts'
 /** A token and where it is used. */
 export interface TokenUse {
   readonly token: Token
-  /** Of the server, without a slash at the end. */
+  /** The address of the server, without a trailing slash. */
   readonly address: string
 }
 
-/** A model that the token may use, as far as it says; else a common one. */
+/** A model that the token may use, if it is limited to some; otherwise a common one. */
 function exampleModel({ model_limits_enabled: limited, model_limits: models }: Token): string {
   return (limited && models.split(',')[0]) || 'gpt-4o-mini'
 }

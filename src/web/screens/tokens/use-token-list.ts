@@ -4,7 +4,9 @@ import { read } from '../../lib/query.ts'
 import type { SearchValue } from '../../lib/search-params.ts'
 import { useListState } from '../../ui/list-state.ts'
 
-/** The list as the address asks for it, but for the key that is searched: keys do not belong into addresses and their history. */
+/**
+ * The list by the filters in the address, except the key that is searched for: keys do not belong in addresses and their history.
+ */
 export function useTokenList() {
   const state = useListState({ keyword: '', status: 0, group: '' }, { sort: '-id' })
   const [token, setToken] = useState('')

@@ -6,7 +6,7 @@ import { read } from '../../lib/query.ts'
 import type { Filter } from '../../ui/list-filters.tsx'
 import { texts } from './texts.ts'
 
-/** Listed among the statuses in the address, though deletion is none. */
+/** One of the statuses in the address, although deletion is not a status. */
 const deletedState = 'deleted'
 const states = Object.entries(userStatus)
 

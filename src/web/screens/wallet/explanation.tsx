@@ -6,7 +6,7 @@ import styles from './wallet.module.css'
 
 type Words = Say<keyof typeof texts.zh>
 
-/** Why a balance changed, in a sentence; with the number by which the cause is found elsewhere. */
+/** Why a balance changed, in a sentence; with the reference number of the cause. */
 export function Explanation({ row }: { row: LedgerRow }) {
   const say = useText(texts)
   const cause = row.reference.slice(row.reference.indexOf(':') + 1)

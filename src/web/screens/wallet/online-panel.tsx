@@ -88,9 +88,9 @@ function Offer({ offer }: { offer: TopUpOffer }) {
 }
 
 interface Price {
-  /** As people read it; undefined until it is known, and when there is none. */
+  /** The formatted price; undefined while it is loading, or if it was refused. */
   readonly money?: string
-  /** Why there is none. */
+  /** Why there is no price. */
   readonly refusal?: string
 }
 

@@ -20,7 +20,7 @@ export function StatementTab() {
   const say = useText(texts)
   const state = useListState({ kind: '' }, { sort: '-id' })
   const { list, totalAtLeast } = useStatement(state)
-  /** All rows between two are shown, so each has its balance. */
+  /** No rows are left out between two, so each has its balance. */
   const isWhole = state.asked.kind === '' && state.sort?.key === 'id'
   return (
     <div className={styles.stack}>
@@ -56,7 +56,7 @@ function useStatement({ asked, order, page, paging }: Asked) {
   const list = useQuery({
     ...read('GET /api/user/self/ledger', { query: { ...asked, ...order, ...paging, before: places.get(page) ?? 0 } }),
     placeholderData: (last) => last,
-    // The total is unknown: one more at least.
+    // The total is unknown: at least one more if there is a next page.
     select: ({ items, next }) => ({ items, next, total: (page - 1) * page_size + items.length + (next > 0 ? 1 : 0) }),
   })
   const next = list.data?.next ?? 0

@@ -13,7 +13,7 @@ import { useWindowText } from './windows.ts'
 
 const OverrideDialog = lazy(async () => ({ default: (await import('./override-dialog.tsx')).OverrideDialog }))
 
-/** The actions on one budget. Owners only look at what an admin has set. */
+/** The actions on one budget. Owners can only view what an admin has set. */
 export function BudgetActions({ budget, onEdit }: { budget: Budget; onEdit: () => void }) {
   const say = useText(texts)
   const isAdmin = useMay('admin')

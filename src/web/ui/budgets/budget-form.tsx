@@ -20,7 +20,7 @@ import { texts } from './texts.ts'
 import { calendarPeriods, slidingPresets } from './windows.ts'
 
 interface Values {
-  /** Units, or what was typed instead. */
+  /** Units, or the invalid text that was typed. */
   amount: string
   /** A period, `sliding:<seconds>`, or `custom`. */
   window: string
@@ -35,7 +35,7 @@ export interface BudgetFormProps {
   readonly budget?: Budget | undefined
   /** Undefined while nothing is chosen. */
   readonly of?: { readonly scope: BudgetScope; readonly subject: string } | undefined
-  /** Whom a new one is of, where that is to be chosen. */
+  /** The field of the subject, if the subject of a new budget is to be chosen. */
   readonly subject?: ReactNode
   readonly onDone: () => void
 }

@@ -10,7 +10,7 @@ import styles from './budgets.module.css'
 import { texts } from './texts.ts'
 import { amountOf, useWindowText } from './windows.ts'
 
-/** The columns of budgets; of whom they are where a list has those of many. */
+/** The columns of budgets; `withSubject` for lists with budgets of several subjects. */
 export function useBudgetColumns({ withSubject }: { withSubject: boolean }): Column<Budget>[] {
   const say = useText(texts)
   const subject: Column<Budget> = {

@@ -5,11 +5,11 @@ import styles from './request-limits.module.css'
 import { texts } from './texts.ts'
 
 export interface AmountInputProps {
-  /** Shown where the fields of a row stand below each other. */
+  /** Shown only where the fields of a row are stacked. */
   readonly label: string
-  /** Which row it is of. */
+  /** The name of the row, for the label of the field. */
   readonly of: string
-  /** 0 is no limit, and shown as that. */
+  /** Whether 0 means no limit, and is shown as that. */
   readonly mayBeNone: boolean
   readonly value: number | string
   readonly onChange: (amount: number | string) => void

@@ -7,7 +7,7 @@ import { texts } from './texts.ts'
 
 const lengths = [units.days, units.hours, units.minutes, units.seconds] as const
 
-/** The members of a form by which it finds its field are passed on. */
+/** The props by which a form finds its field are passed on. */
 export interface DurationInputProps {
   readonly label?: string
   readonly description?: string
@@ -38,7 +38,7 @@ export function DurationInput({
   const local = useLocal()
   const seconds = Number(value)
   const [chosen, setChosen] = useState(() => largestUnit(seconds))
-  // Another value may have come from outside.
+  // The value may have been changed from outside.
   const size = seconds % chosen === 0 ? chosen : largestUnit(seconds)
   const count = value === '' ? '' : seconds / size
   return (

@@ -16,7 +16,7 @@ import {
 const { UserRequestLimits, ModelRequestRateLimitGroup } = rateLimit.options
 const limit = { seconds: 60, requests: 60, tokens: 0, concurrency: 5 }
 
-it('shows limits of groups as rows and writes them back as they mean the same', () => {
+it('shows limits of groups as rows and writes them back with the same meaning', () => {
   const day = { ...limit, seconds: 86_400, requests: 1000 }
   const text = JSON.stringify({ '*': [limit, day], vip: [] }, null, 2)
   const rows = readLimits(text) ?? []
@@ -31,14 +31,14 @@ it('shows limits of groups as rows and writes them back as they mean the same', 
   expect([readLimits(''), readLimits('{}'), writeLimits([])]).toEqual([[], [], '{}'])
 })
 
-it('leaves any other form of limits to the text', () => {
+it('shows any other form of limits as text', () => {
   for (const text of ['{', '[]', '{"a": 5}', '{"a": [1]}', '{"a": {"request": 5}}', '{"a": {"requests": "5"}}'])
     expect(readLimits(text), text).toBeUndefined()
   for (const text of ['{', '[]', '{"a": 5}', '{"a": [1]}', '{"a": [1, 2, 3]}', '{"a": [1, null]}'])
     expect(readCounts(text), text).toBeUndefined()
 })
 
-it('an empty amount is no limit, and what a row lacks is said at its field and refused by the schema', () => {
+it('an empty amount is no limit, and a missing value is reported at its field and refused by the schema', () => {
   const refused = (rows: Parameters<typeof writeLimits>[0]) => 'reason' in decodeOption(UserRequestLimits, writeLimits(rows))
   const row = { group: 'vip', ...limit }
   const faults = (given: object, rows = [row]) => faultsOfLimit({ ...row, ...given }, { rows, index: rows.length - 1 })

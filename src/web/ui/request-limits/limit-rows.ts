@@ -6,7 +6,7 @@ import {
 } from '../../../contract/entities/request-limit.ts'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 
-/** The limits of groups as rows, several of a group below each other, and as the options keep them. */
+/** The limits of groups as rows, several of a group below each other, and as the options store them. */
 export type LimitRow = { readonly group: string } & { readonly [Member in keyof RequestLimit]: Typed }
 /** Text while it is being typed. */
 type Typed = number | string
@@ -23,7 +23,7 @@ export function readLimits(text: string): readonly LimitRow[] | undefined {
   const groups = readGroups(text)
   const rows = groups?.flatMap(([group, value]) => {
     const limits = Array.isArray(value) ? value : [value]
-    // A group without limits is no other group.
+    // A group without limits has a row, so that the limits of all other groups do not apply to it.
     return limits.length === 0 ? [{ ...newLimit, group }] : limits.map((limit) => rowOf(group, limit))
   })
   const fitting = rows?.filter((row) => row !== undefined)

@@ -23,10 +23,10 @@ const texts = defineTexts({
   },
 })
 
-/** The key of the visit under which it is kept that the dialog was shown. */
+/** The key in session storage that records that the dialog was shown. */
 const shownKey = 'default-password-shown'
 
-/** Asks once a visit, and warns on every page until the password is another one. */
+/** Asks once in a visit, and warns on every page until the password is changed. */
 export function DefaultPassword({ user }: { user: SignedInUser }) {
   const say = useText(texts)
   const [opened, setOpened] = useState(() => sessionStorage.getItem(shownKey) === null)

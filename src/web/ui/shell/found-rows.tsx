@@ -71,7 +71,7 @@ export function useFoundRows(typed: string): Found {
   return { found: found.filter(({ actions }) => actions.length > 0), isLookingUp }
 }
 
-/** The declared options come along when an admin first types something. */
+/** The declared options are loaded when an admin first types something. */
 function useFoundSettings(keyword: string) {
   const local = useLocal()
   const mayManage = useMay('admin')

@@ -21,7 +21,7 @@ const UserMenu = lazy(async () => ({ default: (await load()).UserMenu }))
 
 interface OnDemandProps {
   readonly Button: typeof ThemeButton
-  /** Has the button too, and is opened as it appears. */
+  /** The menu with its button, open as soon as it is rendered. */
   readonly Menu: typeof ThemeMenu
 }
 

@@ -11,7 +11,7 @@ export function isNewYear(now = new Date()): boolean {
   return now.getMonth() === 0 && now.getDate() === 1
 }
 
-/** On the first of January: three seconds of fireworks, and a fresh page ten seconds after them. */
+/** On the first of January: three seconds of fireworks, and a reload of the page ten seconds after them. */
 export function NewYear() {
   const say = useText(texts)
   const [running, setRunning] = useState(false)

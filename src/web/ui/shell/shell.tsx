@@ -21,17 +21,17 @@ import { texts } from './texts.ts'
  * table.
  */
 
-// Parts below the first sight are loaded right after it.
+// Parts that are not visible at first are loaded right after the page.
 const Toasts = lazy(async () => ({ default: (await import('./toasts.tsx')).Toasts }))
 const NarrowMenu = lazy(async () => ({ default: (await import('./narrow-menu.tsx')).NarrowMenu }))
 const DefaultPassword = lazy(async () => ({ default: (await import('./default-password.tsx')).DefaultPassword }))
 const FirstRunReminder = lazy(async () => ({ default: (await import('./first-run.tsx')).FirstRunReminder }))
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 
-/** Without a message, its container is loaded after the first visit's own parts. */
+/** Until there is a message, its container is loaded only this long after the page. */
 const toastsAfterMs = 5000
 
-/** The choice made here; until there is one, the site's default and the room there is count. */
+/** The user's choice; without one, the site's default and the available room decide. */
 const collapsedChoice = storedText('sidebar-collapsed')
 
 export function Shell({ screens }: { screens: readonly Screen[] }) {

@@ -14,7 +14,7 @@ import styles from './views.module.css'
 
 const invalidates = ['GET /api/user/self/views'] as const
 
-/** Renames, replaces and deletes views, and says which one the list opens with. */
+/** Renames, replaces and deletes views, and selects the one that the list opens with. */
 export function ManageViews({ onClose, views, ...input }: ViewsMenuProps & { readonly onClose: () => void }) {
   const say = useText(texts)
   const change = useWrite('PUT /api/user/self/views/:id', { invalidates, success: say('saved') })

@@ -3,7 +3,7 @@ import type { Filter } from '../list-filters.tsx'
 
 type Search = Readonly<Record<string, string>>
 
-/** Days that are looked back. */
+/** The most days before today for which times are recognized. */
 const daysMax = 400
 
 /** Times that begin a day are kept as the number of days before today, so that "the last 7 days" stays that. */
@@ -14,7 +14,7 @@ export function withMovingTimes(search: Search, filters: readonly Filter[]): Sea
   })
 }
 
-/** The same times as of today. */
+/** Replaces the numbers of days by the times of today. */
 export function withTimesOfToday(search: Search, filters: readonly Filter[]): Search {
   return overTimes(search, filters, (text) => {
     const days = /^-(\d{1,3})d$/.exec(text)?.[1]

@@ -5,7 +5,7 @@ import { read } from '../../lib/query.ts'
 import type { Viewed } from '../listing.ts'
 import { withTimesOfToday } from './moving-times.ts'
 
-/** Columns that are not shown; null is as the list begins. */
+/** Hidden columns; null for the default of the list. */
 export type HiddenColumns = ReadonlySet<string> | null
 
 export interface ViewsInput {

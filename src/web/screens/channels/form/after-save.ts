@@ -8,13 +8,13 @@ import { type OfferTools, offerPrices } from './price-offer.ts'
 
 export interface Saved {
   readonly ids: readonly number[]
-  /** Where they are to be tested. */
+  /** The name for the messages of the test; undefined if no test is wanted. */
   readonly testedName: string | undefined
-  /** Where the save changed them; another one asks nothing of their prices. */
+  /** The models whose prices are checked; empty if the save did not change them. */
   readonly models: readonly string[]
 }
 
-/** What follows a save, even after the form is closed. Loaded then. */
+/** The steps after a save, which run even if the form is closed. Loaded on demand. */
 export async function afterSave({ ids, testedName, models }: Saved, tools: OfferTools): Promise<void> {
   const tested = testedName === undefined ? undefined : testAll(ids, testedName, tools.client)
   await Promise.all([tested, models.length > 0 ? offerPrices(models, tools) : undefined])

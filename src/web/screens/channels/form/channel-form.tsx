@@ -62,7 +62,7 @@ interface FieldsProps extends Omit<ChannelFormProps, 'id'> {
 function Fields({ types, channel, onKeys, onDone }: FieldsProps) {
   const say = useText(texts)
   const fields = useRef<HTMLDivElement>(null)
-  // Its panel is loaded when it opens.
+  // Set while the panel of a field with a fault is being loaded: the field is focused afterwards.
   const isFaultAwaited = useRef(false)
   const form = useForm({
     initialValues: channel ? valuesOf(channel) : newChannel(types.find(({ offered }) => offered)),
@@ -72,7 +72,7 @@ function Fields({ types, channel, onKeys, onDone }: FieldsProps) {
     },
   })
   const typeOf = (wanted: number) => types.find(({ id }) => id === wanted)
-  // It may have got more keys while the form was open.
+  // The channel may have got more keys while the form was open.
   const settled = (values: ChannelValues) =>
     channel && channel.keys_total > 1 ? { ...values, lines: 'together' as const } : values
   const listed = useListedPresets()

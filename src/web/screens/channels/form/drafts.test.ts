@@ -13,18 +13,18 @@ describe('rules as rows', () => {
     { rename: 'max_tokens', to: 'max_completion_tokens', when: { path: 'reasoning.effort', equals: ['high'] } },
   ]
 
-  it('come out as they went in', () => {
+  it('are written back unchanged', () => {
     expect(JSON.parse(writeRules(readRules(JSON.stringify(rules)) ?? []))).toEqual(rules)
     expect(writeRules(readRules('') ?? [])).toBe('')
   })
 
-  it('that are empty are none', () => {
+  it('are not written if they are empty', () => {
     expect(writeRules([newRule, newRule])).toBe('')
     expect(writeHeaders([newHeader, newHeader])).toBe('')
     expect(writeMapping([{ from: '', to: ' ' }])).toBe('')
   })
 
-  it('take an object of members as so many settings', () => {
+  it('read an object as one setting for each member', () => {
     expect(readRules('{"top_p":1,"x y":"z"}')).toMatchObject([
       { action: 'set', path: 'top_p', to: '1' },
       { action: 'set', path: '["x y"]', to: 'z' },
@@ -39,12 +39,12 @@ describe('rules as rows', () => {
     '[{"set":"a","to":1,"when":{"path":"b","equals":1,"exists":false}}]',
   ])('leave %s to the JSON view', (text) => expect(readRules(text)).toBeUndefined())
 
-  it('take a value as JSON where it is JSON, and as text where it is none', () => {
+  it('read a value as JSON if it is JSON, and as text otherwise', () => {
     expect(['0.7', 'true', 'null', 'high', '"0.7"', '[1]'].map(readValue)).toEqual([0.7, true, null, 'high', '0.7', [1]])
     expect(['', '{"a":', '[1', '"a'].map(readValue)).toEqual([undefined, undefined, undefined, undefined])
   })
 
-  it('that are half typed are refused by the contract', () => {
+  it('are refused by the contract while they are incomplete', () => {
     const halves = [
       { ...newRule, path: 'a' },
       { ...newRule, to: '1' },
@@ -70,7 +70,7 @@ describe('rules as rows', () => {
 })
 
 describe('headers as rows', () => {
-  it('come out as they went in', () => {
+  it('are written back unchanged', () => {
     const text = '{"x-team":"blue","authorization":"Token {api_key}","user-agent":null}'
     expect(writeHeaders(readHeaders(text) ?? [])).toBe(text)
     expect(readHeaders('{"a":1}')).toBeUndefined()
@@ -96,12 +96,12 @@ describe('headers as rows', () => {
   })
 })
 
-describe('the redirection of models', () => {
-  it('shows the way of each chain to its end', () => {
+describe('the model mapping', () => {
+  it('shows each chain up to its end', () => {
     expect(chainsOf('{"a":"b","b":"c","x":"y"}')).toEqual([{ steps: ['a', 'b', 'c'], isCircle: false }])
   })
 
-  it('report a circle once, with the paths into it', () => {
+  it('reports a circle only once', () => {
     expect(chainsOf('{"a":"b","b":"a","c":"a"}')).toEqual([{ steps: ['a', 'b', 'a'], isCircle: true }])
     expect(chainsOf('{"a":"a"}')).toEqual([{ steps: ['a', 'a'], isCircle: true }])
     expect(chainsOf('{"c":"a","a":"a"}')).toEqual([{ steps: ['c', 'a', 'a'], isCircle: true }])

@@ -10,7 +10,7 @@ import { readMembers } from './members.ts'
 import { faultName } from './setting.ts'
 import { texts } from './texts.ts'
 
-/** Validation before the form is sent. Loaded then: the schemas and their library are heavier than its fields. */
+/** Validation before the form is sent. Loaded on demand: the schemas and their library are larger than the fields of the form. */
 
 /** The reasons by field; empty when all is well. Members of the settings have fields of their own, named by `faultName`. */
 export function faultsOf(values: ChannelValues, type: ChannelType | undefined, isNew: boolean): Record<string, string> {

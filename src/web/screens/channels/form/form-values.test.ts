@@ -17,11 +17,11 @@ describe('values of the channel form', () => {
     expect(changesOf(before, { ...before, key: 'sk-1' })).toEqual({ key: 'sk-1' })
   })
 
-  it('takes slashes off the end of an address', () => {
+  it('removes trailing slashes of an address', () => {
     expect(bodyOf(values({ base_url: ' https://example.com/v1// ' })).base_url).toBe('https://example.com/v1')
   })
 
-  it('takes an emptied number as 0', () => {
+  it('sends an emptied number as 0', () => {
     expect(bodyOf(values({ priority: '', weight: '', max_input_tokens: '' }))).toMatchObject({
       priority: 0,
       weight: 0,
@@ -29,17 +29,17 @@ describe('values of the channel form', () => {
     })
   })
 
-  it('reads names between commas of either width', () => {
+  it('splits names at ASCII and full-width commas', () => {
     expect(namesOf(' a, b，c,,')).toEqual(['a', 'b', 'c'])
   })
 
-  it('reads typed models as a list of names or of JSON, and JSON that is none as no list', () => {
+  it('reads typed models as a list of names or as a JSON list, and refuses other JSON', () => {
     expect(listOf('a, b\nc\td')).toEqual(['a', 'b', 'c', 'd'])
     expect(listOf(' ["a", "b "]')).toEqual(['a', 'b'])
     for (const text of ['{"a": 1}', '["a", 1]', '["a"', '[[]]']) expect(listOf(text), text).toBeUndefined()
   })
 
-  it('sends models that were typed and not filled in with the others', () => {
+  it('also sends models that were typed but not filled in', () => {
     expect(bodyOf(values({ models: ['a'], more_models: 'b, a' })).models).toBe('a,b')
   })
 })

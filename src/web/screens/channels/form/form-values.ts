@@ -18,7 +18,9 @@ export interface ChannelValues {
   openai_organization: string
   groups: string[]
   models: string[]
-  /** Names that were typed or pasted beside those, and count once they are filled in or submitted. */
+  /**
+   * Names that were typed or pasted but are not in `models` yet: they are added when they are filled in or the form is submitted.
+   */
   more_models: string
   model_mapping: string
   test_model: string
@@ -69,7 +71,7 @@ export function valuesOf(channel: Channel): ChannelValues {
   return {
     ...{ type, name, key, base_url, other, openai_organization, model_mapping, test_model, tag },
     ...{ priority, weight, max_input_tokens, status_code_mapping },
-    // As the fields write it, so that setting and removing a value is no change.
+    // Written as the fields write it, so that setting and removing a value is no change.
     setting: withMembers(setting, {}) || setting,
     lines: keys_total > 1 ? 'together' : 'one',
     groups: namesOf(group),
@@ -113,19 +115,19 @@ export function namesOf(text: string, separator: string | RegExp = /[,，]/): st
     .filter((name) => name !== '')
 }
 
-/** The names of a text: between commas or on lines of their own, or a list as JSON has it. Undefined when it is JSON and no such list. */
+/** The names in a text: separated by commas, tabs or line breaks, or a JSON list of strings. Undefined for any other JSON. */
 export function listOf(text: string): string[] | undefined {
   if (!/^\s*[[{]/.test(text)) return namesOf(text, /[,，\n\t]/)
   const list = parseJson(text)
   return Array.isArray(list) && list.every((name) => typeof name === 'string') ? list.flatMap((name) => namesOf(name)) : undefined
 }
 
-/** Each once, in their order. */
+/** The names of both lists in their order, without duplicates. */
 export function withNames(names: readonly string[], more: readonly string[]): string[] {
   return [...new Set([...names, ...more])]
 }
 
-/** The keys that a text holds, each once, as the server reads it. */
+/** The keys in a text, without duplicates, as the server parses it. */
 export function keysOf(text: string): string[] {
   return [...new Set(namesOf(text, /\r?\n/))]
 }

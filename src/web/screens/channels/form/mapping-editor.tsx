@@ -17,7 +17,7 @@ export interface MappingEditorProps {
   readonly models?: readonly string[]
 }
 
-/** The redirection of models, with where each chain ends, and the circle that one would run in. */
+/** Edits the model mapping; shows where each chain of mappings ends, or the circle that it runs in. */
 export function MappingEditor({ value, onChange, error, description, models }: MappingEditorProps) {
   const say = useText(texts)
   return (

@@ -1,12 +1,12 @@
 import { isJsonObject, parseJson } from '../../../lib/json.ts'
 
-/** The redirection of models, as rows, and where its chains end. */
+/** The model mapping as rows, and the ends of its chains. */
 export interface MappingDraft {
   readonly from: string
   readonly to: string
 }
 
-/** Undefined when the text is no object of texts. */
+/** Undefined when the text is not a JSON object of strings. */
 export function readMapping(text: string): readonly MappingDraft[] | undefined {
   if (text.trim() === '') return []
   const mapping = parseJson(text)
@@ -35,7 +35,7 @@ export interface Chain {
   readonly isCircle: boolean
 }
 
-/** Redirections that lead to another one: the path of each to its end. A circle is listed once. */
+/** Mappings that lead to another mapping: the path of each to its end. A circle is listed once. */
 export function chainsOf(text: string): readonly Chain[] {
   const next = new Map((readMapping(text) ?? []).map(({ from, to }) => [from, to]))
   const inCircle = new Set<string>()

@@ -17,7 +17,7 @@ const ModelPicker = lazy(async () => ({ default: (await import('./model-picker.t
 export interface ModelFieldsProps {
   readonly form: ChannelFormState
   readonly type: ChannelType | undefined
-  /** The saved one. */
+  /** The saved channel. */
   readonly channel: Channel | undefined
 }
 
@@ -72,7 +72,7 @@ export function ModelFields({ form, type, channel }: ModelFieldsProps) {
   )
 }
 
-/** Many models at once. */
+/** The tools that add or remove many models at once. */
 function ModelTools({ form, type, channel }: ModelFieldsProps) {
   const say = useText(texts)
   const client = useQueryClient()

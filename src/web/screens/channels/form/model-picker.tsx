@@ -13,9 +13,9 @@ export interface ModelPickerProps {
   readonly listed: readonly string[]
   /** The channel's models. */
   readonly chosen: readonly string[]
-  /** They were proposed by the type: those that the upstream does not list are not ticked. */
+  /** The type of the channel proposed them: those that the upstream does not list are not selected. */
   readonly isPreset: boolean
-  /** Its redirection: a model that goes upstream under a listed name is listed. */
+  /** The channel's model mapping: a model that is mapped to a listed model counts as listed. */
   readonly mapping: string
   readonly onChoose: (chosen: readonly string[]) => void
   readonly onClose: () => void
@@ -23,7 +23,7 @@ export interface ModelPickerProps {
 
 type View = 'all' | 'fresh' | 'unlisted'
 
-/** More than a person reads; the search finds the others. */
+/** The greatest number of models shown; the search finds the others. */
 const shownMax = 300
 
 /** Selects the upstream's models that the channel will serve. */

@@ -1,6 +1,6 @@
 import { defineTexts } from '../../../lib/i18n.ts'
 
-/** Loaded with the models of an upstream, when they are picked from. */
+/** Loaded when the models of an upstream are picked. */
 export const texts = defineTexts({
   zh: {
     title: '选择上游的模型',

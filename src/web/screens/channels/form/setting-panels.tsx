@@ -9,7 +9,7 @@ import { texts } from './texts.ts'
 
 interface SettingPanel {
   readonly title: 'limits' | 'rewrite' | 'connection'
-  /** The settings that have their fields in it. */
+  /** The settings whose fields are in the panel. */
   readonly names: readonly SettingName[]
   /** Loaded when it is opened. */
   readonly Content: ComponentType<{ form: ChannelFormState; setting: Setting }>

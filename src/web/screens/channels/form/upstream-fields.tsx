@@ -11,7 +11,7 @@ import { type ChannelFormState, withoutSlash } from './form-values.ts'
 import { KeyField } from './key-field.tsx'
 import { texts } from './texts.ts'
 
-/** The one type whose upstream knows organizations. */
+/** The only type whose upstream has organizations. */
 const organizationType = 1
 /** Types with their own rule for the address. */
 const baseUrlHelps: Readonly<Record<number, keyof typeof texts.zh>> = {
@@ -24,7 +24,7 @@ export interface UpstreamFieldsProps {
   readonly form: ChannelFormState
   readonly types: readonly ChannelType[]
   readonly type: ChannelType | undefined
-  /** The saved one. */
+  /** The saved channel. */
   readonly channel: Channel | undefined
   /** Opens its list of keys. */
   readonly onKeys: (channel: Channel) => void

@@ -78,7 +78,7 @@ function Breaker({ health: { breaker, last_error: error } }: { health: ChannelHe
 
 const departuresShown = 5
 
-/** A mark of the quality checks in which the channel departs, which leads to the check, or of several to their list. */
+/** Marks the quality checks in which the channel departs; links to the check, or to the list of checks if there are several. */
 function Departures({ health: { departures } }: { health: ChannelHealth }) {
   const say = useText(texts)
   const [first] = departures
@@ -106,7 +106,7 @@ function Departures({ health: { departures } }: { health: ChannelHealth }) {
   )
 }
 
-/** The code and the time of the last error; its sentence when it is pointed at. */
+/** The code and the time of the last error, with its message as a tooltip. */
 export function LastError({ health }: { health: ChannelHealth | undefined }) {
   const error = health?.last_error
   if (!error) return null

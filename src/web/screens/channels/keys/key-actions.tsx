@@ -10,7 +10,7 @@ import { useKeyWrites } from './use-key-writes.ts'
 export interface KeyActionsProps {
   readonly channelId: number
   readonly channelKey: ChannelKey
-  /** A channel keeps at least one. */
+  /** The only key of the channel, which cannot be removed. */
   readonly isLast: boolean
 }
 

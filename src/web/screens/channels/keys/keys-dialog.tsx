@@ -41,7 +41,7 @@ export function KeysDialog({ channel, onClose }: KeysDialogProps) {
   const inUse = all.filter(({ status }) => status === channelStatus.enabled).length
   const isIdle = ({ status }: ChannelKey) => status !== channelStatus.enabled
   const found = onlyIdle ? all.filter(isIdle) : all
-  // The page that was looked at may be gone with its last key.
+  // The current page may be gone after its last key was removed.
   const current = Math.min(page, Math.max(1, Math.ceil(found.length / size)))
   const shown = { items: found.slice((current - 1) * size, current * size), total: found.length }
 

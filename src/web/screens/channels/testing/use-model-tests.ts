@@ -20,7 +20,7 @@ export function useModelTests(channelId: number) {
       note(model, await testModel(channelId, model))
       queue.current.shift()
     }
-    // A failed test has a time too, and may have disabled the channel.
+    // A failed test also stores a response time, and may have disabled the channel.
     await invalidate(client, ['GET /api/channel/search'])
   }
 

@@ -56,7 +56,7 @@ const joined = (one: HandedQuestion, other: HandedQuestion): HandedQuestion => (
 interface Reader {
   readonly fits: RegExp
   messages(json: Json): unknown[]
-  /** Undefined for one that is neither text nor picture. */
+  /** Undefined for a part that is neither text nor image. */
   message(part: unknown): Message | undefined
   model?(path: string): string
 }
@@ -114,7 +114,7 @@ const roles: Readonly<Record<string, Message['role']>> = {
   model: 'assistant',
 }
 
-/** A picture as an address, however the dialect has it. */
+/** The URL of an image in any of the dialects. */
 function pictureOf(part: Json): string | undefined {
   const { image_url: image, source, inlineData: inline = part.inline_data } = part
   if (typeof image === 'string') return image

@@ -4,7 +4,7 @@ import type { RecordedRequest } from '../../../../contract/entities/recording.ts
 const kept = /^(?:content-type|accept|anthropic-(?:version|beta)|openai-beta|x-goog-api-client|idempotency-key)$/
 const keyHeaders = ['x-api-key', 'x-goog-api-key', 'api-key'] as const
 
-/** A recorded request as a command, with `$SLUICE_KEY` in the place of the key. `address`: of this site. */
+/** A recorded request as a command, with `$SLUICE_KEY` in place of the key. `address` is that of this site. */
 export function curlOfRecording({ method, url, headers, body }: RecordedRequest, address: string): string {
   const keyHeader = keyHeaders.find((name) => headers.some(([sent]) => sent === name))
   const [path = '', query = ''] = url.replace(/^\/pg\//, '/v1/').split('?')

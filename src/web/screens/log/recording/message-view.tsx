@@ -82,7 +82,7 @@ function Body({ body }: { body: RecordedBody }) {
   )
 }
 
-/** JSON with indents, or a stream with the JSON of each of its events so; undefined for other texts. */
+/** Indented JSON, or a stream with the JSON of each event indented; undefined for other texts. */
 function prettyText(text: string): string | undefined {
   const json = parseJson(text)
   if (json !== undefined) return JSON.stringify(json, null, 2)

@@ -6,7 +6,7 @@ import { texts } from './texts.ts'
 
 const RecordingDialog = lazy(async () => ({ default: (await import('./recording-dialog.tsx')).RecordingDialog }))
 
-/** The way to the recording of a call. */
+/** The button that opens the recording of a call. */
 export function OpenRecording({ requestId }: { requestId: string }) {
   const say = useText(texts)
   const [opened, setOpened] = useState(false)

@@ -29,7 +29,7 @@ export function RecordingDialog({ requestId, onClose }: { requestId: string; onC
   const say = useText(texts)
   const isRoot = useMay('root')
   const params = { request_id: requestId }
-  // Each look of a super admin is a row in the audit log: it is not repeated in the background.
+  // Each view by a super admin is a row in the audit log, so the query is not repeated in the background.
   const once = { staleTime: Number.POSITIVE_INFINITY, retry: false, refetchOnWindowFocus: false }
   const whole = useQuery({ ...read('GET /api/recording/call/:request_id', { params }), ...once, enabled: isRoot })
   const own = useQuery({ ...read('GET /api/recording/self/:request_id', { params }), ...once, enabled: !isRoot })

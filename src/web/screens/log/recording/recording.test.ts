@@ -102,12 +102,12 @@ describe('a recorded request', () => {
     expect(again?.leftOut).toBeGreaterThan(0)
   })
 
-  it('is absent for a request that is no chat, or that is truncated', () => {
+  it('becomes no conversation if it is no chat, or if it is truncated', () => {
     expect(againOf('/v1/embeddings', '{"model":"m","input":"x"}')).toBeUndefined()
     expect(againOf('/v1/chat/completions', '{"model":"m","messages":[{"role":"us')).toBeUndefined()
   })
 
-  it('becomes a command without its key, in the dialect and with the body as it was', () => {
+  it('becomes a command without its key, in the same dialect and with the same body', () => {
     const body = { text: `{"a":"it's"}`, encoding: 'text' as const, bytes: 12, is_cut: false }
     const headers: [string, string][] = [
       ['host', 'old'],

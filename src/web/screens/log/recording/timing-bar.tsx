@@ -30,7 +30,7 @@ export function CallTiming({ timing }: { timing: RecordedTiming }) {
   )
 }
 
-/** The same of one exchange with a channel. */
+/** The same for one exchange with a channel. */
 export function ExchangeTiming({ exchange }: { exchange: UpstreamExchange }) {
   const say = useText(texts)
   const { started_ms: started, sent_ms: sent, head_ms: head, first_byte_ms: first, ended_ms: ended } = exchange

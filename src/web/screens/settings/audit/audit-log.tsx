@@ -17,7 +17,7 @@ import { TimeText } from '../../../ui/time-text.tsx'
 import styles from './audit.module.css'
 import { texts } from './texts.ts'
 
-/** Every administrative action, to search; and whether the record is whole. */
+/** Every administrative action, to search; and whether the record is intact. */
 export function AuditLog() {
   const say = useText(texts)
   const state = useListState({ actor: '', action: '', target: '', from: 0, to: 0 }, { sort: '-id' })
@@ -91,7 +91,7 @@ function Short({ text }: { text: string }) {
   )
 }
 
-/** Both values whole, side by side. */
+/** Both values in full, side by side. */
 function Change({ row: { before, after } }: { row: AuditRow }) {
   const say = useText(texts)
   return (

@@ -1,6 +1,6 @@
 import { defineTexts } from '../../../lib/i18n.ts'
 
-/** Loaded with the part that they are about. */
+/** Loaded with the part of the screen that shows them. */
 export const texts = defineTexts({
   zh: {
     title: '审计日志',

@@ -95,7 +95,7 @@ export function NewerChanges({ newer: { hash, left_out: leftOut, changes } }: { 
 interface ApplyProps {
   readonly hash: string
   readonly changes: readonly PriceChange[]
-  /** All of the newer data, and not the prices of single models. */
+  /** Applies all of the newer data, and not only the prices of single models. */
   readonly isWhole?: boolean
   readonly onDone?: () => void
 }

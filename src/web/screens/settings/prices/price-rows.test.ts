@@ -14,7 +14,7 @@ const proposal = (model: string, current: number | null, proposed: number, vendo
 const all = [proposal('a', 2, 1), proposal('b', 1, 4), proposal('c', null, 3, 'Google'), proposal('d', 2, 2.2)]
 const names = (rows: readonly PriceProposal[]) => rows.map(({ model }) => model).join('')
 
-it('finds by model and vendor, and by rise, fall or a missing price', () => {
+it('filters by model and vendor, and by rise, fall or a missing price', () => {
   expect(names(wantedRows(all, { search: '', view: 'all', byChange: false }))).toBe('abcd')
   expect(names(wantedRows(all, { search: 'goog', view: 'all', byChange: false }))).toBe('c')
   expect(['up', 'down', 'unpriced'].map((view) => names(all.filter((row) => viewOf(row) === view)))).toEqual(['bd', 'a', 'c'])
@@ -30,7 +30,7 @@ it('shows a difference relative to the present price', () => {
   expect([changeOf(null, 1), changeOf(0, 1), changeOf(1, null)]).toEqual([undefined, undefined, undefined])
 })
 
-it('looks at the other prices where that of input stays', () => {
+it('compares the other prices if the input price is unchanged', () => {
   const output = { ...proposal('x', 1, 1), proposed: prices(1, 5) }
   expect(viewOf(output)).toBe('down')
 })

@@ -7,7 +7,7 @@ export type PriceName = keyof TokenPrices
 export interface Wanted {
   readonly search: string
   readonly view: View
-  /** By how much the price of input changes, the most first; else by name. */
+  /** Sorts by the change of the input price, the largest first; otherwise by name. */
   readonly byChange: boolean
 }
 
@@ -51,7 +51,7 @@ function sizeOf({ current, proposed }: PriceProposal): number {
   return Math.abs(changeOf(current?.input, proposed.input) ?? Number.POSITIVE_INFINITY)
 }
 
-/** Less than a person would call a difference. */
+/** Whether a change is too small to count as a difference. */
 function isDust(value: number): boolean {
   return Math.abs(value) < 1e-6
 }

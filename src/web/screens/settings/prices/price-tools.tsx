@@ -6,7 +6,7 @@ interface PriceToolsProps<View extends string> {
   readonly search: string
   readonly onSearch: (search: string) => void
   readonly view: View
-  /** The first one is that of all rows. */
+  /** The first view has all rows. */
   readonly views: readonly [View, ...View[]]
   readonly onView: (view: View) => void
   /** Rows that match. */

@@ -1,6 +1,6 @@
 import { defineTexts } from '../../../lib/i18n.ts'
 
-/** Loaded with the part that they are about. */
+/** Loaded with the part of the screen that shows them. */
 export const texts = defineTexts({
   zh: {
     description: '与公开价格数据中各厂商的官方价格比较，由你决定采用哪些。单位：美元 / 1M tokens。',

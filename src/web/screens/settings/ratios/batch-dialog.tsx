@@ -41,7 +41,7 @@ export function BatchDialog({ models, table, options, onClose, onFill }: BatchDi
   const filled = models.map((name) => [name, filledIn(mode, given, table[name] ?? noPrices, perUsd)] as const)
 
   function choose(next: BatchMode): void {
-    // Dollars are no ratios.
+    // Values in dollars are not valid as ratios.
     if ((next === 'usd') !== (mode === 'usd')) setValues(noPrices)
     setMode(next)
   }
@@ -72,7 +72,7 @@ export function BatchDialog({ models, table, options, onClose, onFill }: BatchDi
       footer={<Button onClick={fill}>{say('batchApply')}</Button>}
     >
       <Stack gap="md">
-        {/* The group answers only with values that it was given. */}
+        {/* The group only returns values that it was given. */}
         <Radio.Group label={say('batchField')} value={mode} onChange={(next) => choose(next as BatchMode)}>
           <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" verticalSpacing="xs" mt="xs">
             {modes.map(({ mode: value, label }) => (

@@ -24,7 +24,7 @@ export function BatchPreview({ filled, table, options }: BatchPreviewProps) {
   const saved = priceOptions(options)
   const dollars = (name: string, prices: ModelPrices) => dollarsOf(examplePrice(name, prices, saved), perUsd)
 
-  /** The prices that become others. */
+  /** The prices that change. */
   function changesOf(name: string, prices: ModelPrices) {
     const now = dollars(name, table[name] ?? noPrices)
     const then = dollars(name, prices)

@@ -18,11 +18,11 @@ it('converts dollars to the ratios of each model', () => {
   expect(fill({ ratio: '3' }, { ...noPrices, price: '0.04' })).toEqual({ ...noPrices, ratio: '1.5' })
 })
 
-it('makes nothing of dollars of output where there is no price of input', () => {
+it('refuses dollars of output or of a cache for a model without an input price', () => {
   expect([fill({ completion: '6' }, noPrices), fill({ cacheRead: '1', ratio: '0' })]).toEqual([undefined, undefined])
 })
 
-it('takes ratios unchanged, and replaces them by a fixed price', () => {
+it('applies ratios unchanged, and replaces them by a fixed price', () => {
   const given = { ...noPrices, price: '0.1', ratio: '2', completion: '3', cacheRead: '0.2' }
   expect(filledIn('both', given, { ...model, price: '1' }, perUsd)).toEqual({ ...model, ratio: '2', completion: '3' })
   expect(filledIn('cache', given, model, perUsd)).toEqual({ ...model, cacheRead: '0.2' })

@@ -20,12 +20,12 @@ it("is the price of the editor's figures, with the defaults of the family and ot
     ...{ input: 2.5, output: 10, cacheRead: 1.25, imageInput: undefined },
   })
   expect(usd('gpt-4o', { ratio: '2.5', completion: '2' })).toMatchObject({ input: 5, output: 10, cacheRead: undefined })
-  // A ratio that was taken off is that of the family again.
+  // A ratio that was removed is that of the family again.
   expect(usd('claude-3-opus', { ratio: '7.5' })).toMatchObject({ input: 15, output: 75 })
   expect(usd('gpt-4o', { ratio: '1.25', price: '0.04' })).toMatchObject({ isPerCall: true, call: 0.04, cacheRead: undefined })
 })
 
-it('knows the prices of tools and the factors of tiers, whether any are saved', () => {
+it('contains the prices of tools and the factors of tiers, if any are saved', () => {
   const saved = priceOptions({ ToolPrice: '{"file_search":0.0025}', TierFactor: '{"priority":2}' })
   const prices = { ...noPrices, ratio: '1' }
   expect(examplePrice('gpt-4o', prices, saved)).toMatchObject({ toolUsd: { file_search: 0.0025 }, tierFactors: { priority: 2 } })

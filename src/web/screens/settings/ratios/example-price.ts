@@ -8,7 +8,7 @@ export function priceOptions(texts: OptionTexts): PriceOptions {
   return { ...(maps as Omit<PriceOptions, 'WebSearchPrice'>), WebSearchPrice: Number(texts.WebSearchPrice ?? 0) }
 }
 
-/** The figures that hold for a model where none is set, as multiples of its input price; undefined without such a price. */
+/** The figures that apply to a model where none is set, as multiples of its input price; undefined without such a price. */
 export function builtInFigures(model: string, prices: ModelPrices, options: PriceOptions): ModelPrices | undefined {
   const price = examplePrice(model, { ...noPrices, ratio: prices.ratio }, options)
   if (!price || prices.ratio === '') return undefined

@@ -39,7 +39,7 @@ export interface PriceEditorProps {
   readonly unpriced?: readonly string[]
 }
 
-/** The prices of models, to change in place: searched, added, deleted, filled in together, and applied as one. */
+/** Edits the prices of models in place: they are searched, added, deleted, filled in together, and applied all at once. */
 export function PriceEditor({ editing, sources, date, unpriced }: PriceEditorProps) {
   const say = useText(texts)
   const [search, setSearch] = useState('')
@@ -51,7 +51,7 @@ export function PriceEditor({ editing, sources, date, unpriced }: PriceEditorPro
   const size = usePageSize()
   const sourceColumn = useSourceColumn({ sources, date, isUnset: unpriced !== undefined })
   const columns = useColumns(editing, { unit, sources, sourceColumn })
-  // The state of the loading alone: the rows are those of the editor.
+  // Only its loading state is used: the rows are those of the editor.
   const options = useQuery({ ...read('GET /api/option/'), select: noRows })
 
   const words = search.trim().toLowerCase()

@@ -14,7 +14,7 @@ export interface PriceInputProps {
   readonly prices: ModelPrices
   /** The charged price where none is set here: typing over one figure adopts the others. */
   readonly fallback?: ModelPrices | undefined
-  /** The multiples that hold where none is set. */
+  /** The multiples that apply where none is set. */
   readonly builtIn?: ModelPrices | undefined
   readonly unit: Unit
   readonly onChange: (prices: ModelPrices) => void

@@ -68,7 +68,7 @@ function Offer({ row }: { row: PricedModel | undefined }) {
   )
 }
 
-/** Takes the public prices of those models that the data has one for. */
+/** Adopts the public prices of the models that have one in the data. */
 export function TakePrices({
   models,
   sources,

@@ -17,7 +17,7 @@ it('reads one row for each model, from any source of its price', () => {
   expect(readTable({ ModelRatio: 'broken' })).toEqual({})
 })
 
-it('shows no price for a model whose name every object inherits, but its own', () => {
+it('shows only the own price of a model whose name every object inherits', () => {
   expect(readTable({ ModelRatio: '{"toString": 2}' })).toEqual({ toString: { ...noPrices, ratio: '2' } })
   expect(Object.keys(withDrafts(readTable({ ModelRatio: '{"toString": 2}' }), {}))).toEqual(['toString'])
 })

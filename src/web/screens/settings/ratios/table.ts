@@ -71,7 +71,7 @@ export function writeTable(saved: OptionTexts, drafts: PriceDrafts): OptionTexts
   return Object.fromEntries(changed.map(([key, , after]) => [key, JSON.stringify(after, null, 2)]))
 }
 
-/** Models of the drafts with something that is no number from 0 on. */
+/** Models of the drafts with a value that is not a number from 0 on. */
 export function faultyModels(drafts: PriceDrafts): readonly string[] {
   return Object.entries(drafts).flatMap(([name, prices]) =>
     prices && priceFields.some((field) => !isNumberText(prices[field])) ? [name] : [],
@@ -110,7 +110,7 @@ export function multipleOf(usd: string, ratio: string, unitsPerUsd: number): str
   return usd === '' || !isNumberText(usd) || !(input > 0) ? undefined : tidy(Number(usd) / input)
 }
 
-/** Without the dust of binary fractions. */
+/** Removes the rounding errors of binary fractions. */
 export function tidy(value: number): string {
   return String(Number(value.toPrecision(12)))
 }

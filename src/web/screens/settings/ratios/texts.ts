@@ -1,7 +1,7 @@
 import { defineTexts } from '../../../lib/i18n.ts'
 import type { PriceField } from './table.ts'
 
-/** Loaded with the part that they are about. */
+/** Loaded with the part of the screen that shows them. */
 export const texts = defineTexts({
   zh: {
     view: '模型倍率的显示方式',

@@ -15,7 +15,7 @@ import { texts } from './texts.ts'
 
 const colors = { never: 'gray', running: 'sluice', ok: 'green', failed: 'red', timeout: 'orange' } as const
 const pollMs = { running: 1000, resting: 15_000 }
-/** A job that was just started may be over before it is seen to run. */
+/** How long jobs are polled often after one was started, since it may be over before it is seen running. */
 const watchedMs = 20_000
 
 /** The jobs of the server: schedules, progress, results, and a button that starts each. */

@@ -7,7 +7,7 @@ import { faultOfHeader, type HeaderDraft, isHeaderTwice, newHeader, readHeaders,
 import { useMemberText } from './member-text.ts'
 import { texts } from './texts.ts'
 
-/** Headers that the channel sends with each request, or takes out. */
+/** Headers that the channel sends with each request, or removes. */
 export function HeadersEditor({ setting }: { setting: Setting }) {
   const say = useText(texts)
   const text = useMemberText(setting, 'header_override')

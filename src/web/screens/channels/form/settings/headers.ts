@@ -3,7 +3,7 @@ import { explain } from '../../../../../contract/issues.ts'
 import type { Text } from '../../../../../contract/text.ts'
 import { isJsonObject, parseJson } from '../../../../lib/json.ts'
 
-/** Headers that a channel sends or leaves out, as rows and as the channel keeps them. */
+/** Headers that a channel sends or removes, as rows and as the channel stores them. */
 export interface HeaderDraft {
   readonly name: string
   readonly value: string
@@ -12,7 +12,7 @@ export interface HeaderDraft {
 
 export const newHeader: HeaderDraft = { name: '', value: '', removes: false }
 
-/** Undefined when the text is no object of texts and nulls. */
+/** Undefined when the text is not a JSON object of strings and nulls. */
 export function readHeaders(text: string): readonly HeaderDraft[] | undefined {
   if (text.trim() === '') return []
   const headers = parseJson(text)

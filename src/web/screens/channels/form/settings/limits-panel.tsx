@@ -9,7 +9,9 @@ import type { Setting } from '../setting.ts'
 import { SettingNumber, SettingSwitch } from './setting-inputs.tsx'
 import { texts } from './texts.ts'
 
-/** When the channel is passed over, because it answers too late or has enough; and how it takes the output limits of requests. */
+/**
+ * When the channel is skipped because it is too slow or its limits are reached, and how it treats the output limits of requests.
+ */
 export function LimitsPanel({ form, setting }: { form: ChannelFormState; setting: Setting }) {
   const say = useText(texts)
   const quota = setting.members.max_quota_per_day

@@ -7,12 +7,12 @@ import { texts } from './texts.ts'
 export interface RuleConditionProps {
   readonly condition: ConditionDraft
   readonly faults: ReturnType<typeof faultsOfRule>
-  /** Names the rule. */
+  /** The name of the rule, for the labels of the fields. */
   readonly of: string
   readonly onChange: (condition: ConditionDraft) => void
 }
 
-/** When a rule holds: for these models, and for bodies with such a member. */
+/** When a rule applies: to these models, and to bodies with such a member. */
 export function RuleCondition({ condition, faults, of, onChange }: RuleConditionProps) {
   const say = useText(texts)
   const local = useLocal()

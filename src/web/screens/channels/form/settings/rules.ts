@@ -4,7 +4,7 @@ import type { Text } from '../../../../../contract/text.ts'
 import { isJson, isJsonObject, parseJson } from '../../../../lib/json.ts'
 import { namesOf } from '../form-values.ts'
 
-/** Rules over the body of a request, as a person fills them in, and as the channel keeps them. */
+/** Rules for the body of a request, as rows to fill in and as the channel stores them. */
 
 export const ruleActions = ['set', 'default', 'remove', 'rename'] as const
 export type RuleAction = (typeof ruleActions)[number]
@@ -20,7 +20,7 @@ export interface RuleDraft {
 export const conditionTests = ['exists', 'absent', 'equals'] as const
 
 export interface ConditionDraft {
-  /** Patterns, with commas between. */
+  /** Patterns, separated by commas. */
   readonly models: string
   readonly path: string
   readonly test: (typeof conditionTests)[number]

@@ -15,9 +15,9 @@ export interface SettingInputProps {
 }
 
 interface SettingNumberProps extends SettingInputProps {
-  /** Beside the number; numbers of a measure also say what they are in larger units. */
+  /** Shown beside the number, with the value in larger units where there are some. */
   readonly unit?: Unit | undefined
-  /** The member's value of one unit: 1000 for seconds of a member in milliseconds. */
+  /** The value of the member for one unit: 1000 for seconds if the member is in milliseconds. */
   readonly times?: number
   readonly decimals?: number
   readonly placeholder?: string
@@ -25,7 +25,7 @@ interface SettingNumberProps extends SettingInputProps {
   readonly presets?: readonly { readonly label: string; readonly value: number }[]
 }
 
-/** A number among the settings; empty takes it out. */
+/** The input of a number among the settings; an empty one removes the setting. */
 export function SettingNumber({
   setting,
   name,
@@ -74,7 +74,7 @@ export function SettingNumber({
   )
 }
 
-/** A switch among the settings; off takes it out. */
+/** A switch among the settings; turning it off removes the setting. */
 export function SettingSwitch({ setting, name, ...rest }: SettingInputProps) {
   return (
     <Switch
@@ -86,7 +86,7 @@ export function SettingSwitch({ setting, name, ...rest }: SettingInputProps) {
   )
 }
 
-/** A choice of several among the settings; none takes it out. */
+/** A multiple choice among the settings; choosing nothing removes the setting. */
 export function SettingChoices({ setting, name, data, ...rest }: SettingInputProps & { readonly data: readonly string[] }) {
   const saved = setting.members[name]
   return (
@@ -101,7 +101,7 @@ export function SettingChoices({ setting, name, data, ...rest }: SettingInputPro
   )
 }
 
-/** A text among the settings, as an input takes it; empty takes it out. */
+/** The props of a text input among the settings; an empty one removes the setting. */
 export function textInputProps(setting: Setting, name: SettingName) {
   const value = setting.members[name]
   return {
