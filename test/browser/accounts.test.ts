@@ -153,7 +153,7 @@ it('a user who forgot the password sets a new one by a mailed link, once', async
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await go(page, '/login')
   await page.getByRole('link', { name: 'Forgot your password? Reset it' }).click()
-  // The login screen, which is there for a moment longer, has a field for names and addresses.
+  // The previous screen, which may stay for a moment, has a field for usernames and addresses.
   await page.getByRole('textbox', { name: say.email, exact: true }).fill(email)
   await expectFit(page, 'en')
   await page.getByRole('button', { name: say.reset }).click()
@@ -170,7 +170,7 @@ it('a user who forgot the password sets a new one by a mailed link, once', async
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(password)
   await expectFit(page, 'en', [email])
   await logIn(page, { language: 'en', username: email, password })
-  // It was sent by mail, so that it has to be changed.
+  // The password was sent by mail, so a dialog asks for a new one.
   await page.getByRole('dialog').waitFor()
 
   const again = await stage.open('nobody', { language: 'en' })
@@ -302,7 +302,7 @@ it('a user transfers invitation bonuses, gets a webhook notice, binds an address
   expect(problems).toEqual([])
 })
 
-it('the name of the site says when it is for self-use or a demonstration, and then offers no registration', async () => {
+it('the header shows self-use mode and demonstration mode, and offers no registration in self-use mode', async () => {
   const { page } = await stage.open('nobody', { language: 'en' })
   const banner = page.getByRole('banner')
   await go(page, '/about')
@@ -318,7 +318,7 @@ it('the name of the site says when it is for self-use or a demonstration, and th
   await stage.server.call('PUT /api/option/', { key: 'DemoSiteEnabled', value: 'false' })
 })
 
-it('[T024] the human check precedes a public form, and each solution is sent once', async () => {
+it('[T024] a public form requires the human check, and each solution is sent only once', async () => {
   const set = (key: string, value: string) => stage.server.call('PUT /api/option/', { key, value })
   await set('TurnstileSiteKey', 'site-key')
   await set('TurnstileSecretKey', 'secret-key')
@@ -354,7 +354,7 @@ it('[T024] the human check precedes a public form, and each solution is sent onc
   await set('TurnstileCheckEnabled', 'false')
 })
 
-/** Draws a button in the place of the check, whose every press solves it for the form that it was drawn for. */
+/** Draws a button in place of the check; each click solves the check for the form that it was drawn for. */
 const fakeTurnstile = `{
   let solved = 0
   window.turnstile = {
@@ -368,7 +368,7 @@ const fakeTurnstile = `{
   }
 }`
 
-it('[T048] an address that names where to go next leads nowhere but into the console', async () => {
+it('[T048] a redirect target in the address cannot lead out of the console', async () => {
   const { page, problems } = await stage.open('user', { language: 'en' })
   for (const target of ['//evil.test', '/\\evil.test', 'https://evil.test', 'javascript:alert(1)']) {
     const next = encodeURIComponent(target)
@@ -378,7 +378,7 @@ it('[T048] an address that names where to go next leads nowhere but into the con
   expect(problems).toEqual([])
 })
 
-/** Chooses from the menu of a row, and confirms. */
+/** Chooses an action from the menu of a row, and confirms it. */
 async function act(page: Page, row: Locator, name: string): Promise<void> {
   await row.getByRole('button', { name: '更多操作: zoe' }).click()
   await page.getByRole('menuitem', { name }).click()

@@ -7,7 +7,10 @@ import { loopbackIsPublic, type Receiver, startReceiver } from '../helpers/recei
 import { addChannel } from '../helpers/seed.ts'
 import { expectFit, go, looks, openStage, readMessage, type Stage } from './stage.ts'
 
-/** Alerts in the console: a destination is made and tested, a rule fires, is silenced and recovers; and the quality checks that it watches. */
+/**
+ * Alerts in the console: a destination is added and tested, a rule fires, is silenced and recovers; and the quality checks that it
+ * watches.
+ */
 let stage: Stage
 let receiver: Receiver
 let channel: number

@@ -186,7 +186,7 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
     await form.getByRole('textbox', { name: words.customModels }).fill(model)
     await form.getByRole('button', { name: words.fill, exact: true }).click()
 
-    // Several keys in the place of one are not guessed at.
+    // Several keys without a choice of how to use them are refused.
     await form.getByRole('button', { name: words.submit }).click()
     await form.getByText(words.keyLines).waitFor()
     await form.getByText(words.together, { exact: true }).click()
@@ -323,13 +323,13 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
     const id = await addChannel(stage.server, { url: upstream.url, models: models.join(','), name })
     const { page, problems } = await stage.open('root', { language })
     await go(page, '/channel')
-    // The next visit has the models of each kind at once.
+    // The models of each channel type are stored for the next visit.
     await expect.poll(() => page.evaluate(() => localStorage.getItem('channel_models'))).toContain('"deepseek-chat"')
     await page.getByRole('button', { name: words.testAll }).click()
     const strip = page.getByRole('region', { name: words.jobs })
     await strip.getByText(words.testDone).waitFor()
     await strip.getByText(words.passed(1)).waitFor()
-    // It was busy meanwhile, and could not have it.
+    // The button was disabled meanwhile, and lost the focus.
     await hasFocus(page.getByRole('button', { name: words.testAll }))
     await expectFit(page, language, [name])
     await strip.getByRole('button').click()
@@ -345,10 +345,10 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
     await dialog.getByText(words.noChanges).waitFor()
     const check = async () => {
       const before = (await lastCheck())?.started_at ?? 0
-      // The start of a run has whole seconds.
+      // The start of a run is stored in whole seconds.
       await expect.poll(() => seconds(stage.server.app.now())).toBeGreaterThan(before)
       await dialog.getByRole('button', { name: words.check }).click()
-      // Other jobs have ended before: only this one counts.
+      // Other runs ended earlier: only the new one counts.
       const hasEnded = (run: Run | undefined) => run !== undefined && run.started_at > before && run.outcome === 'ok'
       await expect.poll(async () => hasEnded(await lastCheck())).toBe(true)
     }
@@ -368,11 +368,11 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
     await change.getByRole('button', { name: words.apply(1) }).click()
     await readMessage(page, language, words.applied(name))
     expect((await channelOf(id)).models).toBe(`${model},old-model,new-model`)
-    // The changes that were not applied are still pending, in its row too.
+    // The changes that were not applied are still pending, and shown in the row of the channel.
     await page.keyboard.press('Escape')
     await hasFocus(page.getByRole('button', { name: words.moreOfAll }))
     await page.getByRole('row', { name }).getByRole('button', { name: '−1' }).waitFor()
-    // The code of the dialog is there by now: it opens before its menu has closed.
+    // The code of the dialog is loaded by now, so the dialog opens before the menu has closed.
     await page.getByRole('button', { name: words.moreOfAll }).click()
     await page.getByRole('menuitem', { name: words.changes }).click()
     await change.waitFor()
@@ -474,7 +474,7 @@ it('a new channel is saved and tested in one step, with the models that its upst
   const [added] = await server.call<Channel[]>('GET /api/channel/search?keyword=fresh')
   expect(added).toMatchObject({ models: model, response_time: expect.any(Number) })
 
-  // In the mode of tags it is in the group without one.
+  // Grouped by tag, the channel is in the group without a tag.
   await page.getByRole('switch', { name: 'Group by tag' }).press('Space')
   await page.getByRole('button', { name: 'Show or hide the rows: No tag' }).waitFor()
   await expectFit(page, 'en', ['fresh', 'old-1', 'old-2'])

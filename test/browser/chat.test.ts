@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addToken } from '../helpers/seed.ts'
 import { expectFit, go, looks, openStage, readMessage, type Stage, serveChatPages } from './stage.ts'
 
-/** Chat pages of others in a frame, and the way there. */
+/** External chat pages in a frame, and how they are opened. */
 let stage: Stage
 let key: string
 beforeAll(async () => {
   stage = await openStage()
   const { server } = stage
   key = (await addToken(server, { name: 'the first' })).key
-  // The newest is the first in the list, and disabled.
+  // The newest token is the first in the list, and disabled.
   const { id } = await server.call<{ id: number }>('POST /api/token/', { name: 'switched off', unlimited_quota: true })
   await server.call('PUT /api/token/?status_only=true', { id, status: 2 })
 })
@@ -39,7 +39,7 @@ it.each(
     { language: 'zh', scheme: 'light' },
     { language: 'en', scheme: 'dark' },
   ] as const),
-)('in $language a chat page stands in a frame with the first enabled token', async ({ language, scheme }) => {
+)('in $language a chat page is shown in a frame with the first enabled token', async ({ language, scheme }) => {
   const { page, problems } = await stage.open('root', { language, scheme })
   await serveChatPages(page)
   const say = words[language]
@@ -56,7 +56,7 @@ it.each(
   await page.getByText(say.uses).waitFor()
   await expectFit(page, language, names)
 
-  // The fourth is a program, not a page.
+  // The fourth link opens an application, not a page.
   await page.getByRole('link', { name: 'AMA' }).click()
   await page.getByRole('button', { name: say.program }).waitFor()
   expect(await page.locator('iframe').count()).toBe(0)
@@ -69,10 +69,10 @@ it.each(
   expect(problems).toEqual([])
 })
 
-it('without an enabled token it warns, and leads to the tokens', async () => {
+it('without an enabled token the screen shows a warning, and redirects to the tokens', async () => {
   for (const [who, end] of [
     ['user', '**/token'],
-    // The tokens are behind the login.
+    // The token page requires a login.
     ['nobody', '**/login'],
   ] as const) {
     const { page, problems } = await stage.open(who, { language: 'en' })
@@ -108,7 +108,7 @@ it('a chat page is added as a row that shows its target, at the position of the 
   expect(problems).toEqual([])
 })
 
-it('without a link it names the admin to ask, and with the single link of older settings it needs no list', async () => {
+it('without links the screen refers to the admin, and the single link of older settings needs no list', async () => {
   const { call } = stage.server
   const { page } = await stage.open('root', { language: 'en' })
   await serveChatPages(page)

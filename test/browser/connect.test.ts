@@ -60,7 +60,7 @@ it('a new token leads to the settings of a client, and its first call to a row o
   expect(problems).toEqual([])
 })
 
-it('a call that is refused says why, on a phone and in Chinese', async () => {
+it('the reason of a refused call is shown, on a phone and in Chinese', async () => {
   const { page } = await stage.open('root', { language: 'zh', width: 390 })
   const { id } = await addToken(stage.server, { name: 'empty', unlimited_quota: false, remain_quota: 1 })
   await go(page, `/connect?client=cline&token=${id}`)

@@ -6,7 +6,7 @@ import { addChannel, addToken } from '../helpers/seed.ts'
 import { sampled } from '../helpers/torture.ts'
 import { everyLook, go, type Language, openStage, type Stage, type Who } from './stage.ts'
 
-/** Every message that the console promises, and how it is provoked: here, or in a journey, which reads it in the named file. */
+/** Every message that the console can show, and how it is provoked: here, or in a journey that reads it in the named file. */
 interface Message {
   readonly message: string
   readonly text: Text
@@ -20,7 +20,7 @@ interface Ground {
   readonly pick: (zh: string, en: string) => string
   readonly press: (zh: string, en: string) => Promise<void>
   readonly fill: (zh: string, en: string, text: string) => Promise<void>
-  /** Answers one kind of call as a broken server would. */
+  /** Makes the calls of an address return this JSON, or fail with the status 500. */
   readonly breakCall: (address: string, json?: object) => Promise<unknown>
 }
 
@@ -50,7 +50,7 @@ async function relayed(key: string, asked: string): Promise<string> {
   return response.text()
 }
 
-/** Shows a text from the relay where the others are shown, so that one check covers both. */
+/** Shows a text of the relay in the page, so that one check covers it and the messages of the console. */
 async function show(page: Page, text: string): Promise<void> {
   await page.setContent(`<pre>${text.replaceAll('<', '&lt;')}</pre>`)
 }
@@ -462,7 +462,7 @@ describe('every message of the catalogue', () => {
     }
   })
 
-  // Some of each kind in one language, by turns; the heavy run has all in both.
+  // The ordinary run takes some of each kind, in alternating languages; the heavy run takes all in both.
   it.each(languages)('is shown in %s when it is provoked', async (language) => {
     const pages = new Map<Who, Page>()
     const missing: string[] = []

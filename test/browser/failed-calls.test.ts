@@ -19,7 +19,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
   stage = await openStage()
   const { server } = stage
-  // It listens on a port.
+  // A server that listens on TCP has an address of this form.
   const url = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`
   for (const name of ['first-channel', 'second-channel']) await addChannel(server, { url, models: 'gpt-4o-mini', name })
   await addChannel(server, { url, models: 'gpt-4o-mini', name: 'third-channel', priority: -1 })
@@ -71,7 +71,7 @@ it('a failed call is found from its user in three clicks, and opens to the chain
   const outcomes = await candidates.last().innerText()
   expect(outcomes).toContain('failed before: 503')
   expect(outcomes).toContain('Selected, failed: 503')
-  // While the rows are scrolled, the head of the list stays in view, and none of a table in a row: it would cover the rows below.
+  // The head of the list is sticky while its rows are scrolled, but not that of a table in a row: it would cover the rows below.
   const heads = await candidates.first().getByRole('columnheader').all()
   for (const head of heads) expect(await head.evaluate((cell) => getComputedStyle(cell).position)).toBe('static')
   await expectFit(page, 'en', ['user', 'first-channel', 'second-channel', 'third-channel', 'gpt-4o-mini', 'no-such-model'])
@@ -94,7 +94,7 @@ it.each(
     ['zh', 'dark', 1440],
     ['en', 'light', 390],
   ] as const),
-)('its request id opens its row for its owner, without the channels (%s, %s, %i)', async (language, scheme, width) => {
+)('a request id opens the row of the call for its owner, without channels (%s, %s, %i)', async (language, scheme, width) => {
   const { page, problems } = await stage.open('user', { language, scheme, width })
   await go(page, `/log?from=0&request_id=${requestId}`)
   await page.getByText('/pg/chat/completions').first().waitFor()

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { openPage, seriousViolations, sharedBrowser } from '../helpers/browser.ts'
 
-describe('the browser of the tests', () => {
+describe('the browser helper of the tests', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await sharedBrowser()
@@ -15,7 +15,7 @@ describe('the browser of the tests', () => {
     await close()
   })
 
-  it('collects console errors and exceptions, and axe finds inaccessible parts', async () => {
+  it('collects console errors and exceptions, and reports inaccessible parts by axe', async () => {
     const { page, problems, close } = await openPage(browser)
     await page.setContent('<html lang="en"><title>t</title><main><h1>Hello</h1><button></button></main></html>')
     expect(await seriousViolations(page)).toEqual([expect.stringContaining('button-name')])

@@ -65,7 +65,7 @@ const wholes = [
   `<xss id=x tabindex=1 onfocus="${quoted}"></xss>`,
   '{{constructor.constructor("window.hostile=1")()}}',
 ]
-/** In the ordinary run every tag with some events and every event with some tags, in each form with others. */
+/** In the ordinary run every tag with some events and every event with some tags; each form has other pairs. */
 const pairs = (form: number) => tags.flatMap((tag, nth) => sampled(events, 4, nth + form).map((event) => [tag, event] as const))
 const payloads = [
   ...wholes,
@@ -74,7 +74,7 @@ const payloads = [
   ...pairs(2).map(([tag, event]) => `<b title='"'><${tag} x="'" ${event}='${act.replaceAll("'", '`')}'>`),
 ]
 
-/** All payloads, and those that Markdown, drawings and formulas could produce. */
+/** All payloads, and further ones for the parsers of Markdown, diagrams and formulas. */
 const marked = [
   `\`\`\`html\n${wholes.join('\n')}\n\`\`\``,
   `\`\`\`mermaid\ngraph TD; A["<img src=x onerror=${act}>"] --> B; click A "javascript:${act}"\n\`\`\``,
@@ -133,7 +133,7 @@ async function open(who: 'nobody' | 'root', language: 'zh' | 'en' = 'en') {
   const { page } = await stage.open(who, { language })
   const reached: string[] = []
   const dialogs: string[] = []
-  // Listened for and not intercepted: with interception every page loads every script anew. No server has this name.
+  // Requests are observed, not intercepted: with interception every page loads every script anew. No server has this name.
   page.on('request', (request) => {
     if (new URL(request.url()).hostname === 'canary.test') reached.push(request.url())
   })
@@ -150,7 +150,7 @@ async function open(who: 'nobody' | 'root', language: 'zh' | 'en' = 'en') {
   return { page, expectUnharmed }
 }
 
-/** The content may have neither heading nor paragraph. */
+/** Does not wait for a heading or a paragraph, because the content may have neither. */
 async function visit(page: Page, path: string): Promise<void> {
   await page.goto(path, { waitUntil: 'networkidle' })
   await page.locator('main').waitFor()
@@ -159,7 +159,7 @@ async function visit(page: Page, path: string): Promise<void> {
 const save = (key: string, value: string) => stage.server.raw('PUT /api/option/', { key, value })
 
 describe('hostile content', () => {
-  it(`[T183] of ${payloads.length} kinds in pages, notice, footer and name runs nowhere`, async () => {
+  it(`[T183] of ${payloads.length} kinds never runs in pages, notice, footer and name`, async () => {
     expect(payloads.length).toBeGreaterThanOrEqual(isTorture ? 300 : 100)
     const { page, expectUnharmed } = await open('nobody')
     const half = Math.ceil(payloads.length / 2)
@@ -204,7 +204,7 @@ describe('hostile content', () => {
     for (const key of ['About', 'Notice']) await save(key, '')
   })
 
-  it(`[T183] of ${payloads.length} kinds as names of channels, tags, tokens, users, codes, groups and the site is text`, async () => {
+  it(`[T183] of ${payloads.length} kinds is text in names of channels, tags, tokens, users, codes, groups and site`, async () => {
     const { db } = stage.server.app
     await addChannel(stage.server, { url: stage.upstream.url, models: 'm<b>', name: 'x', tag: 'x' })
     await stage.server.call('POST /api/token/', { name: 'x', unlimited_quota: true })
@@ -256,7 +256,7 @@ describe('hostile content', () => {
       .execute()
   })
 
-  it('[T183] [T185] in names and messages is text', async () => {
+  it('[T183] [T185] is shown as text in names and messages', async () => {
     const name = '<img src=x onerror=alert(1)>'
     await addChannel(stage.server, { url: stage.upstream.url, models: 'm<c>', name, tag: name })
     const { page, expectUnharmed } = await open('root')
@@ -287,11 +287,11 @@ describe('hostile content', () => {
     await expectUnharmed()
   })
 
-  it("[T184] is shown in a model's answer, streamed and stored, and neither runs nor loads", async () => {
+  it('[T184] is shown in streamed and stored answers of a model, and neither runs nor loads anything', async () => {
     const model = 'gpt-4o'
     const { server, upstream } = stage
     await addChannel(server, { url: upstream.url, models: model })
-    // In pieces that end anywhere, as models write.
+    // In chunks that end anywhere, as models send them.
     const pieces = answers.join('\n\n').match(/[\s\S]{1,301}/g) ?? []
     const chunk = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
     upstream.program(model, {
@@ -318,7 +318,7 @@ describe('hostile content', () => {
     await expectUnharmed()
   })
 
-  it('[T187] of addresses that would run is refused when it is saved', async () => {
+  it('[T187] is refused when it is saved as an address that would run', async () => {
     for (const value of [`javascript:${act}`, 'data:text/html,x', ' javascript:x', 'vbscript:x', 'file:///etc/passwd']) {
       for (const key of [
         'Logo',
@@ -332,7 +332,7 @@ describe('hostile content', () => {
         expect(await (await save(key, value)).json(), `${key} ${value}`).toMatchObject({ success: false })
       expect(await (await save('Chats', JSON.stringify([{ x: value }]))).json(), value).toMatchObject({ success: false })
     }
-    // An SVG may be the logo: as an image, in which its scripts do not run.
+    // The logo may be an SVG: it is loaded as an image, in which scripts do not run.
     const drawing = `<svg xmlns="http://www.w3.org/2000/svg" onload="${quoted}"><script>${act}</script></svg>`
     const { page, expectUnharmed } = await open('nobody')
     expect(await (await save('Logo', `data:image/svg+xml,${encodeURIComponent(drawing)}`)).json()).toMatchObject({
@@ -344,7 +344,7 @@ describe('hostile content', () => {
     await save('Logo', '')
   })
 
-  it('[T188] of an external page is framed without permissions, and the policy lists its origin alone', async () => {
+  it('[T188] on an external page is framed without permissions, and the policy allows only its origin', async () => {
     const { page, expectUnharmed } = await open('nobody')
     await page.route('https://pages.test/**', (route) =>
       route.fulfill({

@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => stage.stop())
 
 describe.each(looks(variants))('in $language, $scheme, $width wide', ({ language, scheme, width }) => {
-  it('a root adds a channel, makes a token, chats, and finds every charge in the log', async () => {
+  it('a root adds a channel, creates a token, chats, and finds every charge in the log', async () => {
     const { page, problems } = await stage.open('nobody', { language, scheme, width, height: width === 390 ? 844 : 900 })
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     const visit: Visit = {
@@ -64,7 +64,7 @@ interface Visit {
   readonly page: Page
   readonly language: Language
   readonly narrow: boolean
-  /** Of the channel and the token of this visit. */
+  /** The name of the channel and of the token of this visit. */
   readonly name: string
   readonly words: (typeof wordsOf)[Language]
 }
@@ -162,7 +162,7 @@ async function setUp({ page, narrow, words }: Visit, wanted: string): Promise<vo
 async function readBills(visit: Visit): Promise<void> {
   const { page, language, name, words } = visit
   const charges = (await books(stage.server)).logs.slice(-3).reverse()
-  // The stopped answer has a charge, and then a row as a call that its caller left.
+  // The stopped answer has a charge, and then a row as a call whose caller disconnected.
   const { db } = stage.server.app
   const left = db
     .selectFrom('logs')
@@ -191,7 +191,7 @@ async function readBills(visit: Visit): Promise<void> {
   await expectFit(page, language, [name])
 }
 
-/** Goes to a screen as the navigation leads there. */
+/** Opens a screen by the navigation. */
 async function openScreen({ page, narrow, words }: Pick<Visit, 'page' | 'narrow' | 'words'>, name: string): Promise<void> {
   if (narrow) await page.getByRole('button', { name: words.menu }).click()
   await page.getByRole('navigation', { name: words.mainNav }).getByRole('link', { name, exact: true }).click()
@@ -205,7 +205,7 @@ function rowOf({ page, narrow }: Pick<Visit, 'page' | 'narrow'>, text: string): 
 
 async function choose(page: Page, select: Locator, option: string): Promise<void> {
   await select.click()
-  // An option's further text follows its name.
+  // The accessible name of an option may continue with further text.
   await page.getByRole('option', { name: new RegExp(`^${option}(?: |$)`) }).click()
 }
 

@@ -25,7 +25,7 @@ it('a view is kept with the account: in another browser the list opens with it, 
   await first.page.getByText('No saved views yet.').waitFor()
   await first.page.getByRole('menuitem', { name: 'Save this view…' }).click()
   const dialog = first.page.getByRole('dialog', { name: 'Save this view' })
-  // By keyboard alone: the name has the focus, and Enter saves.
+  // Only the keyboard is used: the name has the focus, and Enter saves.
   await dialog.locator('input:focus').waitFor()
   await first.page.keyboard.type('Names with a')
   await dialog.getByRole('checkbox').check()
@@ -38,7 +38,7 @@ it('a view is kept with the account: in another browser the list opens with it, 
   await go(page, '/user')
   await page.waitForURL(/keyword=a.*sort=-quota/)
   await rowOf(page, 'ada').waitFor()
-  // The rows before may be there for a moment longer.
+  // The previous rows may stay for a moment.
   await rowOf(page, 'bob').waitFor({ state: 'detached' })
   expect(await page.getByRole('columnheader', { name: '邀请' }).count()).toBe(0)
   // An explicit address overrides the default view.
@@ -128,7 +128,7 @@ it('tokens are sorted by their column headings, which the address stores, and ex
   expect(problems).toEqual([])
 })
 
-it('a file that is refused says why', async () => {
+it('a refused export shows the reason', async () => {
   const { page } = await stage.open('root', { language: 'en' })
   await go(page, '/user')
   await page.route('**/api/user/export.csv*', (route) =>
@@ -148,7 +148,7 @@ it('the log continues after the last row at any depth, and jumps to any page', a
   const { page, problems } = await stage.open('root', { language: 'en', width: 1440 })
   const asked: string[] = []
   page.on('request', (request) => request.url().includes('/api/log/?') && asked.push(new URL(request.url()).search))
-  // A day begins at any moment, and the rows are of the last minute.
+  // The rows are of the last minute: without an explicit time, a day that has just begun would leave some out.
   await go(page, `/log?type=4&from=${at - 3600}`)
   const goTo = (name: string) => page.getByRole('button', { name, exact: true }).click()
   const shows = (nth: number) => page.getByText(`row ${nth}.`, { exact: true }).first().waitFor()
@@ -168,7 +168,7 @@ it('the log continues after the last row at any depth, and jumps to any page', a
   await page.getByText('91–95 of 95').waitFor()
   expect(asked.at(-1)).not.toContain('before=')
 
-  // With a hundred low rows, however far one scrolls, their head stays in view. Other lists keep the number of rows.
+  // With a hundred low rows, the head stays in view at any scroll position. Other lists keep their number of rows.
   const size = page.getByRole('combobox', { name: 'Rows per page' })
   await size.selectOption('100')
   await page.getByText('1–95 of 95').waitFor()

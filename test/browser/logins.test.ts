@@ -24,7 +24,7 @@ beforeAll(async () => {
     startServer('sqlite', { now, identityProviders: { endpoints: peers.addresses } }),
     sharedBrowser(),
   ])
-  // Browsers offer passkeys to this name alone without https.
+  // Without https, browsers offer passkeys only to this name.
   home = server.url.replace('127.0.0.1', 'localhost')
   const options = {
     ServerAddress: home,
@@ -155,7 +155,7 @@ it('an external identity logs in by a popup window, is shown as bound, and is th
   expect(problems).toEqual([])
 })
 
-/** Replaces the widget's script: a button that redirects with data signed like Telegram's, as the real one does. */
+/** Replaces the script of the widget by a button that redirects with data signed as Telegram does. */
 async function fakeTelegram(page: Page): Promise<void> {
   let drawn = 0
   await page.context().route('https://telegram.org/**', async (route) => {

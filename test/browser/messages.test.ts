@@ -129,7 +129,7 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
     expect(problems).toEqual([])
   })
 
-  it('a text that the browser does not copy is offered to be copied by hand', async () => {
+  it('a text that the browser refuses to copy is offered for manual copying', async () => {
     const { page, problems } = await stage.open('root', { language, isOwn: true })
     await page.addInitScript(() => {
       navigator.clipboard.writeText = () => Promise.reject(new DOMException('denied', 'NotAllowedError'))
@@ -151,7 +151,7 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
     expect(problems).toEqual([])
   })
 
-  it('the playground says why there is no answer, and asks again on demand', async () => {
+  it('the playground shows why there is no answer, and retries on demand', async () => {
     const { page } = await stage.open('root', { language })
     await go(page, '/playground')
     await ask(page, words, models.refusing)
@@ -197,9 +197,9 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
 
   it('an unreachable server is reported, even when the status does not load', async () => {
     const { page } = await stage.open('root', { language })
-    // Repeated until it is read: an unmounted part aborts its request.
+    // The response is repeated until it is read, because a component that unmounts aborts its request.
     await page.route('**/api/status', (route) => route.fulfill({ status: 500 }))
-    // It disappears after some seconds, which may be before everything else is loaded.
+    // The message disappears after some seconds, which may be before everything else is loaded.
     await page.goto('/about', { waitUntil: 'commit' })
     await readMessage(page, language, words.noStatus)
     await page.unroute('**/api/status')
@@ -241,7 +241,7 @@ async function choose(page: Page, name: string, option: string): Promise<void> {
 
 type Words = ReturnType<typeof wordsOf>
 
-/** In the words of the language; both in one line, to be read side by side. */
+/** The texts of the language; both languages of a text are on one line, to be compared. */
 function wordsOf(language: Language) {
   const pick = (zh: string, en: string) => (language === 'zh' ? zh : en)
   return {

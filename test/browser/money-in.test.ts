@@ -59,12 +59,12 @@ const words = {
 } as const
 
 const button = (page: Page, name: string) => page.getByRole('main').getByRole('button', { name, exact: true })
-/** Parameters that programs and people chose. */
+/** Texts that are not translated: names, codes and abbreviations. */
 const data = ['root', 'user', 'CNY', 'CSV', 'ID', 'UTC', 'Asia', 'Shanghai', 'spring', '$0.20', 'USR', 'Stripe']
 
 const language = 'zh'
 
-/** Two codes, made in the form and taken as a file. */
+/** Creates two codes in the form, and reads them from the downloaded file. */
 async function makeCodes(): Promise<string[]> {
   const { page, problems } = await stage.open('root', { language })
   const say = words.zh
@@ -83,7 +83,7 @@ async function makeCodes(): Promise<string[]> {
   return text.trim().split('\n')
 }
 
-it('an admin makes codes as a file, and a user redeems one, tops up and sees it all', async () => {
+it('an admin creates codes as a file, and a user redeems one, tops up and sees the records', async () => {
   const [code = '', second] = await makeCodes()
   expect([code, second]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), expect.stringMatching(/^[0-9a-f]{32}$/)])
   const { page, problems } = await stage.open('user', { language })

@@ -19,7 +19,7 @@ async function optionOf(key: string): Promise<Record<string, number>> {
 
 it('the first day leads from nothing to a channel, a token and an answer', async () => {
   const { page, problems } = await stage.open('root', { language: 'en' })
-  // A login leads to the tokens: the way on is shown there as well.
+  // After a login the token page is shown, which has the reminder of the first steps too.
   await go(page, '/token')
   const reminder = page.getByRole('status').filter({ hasText: 'Getting started: step 1 of 3' })
   await expectFit(page, 'en')
@@ -29,7 +29,7 @@ it('the first day leads from nothing to a channel, a token and an answer', async
   const guide = page.getByRole('region', { name: 'Getting started' })
   await guide.getByText('Add a channel first.').waitFor()
   await expectFit(page, 'en')
-  // An admin who comes from another program reads the guide of the documentation there.
+  // The guide opens the migration guide of the documentation, for an admin who comes from another program.
   await guide.getByText('Moving from new-api or one-api?').click()
   await guide.getByRole('button', { name: 'Show all steps' }).click()
   const steps = page.getByRole('dialog', { name: 'Moving from new-api or one-api?' })
@@ -48,7 +48,7 @@ it('the first day leads from nothing to a channel, a token and an answer', async
   })
   await stage.server.call('POST /api/token/', { name: 'first', unlimited_quota: true })
   await page.reload()
-  // The first of the channel, as its test would ask; the first by name answers no conversation.
+  // The first model of the channel, which its test would use; the first by name does not support chat.
   const model = guide.getByRole('combobox', { name: 'Select a model' }).or(guide.getByRole('textbox', { name: 'Select a model' }))
   await expect.poll(() => model.first().inputValue()).toBe('gpt-4o-mini')
   await guide.getByRole('button', { name: 'Send' }).click()
@@ -64,7 +64,7 @@ it('the first day leads from nothing to a channel, a token and an answer', async
   expect(await guide.count()).toBe(0)
 })
 
-it('a notice is shown once, and again when it is another one', async () => {
+it('a notice is shown once, and again when it has changed', async () => {
   await stage.server.call('PUT /api/option/', { key: 'Notice', value: '# 维护\n\n今晚 **22:00** 停机。' })
   const { page, problems } = await stage.open('nobody', { language: 'zh', width: 390, height: 844 })
   await go(page, '/')
@@ -307,7 +307,7 @@ it('Enter in the palette waits for the rows that are being looked up', async () 
   expect(problems).toEqual([])
 })
 
-it('one bar saves the settings of all tabs, whose dots say where changes are, and names what is refused', async () => {
+it('one bar saves the settings of all tabs, dots mark tabs with changes, and a message names the refused settings', async () => {
   const { page, problems } = await stage.open('root', { language: 'en' })
   await go(page, '/setting?tab=other')
   const bar = page.getByRole('region', { name: 'Unsaved changes' })
@@ -320,7 +320,7 @@ it('one bar saves the settings of all tabs, whose dots say where changes are, an
   await retries.fill('1000')
   await bar.getByText('2 changes', { exact: true }).waitFor()
   await expectFit(page, 'en', ['Renamed'])
-  // In view, however far one scrolls.
+  // The bar is in view at any scroll position.
   expect(await bar.evaluate((element) => element.getBoundingClientRect().bottom <= innerHeight)).toBe(true)
   await bar.getByRole('button', { name: 'Save' }).click()
   await readMessage(page, 'en', 'Check your input (Retries on failure)')

@@ -11,14 +11,14 @@ import { everyLook, go, openStage, type Stage, userPassword } from './stage.ts'
 
 /**
  * Part B of docs/reference/trust-cases.md: attacks of a page of another origin in the browser of a logged-in user. It has its own
- * server; names that end in `.test` are this machine.
+ * server; names that end in `.test` resolve to this machine.
  */
 
-/** Browsers send the origin headers to this machine, as over https; to a name over plain http they do not. */
+/** Browsers send the origin headers to the loopback address, as over https; to a name over plain http they do not. */
 const victims = ['127.0.0.1', 'console.test'] as const
 type Victim = (typeof victims)[number]
 
-/** Pages of another site, and of the same site, which sends cookies. The heavy run takes all combinations. */
+/** Pages of another site, and of the same site, to which the browser sends cookies. The heavy run takes all combinations. */
 const attackers: readonly (readonly [Victim, string])[] = [
   ['127.0.0.1', 'evil.test'],
   ['console.test', 'sibling.console.test'],
@@ -36,9 +36,12 @@ const pathsOf = (method: string) => [
     lines.map(([line]) => parseLine(line)).flatMap((line) => (line.method === method ? [line.path.replace(/:\w+/g, '1')] : [])),
   ),
 ]
-/** The last is the playground's, which the cookie authenticates too. */
+/** The last path is that of the playground, which the cookie authenticates too. */
 const posts = [...pathsOf('POST'), '/pg/chat/completions']
-/** Sent in every form that a page can send, and by real forms too; the heavy run sends all others so as well, but for the real forms. */
+/**
+ * Sent in every encoding that a page can send, and by real forms. The heavy run sends all others in every encoding too, but not by
+ * real forms.
+ */
 const formPosts = ['/api/user/logout', '/api/token/', '/api/user/manage', '/api/redemption/', '/pg/chat/completions']
 const preflighted = [
   ...['PUT', 'DELETE'].flatMap((method) => pathsOf(method).map((path) => [method, path])),
@@ -58,7 +61,7 @@ const writingGets = lines.flatMap(([line, { writes }]) => (writes ? [parseLine(l
 /** Windows cost a page each: calls that require a login are left to the heavy run. */
 const opened = everyLook ? writingGets : writingGets.filter((path) => open.includes(path))
 
-/** Many calls would accept it from our own pages. */
+/** A body that many calls would accept from our own pages. */
 const anything = {
   ...{ id: 1, ids: [1], action: 'disable', status: 2, name: 'stolen', quota: 5, change: 5, count: 1, reason: 'x', key: 'x' },
   ...{ username: 'user', password: userPassword, email: 'eve@evil.test', code: '1', state: '1', provider: 'github' },
@@ -66,7 +69,7 @@ const anything = {
 }
 const query = '?email=eve@evil.test&code=1&state=1&id=1&username=user'
 
-/** Message events that pages listen to elsewhere. */
+/** Message events that the pages of other products act on. */
 const messages = [
   { type: 'login', user: { id: 2, username: 'user', role: 100 } },
   { type: 'setItem', key: 'user', value: '{"id":2}' },
@@ -95,7 +98,7 @@ afterAll(async () => {
 
 const consoleOf = (victim: Victim) => `http://${victim}:${port}`
 
-/** A page of root, with a cookie as set by a login, or of an anonymous visitor. */
+/** Opens a page of root, with the cookie that a login sets, or of an anonymous visitor. */
 async function visitor(victim: Victim, who: 'root' | 'nobody'): Promise<{ page: Page; context: BrowserContext }> {
   const { page } = await stage.open('nobody', { language: 'en', baseUrl: consoleOf(victim) })
   const context = page.context()
@@ -111,7 +114,7 @@ async function visitor(victim: Victim, who: 'root' | 'nobody'): Promise<{ page: 
   return { page, context }
 }
 
-/** Another tab of the same browser, at a page of the other origin. */
+/** Opens a page of the other origin in another tab of the same browser. */
 async function lure(context: BrowserContext, attacker: string): Promise<Page> {
   const page = await context.newPage()
   await page.goto(`http://${attacker}:${evil.port}/`)
@@ -163,7 +166,7 @@ describe.each(attackers)('beside a console at %s, a page at %s', (victim, attack
     for (const window of context.pages()) if (!known.includes(window)) await window.close()
     expect([await everything(), await cookiesOf(context)]).toEqual(before)
 
-    // A page of ours does sign out by one of them: it is no accident of this test that nothing has changed.
+    // A page of ours can sign out by one of these calls, so the test does not pass for another reason.
     await page.evaluate(() => fetch('/api/user/logout', { headers: { 'New-Api-User': '1' } }))
     expect(await cookiesOf(context)).toEqual([])
   })
@@ -197,7 +200,7 @@ describe.each(attackers)('beside a console at %s, a page at %s', (victim, attack
       Object.assign(window, { heard })
     })
 
-    // As the page of a provider of logins is opened.
+    // Opened by the console, like the page of an identity provider.
     const popup = context.waitForEvent('page')
     await page.evaluate((address) => void window.open(address), `http://${attacker}:${evil.port}/`)
     const tab = await popup
@@ -234,7 +237,9 @@ interface Ended {
   readonly status: number
 }
 
-/** The requests of a kind for an address that have ended since. The status is 0 where the browser keeps the answer to itself. */
+/**
+ * Returns the requests to an origin, by kind, that have ended since the call. The status is 0 where the browser hides the response.
+ */
 function watch(context: BrowserContext, origin: string): (kind: RegExp) => readonly Ended[] {
   const ended: Ended[] = []
   const note = async (request: Request) => {
@@ -275,7 +280,7 @@ async function postEverything({ target, posts, encoded, forms, body }: Posts): P
       document.body.append(Object.assign(document.createElement('iframe'), { name }))
       const form = document.body.appendChild(document.createElement('form'))
       Object.assign(form, { method: 'post', action: target + path, enctype, target: name })
-      // As plain text, name and value with the sign between them are the JSON.
+      // In plain text, name, equals sign and value together form the JSON.
       for (const [name, value] of enctype === 'text/plain' ? [[json.replace(/}$/, ',"x":"'), '"}']] : fields) {
         form.append(Object.assign(document.createElement('input'), { type: 'hidden', name, value }))
       }
@@ -284,7 +289,7 @@ async function postEverything({ target, posts, encoded, forms, body }: Posts): P
   }
 }
 
-/** Runs there: requests that need a preflight. Returns those that succeeded. */
+/** Runs on the page of the other origin: requests that need a preflight. Returns those that succeeded. */
 async function askFirst(given: { target: string; asked: readonly (readonly string[])[]; body: object }): Promise<string[]> {
   const headers = { 'Content-Type': 'application/json', 'New-Api-User': '1' }
   const body = JSON.stringify(given.body)
@@ -298,7 +303,7 @@ async function askFirst(given: { target: string; asked: readonly (readonly strin
   return through
 }
 
-/** Runs there: every kind of resource that a page loads without a preflight. */
+/** Runs on the page of the other origin: every kind of resource that a page loads without a preflight. */
 async function loadEverything({ target, gets }: { target: string; gets: readonly string[] }): Promise<void> {
   const load = (tag: string, attributes: object) =>
     new Promise<void>((resolve) => {
@@ -316,7 +321,7 @@ async function loadEverything({ target, gets }: { target: string; gets: readonly
   await Promise.all(loads)
 }
 
-/** Runs there: windows of their own, as by links that are followed. */
+/** Runs on the page of the other origin: opens windows, as links that are followed do. */
 function openEverything({ target, gets }: { target: string; gets: readonly string[] }): void {
   for (const path of gets) window.open(target + path)
 }

@@ -32,7 +32,7 @@ it.each(
     { language: 'zh', scheme: 'light', width: 390 },
     { language: 'en', scheme: 'dark', width: 1440 },
   ] as const),
-)('the overview of a site without calls says so, in $language, $scheme, $width wide', async (look) => {
+)('the overview of a site without calls shows that there are none, in $language, $scheme, $width wide', async (look) => {
   const { page, problems } = await stage.open('admin', { ...look, height: 900 })
   await go(page, '/overview')
   await page.getByText({ zh: '这段时间没有调用', en: 'No calls in this period' }[look.language]).waitFor()
@@ -48,7 +48,7 @@ it.each(
     { language: 'en', scheme: 'light', width: 1440 },
     { language: 'zh', scheme: 'dark', width: 1440 },
   ] as const),
-)('an admin sees what fails and leads to its log, in $language, $scheme, $width wide', async (look) => {
+)('an admin sees what fails and opens its log, in $language, $scheme, $width wide', async (look) => {
   const failing = await seed(stage)
   const { page, problems } = await stage.open('admin', { ...look, height: 900 })
   await go(page, '/overview')
@@ -88,7 +88,7 @@ it.each(
   })
   expect(await mark.getAttribute('href')).toMatch(/\/quality\/\d+$/)
   expect(await mark.count()).toBe(1)
-  // All columns, with their figures, beside each other in a wide window.
+  // In a wide window, all columns fit side by side.
   const frame = page.getByRole('table').locator('..')
   if (look.width === 1440) expect(await frame.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
   if (shots) await page.screenshot({ path: `${shots}/channels-${look.language}-${look.scheme}-${look.width}.png` })
@@ -105,7 +105,7 @@ const incidentLooks = [
 const titleIn = ({ language, width }: { language: string; width: number }) => `Slow answers ${language} ${width}`
 
 it.each(looks(incidentLooks))(
-  'an admin tells of an incident, and guests see it with 90 days of models, in $language, $scheme, $width wide',
+  'an admin publishes an incident, and guests see it with 90 days of models, in $language, $scheme, $width wide',
   async (look) => {
     const say = (zh: string, en: string) => ({ zh, en })[look.language]
     await seed(stage)
@@ -160,7 +160,7 @@ it.each(looks(incidentLooks))(
 
 let hasDays = false
 
-/** Ninety days of a model in its group: a few bad ones, and a beginning without calls. */
+/** Ninety days of a model in its group: some with failures, and the first ones without calls. */
 async function seedDays({ server }: Stage): Promise<void> {
   if (hasDays) return
   hasDays = true
@@ -179,7 +179,7 @@ async function seedDays({ server }: Stage): Promise<void> {
 
 let seeded: number | undefined
 
-/** Two days of calls, of which those of one channel fail now. */
+/** Two days of calls; those of one channel have begun to fail. */
 async function seed({ server }: Stage): Promise<number> {
   if (seeded !== undefined) return seeded
   const failing = await addChannel(server, { url: 'http://127.0.0.1:9', models: models.join(), name: 'Vendor A' })

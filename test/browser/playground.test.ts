@@ -4,7 +4,7 @@ import { addChannel } from '../helpers/seed.ts'
 import { png } from '../helpers/task-peer.ts'
 import { expectFit, go, type Language, looks, openStage, type Stage } from './stage.ts'
 
-/** Playground journeys, against a provider that thinks, returns images, fails and attacks the page. */
+/** Playground journeys, against a provider that sends reasoning, returns images, fails and attacks the page. */
 const thinker = 'gpt-4o'
 const failing = 'gpt-4o-mini'
 const hostile = 'deepseek-chat'
@@ -40,7 +40,7 @@ it.each(
     { language: 'zh', scheme: 'light' },
     { language: 'en', scheme: 'dark' },
   ] as const),
-)('in $language models answer side by side, each with its own thoughts, pictures, error and cost', async (look) => {
+)('in $language models answer side by side, each with its own reasoning, images, error and cost', async (look) => {
   const { page, problems } = await stage.open('root', look)
   const say = words[look.language]
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -49,7 +49,7 @@ it.each(
   await page.getByRole('button', { name: say.compare }).click()
   await choose(page, `${say.model} 2`, failing)
 
-  // A picture is pasted, another one chosen.
+  // One image is pasted, another one is chosen.
   const input = page.getByRole('textbox', { name: say.input })
   await page.locator('input[type=file]').setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.from(png) })
   await page.getByRole('list', { name: say.pictures }).locator('img').waitFor()
@@ -117,7 +117,7 @@ it('an answer runs no scripts and loads no external content automatically', asyn
   expect(reached).toEqual([foreign])
 })
 
-/** Runs in a page: nobody else can write conversations while it is open. */
+/** Runs in a page: no other tab can write conversations while the page is open. */
 function holdConversations(): Promise<void> {
   return new Promise((resolve) => {
     const opening = indexedDB.open('playground')
@@ -133,7 +133,7 @@ function holdConversations(): Promise<void> {
 }
 
 describe('conversations', () => {
-  it('are kept in this browser, named, found again, and deleted', async () => {
+  it('are stored in this browser, renamed, reopened and deleted', async () => {
     const { page, problems } = await stage.open('root', { language: 'en' })
     await go(page, '/playground')
     await choose(page, words.en.model, thinker)
@@ -179,7 +179,7 @@ describe('conversations', () => {
     expect(problems).toEqual([])
   })
 
-  it('continue in two tabs at the same time without losing a word of either', async () => {
+  it('continue in two tabs at the same time without losing any text', async () => {
     const { page, problems } = await stage.open('root', { language: 'en' })
     await go(page, '/playground')
     await choose(page, words.en.model, thinker)
@@ -201,7 +201,7 @@ describe('conversations', () => {
     expect(problems).toEqual([])
   })
 
-  it('are stopped by Escape, and their parameters are sent only while they are on', async () => {
+  it('are stopped by Escape, and send only the parameters that are switched on', async () => {
     const { page, problems } = await stage.open('root', { language: 'en' })
     await go(page, '/playground')
     await choose(page, words.en.model, slow)
@@ -210,7 +210,7 @@ describe('conversations', () => {
     await page.getByRole('textbox', { name: 'Seed' }).fill('7')
     await ask(page, 'en', 'a long story')
     await page.getByText(/word5\b/).waitFor()
-    // Another tab shows it as being generated, and writes nothing else meanwhile.
+    // Another tab shows the answer as being generated, and writes nothing itself.
     const other = await page.context().newPage()
     await go(other, '/playground')
     await other.getByText('being generated in another tab').waitFor()

@@ -110,7 +110,7 @@ it.each(
     { language: 'en', scheme: 'dark', width: 390, other: 'claude-opus-4-8' },
     { language: 'zh', scheme: 'light', width: 1440, other: 'claude-opus-5' },
   ] as const),
-)('in $language, $width wide, one sees where prices come from and takes those that are missing', async (look) => {
+)('in $language, $width wide, an admin sees the sources of prices and adopts the missing ones', async (look) => {
   const { language, width, other } = look
   const say = sources[language]
   const { server, upstream } = stage
@@ -121,7 +121,7 @@ it.each(
 
   await go(page, '/pricing?search=gpt-5.4')
   const listed = rows.filter({ hasText: 'gpt-5.4' }).first()
-  // A card has two figures; the others are behind a press.
+  // A card shows two figures, and the others on demand.
   if (width === 390) await listed.getByRole('button', { name: 'Show details' }).click()
   await listed.getByText(say.source).waitFor()
   await listed.getByText(say.above).waitFor()
@@ -212,7 +212,7 @@ it.each(
     { language: 'zh', scheme: 'light', width: 1440 },
     { language: 'en', scheme: 'dark', width: 390 },
   ] as const),
-)('in $language, $width wide, newer prices are looked for, and applied one by one or all', async (look) => {
+)('in $language, $width wide, newer prices are searched for, and applied one by one or all at once', async (look) => {
   const { language, width } = look
   const say = newer[language]
   const { server, upstream } = stage

@@ -4,7 +4,10 @@ import { addChannel } from '../helpers/seed.ts'
 import { eventually } from '../relay/stage.ts'
 import { expectFit, go, type Language, looks, openStage, readMessage, type Stage } from './stage.ts'
 
-/** Recorded calls in the console: begun from a menu, marked in the lists, opened from the log, copied, and run again in the playground. */
+/**
+ * Recorded calls in the console: started from a menu, marked in the lists, opened from the log, copied, and run again in the
+ * playground.
+ */
 const question = 'one two three four'
 let stage: Stage
 let id = ''
@@ -72,7 +75,7 @@ async function openRecording(page: Page, language: Language): Promise<void> {
   await page.getByRole('dialog').getByText(question).first().waitFor()
 }
 
-it('an owner sees their side, copies it as curl, and runs it again in the playground', async () => {
+it('an owner sees only the side of the caller, copies it as curl, and runs it again in the playground', async () => {
   const { page, problems } = await stage.open('user', { language: 'en', width: 1440 })
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await openRecording(page, 'en')

@@ -22,7 +22,7 @@ export interface Ground {
   readonly narrow: boolean
   /** A page of a user who has just opened this address. */
   readonly enter: (address: string) => Promise<Page>
-  /** Takes a picture under this name. */
+  /** Takes a screenshot under this name. */
   readonly look: (page: Page, name: string) => Promise<void>
 }
 
@@ -36,7 +36,7 @@ function press(ground: Ground, zh: string, en: string): Promise<void> {
     .click()
 }
 
-/** Chooses from the menu of the row of this name. */
+/** Chooses an action from the menu of the row with this name. */
 async function act(ground: Ground, row: string, zh: string, en: string): Promise<void> {
   await ground.page.getByRole('button', { name: `${pick(ground, '更多操作', 'More actions')}: ${row}` }).click()
   await ground.page.getByRole('menuitem', { name: pick(ground, zh, en), exact: true }).click()
@@ -190,7 +190,7 @@ const signedIn: readonly Scene[] = [
       }
       const { url } = await pricePublisher(publishedPrices(changed))
       await option(ground, 'PriceDataUrl', url)
-      // Refused where nothing was applied yet.
+      // Refused where no newer data was applied yet.
       await ground.stage.server.raw('POST /api/pricing/data/restore')
       await addChannel(ground.stage.server, { url: ground.stage.upstream.url, models: 'gpt-5.4,gpt-5.4-mini' })
       await go(ground.page, '/setting?tab=prices&view=options')
@@ -271,7 +271,7 @@ const comingIn: readonly Scene[] = [
     name: 'second-factor',
     who: 'nobody',
     async open({ language, look, enter, ...ground }) {
-      // Browsers offer passkeys to this name alone without https.
+      // Without https, browsers offer passkeys only to this name.
       const page = await enter(ground.stage.server.url.replace('127.0.0.1', 'localhost'))
       const here = { ...ground, page, language, look, enter }
       const username = await makePerson(here)
@@ -303,7 +303,7 @@ const comingIn: readonly Scene[] = [
   },
 ]
 
-/** Each looks at itself where it ends. */
+/** Every scene takes a screenshot at its end. */
 export const scenes: readonly Scene[] = [
   ...comingIn,
   ...signedIn.map(({ name, who, open }) => ({
@@ -316,14 +316,14 @@ export const scenes: readonly Scene[] = [
   })),
 ]
 
-/** The default password warning, which is on every page. */
+/** Closes the warning of the default password, which is on every page. */
 async function closeWarning(ground: Ground): Promise<void> {
   await dialogOf(ground).waitFor()
   await ground.page.keyboard.press('Escape')
   await dialogOf(ground).waitFor({ state: 'detached' })
 }
 
-/** A new user in each look: a second factor is set up once. */
+/** A new user for each run of the scene, because a second factor is set up only once. */
 async function makePerson({ stage: { server } }: Ground): Promise<string> {
   const { app } = server
   const username = `p${Math.random().toString(36).slice(2, 10)}`

@@ -24,7 +24,10 @@ import {
 } from './stage.ts'
 import { type View, viewsOf } from './views.ts'
 
-/** Two looks for each role, so that every two of role, language, scheme and width meet. The heavy run has every screen in both. */
+/**
+ * Two looks for each role, so that every two values of role, language, scheme and width occur together. The heavy run has every
+ * screen in both looks.
+ */
 const everyone = [
   { who: 'nobody', level: 0, language: 'en', scheme: 'dark', width: 1440 },
   { who: 'user', level: role.ordinary, language: 'en', scheme: 'light', width: 390 },
@@ -33,7 +36,7 @@ const everyone = [
 ] as const
 type Person = (typeof everyone)[number]
 
-/** The other look of a role: in everything the opposite. */
+/** The other look of a role: the opposite language, scheme and width. */
 const opposite = ({ language, scheme, width }: Person) =>
   ({
     language: language === 'en' ? 'zh' : 'en',
@@ -51,22 +54,22 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-/** Goes to another screen as by a link, without loading the console anew. The one before may be there for a moment longer. */
+/** Navigates to another screen as a link does, without loading the console anew. The previous screen may stay for a moment. */
 const follow = (page: Page, path: string) =>
   page.evaluate((to) => {
     history.pushState(null, '', to)
     dispatchEvent(new PopStateEvent('popstate'))
   }, path)
 
-/** As the page itself knows it: a change of the address reaches the test later than the page. */
+/** Asks the page itself, since a change of the address reaches the test later than the page. */
 const isAt = (page: Page, path: string) => page.waitForFunction((wanted) => location.pathname === wanted, path)
 
 const isTab = ({ path }: View) => path.includes('?')
-/** Where it ends depends on who comes. */
+/** These screens redirect signed-in users. */
 const isEntrance = (screen: string) => ['/login', '/register'].includes(screen)
 const isChat = (screen: string) => screen.startsWith('/chat')
 
-/** Whether this person opens a screen by its address: in turn everyone who sees it, or all of them. */
+/** Whether this person opens a screen by its address: the roles that may see it take turns; in the heavy run all of them do. */
 function opens({ who }: Person, { screen, access }: View, at: number): boolean {
   const seers = everyone
     .filter(({ level }) => mayAccess(level, access) && !(isEntrance(screen) && level > 0))
@@ -77,17 +80,17 @@ function opens({ who }: Person, { screen, access }: View, at: number): boolean {
 
 describe.each(everyone)('for $who', (person) => {
   const { who, level, language, scheme } = person
-  /** Pages that show the console already. */
+  /** Pages that have loaded the console already. */
   const begun = new WeakSet<Page>()
 
-  it('every screen opens, leads to the login, or says that it is not for them', async () => {
+  it('every screen opens, redirects to the login, or shows that it is not permitted', async () => {
     const opened = []
     for (const look of [person, opposite(person)]) {
       const { page, problems } = await stage.open(who, { language: look.language, scheme: look.scheme, width: look.width })
       opened.push({ page, problems, language: look.language })
     }
     const seen = new Set<string>()
-    // In the ordinary run each goes by a link to some of the screens that others open.
+    // In the ordinary run, each role opens some of the screens of the other roles by a link.
     const followed = new Set(
       sampled(
         views.filter((one) => !isTab(one)),
@@ -97,13 +100,13 @@ describe.each(everyone)('for $who', (person) => {
     )
     for (const [at, view] of views.filter((one) => !isTab(one)).entries()) {
       const end = view.access !== 'public' && level === 0 ? 'login' : mayAccess(level, view.access) ? view.path : 'refused'
-      // The login and the refusal are the same for everything: they are opened by an address once, and checked there.
+      // The login and the refusal are the same for every screen: each is opened by an address once, and checked there.
       const isOpened = (end !== view.path && !seen.has(end)) || opens(person, view, at)
       if (!isOpened && !followed.has(view)) continue
       seen.add(end)
       for (const { page, language } of everyLook ? opened : opened.slice(at % 2, (at % 2) + 1)) {
         await visit(page, view, { end, language, isOpened })
-        // One leads to the page of another site.
+        // One screen redirects to the page of another site.
         if (isOpened && view.screen !== '/chat2link') await expectFit(page, language, seededWords, { contrast: true })
       }
     }
@@ -115,14 +118,14 @@ describe.each(everyone)('for $who', (person) => {
     { path, screen: of }: View,
     { end, language, isOpened }: { end: string; language: Language; isOpened: boolean },
   ): Promise<void> {
-    // Some hundred visits in a minute are more than one address may make.
+    // Some hundred visits in a minute exceed the rate limit of one address.
     await page.setExtraHTTPHeaders({ 'x-forwarded-for': `10.0.${visits >> 8}.${visits++ & 255}` })
     const opensChatPage = isChat(of) && who === 'root'
     if (opensChatPage) await serveChatPages(page)
     const screen = screens.find((one) => one.path === of)
     const refused = page.getByText(forbidden[language], { exact: true })
     const title = () => expect.poll(() => page.title()).toBe(of === '/' ? 'Sluice' : `${screen?.label[language]} · Sluice`)
-    // To follow a link takes half of the time.
+    // Following a link takes half the time.
     const isFollowed = !isOpened && !everyLook && begun.has(page) && !of.startsWith('/oauth/')
     begun.add(page)
     await (isFollowed ? follow : go)(page, path)
@@ -134,7 +137,7 @@ describe.each(everyone)('for $who', (person) => {
     } else if (isEntrance(of) && level > 0) {
       await isAt(page, '/token')
     } else if (isChat(of) && !opensChatPage) {
-      // The others have no token, and the token page requires a login.
+      // The other users have no token, and the token page requires a login.
       await isAt(page, level > 0 ? '/token' : '/login')
     } else if (of === '/chat2link') {
       await page.waitForURL(chatPages)
@@ -150,8 +153,8 @@ describe.each(everyone)('for $who', (person) => {
     if (opensChatPage) await page.unroute(chatPages)
   }
 
-  it('the sidebar leads to the screens that are for them, and to no other', async () => {
-    // A narrow window has it behind a button.
+  it('the sidebar leads to the permitted screens, and to no other', async () => {
+    // In a narrow window the sidebar is behind a button.
     const { page } = await stage.open(who, { language, scheme })
     await go(page, '/')
     const links = page.getByRole('navigation', { name: { zh: '主导航', en: 'Main navigation' }[language] }).getByRole('link')
@@ -191,7 +194,7 @@ const settingsLooks = [
 ] as const
 
 it.each(looks(settingsLooks))(
-  'every tab of the settings is fit to use for $who in $language, $width wide',
+  'every tab of the settings is accessible, translated and not too wide for $who in $language, $width wide',
   async ({ who, language, ...look }) => {
     const { page, problems } = await stage.open(who, { language, ...look })
     for (const { path } of views.filter(isTab)) {
@@ -207,11 +210,11 @@ it.each(looks(settingsLooks))(
 describe('the session', () => {
   const notice = 'Not logged in or login has expired, please log in again'
 
-  it('that has ended redirects to the login, which shows the reason', async () => {
+  it('redirects to the login when it has ended, and the login shows the reason', async () => {
     const { page } = await stage.open('nobody', { language: 'en' })
     await go(page, '/login')
     expect(await page.getByText(notice).count()).toBe(0)
-    // Signed in as far as this browser knows.
+    // This browser still takes the user for signed in.
     await page.evaluate(() => localStorage.setItem('user', JSON.stringify({ id: 1, username: 'root', role: 100 })))
     await page.goto('/log')
     await page.waitForURL('**/login?expired=true')
@@ -241,7 +244,7 @@ describe('the session', () => {
 })
 
 describe('the shell', () => {
-  it('ends with the name and the version, or with the footer that the operator saved', async () => {
+  it('has a footer with the name and the version, or with the text that the operator saved', async () => {
     const { page } = await stage.open('nobody', { language: 'zh' })
     const footer = page.getByRole('contentinfo')
     await go(page, '/about')
@@ -334,7 +337,7 @@ describe('the shell', () => {
     ]) {
       await page.keyboard.press('ControlOrMeta+k')
       const palette = page.getByRole('dialog', { name: 'Command palette' })
-      // It takes the focus when it opens, so that typing goes into it.
+      // The palette takes the focus when it opens, so that typing goes into it.
       await palette.locator('input:focus').waitFor()
       await page.keyboard.type(typed)
       // Enter opens the first match.
@@ -367,7 +370,7 @@ describe('the shell', () => {
 })
 
 describe('a root with the default password', () => {
-  it('is warned on every screen until the password is another one', async () => {
+  it('is warned on every screen until the password is changed', async () => {
     const fresh = await serverOfTest('sqlite', { env: { ROOT_PASSWORD: '123456' } })
     const { page, problems } = await stage.open('nobody', { language: 'zh', baseUrl: fresh.url })
     await logIn(page, { language: 'zh', username: 'root', password: '123456' })
@@ -377,7 +380,7 @@ describe('a root with the default password', () => {
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
 
-    // The dialog opens once a visit; the warning stays.
+    // The dialog opens once in a visit; the warning stays.
     await go(page, '/log')
     expect(await dialog.count()).toBe(0)
     await page.getByRole('button', { name: '修改密码' }).click()

@@ -10,9 +10,10 @@ import { expectFit, go, type Language, openStage, type Stage, type Who } from '.
 import { type View, viewsOf } from './views.ts'
 
 /**
- * `npm run screenshots`: every view of the console as every kind of person, and every scene that no address shows, in both languages and
- * themes, wide and narrow, as files to leaf through in `screenshots/<look>/`; and a check that each is fit to use. SHOTS narrows it down
- * to looks that begin so, as in `SHOTS=root-zh-1440 npm run screenshots` or `SHOTS=scenes-en`, and SCENES to scenes of these names.
+ * `npm run screenshots`: takes screenshots of every view of the console as every role, and of every scene without an address, in
+ * both languages and themes, wide and narrow, into `screenshots/<look>/`; and runs `expectFit` on each. SHOTS restricts it to looks
+ * that begin with its value, as in `SHOTS=root-zh-1440 npm run screenshots` or `SHOTS=scenes-en`, and SCENES to scenes of these
+ * names.
  */
 const folder = fileURLToPath(new URL('../../screenshots/', import.meta.url))
 const people = [
@@ -102,7 +103,7 @@ function leadsOn(screen: string, level: number): boolean {
   return screen.startsWith('/oauth/') || screen.startsWith('/chat') || (level > 0 && ['/login', '/register'].includes(screen))
 }
 
-/** The theme is one attribute of the page: both are seen without loading it twice. */
+/** The theme is one attribute of the page, so both are checked without loading the page twice. */
 function dress(page: Page, scheme: (typeof schemes)[number]): Promise<void> {
   return page.evaluate((value) => document.documentElement.setAttribute('data-mantine-color-scheme', value), scheme)
 }

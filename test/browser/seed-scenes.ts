@@ -11,7 +11,7 @@ export interface SceneIds {
   readonly rewriting: number
 }
 
-/** Words that people or programs chose here. */
+/** User-defined texts of the scenes, in any language. */
 export const sceneWords: readonly string[] = [
   ...['多密钥 Keys', '改写 Overrides', '抢先的渠道', '维护通知', '从周一起：', '{api_key}'],
   ...['Simulated status 401', 'Simulated status 429', 'You said: Say hello in one sentence.'],
@@ -20,7 +20,7 @@ export const sceneWords: readonly string[] = [
 export const notice =
   '## 维护通知\n\n从周一起：\n\n- gpt-4o changes to gpt-4.1\n\n| UTC+8 | |\n|---|---|\n| 02:00–04:00 | `gpt-4o` |'
 
-/** A request with attempts on two channels. */
+/** The token of a request with attempts on two channels. */
 export const tokenOfTwoAttempts = 'tried-twice'
 const model = 'gpt-4-turbo'
 const refusedKey = 'upstream-key-refused-2222'
@@ -39,7 +39,7 @@ export async function seedScenes({ server, upstream }: Stage): Promise<SceneIds>
   const { url } = upstream
   for (const [key, value] of [
     ['AutomaticDisableChannelEnabled', 'true'],
-    // Browsers offer passkeys to this name alone without https.
+    // Without https, browsers offer passkeys only to this name.
     ['ServerAddress', server.url.replace('127.0.0.1', 'localhost')],
   ])
     await server.call('PUT /api/option/', { key, value })
@@ -60,7 +60,7 @@ export async function seedScenes({ server, upstream }: Stage): Promise<SceneIds>
 
   const call = async (name: string) => ask(server, { ...(await addToken(server, { name })), model, stream: true })
   const keysInUse = async () => (await server.call<Channel>(`GET /api/channel/${manyKeys}`)).keys_enabled
-  // Each token keeps to the key that it had, so that another one takes the next.
+  // Each token is bound to the key that it used first, so a new token takes the next key.
   for (let calls = 1; calls <= 9 && (await keysInUse()) === 3; calls++) await call(`by turns ${calls}`)
   const busy = await addChannel(server, { url, models: model, name: '抢先的渠道', key: busyKey, priority: 100 })
   await call(tokenOfTwoAttempts)

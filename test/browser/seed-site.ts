@@ -28,11 +28,13 @@ export const seededWords: readonly string[] = [
     ...['算术', '391', '上游限流', '正在与上游核实。', '研发额度'],
   ],
   'What does a sluice do when the water rises?',
-  // Rows of the log are written once, in both languages.
+  // Some rows of the log are stored in both languages.
   ...['管理员调整额度', 'Quota changed by an admin'],
 ]
 
-/** A site as after some days of use: users, channels, tokens, codes, calls and admin actions. Through the product's own calls. */
+/**
+ * A site as it is after some days of use: users, channels, tokens, codes, calls and admin actions, made by the product's own calls.
+ */
 export async function seedSite({
   server,
   upstream,
@@ -74,7 +76,7 @@ export async function seedSite({
   return { channel }
 }
 
-/** What an admin watches: a quality check that has run on one channel, an incident and budgets. */
+/** Adds what an admin monitors: a quality check that has run on one channel, an incident and budgets. */
 async function addWatch({ app, call }: TestServer, { channel, token }: { channel: number; token: number }): Promise<void> {
   const expectations = [{ kind: 'contains', value: '391' }]
   const check = { name: '算术', models: ['gpt-4o-mini'], channels: [channel], prompt: 'What is 17 * 23?', expectations }
@@ -107,7 +109,7 @@ export async function ask(
   await response.text()
 }
 
-/** Data that only days of use, mail and a payment provider would create. */
+/** Data that only days of use, mails and a payment provider would create. */
 async function addTraces({ app: { db, now } }: TestServer): Promise<void> {
   const at = Math.floor(now() / 1000)
   await db
@@ -144,7 +146,7 @@ async function addTraces({ app: { db, now } }: TestServer): Promise<void> {
     .execute()
 }
 
-/** Drawing and music tasks as their upstreams would have left them: nothing here speaks their protocols. */
+/** Drawing and music tasks as their upstreams would have left them, since no test upstream speaks their protocols. */
 async function addTasks({ app: { db, now } }: TestServer): Promise<void> {
   const ms = now()
   const unfinished = { fail_reason: '', progress: '', finish_time: 0 }

@@ -19,14 +19,14 @@ import { type FakeUpstream, startFakeUpstream } from '../helpers/upstream.ts'
 import { strayWords } from './words.ts'
 
 export type Language = NonNullable<PageSettings['language']>
-/** How long a page may take for one step: as long as on a machine that does much else. */
+/** How long one step on a page may take, on a machine that is busy with other work. */
 export const stepMs = 60_000
 /** The heavy run repeats journeys in every language, theme and width; the ordinary run in the most different ones. */
 export const everyLook = process.env.EVERY_LOOK === '1'
-/** The looks of a journey: all in the heavy run, the first in the ordinary one. Files begin with different ones. */
+/** The looks of a journey: all in the heavy run, the first in the ordinary one. Each file begins with a different look. */
 export const looks = <Look>(all: readonly Look[]): readonly Look[] => (everyLook ? all : all.slice(0, 1))
 
-/** Chat pages of the default settings: they are elsewhere, and here a page that repeats its address. */
+/** The chat pages of the default settings: external sites, replaced here by a page that shows its own address. */
 export const chatPages = /^https:\/\/(?:app\.nextchat\.dev|chat-preview\.lobehub\.com|aiaw\.app)\//
 const chatPage = `<!doctype html><html lang="en"><title>Chat</title><main><h1>Elsewhere</h1><pre></pre></main>
 <script>document.querySelector('pre').textContent = decodeURIComponent(location.href)</script></html>`
@@ -57,7 +57,7 @@ export interface Stage {
 /** The pages of this worker's last stage: the next one takes over its port, and with it the pages. */
 let lastPool: PagePool | undefined
 
-/** With `flags` for the browser it has one of its own; `env` is of the server. */
+/** With `flags` the stage has a browser of its own; `env` is that of the server. */
 export async function openStage({ flags, env = {} }: { flags?: readonly string[]; env?: Partial<Env> } = {}): Promise<Stage> {
   if (!existsSync(new URL('../../dist/web/index.html', import.meta.url)))
     throw new Error('The console is not built. Run the tests with `npm test`, or first: npm run build')
@@ -93,7 +93,7 @@ export async function openStage({ flags, env = {} }: { flags?: readonly string[]
   }
 }
 
-/** A user, made as the product makes one. */
+/** Adds a user as the product does. */
 async function addUser({ app }: TestServer, username: string, level: number = role.ordinary): Promise<void> {
   const password_hash = await app.passwords.hash(userPassword)
   const user = { username, displayName: '', password_hash, role: level, at: app.now() }
@@ -159,12 +159,12 @@ export async function settled(page: Page): Promise<void> {
       )
     },
     undefined,
-    // To look in every frame would make the page draw every frame.
+    // Checking in every frame would make the page draw every frame.
     { polling: 50 },
   )
 }
 
-/** The states of a page that were checked. */
+/** The number of states of a page that were checked. */
 const statesOf = new WeakMap<Page, number>()
 
 /** Waits until this element has the focus, which returns to it when a dialog or menu is closed. */

@@ -100,7 +100,7 @@ it.each(
   await go(page, '/pricing')
   await page.getByText('$2.50', { exact: true }).waitFor()
   const isPhone = look.width === 390
-  // A phone has the filters in a sheet, and cards with two figures.
+  // On a phone the filters are in a sheet, and the rows are cards with two figures.
   if (isPhone) {
     const card = page.getByRole('listitem').filter({ hasText: 'gpt-4o' }).first()
     expect(await card.locator('dt').count()).toBe(2)

@@ -89,7 +89,7 @@ it.each(
     { language: 'zh', scheme: 'light' },
   ] as const),
 )(
-  'in $language drawings are seen with progress, picture and reason, and filtered by the address',
+  'in $language drawings are listed with progress, image and failure reason, and filtered by the address',
   async ({ language, scheme }) => {
     const { page, problems } = await stage.open('root', { language, scheme })
     const say = words[language]
@@ -105,7 +105,7 @@ it.each(
     await picture.waitFor()
     await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1)
     expect(await picture.getAttribute('src')).toMatch(/^\/mj\/image\/\d+\?key=/)
-    // It is enlarged by a key, and moved no further than its edge.
+    // A key enlarges the image.
     await page.getByRole('dialog').locator('[tabindex="0"]:has(img)').focus()
     await page.keyboard.press('+')
     await page.getByRole('dialog').getByText('140%').waitFor()
@@ -130,7 +130,7 @@ it.each(
     await page.getByRole('dialog').getByText('"title": "Sea"').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    // Nothing is fetched from elsewhere before it is played.
+    // Nothing is fetched from the upstream before it is played.
     const fetched: string[] = []
     await page.route('https://cdn.test/**', (route) => {
       fetched.push(route.request().url())
@@ -151,7 +151,7 @@ it.each(
   },
 )
 
-it('a user sees no rows of others, and neither channel nor submission', async () => {
+it('a user sees no rows of others, and neither the channel nor the submission', async () => {
   const { page, problems } = await stage.open('user', { language: 'en' })
   await go(page, '/midjourney')
   await page.getByText(words.en.empty).waitFor()

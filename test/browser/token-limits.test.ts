@@ -38,7 +38,7 @@ const words = {
 } as const
 
 it.each(looks(['en', 'zh'] as const))(
-  'in %s a token gets limits of its own in the drawer, and loses them by the switch',
+  'in %s a token gets its own limits in the drawer, and loses them when they are switched off',
   async (language) => {
     const { id } = await addToken(stage.server, { name: `limited-${language}` })
     const { page, problems } = await stage.open('root', { language })
@@ -162,7 +162,7 @@ it.each(
   expect(root.problems).toEqual([])
 })
 
-/** A token of the user whose page it is. */
+/** Adds a token of the user who is signed in on this page. */
 async function addTokenOf(page: Page, name: string): Promise<{ id: number }> {
   await go(page, '/token')
   const users = stage.server.app.db.selectFrom('users').select('id').where('username', '=', 'user')

@@ -2,9 +2,9 @@ import type { Access } from '../../src/contract/route.ts'
 import { tabs } from '../../src/web/screens/settings/tabs.ts'
 import { screens } from '../../src/web/screens.ts'
 
-/** An address with a view of its own: every screen with its other addresses, and the parts of the settings. */
+/** A view with its own address: every screen with its other addresses, and the parts of the settings. */
 export interface View {
-  /** Fit for the name of a file. */
+  /** Valid as a file name. */
   readonly name: string
   readonly path: string
   /** The screen that it belongs to. */
@@ -12,7 +12,7 @@ export interface View {
   readonly access: Access
 }
 
-/** All views, generated: a new screen is one of them by being in the table of screens. */
+/** All views, generated from the table of screens, so that a new screen is included. */
 export function viewsOf(ids: Readonly<Record<string, string | number>>): readonly View[] {
   const ofScreens = screens.flatMap((screen) =>
     [screen.path, ...(screen.also ?? [])].map((path) => ({

@@ -16,7 +16,7 @@ export async function strayWords(page: Page, language: Language, data: readonly 
   )
 }
 
-/** Names that a fresh site has given its groups and chat pages, the names of languages, and places that a help text explains. */
+/** Names that a fresh site gives its groups and chat pages, the names of languages, and placeholders that a help text explains. */
 const siteData = ['默认分组', 'vip分组', 'AMA 问天', '中文', '{key}', '{address}', '{model}']
 
 const textKey = /^[a-z]+(?:[A-Z][a-z0-9]*)+$/
