@@ -80,7 +80,7 @@ const log = z.looseObject({
   ...{ id: int, created_at: int, type: int, channel: int, channel_name: text, user_id: int, username: text, token_name: text },
   ...{ group: text, model_name: text, use_time: int, is_stream: flag, prompt_tokens: int, completion_tokens: int, quota: int },
   ...{ other: jsonText, token_id: int },
-  // For people of either language.
+  // The text must have both languages.
   content: text.includes(' / '),
 })
 

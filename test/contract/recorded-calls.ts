@@ -2,8 +2,8 @@ import type { FormName } from './forms.ts'
 import type { Who } from './site.ts'
 
 /**
- * Every recorded call of compatible consoles: the path as they write it, a body as they send it, the form of the reply that they need.
- * `$name` is replaced by the seeded value. In this order a call may use the results of earlier ones.
+ * Every recorded call of compatible consoles: the path and the body as they send them, and the form of the reply that they need.
+ * `$name` is replaced by the seeded value. A call may use the results of calls before it.
  */
 export interface RecordedCall {
   readonly call: string
@@ -13,7 +13,9 @@ export interface RecordedCall {
   readonly form?: FormName
   /** Fields in addition to `data`. */
   readonly beside?: Readonly<Record<string, FormName | 'seconds'>>
-  /** The refusal of the call: with a stable code (any, if none is named), HTTP 200 and success false unless the status is named. */
+  /**
+   * The call is refused with this stable code (any, if undefined), and with HTTP 200 and `success: false` unless a status is given.
+   */
   readonly refused?: { readonly code: string | undefined; readonly status?: number }
 }
 
@@ -253,7 +255,7 @@ save('DataExportInterval', '10')
 save('ChannelDisableThreshold', '45')
 save('GroupRatio', '{"default":1,"vip":0.7,"svip":0.6}')
 refused('PUT /api/option/', 'option_invalid', { body: { key: 'GroupRatio', value: '{"vip":-1}' } })
-// Their buttons save all fields of a block, including unchanged ones.
+// The save buttons of these consoles send all fields of a block, including unchanged ones.
 save('RetryTimes', '3')
 for (const key of ['ModelPrice', 'ModelRatio', 'CompletionRatio']) save(key, '{}')
 for (const key of ['ModelPrice', 'ModelRatio', 'CompletionRatio']) save(key, '{}')

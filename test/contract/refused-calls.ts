@@ -2,8 +2,8 @@ import type { ErrorCode } from '../../src/contract/errors.ts'
 import type { Who } from './site.ts'
 
 /**
- * The failures that the console reports, each provoked by a call. `$name` is replaced by the seeded value. In this order a call may
- * use the results of earlier ones, here or among the recorded calls.
+ * The failures that the console reports, each provoked by a call. `$name` is replaced by the seeded value. A call may use the
+ * results of calls before it, here or among the recorded calls.
  */
 export interface RefusedCall {
   readonly code: ErrorCode

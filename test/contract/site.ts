@@ -8,12 +8,12 @@ import type { DatabaseKind } from '../helpers/databases.ts'
 import { startSmtpServer } from '../helpers/smtp-server.ts'
 import { type FakeUpstream, startFakeUpstream } from '../helpers/upstream.ts'
 
-/** A whole server with something of everything in it, and calls to it as accustomed consoles make them. */
+/** A complete server with data of every kind, and calls to it as existing consoles send them. */
 
 const password = 'plain-person-1'
-/** Within the times of the recorded calls. */
+/** Within the time range of the recorded calls. */
 const drawnAtMs = 1_795_110_000_000
-/** With their role and status. */
+/** Users with their role and status. */
 const people = {
   user: [1, 1],
   leaver: [1, 1],
@@ -32,7 +32,7 @@ export interface Sent {
   readonly call: string
   /** Root by default. */
   readonly as?: Who
-  /** A text is sent unchanged. */
+  /** A string is sent unchanged. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -201,7 +201,7 @@ async function seedOrders({ app }: TestServer, seeds: Seeds): Promise<void> {
   }
 }
 
-/** As orders of both kinds have left them. Their own tests order them. */
+/** Tasks as orders of both kinds leave them; ordering has its own tests. */
 async function seedTasks({ app }: TestServer, seeds: Seeds): Promise<void> {
   const [user_id, channel_id] = [Number(seeds.user), Number(seeds.drawing)]
   const drawing = { code: 1, user_id, channel_id, action: 'IMAGINE', mj_id: 'drawn', submit_time: drawnAtMs, status: 'SUCCESS' }
@@ -218,7 +218,7 @@ function filled(seeds: Seeds, text: string): string {
   return text.replace(place, (_, name: string) => String(seeds[name]))
 }
 
-/** A text that is one placeholder becomes the seeded value, number or text. */
+/** A text that is a single placeholder becomes the seeded value itself, a number or a text. */
 function filledIn(seeds: Seeds, value: unknown): unknown {
   if (typeof value === 'string') return /^\$[a-z][A-Za-z]+$/.test(value) ? seeds[value.slice(1)] : value
   if (Array.isArray(value)) return value.map((entry) => filledIn(seeds, entry))
