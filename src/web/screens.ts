@@ -273,7 +273,7 @@ export const screens: readonly Screen[] = [
   },
 ]
 
-/** The single link of older settings replaces the whole list. */
+/** The single link of older settings replaces the list of chat pages. */
 function chatPages({ chats, chat_link }: Status): readonly Part[] {
   if (chat_link !== '') return []
   return chats.flatMap(Object.keys).map((name, place) => ({ name, path: `/chat/${place}` }))

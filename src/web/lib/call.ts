@@ -38,7 +38,7 @@ export async function call<L extends Line>(line: L, ...[input]: CallInput<L>): P
 
 /** Like `call`, with the message and the fields beside `data`. */
 export async function callWhole<L extends Line>(line: L, ...[input]: CallInput<L>): Promise<CallAnswer<L>> {
-  // The same promise of the contract, for the whole envelope.
+  // The contract declares the fields beside `data`, too.
   return (await send(line, partsOf(input))) as unknown as CallAnswer<L>
 }
 
@@ -55,7 +55,7 @@ interface Parts extends Control {
   body?: unknown
 }
 
-/** Each line types its own parts; sending them is the same for all. */
+/** Each line types its own parts, but all are sent in the same way. */
 function partsOf(input: unknown): Parts {
   return (input ?? {}) as Parts
 }

@@ -9,7 +9,7 @@ export function responseTimeColor(milliseconds: number): string {
   return 'red'
 }
 
-/** Colour of the whole duration of a call. */
+/** Colour of the total duration of a call. */
 export function durationColor(seconds: number): string {
   if (seconds < 101) return 'green'
   return seconds < 300 ? 'orange' : 'red'

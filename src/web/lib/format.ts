@@ -1,7 +1,7 @@
 import { exactChange, exactQuota, formatChange, formatQuota } from '../../contract/quota.ts'
 import { useStatus } from './status.ts'
 
-/** Numbers and money as a person reads them; times are in `times.ts`, colours in `colors.ts`. */
+/** Numbers and money as text for people; times are in `times.ts`, colours in `colors.ts`. */
 
 /** With thousands separators: 1,234,567. */
 export function formatCount(value: number): string {
@@ -16,7 +16,7 @@ export function useQuotaFormat(): FormatQuota {
   return (units) => formatQuota(units, { inCurrency, perUsd })
 }
 
-/** The same to the unit: for opened rows, forms and hints. */
+/** Quota exact to the unit: for opened rows, forms and hints. */
 export function useExactQuota(): FormatQuota {
   const { display_in_currency: inCurrency, quota_per_unit: perUsd } = useStatus()
   return (units) => exactQuota(units, { inCurrency, perUsd })

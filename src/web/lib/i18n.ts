@@ -54,7 +54,7 @@ export function useText<Key extends string>(texts: Texts<Key>): Say<Key> {
   return (key, params) => fill(texts[language][key], params, language)
 }
 
-/** The same outside of React, for messages. */
+/** A text in the current language outside of React, for messages. */
 export function textOf<Key extends string>(texts: Texts<Key>, key: Key, params?: TextParams): string {
   const language = currentLanguage()
   return fill(texts[language][key], params, language)

@@ -47,7 +47,7 @@ export const toast = {
   error: (message: string): void => void show('error', message),
   /** Shows the reason of a failure. An expired session is reported on the login page instead. */
   failure: (cause: unknown): void => showFailure(cause, (reason) => reason),
-  /** The same with the name of the failed action, if it is not evident. */
+  /** Shows the reason of a failure with the name of the failed action, if it is not evident. */
   failureOf: (what: string, cause: unknown): void => showFailure(cause, (reason) => textOf(texts, 'because', { what, reason })),
 }
 

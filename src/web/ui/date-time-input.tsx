@@ -10,7 +10,7 @@ const Calendar = lazy(async () => ({ default: (await import('./calendar.tsx')).C
 
 export interface DateTimeInputProps {
   readonly label: string
-  /** Unix seconds; undefined where nothing is filled in, not a number for a text that is no time. */
+  /** Unix seconds; undefined when the field is empty, NaN when the text is no time. */
   readonly value: number | undefined
   readonly onChange: (seconds: number | undefined) => void
   readonly placeholder?: string

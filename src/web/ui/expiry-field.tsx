@@ -8,7 +8,7 @@ const daySeconds = 86_400
 const spans = { hour: 3600, day: daySeconds, month: 30 * daySeconds, year: 365 * daySeconds } as const
 
 export interface ExpiryFieldProps {
-  /** Unix seconds; undefined is never, and not a number a text that is no time. */
+  /** Unix seconds; undefined for never, NaN when the text is no time. */
   readonly value?: number | undefined
   readonly onChange: (at: number | undefined) => void
   /** Spans from now that are offered beside never. */

@@ -37,7 +37,7 @@ export function PictureViewer({ src, alt, onError }: PictureViewerProps) {
     })
   }
 
-  // Outside of React, whose own listeners of the wheel cannot keep the page from scrolling.
+  // A listener outside of React, because React's own listeners of the wheel cannot keep the page from scrolling.
   useEffect(() => {
     const box = frame.current
     if (!box) return

@@ -26,7 +26,7 @@ export function QuotaChange({ units }: { units: number }) {
   )
 }
 
-/** An amount to the unit, in words for a hint. */
+/** An amount exact to the unit, as the text of a hint. */
 export function useQuotaHint(written?: FormatQuota): (units: number) => string {
   const say = useText(texts)
   const plain = useExactQuota()

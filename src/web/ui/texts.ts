@@ -1,6 +1,6 @@
 import { defineTexts } from '../lib/i18n.ts'
 
-/** Words that parts of the interface share. Sentences of one screen live in that screen. */
+/** Texts that parts of the interface share. Sentences of a single screen are in the folder of that screen. */
 export const texts = defineTexts({
   zh: {
     actions: '操作',

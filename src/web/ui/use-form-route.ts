@@ -9,8 +9,8 @@ export interface FormSubject {
 const newOne: FormSubject = { id: undefined }
 
 /**
- * A form at the side of a list is open while the address is that of the form; filters and page stay in it. `isAlone`: it was opened by its
- * own address and not closed yet, and nothing behind it needs to be loaded.
+ * A form at the side of a list is open while the address is that of the form, which keeps the filters and the page of the list.
+ * `isAlone`: it was opened by its own address and has not been closed yet, so the list behind it need not be loaded.
  */
 export function useFormRoute(base: '/channel' | '/user') {
   const navigate = useNavigate()

@@ -15,8 +15,8 @@ interface LogListInput {
 }
 
 /**
- * The rows of one page. A page after a page that was seen continues from its last row, which costs the same at any depth and misses
- * nothing while new rows arrive; only a page reached by a jump is counted from the start.
+ * The rows of one page. A page that follows a visited page continues from its last row, which costs the same at any depth and
+ * misses no row while new rows arrive; only a page reached by a jump is counted from the start.
  */
 export function useLogList({ isAdmin, filter, order, paging, every }: LogListInput) {
   const { p: page, page_size } = paging

@@ -59,7 +59,7 @@ export function Screen() {
   )
 }
 
-/** The code of an invite link is kept: the account may be made on another page, or with a third-party login. */
+/** The code of an invite link is stored: the account may be created on another page, or with a third-party login. */
 function useInvite(): void {
   const { values } = useUrlState({ aff: '' })
   const [kept, setKept] = useState('')

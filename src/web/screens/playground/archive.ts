@@ -35,7 +35,7 @@ export const conversationsMax = 50
 const name = 'playground'
 const stores = ['heads', 'turns'] as const
 
-/** The conversations of one person. */
+/** Opens the conversations of one user. */
 export async function openArchive(userId: number): Promise<Archive> {
   try {
     return databaseArchive(await openDatabase(), userId)

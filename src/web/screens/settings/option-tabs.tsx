@@ -88,7 +88,7 @@ export function OptionTabs({ tab, drafts }: { tab: OptionTab; drafts: Drafts }) 
   )
 }
 
-/** Sections with only the options that match a search, by their words in either language or their key. */
+/** Sections with only the options that match a search, by their texts in either language or their key. */
 function matching(all: readonly Section[], search: string): readonly Section[] {
   const wanted = search.trim().toLowerCase()
   const has = (...words: (string | undefined)[]) => words.some((word) => word?.toLowerCase().includes(wanted))

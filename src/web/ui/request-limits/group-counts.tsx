@@ -11,7 +11,7 @@ import { texts } from './texts.ts'
 
 const amounts = ['requests', 'completed'] as const
 
-/** The most requests and completed requests of groups within the one period of all, one row for each group. */
+/** The limits of requests and of completed requests by group within the period that all groups share, one row for each group. */
 export function GroupCounts(props: LimitsProps) {
   const say = useText(texts)
   const presets = [

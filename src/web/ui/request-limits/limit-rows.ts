@@ -65,7 +65,7 @@ export function limitsNothing(row: LimitRow): boolean {
   return amounts.every((name) => Number(row[name]) === 0)
 }
 
-/** The most requests and the most completed ones of groups, one row for each. */
+/** The limits of requests and of completed requests by group, one row for each group. */
 export interface CountRow {
   /** '' while none is chosen. */
   readonly group: string

@@ -103,7 +103,7 @@ function useFoundSettings(keyword: string) {
 /** Prices are a table at first, and settings in another view of it. */
 const searchOf = (tab: string) => (tab === 'prices' ? { tab, view: 'options' } : { tab })
 
-/** A list may come bare or in pages. */
+/** A list may be a bare array or a page. */
 function rowsOf<Row>(data: readonly Row[] | { readonly items: readonly Row[] } | undefined): readonly Row[] {
   if (data === undefined) return []
   return 'items' in data ? data.items : data

@@ -17,8 +17,7 @@ import { Sidebar } from './sidebar.tsx'
 import { texts } from './texts.ts'
 
 /**
- * The frame of every screen: header, sidebar, footer, palette, page title. It knows no screen by name; everything comes from its
- * table.
+ * The frame of every screen: header, sidebar, footer, palette, page title. It knows no screen by name, only the table of screens.
  */
 
 // Parts that are not visible at first are loaded right after the page.

@@ -6,7 +6,7 @@ type Search = Readonly<Record<string, string>>
 /** The most days before today for which times are recognized. */
 const daysMax = 400
 
-/** Times that begin a day are kept as the number of days before today, so that "the last 7 days" stays that. */
+/** Times that begin a day are stored as the number of days before today, so that "the last 7 days" stays relative. */
 export function withMovingTimes(search: Search, filters: readonly Filter[]): Search {
   return overTimes(search, filters, (text) => {
     for (let days = 0; days <= daysMax; days++) if (String(startOfDay(days)) === text) return `-${days}d`

@@ -141,7 +141,7 @@ function Fields({ types, channel, onKeys, onDone }: FieldsProps) {
   )
 }
 
-/** An invalid form is not sent, and a message says so. */
+/** If the checks cannot be loaded, the form is not sent, and a message is shown. */
 async function loadChecks() {
   try {
     return await import('./form-faults.ts')

@@ -14,7 +14,7 @@ export function useListedPresets() {
       call('POST /api/channel/fetch_models', { body: { type, base_url: withoutSlash(base_url), key } }),
   })
 
-  /** Undefined where the models were chosen by hand, or the upstream lists none of them: then they stay. */
+  /** Undefined if the models were chosen by hand or the upstream lists none of them: the models then stay unchanged. */
   async function reduce(values: ChannelValues, type: ChannelType | undefined): Promise<readonly string[] | undefined> {
     if (!type?.lists_models || values.models.join() !== type.newest.join()) return undefined
     // The channel test shows the error of the upstream.

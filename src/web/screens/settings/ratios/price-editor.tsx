@@ -194,7 +194,7 @@ function useColumns(
   const saved = priceOptions(options)
   const figure = (name: string, field: PriceField) => (
     <PriceInput
-      // Another unit is another field: input in one is not kept in the other.
+      // The key resets the field when the unit changes.
       key={unit}
       name={name}
       field={field}

@@ -3,7 +3,7 @@ import { isJsonObject, parseJson } from '../../../lib/json.ts'
 
 /** A model's figures in the editor: texts, since they may be incomplete; '' is not set. */
 export interface ModelPrices {
-  /** US dollars per call. It comes before the ratios. */
+  /** US dollars per call. It takes precedence over the ratios. */
   readonly price: string
   readonly ratio: string
   readonly completion: string
@@ -28,7 +28,7 @@ export const optionOf = {
 } as const satisfies Record<PriceField, string>
 // The names of an object are its keys.
 export const priceFields = Object.keys(optionOf) as PriceField[]
-/** The fields that make a model an entry of the table: a cache ratio alone prices nothing. */
+/** The fields that make a model an entry of the table: a cache ratio alone sets no price. */
 const naming: readonly PriceField[] = ['price', 'ratio', 'completion']
 
 /** All models that have a price or a ratio, by name. */

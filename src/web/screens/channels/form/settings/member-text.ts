@@ -2,7 +2,9 @@ import { useState } from 'react'
 import { parseJson } from '../../../../lib/json.ts'
 import type { Setting, SettingName } from '../setting.ts'
 
-/** A member of the settings as JSON text, kept as typed. Invalid JSON is kept as a string: the schema of the member refuses it. */
+/**
+ * A member of the settings as JSON text, stored as typed. Invalid JSON is stored as a string: the schema of the member refuses it.
+ */
 export function useMemberText(setting: Setting, name: SettingName) {
   const member = setting.members[name]
   const saved = JSON.stringify(member)
