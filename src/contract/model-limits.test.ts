@@ -43,7 +43,7 @@ it.each([
 })
 
 it.each(['my-own-model', 'claude-nova-7', 'gpt-4-all-of-it', 'o1x', ''])(
-  '%j is no known name: its limits are generous',
+  '%j is an unknown name and has generous limits',
   (model) => {
     expect(knownModelLimits(model)).toBeUndefined()
     expect(modelLimitsOf(model)).toEqual({ contextTokens: 1_000_000, outputTokensMax: 131_072 })

@@ -9,8 +9,8 @@ export type Language = keyof Text
 export type TextParams = Readonly<Record<string, string | number | Text>>
 
 /**
- * Replaces `{name}` placeholders by params, a `Text` by its text in the given language, and `{name|word|words}` by the form that the
- * language has for that number: `{count} {count|key|keys}`. A placeholder without a param stays unchanged.
+ * Replaces `{name}` placeholders by params, a `Text` by its text in the given language, and `{name|word|words}` by the form of the
+ * word for that number: `{count} {count|key|keys}`. A placeholder without a param stays unchanged.
  */
 export function fill(text: string, params: TextParams = {}, language: Language = 'en'): string {
   return text.replace(placeholder, (place, name: string, one?: string, other?: string) => {

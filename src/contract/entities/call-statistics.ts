@@ -6,7 +6,9 @@ import { departure } from './quality-check.ts'
 export const overviewPeriods = ['hour', 'day', 'week', 'month'] as const
 export type OverviewPeriod = (typeof overviewPeriods)[number]
 
-/** Calls within a period; null when there is nothing to measure. Durations are in milliseconds; percentiles are exact to 10 %. */
+/**
+ * Calls within a period; null when there is nothing to measure. Durations are in milliseconds; percentiles are accurate to 10 %.
+ */
 const figures = z.object({
   requests: z.int(),
   /**

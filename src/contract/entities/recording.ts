@@ -62,7 +62,7 @@ const body = z.object({
   /** The beginning of the body: as text, or in base64 when it is not text. */
   text: z.string(),
   encoding: z.enum(['text', 'base64']),
-  /** The length of the whole body. */
+  /** The length of the complete body. */
   bytes: z.int(),
   is_cut: z.boolean(),
 })
