@@ -145,7 +145,7 @@ describe.each(
   })
 })
 
-it('a user who forgot the password sets a new one by a mailed link, once', async () => {
+it('a user who forgot the password sets a new one by a mailed link, which is valid once', async () => {
   const say = words.en
   const email = 'lost@example.com'
   await addUser('lost', email)
@@ -283,7 +283,7 @@ it('a user transfers invitation bonuses, gets a webhook notice, binds an address
   await readMessage(page, 'en', 'All other sessions logged out')
   await page.getByText('Firefox · Windows').waitFor({ state: 'detached' })
 
-  // Some time later the password is required again.
+  // The last authentication is made to be long ago, so that the password is required again.
   await app.db.updateTable('sessions').set({ authenticated_at: 0 }).where('user_id', '=', id).execute()
   app.bus.publish('user', id)
   await page.getByRole('button', { name: 'Delete my account' }).click()

@@ -17,7 +17,7 @@ async function optionOf(key: string): Promise<Record<string, number>> {
   return JSON.parse(options.find((option) => option.key === key)?.value ?? '{}')
 }
 
-it('the first day leads from nothing to a channel, a token and an answer', async () => {
+it('the guide of a new site leads to a channel, a token and a first answer', async () => {
   const { page, problems } = await stage.open('root', { language: 'en' })
   // After a login the token page is shown, which has the reminder of the first steps too.
   await go(page, '/token')
@@ -152,7 +152,7 @@ Some *words* in <b>HTML</b>
     expect(problems).toEqual([])
   })
 
-  it('is HTML from its first tag to its last, of which nothing becomes code', async () => {
+  it('is HTML from its first tag to its last, and no part of it becomes code', async () => {
     await write('<!-- ours -->\n<div>\n\n    <p>Set in *deeply*</p>\n\n    <h2># one</h2>\n</div>')
     const { page, problems } = await stage.open('nobody', { language: 'en' })
     await go(page, '/about')
