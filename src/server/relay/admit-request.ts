@@ -115,7 +115,10 @@ export async function admitRequest(
   return Object.freeze(admitted)
 }
 
-/** The group of a call that finds no channel is known to the statistics, unless its caller made the name of the model up. */
+/**
+ * Authorizes the model and returns the group. A call that finds no channel is counted for its group when the model has a price:
+ * other names may be made up.
+ */
 function authorizedGroup(
   app: Pick<RelayParts, 'catalog' | 'channels' | 'options'>,
   call: ClientExchange,
@@ -131,7 +134,7 @@ function authorizedGroup(
   }
 }
 
-/** A request after the check for prices: each of its paid tools and models has a price, or must not be sent. */
+/** A request after the price check: each of its paid tools and models has a price, or is recorded as one that must not be sent. */
 interface PaidExtras extends Pick<AdmittedRequest, 'leftOut' | 'otherPrices' | 'unpriced'> {
   readonly body: Body
   readonly facts: RequestFacts
@@ -176,7 +179,7 @@ function withoutExtras({ requestedTier: _, hostedTools: _hosted, otherModels: _o
   return plain
 }
 
-/** The price for the hold of a call that several models may work for: the most expensive one, for equal parts of input and output. */
+/** The price for the hold of a call in which several models may work: the most expensive one for as many input as output tokens. */
 function dearestPrice(prices: readonly [Price, ...Price[]]): Price {
   const cost = (price: Price) => costOf(price, equalParts)
   return prices.reduce((dearest, price) => (cost(price) > cost(dearest) ? price : dearest))

@@ -34,7 +34,7 @@ export interface AdmittedRequest {
   readonly unpriced?: readonly Unpriced[]
   /** Members that were taken out of the request because they have no price. */
   readonly leftOut?: readonly string[]
-  /** Estimated length of the prompt in tokens. */
+  /** Estimated number of prompt tokens. */
   readonly inputTokens: number
   readonly estimate?: Estimate
   readonly hold: Hold
@@ -69,9 +69,9 @@ export interface BegunAttempt {
   readonly channel: RunningChannel
   /** Why the channel was chosen. */
   readonly choice: Choice
-  /** Absent where there was nothing to choose. */
+  /** The candidates of the choice; absent when there was only one. */
   readonly considered?: Considered | undefined
-  /** On a server that sends traces. */
+  /** Set on a server that sends traces. */
   readonly trace?: AttemptTrace | undefined
 }
 
@@ -100,10 +100,10 @@ export interface StoringChannel {
   readonly tokens: number
 }
 
-/** A response that the upstream keeps. */
+/** A response that the upstream stores. */
 export interface NotedResponse {
   readonly id: string
-  /** Ids of its items, as far as they are complete. */
+  /** Ids of its completed items. */
   readonly items: string[]
   /** Resolves when the row of a background response is durable; absent for a response that ends with its answer. */
   readonly written?: Promise<void>

@@ -8,8 +8,8 @@ import type { ClientExchange } from './http/client-exchange.ts'
 import type { RelayParts } from './relay-parts.ts'
 
 /**
- * Balance queries of a token, for clients that show a balance: the two calls of the old OpenAI billing dashboard, and those of consoles
- * of this family. Errors use the dialect and real HTTP statuses.
+ * Balance queries of a token, for clients that show a balance: the two calls of the old OpenAI billing dashboard, and those of
+ * compatible consoles. Errors use the dialect and real HTTP statuses.
  */
 export type BillingQuestion = 'subscription' | 'usage' | 'token' | 'log'
 
@@ -17,7 +17,10 @@ export type BillingQuestion = 'subscription' | 'usage' | 'token' | 'log'
 const unlimited = 100_000_000
 const logRowsMax = 100
 
-/** Answers for the caller's token, or for its owner when the site does not show balances of tokens. Throws as `authenticate`. */
+/**
+ * Reports the balance of the caller's token, or that of its owner when the site does not show balances of tokens. Throws as
+ * `authenticate`.
+ */
 export async function handleBilling(
   app: Core & Pick<RelayParts, 'authenticator'>,
   call: ClientExchange,
@@ -68,7 +71,9 @@ async function readTokenUsage(app: Pick<RelayParts, 'db'>, caller: RelayCaller) 
   }
 }
 
-/** The newest log rows of the token by its current name, which is indexed, as its owner sees them; in ascending order. */
+/**
+ * The newest log rows of the token as its owner sees them, in ascending order. Found by the token's current name, which is indexed.
+ */
 async function readLogs(app: Core, { userId, tokenId, tokenName }: RelayCaller) {
   const asked = {
     userId,

@@ -18,19 +18,19 @@ export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
       readonly kind: 'relay'
       readonly format: CallerFormat
       readonly from: 'token' | 'session'
-      /** Model and stream flag that the path names. */
+      /** The model and stream flag in the path. */
       readonly fromPath?: PathFacts
       /** Framing of streams on this endpoint; absent for server-sent events. */
       readonly reframe?: () => Reframing
     }
-  /** A prompt is counted. */
+  /** Counts the tokens of a prompt. */
   | { readonly kind: 'count'; readonly format: CountFormat; readonly fromPath?: PathFacts }
-  /** A response that an upstream keeps. */
+  /** Reads, cancels or deletes a stored response. */
   | { readonly kind: 'response'; readonly action: ResponseAction; readonly id: string }
-  /** Only as a WebSocket. */
+  /** A path that is only served as a WebSocket. */
   | { readonly kind: 'socket' }
   | { readonly kind: 'models' }
-  /** A token reads its own balance and usage. */
+  /** Reads the balance and usage of the token. */
   | { readonly kind: 'billing'; readonly question: BillingQuestion }
   | { readonly kind: 'model'; readonly model: string }
   /** Orders or reads a drawing or a piece of music. */
@@ -120,7 +120,7 @@ const notOfferedNames = [
 ]
 const notOffered = new RegExp(`^/v1/(?:(?:${notOfferedNames.join('|')})(?:[/:]|$)|(?:chat/completions|messages|responses)/)`)
 
-/** The addresses of the table without their version. */
+/** The paths of the table without their version. */
 const unversioned = [...entries.keys()]
   .filter((path) => /^\/v1\/(?!dashboard)/.test(path))
   .map((path) => path.slice('/v1/'.length))
@@ -225,7 +225,7 @@ function engineEndpoint(method: string, path: string, model: string): Endpoint |
   return { path, dialect: 'openai', kind: 'relay', format: 'openai.embeddings', from: 'token', fromPath: { model } }
 }
 
-/** What a WebSocket at this address speaks; undefined where there is none. */
+/** The format of a WebSocket at this address; undefined for other addresses. */
 export function findSocketEndpoint(url: string): 'openai.realtime' | 'openai.responses' | undefined {
   return socketEndpoints.get(cleanPath(url))
 }

@@ -48,7 +48,7 @@ export interface RelayParts extends Core {
   readonly spending: Spending
   readonly traffic: Traffic
   readonly upstream: UpstreamAgents
-  /** For media that are fetched by address. */
+  /** Memory for media that are fetched by URL. */
   readonly mediaMemory: ByteBudget
   readonly deadlines: Deadlines
   readonly accessTokens: AccessTokens
@@ -62,7 +62,7 @@ export interface RelayParts extends Core {
   readonly keyedCalls: KeyedCalls
   readonly undelivered: UndeliveredReplies
   readonly failedCalls: FailedCalls
-  /** They are notified of the end of calls and attempts. */
+  /** Notified of the end of calls and attempts. */
   readonly callObservers: CallObservers
   /** Undefined on a server that sends no traces. */
   readonly callTracer: CallTracer | undefined

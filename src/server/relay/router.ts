@@ -26,7 +26,7 @@ import { handleResponse } from './stored-responses/answer-call.ts'
  */
 export function relayRouter(app: RelayParts, readClient: ClientReader, handleTask: TaskHandler) {
   const memory = new MemoryWatch()
-  /** By request id. */
+  /** The running calls, by request id. */
   const running = new TurnoverMap<string, ClientExchange>()
   let isCut = false
   const onIdle: (() => void)[] = []

@@ -25,7 +25,7 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
   // One of the subprotocols that a browser offers is accepted, but never the one with the key.
   const server = new WebSocketServer({ ...socketLimits, noServer: true, clientTracking: false, handleProtocols: chooseProtocol })
   const sessions = new Set<Stoppable>()
-  /** The HTTP server no longer knows connections that asked for a WebSocket, yet it waits for them when it closes. */
+  /** Connections that requested a WebSocket: the HTTP server no longer tracks them, yet it waits for them when it closes. */
   const connections = new Set<Duplex>()
   let running = 0
   let isStopping = false

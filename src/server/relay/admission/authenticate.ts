@@ -80,7 +80,7 @@ async function callerOfSession(app: CallerParts, call: ClientExchange): Promise<
   return caller
 }
 
-/** Token fields of a caller without a token: no restrictions. */
+/** The token fields for a caller without a token: no restrictions. */
 export const noToken = {
   tokenId: 0,
   tokenName: '',
@@ -135,18 +135,18 @@ interface UnreadParts extends Pick<Core, 'now' | 'db' | 'options'> {
   readonly emptyBalances: EmptyBalances
 }
 
-/** A request whose body is not read yet. */
+/** A request whose body has not been read. */
 interface UnreadRequest {
   readonly caller: RelayCaller
   readonly lease: RateLimitLease | undefined
-  /** The call costs nothing. */
+  /** The call is free. */
   readonly isFree: boolean
-  /** The group is in the body. */
+  /** The body names the group. */
   readonly groupInBody?: boolean
 }
 
 /**
- * Refuses a request before its body is read and parsed: for an empty balance, a limit by count that is reached, or a declared
+ * Refuses a request before its body is read and parsed: for an empty balance, a reached request or concurrency limit, or a declared
  * length that is too large. Synchronous unless balance or limits must be read. The exact checks are the hold and `enterLimits`.
  * Throws `quota_insufficient`, `rate_limit_requests`, `rate_limit_successes`, `rate_limit_concurrency`, `body_too_large` or
  * `database_unavailable`.

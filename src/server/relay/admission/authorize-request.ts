@@ -9,8 +9,9 @@ import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
 
 /**
- * Authorizes the model for the caller. Answers the group: the first of the caller's groups that has a channel for the model.
- * Throws `token_model_forbidden`, `group_forbidden`, `model_not_found`, `no_channel`, `dialect_unavailable`, `channel_pin_unknown` or `channel_disabled`.
+ * Authorizes the model for the caller. Returns the group: the first of the caller's groups that has a channel for the model. Throws
+ * `token_model_forbidden`, `group_forbidden`, `model_not_found`, `no_channel`, `dialect_unavailable`, `channel_pin_unknown` or
+ * `channel_disabled`.
  */
 export function authorizeModel(
   app: Pick<RelayParts, 'catalog' | 'channels' | 'options'>,
@@ -43,7 +44,7 @@ function failPinned(index: ChannelIndex, channel: number): never {
   fail('channel_pin_unknown', { channel })
 }
 
-/** The endpoint by its name: `embeddings` of `openai.embeddings`. */
+/** The error names the endpoint without its vendor: `embeddings` for `openai.embeddings`. */
 function failUnavailable({ model, format }: { model: string; format: ChannelFormat }): never {
   fail('dialect_unavailable', { model, endpoint: format.slice(format.indexOf('.') + 1) })
 }

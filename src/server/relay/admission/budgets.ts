@@ -7,7 +7,7 @@ import { budgetHeaders } from './limit-headers.ts'
 
 type Parts = Pick<RelayParts, 'budgets' | 'now' | 'options'>
 
-/** Sets the headers of the reply that say what the tightest budget of the caller's own money has left. */
+/** Sets the reply headers that report the remainder of the tightest hard budget of the caller's own money. */
 export function setBudgetHeaders(
   app: Parts,
   call: ClientExchange,
@@ -31,13 +31,13 @@ export function explainRefusedHold(app: Parts, call: ClientExchange, error: unkn
 
 export interface ChannelRefusal {
   readonly error: AppError
-  /** Until the budget may have room again; infinite for never. */
+  /** Time until the budget may have room again; infinite when it never will. */
   readonly waitMs: number
 }
 
 /**
- * Counts the hold of a call in the budgets of the channel that is about to be asked. Answers the refusal of a budget that has no room for it,
- * and then the channel must not be asked; undefined where it may be. Throws `database_unavailable`.
+ * Counts the hold of a call in the budgets of the channel that is about to be called. Returns the refusal of a budget without room
+ * for it: the channel must not be called then. Undefined when the channel may be called. Throws `database_unavailable`.
  */
 export async function enterChannelBudgets(
   { budgets, ledger }: Pick<RelayParts, 'budgets' | 'ledger'>,

@@ -8,7 +8,7 @@ type Header = [name: string, value: string]
 interface LimitUse {
   readonly limit: number | string
   readonly remaining: number | string
-  /** Undefined for never. */
+  /** Undefined when it never resets. */
   readonly resetMs: number | undefined
 }
 
@@ -20,7 +20,7 @@ export function limitHeaders(dialect: Dialect, statuses: readonly LimitStatus[],
   ]
 }
 
-/** The same for the caller's money, in US dollars. No vendor has such a family; its names follow the others. */
+/** The headers for the caller's money, in US dollars. No vendor has such headers; their names follow the others. */
 export function budgetHeaders(
   dialect: Dialect,
   { limit, remaining, renewsAt }: BudgetStatus,
@@ -51,7 +51,7 @@ function headersOf(dialect: Dialect, { kind, use, nowMs }: Family): Header[] {
   ])
 }
 
-/** Rounded down to a millionth. */
+/** An amount in dollars, rounded down to a millionth. */
 function dollars(amount: number): string {
   return String(Math.floor(amount * 1e6 + 1e-6) / 1e6)
 }

@@ -36,7 +36,7 @@ export interface Reserved {
   readonly bound: UsageBound | undefined
   /** The output limit of each completion that is sent upstream because the balance affords no more. */
   readonly outputLimit: number | undefined
-  /** What its budgets have left. */
+  /** The remainder of its budgets. */
   readonly budgetsLeft: BudgetsLeft
 }
 
@@ -128,7 +128,7 @@ class BoundedCall {
   readonly #bound: RequestBound
   readonly #kinds: TokenKinds
   readonly #limits: ChannelLimits
-  /** Over all completions. */
+  /** The sum over all completions. */
   readonly #outputTokens: number
   /** Upper bound of the text tokens that needs no counting. */
   readonly #bytes: number
@@ -184,7 +184,10 @@ class BoundedCall {
     return have < most ? { amount: have, takesAll: true } : { amount: most }
   }
 
-  /** A quarter of the free balance, so that others may run beside it; at least 4,096 tokens where the whole free balance affords them. */
+  /**
+   * A quarter of the free balance, so that other calls may run at the same time; at least 4,096 tokens where the whole free balance
+   * affords them.
+   */
   #affordableLimit(textTokens: number, refusal: QuotaRefusal): number {
     const { price } = this.#asked
     const { have } = refusal.params
@@ -250,7 +253,7 @@ class BoundedCall {
   }
 }
 
-/** The same refusal for a call that needs `need` units. */
+/** The error of a refusal, with `need` as the units that the call needs. */
 function refusalFor({ code, params }: QuotaRefusal, need: number): AppError {
   return new AppError(code, { ...params, need })
 }

@@ -16,7 +16,7 @@ it('learns the ratio of a model from enough answers, and follows it', () => {
   expect(calibration.ratioOf('another')).toBeUndefined()
 })
 
-it('believes no upstream more than half or three times the estimate, and learns nothing from short prompts', () => {
+it('limits a sample to between half and three times the estimate, and ignores short prompts', () => {
   const calibration = new Calibration()
   feed(calibration, 200, { estimated: 63, reported: 1000 })
   feed(calibration, 200, { estimated: 100, reported: 0 })

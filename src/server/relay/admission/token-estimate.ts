@@ -7,7 +7,7 @@ import { countTokens, estimateInput } from '../../protocols/count-tokens.ts'
 import type { JsonObject, RequestFacts, WireFormat } from '../../protocols/wire-format.ts'
 import type { Body } from '../http/read-body.ts'
 
-/** A fast estimate for limits and the hold. For calls that are not measured by their text, the number is exact. */
+/** A fast estimate for limits and the hold. For calls whose usage does not depend on the text, the number is exact. */
 export function estimatePrompt(
   { calibration }: { readonly calibration: Calibration },
   asked: {
@@ -50,7 +50,7 @@ export async function countPrompt({ format, facts, body, estimate }: Counted): P
 
 /**
  * The running ratio between tokens that upstreams report and the estimates of this node, by model. It corrects later estimates. It
- * is kept in memory and is empty after a start. Source: protocols notes 5.2.
+ * is only in memory, so it is empty after a start. Source: protocols notes 5.2.
  */
 export class Calibration {
   readonly #ratios = new LRUCache<string, Learnt>({ max: modelsMax })

@@ -26,8 +26,8 @@ export type BackgroundParts = AdmissionParts & AnswerParts & EndParts & Pick<Rel
 const runsMax = 100
 
 /**
- * Whether a background request runs in this server, because no channel that may answer it supports the background natively. Throws
- * `untranslatable` when storing is disabled, `body_too_large` or `too_many_requests`.
+ * Whether a background request runs in this server, because no channel that may answer it supports background responses itself.
+ * Throws `untranslatable` when storing is disabled, `body_too_large` or `too_many_requests`.
  */
 export function runsHere(
   app: Pick<RelayParts, 'backgroundRuns' | 'catalog' | 'channels' | 'localResponses' | 'options'>,

@@ -32,14 +32,14 @@ export class BackgroundRun {
   #bytes = 0
   #written = 0
   #writing: Promise<void> = Promise.resolve()
-  /** The last event, withheld. */
+  /** The last event, withheld until it is stored. */
   #last: NumberedEvent | undefined
   #error: JsonObject | undefined
   #isCancelled = false
   #isOver = false
   #news: (() => void)[] = []
 
-  /** The row of `own` exists already. */
+  /** `own` must have a row in the database. */
   constructor(app: RunParts, call: ClientExchange, own: LocalResponse, begun: readonly JsonObject[]) {
     this.#app = app
     this.#own = own
@@ -97,7 +97,7 @@ export class BackgroundRun {
       const events = [...this.#events.slice(this.#written), last]
       await this.#app.localResponses.finish({ ...this.#own, response }, events, this.#bytes + last.data.length)
     } catch (error) {
-      // Its lease expires, and it has failed then.
+      // Its lease will expire; the response then counts as failed.
       this.#app.logger.error({ error, response: this.#own.id }, 'the end of a response could not be written down')
     }
     this.#events.push(last)
@@ -123,7 +123,7 @@ export class BackgroundRun {
     this.#tell()
   }
 
-  /** No channel answered. */
+  /** Records the error of a request that no channel answered. */
   #fail(body: string): string {
     const error = objectAt(parse(body) ?? {}, 'error') ?? {}
     this.#error ??= { code: textAt(error, 'code') || 'server_error', message: textAt(error, 'message') }

@@ -9,7 +9,7 @@ import type { RequestFacts, WireFormat } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { Translation } from '../response/adapter.ts'
 
-/** The facts for a charge and its log row, besides the usage. It can be stored as JSON for a later charge. */
+/** Everything but the usage that a charge and its log row need. It can be stored as JSON for a later charge. */
 export interface Billed {
   readonly call: {
     readonly id: string
@@ -30,12 +30,12 @@ export interface Billed {
   /** `leftOut`, and the members that the channel's format cannot carry. */
   readonly dropped?: readonly string[] | undefined
   readonly attempts: readonly Attempt[]
-  /** Why the channel was chosen, and among which; absent for the only candidate. */
+  /** Why the channel was chosen; absent for the only candidate. */
   readonly choice?: Choice | undefined
   readonly candidates?: Candidates | undefined
   readonly translation?: Translation | undefined
   readonly hold?: { readonly amount: number }
-  /** Output limit of each completion that the balance put on the request. */
+  /** The output limit of each completion that was set because the balance affords no more. */
   readonly outputLimit?: number | undefined
   /** The caller received nothing: the channel is listed among the failed attempts. */
   readonly isLost?: true
@@ -109,7 +109,7 @@ export function billedUsage(bill: Asking, reported: Usage): BilledUsage {
 
 const none: readonly PricedUsage[] = []
 
-/** The price that was fixed for a model when the request was admitted; a dated name has that of its plain one. */
+/** The price that was fixed for a model when the request was admitted; a name with a date has the price of the name without it. */
 function priceOfOther({ otherPrices = [], price }: Asking, model: string): Price {
   const named = otherPrices.find((other) => other.model === model)
   return named ?? otherPrices.find((other) => model.startsWith(other.model) || other.model.startsWith(model)) ?? price
@@ -126,7 +126,7 @@ function billedTools(bill: Asking, reported: Usage): Pick<Usage, 'searches'> & P
   for (const name of asked) if (!isCounted(bill, name)) calls.set(name, 1)
 
   const { web_search: searches = 0, ...others } = Object.fromEntries(calls)
-  // A picture with a price of its own is not charged by its tokens too.
+  // An image with a price of its own is not charged by its tokens too.
   const paysPictures = Object.keys(others).some((name) => isPicture(name) && (numberIn(toolUsd, name) ?? 0) > 0)
   return {
     searches,

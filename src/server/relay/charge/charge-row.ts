@@ -32,7 +32,7 @@ export interface Ending {
   readonly interrupted?: 'client' | 'upstream' | 'node' | 'moderation' | undefined
 }
 
-/** The bill of an attempt, whose usage is not known yet. `isLost`: the caller has nothing of its reply. */
+/** The bill of an attempt whose usage is not known yet. `isLost`: the caller received nothing of its reply. */
 export function billOf({ request, shared, choice, considered, dropped, translation }: AttemptState, isLost?: true): Billed {
   const { call, caller, facts, format, group, price, otherPrices, leftOut, hold, outputLimit } = request
   const ofRequest = { call, caller, facts, format, group, price, otherPrices, leftOut, hold, outputLimit }
@@ -125,8 +125,8 @@ function beyond(price: Price, reported: BilledUsage, charged: number): SiteCost 
 }
 
 /**
- * What `other` has beside the factors of the price. A member that is undefined is not written: one object costs a fraction of what
- * spreading one for each condition does.
+ * The members of `other` besides the factors of the price. Undefined members are not written to the row: building one object costs
+ * a fraction of spreading one for each condition.
  */
 function detailsOf(
   bill: Billed,
@@ -198,10 +198,10 @@ function adminInfo(
 type AdminInfo = NonNullable<LogOther['admin_info']>
 type Details = Omit<LogOther, keyof ReturnType<typeof factorsOf> | 'admin_info'>
 
-/** As it is before it is written as JSON, which leaves out what is undefined. */
+/** A row before it is serialized as JSON, which omits undefined members. */
 type Written<Row> = { [Name in keyof Row]: Row[Name] | undefined }
 
-/** By which callers name their effort in a receipt. */
+/** The members in which callers request a reasoning effort, as receipts name them. */
 const effortMembers: ReadonlySet<string> = new Set([
   'reasoning_effort',
   'reasoning',
@@ -219,7 +219,7 @@ function reportedTokens(reported: Usage) {
   }
 }
 
-/** What is not plain text in and out, with its factors, as far as there is any. */
+/** The usage besides text tokens (media, calls, searches) with its factors; members without usage are absent. */
 function apart(price: Price, usage: Usage): Partial<LogOther> {
   const { audioInput, audioOutput, cachedAudio, imageInput, imageOutput, cachedImage, videoOutput, calls, searches } = usage
   const media = audioInput + audioOutput + cachedAudio + imageInput + imageOutput + cachedImage + videoOutput
@@ -237,7 +237,7 @@ function apart(price: Price, usage: Usage): Partial<LogOther> {
   }
 }
 
-/** What was charged by, for people, with what they should know besides. */
+/** Describes the price of a charge for people; `more` is added to it. */
 export function describePrice({ fixedUsd, modelRatio, completionRatio, groupRatio }: Price, more: readonly Text[] = []): string {
   const parts: Text[] = [
     ...(fixedUsd >= 0
@@ -252,7 +252,7 @@ export function describePrice({ fixedUsd, modelRatio, completionRatio, groupRati
   return inBothLanguages({ zh: parts.map(({ zh }) => zh).join('，'), en: parts.map(({ en }) => en).join(', ') })
 }
 
-/** The factors of tiers, tools and other models in a log row, as far as there are any. */
+/** The factors of tiers, tools and other models for the log row; those that were not used are absent. */
 function extraFactors(bill: Billed, served: Tier | undefined, { usage, others }: BilledUsage): Partial<LogOther> {
   const { price } = bill
   const asked = tierSent(bill)
@@ -267,7 +267,7 @@ function extraFactors(bill: Billed, served: Tier | undefined, { usage, others }:
   }
 }
 
-/** Tokens that were written to the cache for longer than five minutes, by how long, with their factors. */
+/** Tokens that were written to the cache for longer than five minutes, by lifetime, with their factors. */
 function longCacheWrites(price: Price, usage: Usage): Partial<LogOther> {
   if (!longCacheLifetimes.some((lifetime) => usage[cacheWriteBuckets[lifetime]] > 0)) return nothing
   const used = longCacheLifetimes.filter((lifetime) => usage[cacheWriteBuckets[lifetime]] > 0)

@@ -10,8 +10,8 @@ import { withUnkept } from '../response/sse-interceptor.ts'
 import type { Ending } from './charge-row.ts'
 
 /**
- * The usage that a reply is charged for: the one that the upstream reported, else a count of prompt and output. An interrupted
- * reply may have more output than the last report, so that the larger number counts.
+ * The usage that a reply is charged for: the reported usage, else a count of prompt and output. An interrupted reply may have more
+ * output than the last report, so that the larger number is charged.
  */
 export function endingOf(
   request: AdmittedRequest,

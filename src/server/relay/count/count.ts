@@ -46,8 +46,8 @@ type CountParts = CallerParts &
   >
 
 /**
- * Counts the tokens of a prompt: by an upstream of the model where one counts, else here. Nothing is held or charged; limits of requests
- * hold as for every call. An upstream that cannot count is no reason to fail.
+ * Counts the tokens of a prompt: at an upstream of the model that has a count endpoint, else locally. Nothing is held or charged;
+ * request limits apply as for every call. When no upstream can count, the call does not fail.
  */
 export async function handleCount(app: CountParts, endpoint: CountEndpoint, call: ClientExchange): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
@@ -100,7 +100,7 @@ async function countHere({ format, count, facts, body }: Asked): Promise<number>
   return (await countTokens(texts.join('\n'), facts.model)) + around + countMedia(body.json, facts, { withTexts: false })
 }
 
-/** A prompt to be counted. */
+/** A count request. */
 interface Counted {
   readonly call: ClientExchange
   readonly caller: RelayCaller
@@ -111,7 +111,9 @@ interface Counted {
   readonly storingChannel: StoringChannel | undefined
 }
 
-/** The answer for the caller by an upstream of the model; undefined when none counts, or none does now. */
+/**
+ * The count of an upstream in the caller's format; undefined when no upstream of the model can count, or none can at the moment.
+ */
 async function askForCount(
   app: UpstreamCallParts & Pick<RelayParts, 'channels' | 'logger' | 'options' | 'steady' | 'traffic'>,
   counted: Counted,
@@ -134,7 +136,7 @@ async function askForCount(
 const triesMax = 2
 const timeoutMs = 15_000
 
-/** How tokens are counted at a channel. */
+/** The endpoint that counts tokens at a channel, and the upstream's model name. */
 interface Way {
   readonly model: string
   readonly count: UpstreamCount
@@ -208,18 +210,20 @@ async function ask(
     if (tokens === undefined) return new UpstreamFailure('bad-reply')
     return way.count.format === counted.count.format ? reply : counted.count.writeReply(tokens)
   } catch (error) {
-    // What the other format cannot say, or an answer that is none.
+    // The other format cannot carry the request, or the answer is invalid.
     if (error instanceof AppError) return new UpstreamFailure('untranslatable', { own: error })
     return error instanceof UpstreamFailure ? error : new UpstreamFailure('bad-reply', { cause: error })
   }
 }
 
-/** What the channel would put into the request for an answer is counted too. */
+/** The members that the channel sets in a request: they are counted too. */
 function wordsOf({ setting }: RunningChannel, { model, count: { of } }: Way, { facts }: Counted, body: JsonObject): JsonObject {
   return hasBodyOverrides(setting) ? bodyOverrides(setting, of, body, { model, asked: facts.model }) : {}
 }
 
-/** The request for an answer, in the format of the upstream. Media behind addresses stay there. */
+/**
+ * The generation request whose prompt is counted, in the format of the upstream. Media that are referenced by URL are not fetched.
+ */
 function requestFor(
   app: Pick<RelayParts, 'options'>,
   channel: RunningChannel,
@@ -238,13 +242,13 @@ function requestFor(
   return codec.writeRequest(dialogue, context).body
 }
 
-/** Whether the upstream would say the same of every prompt: it has no such call, or not for this model. */
+/** Whether the upstream would refuse every prompt: it has no count endpoint, or not for this model. */
 function cannotCount({ kind, status, facts }: UpstreamFailure): boolean {
   if (kind !== 'status') return false
   return [404, 405, 501].includes(status) || (status === 400 && /support/i.test(facts.message))
 }
 
-/** Channels that have refused to count for a model, and until when they are not asked again. A changed channel is a new object. */
+/** Channels that have refused to count for a model, and until when they are not called again. A changed channel is a new object. */
 const silent = new WeakMap<RunningChannel, Map<string, number>>()
 const silentMs = 600_000
 const modelsMax = 1_000

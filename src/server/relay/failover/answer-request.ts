@@ -151,7 +151,7 @@ class ChannelAttempts {
     this.#shared = shared
   }
 
-  /** Of the last channel whose budgets had no room for the request. */
+  /** The error of the last channel whose budgets had no room for the request. */
   get refusal(): AppError | undefined {
     return this.#refusal
   }
@@ -188,7 +188,7 @@ class ChannelAttempts {
     const refusal = windows ? await enterChannelBudgets(app, request.hold, windows) : undefined
     if (refusal) {
       this.#refusal = refusal.error
-      // The call is bound to this channel, full or not.
+      // The call is pinned to this channel, even when the channel is full.
       if (choice === 'pinned') throw refusal.error
       return this.#leaveOut(channel, { limit: 'budget', waitMs: refusal.waitMs })
     }

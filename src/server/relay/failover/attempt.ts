@@ -82,7 +82,7 @@ function run(app: ExchangeParts, attempt: AttemptState, prepared: Prepared): Pro
   return repliesIn(request) === 'bytes' ? attemptBytes(app, attempt, target) : attemptWhole(app, attempt, target, adapter)
 }
 
-/** Records a request that is repeated on another connection of its channel as a failed attempt in the log row. */
+/** When the request is sent again on another connection, records the first try as a failed attempt in the log row. */
 function notingRepeats(
   app: Pick<RelayParts, 'callObservers' | 'metrics' | 'steady'>,
   { request, shared, channel, choice, upstreamModel }: AttemptState,

@@ -169,7 +169,9 @@ function passingBack({ call, format }: AdmittedRequest, channel: RunningChannel)
   }
 }
 
-/** The body without thoughts of earlier turns that the vendor cannot read, and the other members that are lost with them. */
+/**
+ * The body without reasoning of earlier turns that the vendor cannot read, and the names of other members that are lost with it.
+ */
 function readableBody(
   { body, format }: AdmittedRequest,
   { leavesReasoning = false }: BegunAttempt['shared'],
@@ -198,7 +200,7 @@ function writeMembers(changes: Readonly<Record<string, unknown>>): Record<string
   )
 }
 
-/** The targets of a request that takes several calls, and the URL that polls a task. */
+/** The targets of a request that is answered by several calls, and the URL that polls a task. */
 async function targetsOf(
   app: Pick<RelayParts, 'now' | 'options' | 'secrets' | 'upstream'>,
   request: AdmittedRequest,
@@ -263,8 +265,8 @@ export function isWorthRetry(app: Pick<PrepareParts, 'accessTokens'>, attempt: A
 }
 
 /**
- * The endpoint that the upstream of a channel was found to lack by this attempt, when the call can be translated to one that it has. Twice
- * in a row, the channel is known to lack it.
+ * The endpoint that this attempt found missing at the upstream, when the call can be translated to one that the upstream has. After
+ * two such attempts in a row the endpoint is recorded as missing.
  */
 export function missingEndpoint(
   app: Core & Pick<RelayParts, 'endpointMisses'>,

@@ -51,8 +51,8 @@ export function recorderFor(app: RecorderParts, call: ArrivedCall, caller: Relay
 }
 
 /**
- * Records one call: copies of the bodies as far as they are stored, heads and times. Until a watched call reaches a recorded
- * channel, nothing is recorded. Redaction, compression and storage follow after the call.
+ * Records one call: heads, times, and copies of the bodies up to the stored size. Until a watched call reaches a recorded channel,
+ * nothing is recorded. Redaction, compression and storage follow after the call.
  */
 export class CallRecorder implements FinishedRecording {
   readonly requestId: string
@@ -156,7 +156,7 @@ export class CallRecorder implements FinishedRecording {
 
 const exchangesMax = 50
 
-/** The memory that one recording has taken. */
+/** The memory that one recording uses. */
 class Account {
   readonly #memory: { free: number }
   #taken = 0
@@ -181,7 +181,7 @@ class Account {
   }
 }
 
-/** Bytes kept beyond the limit, so that a secret at the end of a stored body is recognized as a whole. */
+/** Bytes buffered beyond the limit, so that a secret at the end of a stored body is recognized completely. */
 const beyondEnd = 8 * 1024
 
 interface Presenting {
@@ -228,7 +228,9 @@ class BodyTape {
   }
 }
 
-/** Bytes as text, without a character that the end cuts in two; undefined for bytes that are no text. */
+/**
+ * Bytes decoded as UTF-8, without an incomplete character at the end of a truncated body; undefined for bytes that are not UTF-8.
+ */
 function textOf(bytes: Buffer, isCut: boolean): string | undefined {
   for (let end = bytes.length; end >= Math.max(0, bytes.length - (isCut ? 3 : 0)); end--) {
     const part = bytes.subarray(0, end)
@@ -237,7 +239,7 @@ function textOf(bytes: Buffer, isCut: boolean): string | undefined {
   return undefined
 }
 
-/** A reply as it passes: head, body, and when its pieces came. */
+/** Records a reply while it passes: head, body, and arrival times of its pieces. */
 class ReplyTape {
   readonly #body: BodyTape
   readonly #steady: Clock
@@ -316,7 +318,7 @@ export class ExchangeTape {
     this.#startedMs = steady()
   }
 
-  /** The request has a connection. */
+  /** The request was assigned to a connection. */
   sent(): void {
     this.#sentMs = this.#steady()
   }

@@ -31,7 +31,7 @@ export class ClientExchange {
   readonly startedMs: number
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** Milliseconds of the first byte of the answer; 0 before. */
+  /** Time of the first byte of the answer in milliseconds; 0 before. */
   firstByteMs = 0
   lastWriteMs: number
   /** Bytes that may be written between pieces of a stream to probe the connection; '' for responses that allow none. */
@@ -106,7 +106,7 @@ export class ClientExchange {
       this.response.shouldKeepAlive = false
       this.#onHalfClosed?.()
     }
-    // Each of these events comes once; `once` would make a wrapper for it.
+    // Each of these events is emitted once; `once` would allocate a wrapper.
     socket.on('end', halfClosed)
     // A pipelined response has no socket yet and gets no `close` event when the connection closes.
     const waits = this.response.socket === null
@@ -181,7 +181,7 @@ export class ClientExchange {
   }
 
   /**
-   * How the call failed; undefined for an answered one. `error` is absent when the client disconnected before the answer was
+   * How the call failed; undefined for an answered call. `error` is absent when the client disconnected before the answer was
    * complete.
    */
   get failure(): { readonly error: CallerError | undefined } | undefined {
@@ -244,7 +244,7 @@ export class ClientExchange {
     if (recorder.isTooLarge && this.#isDetached && !this.#isAborted) this.#disconnect()
   }
 
-  /** Ends the reply; one that is recorded when its recording is stored. */
+  /** Ends the reply. The end of a recorded reply is sent when the recording is stored. */
   #finish(piece: Buffer | undefined, send: () => void): void {
     if (this.#recorder && piece) this.#recordPiece(this.#recorder, piece)
     if (this.#recorder) this.#heldEnd = send
@@ -273,8 +273,9 @@ export class ClientExchange {
   }
 
   /**
-   * Where pieces are written: behind the first, which takes the head along, to the connection itself, as far as this answer has it. Node's
-   * response would cork and uncork the connection for each of them, which is a fifth of the cost of a write.
+   * Where pieces are written: the first to the response, which sends the head with it, later ones to the connection itself, when
+   * the answer has one. Node's response would cork and uncork the connection for each of them, which is a fifth of the cost of a
+   * write.
    */
   get #stream(): Writable {
     const { response } = this

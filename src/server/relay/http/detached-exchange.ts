@@ -6,7 +6,7 @@ import type { SocketPeer } from './socket-peer.ts'
 
 /** Turns the events and errors of an answer into messages. */
 interface FrameSink {
-  /** The message before the first event, made of the headers of the answer; undefined for none. */
+  /** The message to send before the first event, made from the headers of the answer; undefined when there is none. */
   opening?(headers: Readonly<Record<string, unknown>>): string | undefined
   event(data: string): string
   error(status: number, body: string): string

@@ -36,7 +36,7 @@ function zstandard(): [string, Inflate][] {
   return zstdDecompress ? [['zstd', promisify<Buffer, ZlibOptions, Buffer>(zstdDecompress)]] : []
 }
 
-/** Far beyond every real request; a text of another shape would take a parser seconds. */
+/** Limits far above every real request; a body beyond them would take a parser seconds. */
 const shapeMax = { depth: 100, parts: 250_000, entries: 2_000_000 } as const
 
 /** Why a JSON body is refused. */
@@ -50,7 +50,7 @@ const reasons = {
 
 /**
  * Reads a JSON body, inflated when the caller compressed it, without a byte order mark and with each key once: what is authorised
- * and priced is what goes upstream. Throws `body_too_large` before buffering more than the limit, `encoding_unsupported`,
+ * and priced is what is sent upstream. Throws `body_too_large` before buffering more than the limit, `encoding_unsupported`,
  * `bad_json`, or `bad_request` when the client disconnects.
  */
 export function readBody(request: IncomingMessage, limitBytes = bodyLimitBytes): Promise<Body> {
@@ -86,7 +86,7 @@ function readJson(sent: Buffer): Body {
   return { json, bytes: members === Object.keys(json).length ? bytes : withoutRepeatedKeys(bytes) }
 }
 
-/** The number of members of the object, repeated ones included. Throws `bad_json` for a text that a parser would need too long for. */
+/** The number of members of the object, including repeated ones. Throws `bad_json` for a body that would take a parser too long. */
 function topMembersOf(bytes: Buffer): number {
   const shape = shapeOf(bytes, shapeMax)
   if (typeof shape === 'string') fail('bad_json', { reason: shape === 'depth' ? reasons.depth : reasons.parts })
@@ -130,7 +130,7 @@ function readBytes(request: IncomingMessage, limitBytes: number, read: (raw: Buf
     // A client that disconnected during authentication emits no further events.
     if (request.destroyed) fail('bad_request', { reason: 'the request was cut off' })
     const collected = new ByteCollector(declared)
-    // Each of the events below comes once; `once` would make a wrapper for it.
+    // Each of the events below is emitted once; `once` would allocate a wrapper.
     request.on('data', (chunk: Buffer) => {
       if (collected.size + chunk.length <= limitBytes) {
         collected.push(chunk)
@@ -149,7 +149,7 @@ function readBytes(request: IncomingMessage, limitBytes: number, read: (raw: Buf
     })
     request.on('error', (cause) => reject(failure(() => fail('bad_request', { reason: 'the request was cut off' }, { cause }))))
     request.on('close', () => {
-      // Every request emits `close`; only an incomplete one was cut off, and only then an error is created.
+      // Every request emits `close`, so the error is created only when the request was incomplete.
       if (!request.readableEnded) reject(failure(() => fail('bad_request', { reason: 'the request was cut off' })))
     })
   })

@@ -18,7 +18,7 @@ const secretMembers =
 const secretParams =
   /([?&](?:key|api[-_]?key|token|access[-_]token|code|password|secret|signature|sig|authorization|x-amz-[a-z-]+)=)[^&\s"]+/gi
 
-/** Shorter texts are no secrets, and their letters occur everywhere. */
+/** Shorter values are not treated as secrets: they would match ordinary text everywhere. */
 const secretLengthMin = 8
 
 export type HeaderMap = Readonly<Record<string, string | number | readonly string[] | undefined>>
@@ -27,7 +27,7 @@ export function isSecretHeader(name: string): boolean {
   return secretHeaders.has(name) || (secretName.test(name) && !publicHeaders.has(name))
 }
 
-/** The values of headers that hold secrets, also without the scheme before them. */
+/** The values of headers and query parameters that hold secrets, also without the scheme before them (`Bearer`). */
 export function secretsIn(headers: HeaderMap, url: string): string[] {
   const values = Object.entries(headers).flatMap(([name, value]) => (isSecretHeader(name.toLowerCase()) ? valuesOf(value) : []))
   const query = [...url.matchAll(/[?&](?:key|api[-_]?key|token|access[-_]token)=([^&\s]+)/gi)].map(([, value = '']) =>

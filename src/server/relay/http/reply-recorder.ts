@@ -50,7 +50,7 @@ export class ReplyRecorder {
     return this.#status
   }
 
-  /** Undefined for a reply that is not complete or too large. */
+  /** The recorded reply; undefined when it is incomplete or too large. */
   get reply(): RecordedReply | undefined {
     if (!this.#isComplete || this.isTooLarge) return undefined
     return { requestId: this.#requestId, status: this.#status, headers: this.#headers, body: Buffer.concat(this.#pieces) }

@@ -34,7 +34,7 @@ export class SocketPeer {
     socket.on('pong', () => {
       this.#isAlive = true
     })
-    // A close event follows and is handled.
+    // The `close` event that follows is handled below.
     socket.on('error', () => {})
     socket.once('close', (code, reason) => {
       deadlines.cancel(this.#ping)
@@ -57,7 +57,7 @@ export class SocketPeer {
     return new Promise((resolve) => this.#socket.send(text, () => resolve()))
   }
 
-  /** Closes the connection, with the code and the reason of the other side when a close frame may have them. */
+  /** Closes the connection with the code and the reason of the other side, if a close frame may contain that code. */
   close(code: number, reason = ''): void {
     if (isSendable(code)) this.#socket.close(code, cut(reason))
     else this.#socket.close()

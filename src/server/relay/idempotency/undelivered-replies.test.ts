@@ -46,7 +46,7 @@ eachDatabase('undelivered replies', (fresh) => {
     await expect.poll(() => files().length).toBe(0)
   })
 
-  it('that there is no room for are written off at once', async () => {
+  it('are written off at once when there is no room for them', async () => {
     const { node, replies, keep } = await staged()
     await keep('a', 900)
     await keep('b', 1900)
@@ -78,7 +78,7 @@ eachDatabase('undelivered replies', (fresh) => {
     expect(await chargedAmount(node.core.db, hold.requestId)).toBe(0)
   })
 
-  it('of a process that died are removed by the next start', async () => {
+  it('of a process that died are deleted by the next start', async () => {
     const { node, keep, folder, files } = await staged()
     await keep('a', 900)
     await keep('b', 500)

@@ -34,7 +34,7 @@ export interface Undelivered {
   readonly untilMs: number
   /** Resolves when its charge is no longer in the queue of the ledger. */
   withdrawn: Promise<unknown>
-  /** Where the content is; `nowhere` when there was no room for it. */
+  /** Where the content is stored; `nowhere` when there was no room for it. */
   readonly place: 'memory' | 'disk' | 'nowhere'
   /** Set for a reply in memory. */
   readonly content: ReplyContent | undefined
@@ -55,9 +55,9 @@ const limitsOfKeeping: KeepingLimits = { keptMs: 600_000, memoryBytes: 64 * 1024
 const sweepMs = 5000
 
 /**
- * Whole replies that callers did not get because the database did not store their charge in time. Each is kept for ten minutes: in memory,
- * or encrypted on disk beyond a limit. Meanwhile its hold is open and its charge is in no queue. A repeat of its request is charged and
- * gets the reply; otherwise it is written off, with a charge of 0 and its price as a cost of the site.
+ * Whole replies that callers did not get because the database did not store their charge in time. Each is retained for ten minutes:
+ * in memory, or encrypted on disk beyond a limit. Meanwhile its hold is open and its charge is in no queue. A repeat of its request
+ * is charged and gets the reply; otherwise it is written off, with a charge of 0 and its price as a cost of the site.
  */
 export class UndeliveredReplies {
   readonly #core: Core
@@ -84,7 +84,7 @@ export class UndeliveredReplies {
     return this.#bySlot.size
   }
 
-  /** Whether a reply to this request is kept here. */
+  /** Whether an undelivered reply to this request is on this node. */
   has(requestId: string): boolean {
     for (const waiting of this.#bySlot.values()) if (waiting.some(({ hold }) => hold.requestId === requestId)) return true
     return false
@@ -220,7 +220,7 @@ export class UndeliveredReplies {
     await writeFile(file, this.#core.secrets.seal(text, placeOf(file)), { mode: 0o600 })
   }
 
-  /** Undefined when it cannot be read. */
+  /** The content of a reply on disk; undefined when it cannot be read. */
   async #fromDisk({ file, filed }: Undelivered): Promise<ReplyContent | undefined> {
     try {
       await filed

@@ -61,7 +61,7 @@ function usableModels(app: Pick<RelayParts, 'channels' | 'options'>, caller: Rel
   return names.filter((name) => caller.modelLimits === null || caller.modelLimits.has(name))
 }
 
-/** SDKs need a number: the accustomed one, where neither the name nor the price data tells the release. */
+/** SDKs require a number. This is the customary one, for models without a release date in their name or in the price data. */
 const createdAt = 1_626_777_600
 
 function openAiModel({ priceBook }: Pick<RelayParts, 'priceBook'>, id: string) {
@@ -93,7 +93,7 @@ function geminiModel(app: Pick<RelayParts, 'channels'>, id: string, groups: read
   }
 }
 
-/** The methods of Google's interface that are offered here, each with the models that have it. */
+/** The methods of the Gemini API that are offered here, each with a check for the models that have it. */
 const methods: readonly {
   readonly method: string
   readonly format: CallerFormat
@@ -110,7 +110,7 @@ const methods: readonly {
 function generates(app: Pick<RelayParts, 'channels'>, id: string, groups: readonly string[], format: CallerFormat): boolean {
   const kind = modelKind(id)
   if (kind === 'conversation') return isAnswered(app, { model: id, groups, format })
-  // Gemini's own models draw and speak by the same method.
+  // Gemini's own models generate images and speech with the same method.
   return kind === 'other' && /^gemini/.test(id) && isAnswered(app, { model: id, groups, format })
 }
 

@@ -30,7 +30,7 @@ export type Probe =
   | { readonly outcome: 'cannot' }
 
 /**
- * Tests a channel with one small request and answers how long it took. The upstream bills the operator for a few tokens; users are
+ * Tests a channel with one small request and returns how long it took. The upstream bills the operator for a few tokens; users are
  * not charged. The channel may be disabled; a successful test may enable one that was disabled automatically. The `failure` of a
  * failed test is `channel_test_failed`. Throws `not_found` or `channel_not_testable`.
  */
@@ -54,8 +54,8 @@ export async function probeChannel(
 }
 
 /**
- * Asks one key of a channel as the relay would, with everything that its settings and its provider do to a request, but without a
- * caller and without the ledger.
+ * Calls a channel with one of its keys as the relay would, with all changes that its settings and its provider make to a request,
+ * but without a caller and without the ledger.
  */
 export async function probeKey(app: ProbeParts, channel: RunningChannel, model: string): Promise<Probe> {
   const request = channel.provider.testable ? probeRequest(channel, model) : undefined
@@ -149,9 +149,9 @@ export interface ProbeRequest {
 }
 
 /**
- * What a channel is tested with: the given model, else its test model, else the first of its models that can be tested. Undefined when
- * there is none: its provider has no interface that is spoken here, or its models make pictures, sounds and films, of which the smallest
- * costs money or needs a file. Pure.
+ * What a channel is tested with: the given model, else its test model, else the first of its models that can be tested. Undefined
+ * when there is none: its provider has no format that is supported here, or its models generate images, audio or video, for which
+ * even the smallest request costs money or needs a file. Pure.
  */
 export function probeRequest(channel: RunningChannel, wanted: string): ProbeRequest | undefined {
   const named = wanted || channel.testModel
@@ -187,7 +187,7 @@ const untestable =
 interface Kind {
   readonly kind: ModelKind
   readonly name: RegExp
-  /** The first that the channel can be asked in. */
+  /** In order of preference: the first one that the channel supports is used. */
   readonly formats: readonly CallerFormat[]
 }
 
@@ -197,7 +197,7 @@ const kinds: readonly Kind[] = [
   { kind: 'embeddings', name: /embed|bge-|^m3e|^gte-/i, formats: ['openai.embeddings'] },
 ]
 
-/** Hosts of embeddings alone name their models as they like. */
+/** Hosts that only offer embeddings choose any names for their models. */
 const conversation: Kind = {
   kind: 'conversation',
   name: /./,

@@ -25,9 +25,9 @@ export interface SiteCall {
   /** The only channel that may answer; absent for the selection, with failover, that callers of the group get. */
   readonly channelId?: number
   readonly format: CallerFormat
-  /** Of a request without a stream. */
+  /** The body of a non-streaming request. */
   readonly body: JsonObject
-  /** What its cost is booked as, and how much of that a day may have. */
+  /** The kind of site cost that it is booked as, and the daily limit of that kind. */
   readonly allowance: SiteAllowance
 }
 
@@ -40,17 +40,18 @@ export type SiteAnswer =
       readonly units: number
       readonly status: number
       readonly code: string
-      /** Without secrets, in both languages. It may be the vendor's own words. */
+      /** Without secrets, in both languages. It may be the vendor's own message. */
       readonly message: string
       /** The site, its channels or their upstreams are at fault, and not the request. */
       readonly isFault: boolean
     }
-  /** The allowance of the day does not cover it: nothing was sent. */
+  /** The daily allowance does not cover the call: nothing was sent. */
   | { readonly outcome: 'unaffordable' }
 
 /**
- * Makes a call as the relay would for a caller in a group: model and price, selection of a channel, failover, statistics of channels and
- * their health. It is in no user's log, count or limits. Its cost is a site cost (`wallet/site-calls.ts`).
+ * Makes a call as the relay would for a caller in a group: model and price, selection of a channel, failover, statistics of
+ * channels and their health. It does not appear in the log, counts or limits of any user. Its cost is a site cost
+ * (`wallet/site-calls.ts`).
  */
 export async function callForSite(app: SiteCallParts, asked: SiteCall, signal: AbortSignal): Promise<SiteAnswer> {
   const { group, model, format, body, allowance } = asked
@@ -81,12 +82,12 @@ export async function callForSite(app: SiteCallParts, asked: SiteCall, signal: A
 
 const replyBytesMax = 1024 * 1024
 
-/** It is no user, and no price may be missing for it that callers need. */
+/** The site is not a user. Models without a price are refused, as for callers. */
 const site: RelayCaller = { userId: 0, username: '', role: 0, userGroup: '', acceptsUnpriced: false, ...noToken }
 
 function newCall({ format, model }: SiteCall, nowMs: number): ClientExchange {
   const request = newDetachedRequest()
-  // Nothing of it is left to be read.
+  // There is no body left to read.
   request.complete = true
   const call = new ClientExchange(
     { request, response: new ServerResponse(request) },

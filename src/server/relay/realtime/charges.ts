@@ -22,7 +22,7 @@ export type BillParts = Pick<RelayParts, 'budgets' | 'catalog' | 'ledger' | 'lim
 export interface SessionBill {
   readonly id: string
   readonly address: string
-  /** The notes for the record of the session. */
+  /** The notes of the call, for the record of the session. */
   readonly notes: CallNotes
   readonly caller: RelayCaller
   readonly model: string
@@ -65,16 +65,19 @@ export class RealtimeBill {
     this.#place = place
   }
 
-  /** Counts the hold of the first answer in the budgets of a channel, before it is asked; answers the refusal of one without room. */
+  /**
+   * Counts the hold of the first answer in the budgets of a channel, before the channel is called. Returns the refusal of a budget
+   * without room.
+   */
   enterChannel(channelId: number): Promise<ChannelRefusal | undefined> {
     const windows = this.#app.budgets.windowsOfChannel(channelId)
     return this.#alone(async () => (this.#hold && windows ? enterChannelBudgets(this.#app, this.#hold, windows) : undefined))
   }
 
   /**
-   * Holds the greatest cost of the next answer, or the whole free balance where that covers the prompt and a short answer: a voice session
-   * cannot get another output limit between two answers. A balance may end below zero by that; hard budgets need room for the greatest cost.
-   * A sufficient hold is kept. Throws as `hold` of the ledger does; then nothing is held.
+   * Holds the greatest cost of the next answer, or the whole free balance where that covers the prompt and a short answer: a voice
+   * session cannot get another output limit between two answers. The balance may fall below zero that way; hard budgets need room
+   * for the greatest cost. An existing hold that suffices is reused. Throws as `hold` of the ledger does; then nothing is held.
    */
   hold(most: Usage): Promise<void> {
     const { price, caller } = this.#bill
@@ -100,12 +103,15 @@ export class RealtimeBill {
     })
   }
 
-  /** Whether so many seconds of speech are held for the model that transcribes them. */
+  /** Whether the current hold covers the transcription of this speech. */
   coversTranscript({ model, seconds }: Speech): boolean {
     return this.#transcript !== undefined && this.#transcript.model === model && this.#transcript.seconds >= seconds
   }
 
-  /** Holds the greatest cost of the transcripts of speech. A sufficient hold is kept. Throws as `hold` does; then the last one stays. */
+  /**
+   * Holds the greatest cost of the transcripts of speech. An existing hold that suffices is reused. Throws as `hold` does; then the
+   * existing hold stays.
+   */
   holdTranscript(speech: Speech): Promise<void> {
     return this.#alone(async () => {
       if (this.coversTranscript(speech)) return
@@ -279,7 +285,7 @@ function shortAnswer(most: Usage): Usage {
   return { ...most, output: Math.min(output, shortAnswerTokens), audioOutput: Math.min(audioOutput, shortAnswerTokens) }
 }
 
-/** The sum of reported tokens must stay a safe number. */
+/** Reported token counts are capped, so that their sum stays a safe integer. */
 const tokensMax = 10_000_000
 
 function bounded(usage: Usage): Usage {

@@ -32,7 +32,7 @@ export interface Wanted {
   readonly query: URLSearchParams
   /** Counts the session in the budgets of a channel. */
   readonly enterChannel: (channelId: number) => Promise<ChannelRefusal | undefined>
-  /** The caller uses the beta of the interface. */
+  /** The caller uses the beta version of the Realtime API. */
   readonly isBeta: boolean
 }
 
@@ -44,7 +44,7 @@ export interface Connected {
   readonly choice: Attempt['choice']
   readonly candidates: Attempt['candidates']
   readonly attempts: readonly Attempt[]
-  /** The running session in the measurements of the channel; it must be ended with the session. */
+  /** The session as the traffic statistics of the channel count it; it must be ended with the session. */
   readonly run: ChannelRun
   readonly handshakeMs: number
 }
@@ -169,7 +169,7 @@ async function connectTo(
 
 const handshakeMs = 20_000
 
-/** Undefined when the socket is open. */
+/** Resolves with undefined when the socket is open, or with the failure. */
 function opened(socket: WebSocket, { statusCodeMapping }: RunningChannel): Promise<UpstreamFailure | undefined> {
   return new Promise((resolve) => {
     socket.once('open', () => {

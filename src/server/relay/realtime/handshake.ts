@@ -19,7 +19,7 @@ export interface Handshake {
   /** The subprotocols that the caller offers. */
   readonly offered: readonly string[]
   accept(): Promise<WebSocket>
-  /** Registers the session to be stopped with the server, until it ends. */
+  /** Registers the session, so that it is stopped with the server. */
   runs(session: Stoppable): void
 }
 
@@ -97,5 +97,5 @@ async function serve(
   }
 }
 
-/** The instructions of a session are unknown before it begins. */
+/** Input tokens to hold for the first answer: the instructions of a session are unknown before it begins. */
 const firstInput = 1_000

@@ -58,7 +58,7 @@ class ResponsesSession implements Stoppable {
   readonly #call: ClientExchange
   readonly #answerCall: AnswerCall
   readonly #peer: SocketPeer
-  /** The end of the last request, by `stream_id`. */
+  /** By `stream_id`, a promise that resolves when the last request of the stream has ended. */
   readonly #queues = new Map<string, Promise<void>>()
   readonly #running = new Set<ClientExchange>()
   readonly #remembered = new RememberedTurns()
@@ -161,7 +161,7 @@ class ResponsesSession implements Stoppable {
       event: (data) => {
         this.#seen.note(data)
         const answer = note.take(data)
-        // A stored response is warmed up at the upstream that stores it.
+        // A stored response can be continued by its id; only others are remembered.
         if (answer && (body.store === false || answer.response.store === false))
           this.#remembered.remember(body, answer.response, answer.output)
         return streamId === '' ? data : `${data.trimEnd().slice(0, -1)},"stream_id":${JSON.stringify(streamId)}}`

@@ -29,7 +29,7 @@ import { withoutSecrets } from '../upstream/failure.ts'
 import type { RealtimeBill } from './charges.ts'
 import type { Connected } from './connect.ts'
 
-/** One session between a caller and an upstream, both connected. */
+/** A session whose caller and upstream are both connected. */
 export interface SessionParts {
   readonly call: Pick<ClientExchange, 'id' | 'noteError'>
   readonly caller: RelayCaller
@@ -55,7 +55,7 @@ export class RealtimeSession {
   /** Start time of each running response. */
   readonly #began = new Map<string, number>()
   #facts: SessionFacts = { outputTokensMax: undefined, transcriptionModel: '', transcriptionPrompt: '', isTextOnly: false }
-  /** How speech is transcribed, from when the caller asks for it. */
+  /** The settings by which speech is transcribed, once the caller has requested that. */
   #transcribes: Pick<SessionFacts, 'transcriptionModel' | 'transcriptionPrompt'> = this.#facts
   #interrupted: 'client' | 'upstream' | 'node' | undefined
   #isStopping = false
@@ -110,7 +110,7 @@ export class RealtimeSession {
     await this.#upstream.send(JSON.stringify(changed))
   }
 
-  /** Keeps the model that is charged; undefined for an event that is refused. */
+  /** Returns the event to send, in which the charged model is kept; undefined for an event that is refused. */
   #checked(event: JsonObject): JsonObject | undefined {
     const conflict = limitConflictIn(event)
     if (conflict) {
@@ -151,14 +151,17 @@ export class RealtimeSession {
     }
   }
 
-  /** What was committed before speech is transcribed, or no longer is, has no transcript. */
+  /** Audio that was committed before transcription was switched on or off gets no transcript. */
   #transcribe(facts: SessionFacts): void {
     const [was, is] = [this.#transcribes, facts].map(({ transcriptionModel }) => transcriptionModel !== '')
     if (was !== is) this.#meter.forgetCommitted()
     this.#transcribes = facts
   }
 
-  /** Holds the transcripts of what was said, and of some more. False when they are refused, and then the session has ended. */
+  /**
+   * Holds the cost of transcribing the audio received so far and some more. False when the hold is refused; the session has then
+   * ended.
+   */
   async #admitSpeech(): Promise<boolean> {
     const { transcriptionModel: model, transcriptionPrompt: prompt } = this.#transcribes
     const seconds = this.#meter.untranscribedSeconds

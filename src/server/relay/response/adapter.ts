@@ -8,13 +8,13 @@ import type { UpstreamErrorFacts } from '../../protocols/wire-format.ts'
  * through the neutral form (`response/translate.ts`).
  */
 export interface ResponseAdapter {
-  /** Gets the headers of the answer before any of it is passed on. */
+  /** Reads the headers of the answer before any of it is passed on. */
   readonly readHeaders?: ((headers: ReplyHeaders) => void) | undefined
   /** Converts a whole answer. Throws an UpstreamFailure for an invalid one. */
   readWhole(body: Buffer, contentType: string): Whole
   /** Reads the received part of a whole answer that was cut off, for its charge; absent when partial answers are not charged. */
   readPart?(begun: Buffer): Pick<Whole, 'usage' | 'text'>
-  /** For a request that asks for a stream. */
+  /** The interceptor for a request with streaming. */
   openInterceptor(): SseInterceptor
   /** Set when an observer reads the stream as the upstream sends it. */
   openObserver?(): StreamObserver
@@ -35,7 +35,7 @@ export interface Whole {
   write(billed: Usage): Buffer
 }
 
-/** A whole reply as the stream that the caller asked for. */
+/** A whole reply as the stream that the caller requested. */
 export interface Replay {
   readonly usage: Usage | undefined
   readonly text: string
@@ -60,8 +60,8 @@ export interface PartialReply {
 }
 
 /**
- * Gets whole events before they are processed. A returned promise is awaited before any of them is passed on; when it rejects, none
- * is.
+ * Receives complete events before they are processed. A returned promise is awaited before any of them is passed on; when it
+ * rejects, none is passed on.
  */
 export type StreamObserver = (block: string) => Promise<void> | undefined
 
@@ -85,9 +85,9 @@ export interface SseInterceptor extends PartialReply {
 
 /** How the request to the channel differs from the caller's. */
 export interface WrittenFacts {
-  /** The name of the model at the upstream; '' while the request to it is not written. */
+  /** The upstream's name of the model; '' until the request to the upstream is written. */
   readonly upstreamModel: string
-  /** `leftOut` with what the channel does not get of a request in the caller's own format. */
+  /** `leftOut`, and the members that are removed for the channel when it is called in the caller's format. */
   readonly dropped?: readonly string[] | undefined
   /** Set when the channel is called in another format than the caller's. */
   readonly translation?: Translation | undefined
@@ -97,11 +97,11 @@ export interface WrittenFacts {
 export interface Translation {
   /** The format of the upstream. */
   readonly format: Format
-  /** Fields of the request that it cannot carry. */
+  /** Fields of the request that the format cannot carry. */
   readonly dropped: readonly string[]
   /** Content of the reply that the caller's format cannot carry, collected while it arrives; absent in bills of older versions. */
   readonly replyDropped?: string[]
-  /** Billed tools of the request that it does carry. */
+  /** Billed tools of the request that the format can carry. */
   readonly hostedTools: readonly string[]
 }
 

@@ -72,7 +72,7 @@ export async function convert(
   }
 }
 
-/** Calls that are alike share their body: with images in it each copy would be megabytes. */
+/** Calls with the same content share one body: a body with images is several megabytes. */
 function eachOnce(requests: readonly DirectRequest[], write: (request: DirectRequest) => Written): Written[] {
   const written = new Map<unknown, Written>()
   return requests.map((request) => {

@@ -7,7 +7,7 @@ import { StreamInterceptor } from './sse-interceptor.ts'
 const fixtures = new URL('../../protocols/gemini-generate/fixtures/', import.meta.url)
 const fixture = (name: string) => readFileSync(new URL(name, fixtures), 'latin1')
 
-/** The output sent while a stream arrives, and the part that waits for its charge. */
+/** The output that is sent while a stream arrives, and the end that is withheld until the charge. */
 function pass(text: string, size = text.length, renameTo?: string) {
   const { stream } = wireFormats['gemini.generate']
   if (!stream) throw new Error('Gemini streams')
@@ -32,8 +32,8 @@ const said = (text: string, more: object = {}) => event([{ text }], more)
 const usage = 'data: {"usageMetadata":{"promptTokenCount":5,"totalTokenCount":9,"candidatesTokenCount":4}}\r\n\r\n'
 const stop = { finishReason: 'STOP' }
 
-describe('the end of a stream that only its body ends', () => {
-  it('waits for the charge, and all before it goes at once', () => {
+describe('the end of a stream without a terminal event', () => {
+  it('is withheld until the charge, and everything before it is sent at once', () => {
     const text = fixture('text.sse')
     const border = text.indexOf('\r\n\r\n') + 4
     for (const size of [1, 7, text.length]) {
@@ -41,7 +41,7 @@ describe('the end of a stream that only its body ends', () => {
     }
   })
 
-  it('is everything from the finish on: usage that comes behind it too', () => {
+  it('begins with the finish reason and includes usage that follows it', () => {
     expect(pass(said('a') + said('b', stop) + usage)).toMatchObject({
       passed: said('a'),
       held: said('b', stop) + usage,
@@ -49,35 +49,35 @@ describe('the end of a stream that only its body ends', () => {
     })
   })
 
-  it('is not final when more of the answer follows, as from models that finish with each event', () => {
+  it('is sent when more of the answer follows, as from models with a finish reason in each event', () => {
     const events = [said('a', stop), said('b', stop), said('c', stop)]
     expect(pass(events.join(''))).toMatchObject({ passed: events.slice(0, 2).join(''), held: events[2], text: 'abc' })
     const candidates = said('a', stop) + said('b', { index: 1 }) + said('c', { index: 1, ...stop })
     expect(pass(candidates)).toMatchObject({ passed: said('a', stop) + said('b', { index: 1 }) })
   })
 
-  it('is a blocked prompt', () => {
+  it('includes the event of a blocked prompt', () => {
     expect(pass(fixture('prompt_blocked.sse'))).toMatchObject({ passed: '', isComplete: true, usage: { input: 21 } })
   })
 
-  it('is missing when the upstream gave no reason, and absent when the stream ended in an error', () => {
+  it('does not exist without a finish reason or after an error: the stream is incomplete', () => {
     expect(pass(said('a'))).toMatchObject({ passed: said('a'), held: '', isComplete: false })
     const broken = pass(fixture('error_midstream.sse'))
     expect(broken).toMatchObject({ error: { status: 503 }, isComplete: false })
     expect(broken.passed).not.toContain('error')
   })
 
-  it('[5] has nothing beside it that clients of Gemini stumble over', () => {
+  it('[5] and the events before it contain no comments, event names or [DONE], which clients of Gemini cannot read', () => {
     const text = `: comment\r\n\r\n: inside\r\n${said('a')}event: x\r\n${said('b')}data: [DONE]\r\n\r\n${said('c', stop)}`
     expect(pass(text)).toMatchObject({ passed: said('a') + said('b'), held: said('c', stop) })
   })
 
-  it('is taken without its blank line', () => {
+  it('is complete without a trailing blank line', () => {
     const text = said('a') + said('b', stop).trimEnd()
     expect(pass(text).held).toBe(`${said('b', stop).trimEnd()}\n\n`)
   })
 
-  it('has the requested model, if it names one', () => {
+  it('names the requested model, if it names a model', () => {
     const { passed, held } = pass(fixture('text.sse'), 7, 'asked')
     expect(passed + held).toBe(fixture('text.sse').replaceAll('gemini-3.7-flash', 'asked'))
     expect(pass(said('a'), 7, 'asked').passed).toBe(said('a'))

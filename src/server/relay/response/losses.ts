@@ -72,7 +72,7 @@ function isRatio(size: string, ratio: unknown): boolean {
   return nearestRatio({ width: Number(width), height: Number(height) }, [ratio]).isExact
 }
 
-/** Members that fewer messages have than before, as reasoning that a host refuses. */
+/** Members that were removed from messages, such as reasoning that a host refuses. */
 function removedFromMessages(before: readonly unknown[], after: readonly unknown[]): string[] {
   const counts = memberCounts(before)
   const remaining = memberCounts(after)
@@ -92,7 +92,7 @@ function memberCounts(messages: readonly unknown[]): Map<string, number> {
 
 function isNeutral(name: string, value: unknown): boolean {
   if (!asksForSomething(value) || value === '') return true
-  // Without tools there is no tool choice.
+  // The defaults: `auto` with tools, `none` without.
   if (name === 'tool_choice') return value === 'auto' || value === 'none'
   // Image models return bytes by default.
   if (name === 'response_format') return value === 'b64_json'
@@ -127,7 +127,10 @@ export function plainName(field: string): string {
 const shownMax = 40
 const keptMax = 200
 
-/** The failure of a channel that would be sent a tool without a price; undefined for none. Without `sent` all tools are sent. */
+/**
+ * The failure of a channel that would be sent a tool without a price; undefined when there is no such tool. Without `sent`, all
+ * tools of the request are sent.
+ */
 export function unpricedOf(
   { unpriced = [] }: Pick<AdmittedRequest, 'unpriced'>,
   sent?: readonly string[],

@@ -23,7 +23,7 @@ const delta = (index: number, more: object, finish: string | null = null) =>
 const dataOf = (text: string) => eventsIn(text).map(({ data }) => JSON.parse(data))
 
 describe('a stream of Chat', () => {
-  it('keeps its events in order: events after a waiting text wait too', () => {
+  it('keeps its events in order: events after a withheld text wait too', () => {
     const { events } = checking('openai.chat', ['badword'])
     expect(events.take(delta(0, { content: 'a bad' }))).toBe('')
     expect(events.take(`: a comment\n\n${event({ id: 'c', choices: [] })}`)).toBe('')
@@ -32,7 +32,7 @@ describe('a stream of Chat', () => {
     expect(out).toContain(': a comment\n\n')
   })
 
-  it('closes a text where another kind of output begins, or the choice ends', () => {
+  it('ends a text where another kind of output begins, or where the choice ends', () => {
     const { events } = checking('openai.chat', ['badword'])
     const tool = { tool_calls: [{ index: 0, id: 't', function: { name: 'badword', arguments: '{"badword":1}' } }] }
     const out =
@@ -56,13 +56,13 @@ describe('a stream of Chat', () => {
     expect(found).toEqual([])
   })
 
-  it('says the last word of a text that waits when the stream breaks off', () => {
+  it('sends the withheld text when the stream breaks off', () => {
     const { events } = checking('openai.chat', ['badword'])
     expect(events.take(delta(0, { content: 'so bad' }))).toBe('')
     expect(dataOf(events.flush())[0].choices[0].delta.content).toBe('so bad')
   })
 
-  it('checks each of its choices like a whole text, however they are mixed and split', () => {
+  it('checks each choice like a complete text, however the choices are interleaved and split', () => {
     let seed = 5
     const random = (below: number) => {
       seed = (seed * 48_271) % 2_147_483_647
@@ -93,7 +93,7 @@ describe('a stream of Chat', () => {
     }
   })
 
-  it('that is stopped ends once, without the held-back text of other choices', () => {
+  it('that is stopped ends once, without the withheld text of other choices', () => {
     const { events, found } = checking('openai.chat', ['badword'], { stops: true })
     const out = events.take(
       delta(1, { content: 'other bad' }) + delta(0, { content: 'a badword' }, 'stop') + delta(0, { content: 'x' }),

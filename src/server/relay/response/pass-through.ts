@@ -75,12 +75,12 @@ function notStreamed(): never {
 }
 
 /**
- * Some upstreams answer a stream request with one JSON body, or the reverse: a stream is then gathered into a whole reply, and a whole
- * reply is sent as a stream.
+ * The shape of a reply. Some upstreams answer a streaming request with one JSON body, or the reverse: a stream is then collected
+ * into a whole reply, and a whole reply is sent as a stream.
  */
 export type Form = 'json' | 'events' | 'other'
 
-/** The kind of an answer by its first byte that is not white space; undefined before that byte. */
+/** The shape of a reply by its first byte that is not white space; undefined before that byte. */
 export function replyShapeOf(bytes: Buffer): Form | undefined {
   const first = /[^\s\xef\xbb\xbf]/.exec(bytes.toString('latin1', 0, 1024))?.[0]
   if (first === undefined) return undefined
@@ -116,7 +116,7 @@ export function replyAsStream(format: StreamFormat, reply: JsonObject, { hideUsa
   return toByteText(texts.join('')) + format.terminalText
 }
 
-/** The kind of body that answers the request. */
+/** The kind of body with which the request is answered. */
 export function repliesIn({ format, body }: Pick<AdmittedRequest, 'format' | 'body'>): 'json' | 'text' | 'bytes' {
   return format.repliesIn?.(body.json) ?? 'json'
 }

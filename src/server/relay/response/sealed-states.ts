@@ -93,7 +93,7 @@ export class SealedStates {
       .where('call_id', 'in', callIds)
       .where('expires_at', '>', now)
       .execute()
-    // A call without stored state never gets any: state is stored before the caller receives the id of the call.
+    // The absence of state is cached: state is stored before the caller receives the id of the call, never later.
     for (const id of callIds) this.#known.set(keyOf(owner, id), { state: undefined, until: now + livesSeconds })
     for (const row of rows) {
       // Written by `keep` alone, and sealed since.
@@ -123,7 +123,7 @@ function callsOf(turn: Turn): ToolCallPart[] {
   return turn.parts.filter((part) => part.kind === 'tool-call')
 }
 
-/** A turn with calls and without sealed state. */
+/** A turn with tool calls, for which no sealed state was sent. */
 function lacksState({ role, parts }: Turn): boolean {
   if (role !== 'assistant' || !parts.some((part) => part.kind === 'tool-call')) return false
   return !parts.some((part) => (part.kind === 'reasoning' || part.kind === 'tool-call') && part.opaque !== undefined)
@@ -151,13 +151,13 @@ export interface SealedState {
   readonly calls: ReadonlyMap<string, Opaque>
 }
 
-/** Gathers the sealed state of one reply from its events. */
+/** Collects the sealed state of one reply from its events. */
 export class SealedParts {
   readonly #reasoning = new Map<number, { text: string; opaque?: Opaque }>()
   readonly #callIds = new Map<number, string>()
   readonly #calls = new Map<string, Opaque>()
 
-  /** Undefined for a reply without calls, or with nothing sealed. */
+  /** Undefined for a reply without calls, or without sealed state. */
   get state(): SealedState | undefined {
     const [callId] = this.#callIds.values()
     const reasoning = [...this.#reasoning.values()].filter((part) => part.opaque !== undefined)

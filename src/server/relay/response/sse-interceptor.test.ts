@@ -16,7 +16,7 @@ describe('passing a stream through', () => {
     ['openai-other/completions.sse', streamOf('openai.completions')],
   ]
 
-  it.each(cases)('%s: same bytes, text and usage at every byte border', (path, format) => {
+  it.each(cases)('%s: returns the same bytes, text and usage when it is split at any byte', (path, format) => {
     const bytes = fixture(path)
     const whole = pass(format, [bytes])
     for (let cut = 1; cut < bytes.length; cut++) {
@@ -42,7 +42,7 @@ describe('passing a stream through', () => {
     })
   })
 
-  it('keeps the terminal event back and passes nothing behind it', () => {
+  it('withholds the terminal event and passes nothing after it', () => {
     const read = pass(chat, [Buffer.concat([fixture('openai-chat/text.sse'), Buffer.from('data: {"late":1}\n\n')])])
     expect(read.terminal).toBe('data: [DONE]\n\n')
     expect(read.passed).not.toContain('late')
@@ -51,7 +51,7 @@ describe('passing a stream through', () => {
     )
   })
 
-  it('takes the usage event out for a caller who did not ask for it, and still reads it', () => {
+  it('removes a usage event that the caller did not request, but reads it', () => {
     const hidden = pass(chat, [fixture('openai-chat/text.sse')], { hideUsage: true })
     expect(hidden.usage?.input).toBe(21)
     expect(hidden.passed).not.toContain('"choices":[]')
@@ -61,7 +61,7 @@ describe('passing a stream through', () => {
     expect(inChoice.usage?.output).toBe(5)
   })
 
-  it('says the model name that the caller used, and changes nothing else', () => {
+  it('restores the model name of the caller, and changes nothing else', () => {
     const bytes = fixture('openai-chat/text.sse')
     expect(pass(chat, pieces(bytes, 7), { renameTo: 'mine' }).passed).toBe(
       bytes.toString().replace('data: [DONE]\n\n', '').replaceAll('gpt-6-sol', 'mine'),
@@ -80,7 +80,7 @@ describe('passing a stream through', () => {
     expect(pass(messages, [fixture('anthropic/error_midstream.sse')]).error?.status).toBe(529)
   })
 
-  it('takes a stream without a terminal event for complete only when it named a finish reason', () => {
+  it('treats a stream without a terminal event as complete only if it had a finish reason', () => {
     const bytes = fixture('openai-chat/no_done.sse')
     expect(pass(chat, [bytes]).isComplete).toBe(true)
     expect(pass(chat, [bytes.subarray(0, bytes.indexOf('"finish_reason":"stop"'))]).isComplete).toBe(false)

@@ -6,9 +6,10 @@ import type { Replay, ResponseAdapter, SseInterceptor, StreamObserver } from './
 import { type Form, replyShapeOf } from './pass-through.ts'
 
 /**
- * Passes an event stream from the upstream to the caller: chunks that arrive in one tick leave in one write, back-pressure goes
- * both ways, the status line waits for the first real output (until then another channel may take over), the terminal event waits
- * for the charge. A whole completion is converted to a stream. While an observer stores a record, the stream waits.
+ * Passes an event stream from the upstream to the caller: chunks that arrive in one tick are sent in one write, back-pressure is
+ * applied to both sides, the status line waits for the first real output (until then another channel may take over), the terminal
+ * event waits for the charge. A non-streamed completion is converted to a stream. While an observer stores a record, the stream
+ * waits.
  */
 export class StreamReply implements Receiver {
   readonly interceptor: SseInterceptor
@@ -22,7 +23,7 @@ export class StreamReply implements Receiver {
   #isScheduled = false
   #isDone = false
   #isWaiting = false
-  /** The end of the upstream's stream, received while the stream waited. */
+  /** The step that is run when the wait ends: the upstream's stream ended meanwhile. */
   #onward: (() => void) | undefined
   readonly #resume = () => this.#exchange?.resume()
   #type = ''

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { ResponseAdapter } from './adapter.ts'
 import { tracedAdapter } from './traced.ts'
 
-/** What a trace is told of replies that come as these blocks of a stream, or whole. */
+/** The model and finish reasons that a trace gets from a reply, streamed in these blocks or whole. */
 function told(replies: { blocks?: readonly string[]; whole?: unknown }): { model: string; reasons: string[] } {
   let model = ''
   const reasons = new Map<number, string>()
@@ -13,7 +13,7 @@ function told(replies: { blocks?: readonly string[]; whole?: unknown }): { model
       for (const [answer, reason] of ended) reasons.set(answer, reason)
     },
   }
-  // The traced adapter calls nothing else of it.
+  // The traced adapter calls only this method.
   const own = { readWhole: () => ({}) } as unknown as ResponseAdapter
   const adapter = tracedAdapter(own, trace)
   if (replies.whole) adapter.readWhole(Buffer.from(JSON.stringify(replies.whole)), 'application/json')

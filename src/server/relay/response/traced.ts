@@ -4,7 +4,7 @@ import type { AttemptTrace } from '../../usage/call-traces.ts'
 import type { ResponseAdapter } from './adapter.ts'
 import { parse } from './sse-interceptor.ts'
 
-/** Returns an adapter that tells a trace which model answered, and why the answer ended, in the upstream's own words. */
+/** Returns an adapter that records in a trace which model answered, and the upstream's finish reasons. */
 export function tracedAdapter(adapter: ResponseAdapter, trace: AttemptTrace): ResponseAdapter {
   const { openObserver } = adapter
   const note = (reply: JsonObject | undefined) => {
@@ -21,7 +21,7 @@ export function tracedAdapter(adapter: ResponseAdapter, trace: AttemptTrace): Re
       const observe = openObserver?.()
       let isFirst = true
       return (block) => {
-        // Only the first events and those that end something are parsed.
+        // Only the first block and blocks with a finish reason or final status are parsed.
         if (isFirst || ends.test(block)) for (const { data } of readEvents(block)) note(parse(data))
         isFirst = false
         return observe?.(block)
@@ -43,7 +43,7 @@ function modelIn(reply: JsonObject): string {
   return textAt(reply, 'model') || textAt(reply, 'modelVersion') || (inner ? textAt(inner, 'model') : '')
 }
 
-/** By the index of the answer, of which a request may want several. */
+/** The finish reason of each choice, with its index. */
 function finishReasonsIn(reply: JsonObject): [number, string][] {
   const parts = [
     reply,
@@ -58,12 +58,12 @@ function finishReasonsIn(reply: JsonObject): [number, string][] {
 function reasonIn(part: JsonObject): string {
   for (const name of ['finish_reason', 'finishReason', 'stop_reason', 'stopReason', 'done_reason'])
     if (textAt(part, name) !== '') return textAt(part, name)
-  // A response of the Responses interface has a status instead.
+  // In the Responses API, a response has a status instead.
   const isOver = part.object === 'response' && part.status !== 'in_progress' && part.status !== 'queued'
   return isOver ? textAt(objectAt(part, 'incomplete_details') ?? {}, 'reason') || textAt(part, 'status') : ''
 }
 
-/** What is longer has pictures or sounds in it, and is not worth its parsing. */
+/** Larger bodies contain images or audio; parsing them costs too much. */
 function parseWhole(body: Buffer): JsonObject | undefined {
   return body.length <= wholeBytesMax ? parse(body.toString('latin1')) : undefined
 }

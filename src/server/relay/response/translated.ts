@@ -152,7 +152,7 @@ class ReplyLosses {
     if (plain !== '' && this.#names.length < namesMax && !this.#names.includes(plain)) this.#names.push(plain)
   }
 
-  /** Names an image or a sound that the caller's format cannot carry in a reply. */
+  /** Notes an image or audio that the caller's format cannot carry in a reply. */
   noteBlock({ block }: OpenEvent): void {
     if (this.#asText.includes(block)) this.note(block)
   }
@@ -172,7 +172,7 @@ export class Followed {
   hasOutput = false
   isEnded = false
   readonly #output = new OutputBuffer()
-  /** Blocks whose deltas are bytes. */
+  /** Indexes of blocks whose deltas are bytes. */
   readonly #bytes = new Set<number>()
   readonly #sealed = new SealedParts()
   readonly #tellBlock: ((event: OpenEvent) => void) | undefined

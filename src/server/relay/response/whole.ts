@@ -122,7 +122,7 @@ function readNeeded(body: Buffer, { answerIn: list, billsEntries }: WireFormat):
   return { ...Object.fromEntries(parsed), [list]: entries.map((entry) => readEntry(body, entry)) }
 }
 
-/** A short entry is parsed, since it may be an error; a long one is taken for an image. */
+/** A short entry is parsed, since it may be an error; a long one is assumed to be an image. */
 function readEntry(body: Buffer, { start, end }: { readonly start: number; readonly end: number }): unknown {
   return end - start < wordsBelow ? JSON.parse(body.toString('utf8', start, end)) : {}
 }
@@ -131,7 +131,7 @@ const wordsBelow = 4096
 
 const openBracket = 0x5b
 
-/** Passes an answer of bytes (speech) on as it arrives. Its last piece waits for the charge. JSON instead is an error. */
+/** Passes a binary answer (speech) on as it arrives. Its last piece is withheld until the charge. A JSON body is an error. */
 export class BytesReply implements Receiver {
   readonly #call: ClientExchange
   readonly #now: () => number

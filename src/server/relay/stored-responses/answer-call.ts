@@ -155,7 +155,7 @@ function adapterFor(app: Pick<RelayParts, 'callerLog' | 'moderation'>, call: Cli
   return completionRule ? moderatedAdapter(app, completionRule, { call, format, facts }, adapter) : adapter
 }
 
-/** Failed and running responses are answered like any other. */
+/** The answer for a response of any status, also failed or running. */
 function wholeOf(body: Buffer, model: string): Whole {
   const namesModel = membersOf(body)?.some(({ key }) => key === 'model')
   const named = namesModel ? spliceMembers(body, { model: JSON.stringify(model) }) : body
@@ -182,7 +182,7 @@ function queryOf({ request }: ClientExchange): URLSearchParams {
   return new URLSearchParams([...all].filter(([name]) => known.has(name)))
 }
 
-/** A response that is read as a stream, from its beginning or after a given event. */
+/** Streams a stored response, from its beginning or after a given event. */
 interface StreamedResponse {
   readonly call: ClientExchange
   readonly channel: RunningChannel

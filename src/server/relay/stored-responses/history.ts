@@ -20,7 +20,7 @@ import { keptItem, keptMessage, type UpstreamResponse } from './upstream-respons
 /** A request in which the stored conversation replaces the id of the previous response, when this server stores it. */
 interface Expanded {
   readonly body: Body
-  /** Absent for a turn that is not stored. */
+  /** The turn to store; absent when it is not stored. */
   readonly toStore?: ResponseToStore
 }
 
@@ -186,7 +186,7 @@ const noConversations = {
   en: 'conversations are not kept here; use previous_response_id',
 }
 
-/** Throws `untranslatable`: neither the channels of the model nor this server store the response. */
+/** Throws `untranslatable`, because neither the channels of the model nor this server store the response. */
 export function refuseKeeping(field: string): never {
   return fail('untranslatable', { field, reason: keepsNothing })
 }

@@ -30,7 +30,7 @@ export interface LocalResponse extends Content {
   readonly createdAt: number
 }
 
-/** The data of a turn that this server stores after the answer. */
+/** The part of a turn that is known before its answer, for a turn that this server stores. */
 export type ResponseToStore = Pick<LocalResponse, 'input' | 'thread' | 'previousId' | 'isBackground'>
 
 /** All turns up to and including a response. */
@@ -42,7 +42,7 @@ export interface History {
 /** Identifies a response by its user and id. */
 export type Owned = Pick<LocalResponse, 'userId' | 'id'>
 
-/** Made from a request id, so that the ids of upstreams need no query. */
+/** Ids of this server contain a request id, so that no query is needed for the ids of upstreams. */
 const ownId = /^resp_\d{17}[0-9A-Za-z]{12}$/
 /** Ids of items contain the id of their response. */
 const ownItemId = /^[a-z]+_(\d{17}[0-9A-Za-z]{12})_\d+$/
@@ -161,8 +161,8 @@ export class LocalResponses {
   }
 
   /**
-   * The items of stored answers by id, in the form of input items; an empty list for an item without a form as input. Unknown ids are
-   * missing.
+   * The items of stored answers by id, in the form of input items; an empty list for an item that cannot be an input. Unknown ids
+   * are absent.
    */
   async itemsOf(userId: number, itemIds: readonly string[]): Promise<ReadonlyMap<string, readonly unknown[]>> {
     const found = new Map<string, readonly unknown[]>()
@@ -188,7 +188,7 @@ export class LocalResponses {
     return found
   }
 
-  /** The stored events of a response after a number. */
+  /** The stored events of a response after the event with this number. */
   async eventsAfter({ userId, id }: Owned, number: number): Promise<NumberedEvent[]> {
     const rows = await this.#core.db
       .selectFrom('own_response_events')

@@ -31,7 +31,7 @@ export interface PendingResponse {
   readonly asked: number
 }
 
-/** The data that its charge needs, on any node. */
+/** The data that any node needs to charge the response. */
 export interface Bill extends Billed {
   /** The model name of the caller's request. */
   readonly model: string
@@ -44,9 +44,9 @@ const leaseSeconds = 120
 const claimedMax = 50
 
 /**
- * The responses that are still running at upstreams. Each has a row until it is charged; its hold is kept by the node that polls it. The
- * charge is unique by its request, so that it may be written by whoever sees the end first: a caller that reads the response, or a node
- * that polls it.
+ * The responses that are still running at upstreams. Each has a row until it is charged; the node that polls it owns its hold. The
+ * charge is unique by its request, so that it may be written by the first call that finds the response ended: by a caller that
+ * reads it, or a node that polls it.
  */
 export class PendingResponses {
   readonly #core: Core
@@ -136,7 +136,7 @@ export class PendingResponses {
     await this.#core.db.deleteFrom('open_responses').where('request_id', '=', requestId).execute()
   }
 
-  /** Releases holds of responses that another node has closed. */
+  /** Releases the holds of responses whose rows another node has deleted or taken over. */
   async sweep(): Promise<void> {
     const mine = [...this.#holds.keys()]
     if (mine.length === 0) return

@@ -53,7 +53,7 @@ export function answerToStore(
   return response && localResponseOf(request, response)
 }
 
-/** A response in its stored form. */
+/** Converts a response to its stored form. */
 export function localResponseOf({ call, caller, facts, toStore }: AdmittedRequest, response: JsonObject): LocalResponse {
   const id = textAt(response, 'id')
   return {
@@ -107,7 +107,10 @@ function isKept({ format, body }: AdmittedRequest): boolean {
   return format.format === 'openai.responses' && body.json.store !== false
 }
 
-/** Whether the upstream continues the response after this attempt; then it is charged later. Throws when its row could not be written. */
+/**
+ * Whether the upstream continues the response after this attempt, so that it is charged later. Rejects when its row could not be
+ * written.
+ */
 export function runsOn({ response }: AttemptState): Promise<true> | false {
   return response?.written ? response.written.then(() => true) : false
 }
@@ -208,7 +211,7 @@ function note(
     app.pendingResponses.open({ ...place, hold: counted, bill }),
     app.upstreamResponses.keep({ ...place, userId, tokenId, model: facts.model, tokens: inputTokens }),
   ]
-  // A failed write waits for the other one, so that a withdrawal is never followed by a write.
+  // Both writes are awaited even if one fails, so that no write follows a withdrawal.
   const written = Promise.allSettled(halves)
     .then(() => Promise.all(halves))
     .then(
@@ -220,7 +223,7 @@ function note(
   attempt.response = { id, items, written }
 }
 
-/** The answer, from a whole body or from the events of a stream. */
+/** The response in a whole body or in the events of a stream. */
 function answerIn(body: Buffer): JsonObject | undefined {
   if (replyShapeOf(body) === 'events') {
     const events = body.toString('latin1')
@@ -246,7 +249,7 @@ function itemsDone(block: string): readonly unknown[] {
   return eventsIn(block).flatMap(({ data }) => (data.includes(itemDone) ? [parse(data)?.item] : []))
 }
 
-/** The items of an event; for hosts without an event for each item, those of the terminal event. */
+/** The items that an event completes. Hosts without an event for each item list them in the terminal event. */
 function itemsIn(block: string): readonly unknown[] {
   const done = itemsDone(block)
   if (done.length > 0 || !block.includes(ended)) return done
@@ -258,8 +261,8 @@ const itemDone = '"response.output_item.done"'
 const ended = '"response.completed"'
 
 /**
- * Reads events until one contains the id of the answer, and those that complete items. A caller that has received the id of a background
- * response is charged for it: the stream waits until its row is durable.
+ * Parses events until one contains the id of the answer; after that, only events that complete items. A caller that has received
+ * the id of a background response is charged for it: the stream waits until its row is durable.
  */
 function observerOf(attempt: AttemptState, note: (answer: JsonObject) => void): StreamObserver {
   let isNoted = false

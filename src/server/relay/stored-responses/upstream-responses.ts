@@ -35,8 +35,9 @@ const batchMax = 500
 const isId = /^[\x20-\x7e]{1,200}$/
 
 /**
- * Records which channel and key made a response, by user and id: only there can it be read, continued or deleted, and only by its user. Its
- * items and the messages of threads have rows of their own. Rows that arrive during a write are written together in the next one.
+ * Records which channel and key made a response, by user and id: it can only be read, continued or deleted there, and only by its
+ * user. Its items and the messages of threads have rows of their own. Rows that arrive during a write are written together in the
+ * next one.
  */
 export class UpstreamResponses {
   readonly #core: Core

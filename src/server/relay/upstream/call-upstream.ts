@@ -19,7 +19,7 @@ export interface UpstreamCallParts extends Pick<Core, 'now'> {
   readonly upstream: UpstreamAgents
 }
 
-/** A call to a channel that does not generate anything: a count, or one about a response that it keeps. */
+/** A call to a channel that generates nothing: a token count, or a call about a response that the upstream stores. */
 export interface UpstreamCall {
   readonly format: Format
   /** The upstream's name of the model. */
@@ -55,7 +55,7 @@ export async function callUpstream(
   return answer instanceof UpstreamFailure ? withCleanFacts(answer, channel) : answer
 }
 
-/** The URL and the headers of such a call. */
+/** The URL and the headers of a call. */
 export async function targetOf(
   app: Omit<UpstreamCallParts, 'deadlines'>,
   channel: RunningChannel,
@@ -141,7 +141,7 @@ class WholeAnswer implements Receiver {
 }
 
 /**
- * Short-lived tokens that some upstreams want instead of the key, in memory until shortly before they expire. Concurrent requests
+ * Short-lived tokens that some upstreams require instead of the key, cached until shortly before they expire. Concurrent requests
  * share one fetch of a token.
  */
 export class AccessTokens {
@@ -167,7 +167,7 @@ export class AccessTokens {
     return running
   }
 
-  /** The upstream refused the token before its time: the next request gets a new one. */
+  /** Removes a token that the upstream refused before it expired: the next request fetches a new one. */
   forget(channel: RunningChannel): void {
     const exchange = channel.provider.accessToken?.(channel, this.#now())
     if (exchange) this.#tokens.delete(exchange.cacheKey)

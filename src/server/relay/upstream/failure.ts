@@ -27,7 +27,7 @@ export class UpstreamFailure extends Error {
   readonly names: ModelNames | undefined
   /** The upstream's message about a path that it seems to lack. */
   readonly noRoute: string | undefined
-  /** The kind of an error that every vendor words differently. */
+  /** The kind of an error for which every vendor has its own message. */
   readonly known: KnownError | undefined
 
   constructor(
@@ -56,7 +56,7 @@ export class UpstreamFailure extends Error {
     this.known = kind === 'status' && !this.isMapped ? recognise(this.facts, this.status) : undefined
   }
 
-  /** The channel's base URL leads back to this site, which says nothing about the rest of the channel. */
+  /** The channel's base URL leads back to this site. This is no evidence of other faults of the channel. */
   get isLoop(): boolean {
     return this.kind === 'status' && this.status === 508 && !this.isMapped
   }
@@ -89,7 +89,7 @@ export class UpstreamFailure extends Error {
     )
   }
 
-  /** The upstream no longer stores anything under an id in the request. */
+  /** The upstream no longer stores what an id in the request refers to. */
   get isOfLostState(): boolean {
     if (this.kind !== 'status' || this.status !== 404) return false
     const { code, extra, message } = this.facts
@@ -182,7 +182,7 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** A model has one name at the upstream, and maybe another one for callers. */
+/** The names of a model at the upstream and for the caller, which may differ. */
 interface ModelNames {
   readonly upstream: string
   readonly asked: string
@@ -190,7 +190,7 @@ interface ModelNames {
   readonly endpoint?: string | undefined
 }
 
-/** A shorter name may be an ordinary word. */
+/** Shorter names are not replaced: they may be ordinary words. */
 const nameLeast = 2
 
 /** Replaces the upstream's name of the model by the caller's, as a whole word only. */
@@ -272,7 +272,7 @@ function hostsOf(url: string): string[] {
   return parsed ? [parsed.host, parsed.hostname] : []
 }
 
-/** The result of `read`, or the failure for an invalid answer. */
+/** Returns the result of `read`, or the failure of an invalid answer. */
 export function tryReading<Read>(read: () => Read): Read | UpstreamFailure {
   try {
     return read()
@@ -302,7 +302,7 @@ export function noteFailure(
   app.metrics.upstreamAttempts.count(failure.kind)
   if (failure.isCallersMistake || failure.kind === 'stopped') return
   app.callerLog.of(call.client).warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a channel failed')
-  // An error caused by a wrong base URL says nothing about the key.
+  // An error caused by a wrong base URL is no evidence against the key.
   if (failure.isLoop) return
   const { message, code, type } = failure.facts
   background(app.logger, 'report a failed channel', reportFailure(app, channel, { status: failure.status, code, type, message }))
@@ -315,9 +315,9 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
 const secondsMax = 3600
 
 /**
- * Seconds after which the upstream asks for a retry, at most an hour; 0 when it gives none. `Retry-After` in seconds or as a date
- * (RFC 9110) and Azure's `retry-after-ms` come first; else the latest reset of a limit that is used up: `RateLimit` (the IETF draft
- * in its older and newer forms), `x-ratelimit-…` of OpenAI and compatible hosts, `anthropic-ratelimit-…`. Pure.
+ * Seconds after which the upstream asks for a retry, at most an hour; 0 when it names no time. `Retry-After` in seconds or as a
+ * date (RFC 9110) and Azure's `retry-after-ms` take precedence; else the latest reset of an exhausted limit: `RateLimit` (the IETF
+ * draft in its older and newer forms), `x-ratelimit-…` of OpenAI and compatible hosts, `anthropic-ratelimit-…`. Pure.
  */
 export function readRetryAfter(headers: Headers, nowMs: number): number {
   const explicitMs = msIn(textOf(headers['retry-after']), nowMs) || numberIn(textOf(headers['retry-after-ms']))
@@ -335,7 +335,7 @@ function resetsOf(headers: Headers): string[] {
   })
 }
 
-/** `x-ratelimit-remaining-requests` and its like. */
+/** `x-ratelimit-remaining-requests` and similar headers. */
 function countsDown(name: string): boolean {
   const at = name.indexOf('ratelimit')
   return at >= 0 && name.includes('remaining', at)

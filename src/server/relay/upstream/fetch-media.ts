@@ -104,7 +104,7 @@ export class RequestMedia {
       })
       for (const [index, url] of urls.entries()) {
         const reply = replies[index]
-        // The bytes can be collected once they are encoded.
+        // The bytes can be garbage-collected once they are encoded.
         replies[index] = undefined
         if (reply) this.#files.set(url, sourceOfBytes(reply.body, String(reply.headers['content-type'] ?? '')))
       }
@@ -130,7 +130,7 @@ export class RequestMedia {
     } catch (error) {
       if (error instanceof BudgetExceeded) return error.whose === 'share' ? refuse(tooLarge) : refuseForNow()
       if (!(error instanceof CallFailure)) throw error
-      // The time was spent waiting for memory, not for the address.
+      // The timeout was spent waiting for memory, not for the address.
       return error.kind === 'timeout' && this.#share.hasWaited ? refuseForNow() : refuse(error.text)
     }
   }

@@ -44,7 +44,7 @@ export interface Limits {
 
 export interface Target {
   readonly dispatcher: UpstreamDispatcher
-  /** By default POST. */
+  /** POST by default. */
   readonly method?: 'GET' | 'POST' | 'DELETE'
   readonly url: URL
   readonly headers: Record<string, string>
@@ -59,8 +59,8 @@ export interface Target {
 }
 
 /**
- * One HTTP exchange with an upstream: one request, one answer, with deadlines for the headers, for silence and for the whole, and an
- * end in every case. Redirects are not followed. An error status is read, bounded, and becomes an UpstreamFailure.
+ * One HTTP exchange with an upstream: one request, one answer, with deadlines for the headers, for silence and for the whole
+ * exchange. It always ends. Redirects are not followed. An error status is read, bounded, and becomes an UpstreamFailure.
  */
 export class HttpExchange implements Running, Dispatcher.DispatchHandler {
   readonly #target: Target
@@ -247,7 +247,7 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
     this.#receiver.end()
   }
 
-  /** Silence within an answer is no timeout: the answer is cut off. */
+  /** Silence before the answer is a timeout; silence within it means that the answer was cut off. */
   #silent(): UpstreamFailure {
     if (!this.#hasAnswer) return new UpstreamFailure('timeout')
     return new UpstreamFailure('cut', { facts: { message: 'it fell silent in its answer' } })

@@ -38,7 +38,7 @@ export class MultiExchange implements Running {
   readonly #total: Deadline
   readonly #open = new Set<HttpExchange>()
   #stop: (failure: UpstreamFailure) => void = () => {}
-  /** Pauses between two polls of a task, and the functions that end them. */
+  /** The running pauses between polls, each with the function that ends it. */
   readonly #pauses = new Map<Deadline, () => void>()
   #wasSent = false
   #isOver = false
@@ -198,7 +198,7 @@ export class MultiExchange implements Running {
   }
 }
 
-/** Throws an UpstreamFailure for an error that has a status of success. */
+/** Parses a reply. Throws an UpstreamFailure for an error under a 2xx status. */
 function readReply(body: Buffer): JsonObject {
   const reply = parseObject(body)
   const error = readErrorInReply(reply)

@@ -168,7 +168,10 @@ export function outgoingTo({ id, keyId, setting }: RunningChannel, url: URL): Ou
   }
 }
 
-/** The caller's headers, of which providers pick what they pass on. Their idempotency key is not among them: see `keyedHeaders`. */
+/**
+ * The caller's headers, from which providers select those that they pass on. Their idempotency key is not among them: see
+ * `keyedHeaders`.
+ */
 export function callerHeaders({ call }: Pick<AdmittedRequest, 'call'>): CallerHeaders {
   // A repeated header is a list only for names that no provider uses.
   const headers = call.request.headers as CallerHeaders
@@ -176,8 +179,8 @@ export function callerHeaders({ call }: Pick<AdmittedRequest, 'call'>): CallerHe
 }
 
 /**
- * The same with an idempotency key for the upstream. Callers of a channel share its account there, so that the key is derived from
- * the caller, and from the body, because attempts may change it. Forms are hashed without their random boundaries.
+ * The caller's headers with an idempotency key for the upstream. Callers of a channel share its account there, so that the key is
+ * derived from the caller, and from the body, because attempts may change it. Forms are hashed without their random boundaries.
  */
 export function keyedHeaders(
   { secrets }: Pick<Core, 'secrets'>,

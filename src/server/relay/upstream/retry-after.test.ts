@@ -33,7 +33,7 @@ it.each<[string, Record<string, string>, number]>([
   ['the draft in three headers', { 'ratelimit-remaining': '0', 'ratelimit-reset': '50' }, 50],
   ['the draft in one', { ratelimit: 'limit=100, remaining=0, reset=51' }, 51],
   ['the draft with policies', { ratelimit: '"minute";r=0;t=52, "day";r=10;t=3000' }, 52],
-])('finds the reset of a limit that is used up, of %s', (_whom, headers, seconds) => {
+])('reads the reset of an exhausted limit from the headers of %s', (_whom, headers, seconds) => {
   expect(read(headers)).toBe(seconds)
 })
 
@@ -45,6 +45,6 @@ it.each<Record<string, string>>([
   { 'x-ratelimit-remaining-requests': '5', 'x-ratelimit-reset-requests': '6m0s' },
   { 'x-ratelimit-remaining-requests': '0' },
   { ratelimit: '"minute";r=3;t=52' },
-])('knows when nothing is said: %o', (headers) => {
+])('returns 0 without a usable time: %o', (headers) => {
   expect(read(headers)).toBe(0)
 })

@@ -7,9 +7,8 @@ import { UpstreamFailure } from './failure.ts'
 import type { Receiver, Running, Target } from './http-exchange.ts'
 
 /**
- * One exchange with an upstream that speaks over a WebSocket: the request is its first message, each message that comes back is an
- * event. To the receiver it looks like a stream of events over HTTP. A WebSocket cannot be paused, so that the queue of events is
- * bounded.
+ * One exchange with an upstream over a WebSocket: the request is the first message, and each message received is an event. To the
+ * receiver it looks like a stream of events over HTTP. A WebSocket cannot be paused, so that the queue of events is bounded.
  */
 export class WebSocketExchange implements Running {
   readonly #target: Target
