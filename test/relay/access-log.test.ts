@@ -25,7 +25,7 @@ const exists = (path: string, lines: number) => async () => {
 }
 
 anyDatabase('the access log', (_fresh, kind) => {
-  it('has one line for each call of a known key, without keys', async () => {
+  it('has one line for each call with a known key, and contains no key', async () => {
     const path = newPath()
     const url = await httpUpstream((request, response) => {
       request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end(completion()))
@@ -65,7 +65,7 @@ anyDatabase('the access log', (_fresh, kind) => {
   })
 })
 
-it('the access log writes on when its file was renamed', async () => {
+it('the access log continues in a new file when its file was renamed', async () => {
   const path = newPath()
   const { app } = await serverOfTest('sqlite', { env: { ACCESS_LOG: path } })
   app.callObservers.callEnded(endedCall({ id: 'one' }))
@@ -76,7 +76,7 @@ it('the access log writes on when its file was renamed', async () => {
   expect([linesOf(`${path}.1`), linesOf(path)]).toMatchObject([[{ request_id: 'one' }], [{ request_id: 'two' }]])
 })
 
-it('the access log drops and counts what cannot be written, within bounded memory, and says so once', async () => {
+it('the access log drops and counts lines that cannot be written, within bounded memory, and logs one error', async () => {
   const { app } = await serverOfTest('sqlite')
   const errors: unknown[] = []
   const logger = { error: (...given: unknown[]) => void errors.push(given) }

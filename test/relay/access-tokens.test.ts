@@ -5,8 +5,8 @@ import { chat, httpUpstream, stage } from './stage.ts'
 
 const model = 'ERNIE-4.0-8K'
 
-anyDatabase('an upstream that wants a token for its key', (_fresh, kind) => {
-  it('[258] is exchanged for one token, no matter how many requests arrive, and for another when it revokes the first', async () => {
+anyDatabase('an upstream that requires an access token for its key', (_fresh, kind) => {
+  it('[258] is asked for one token, no matter how many requests arrive, and for another when it revokes the first', async () => {
     let tokens = 0
     let refused = 'nothing yet'
     const url = await httpUpstream((request, response) => {

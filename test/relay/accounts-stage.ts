@@ -7,7 +7,7 @@ import { countWords, type FakeUpstream, type Program, promptText, startFakeUpstr
 import { bodyOf, idle, type PairFormat, post, readAnswer } from './trust-stage.ts'
 
 const unitsOfDollar = 500_000
-/** In ten thousandths: the ratio of the model, and that of its output. */
+/** The model ratio and the completion ratio, in ten-thousandths. */
 const byTokens: Readonly<Record<string, readonly [number, number]>> = {
   cheap: [3_700, 40_000],
   dear: [12_500, 50_000],
@@ -32,7 +32,10 @@ function* numbers(): Generator<number, never> {
   }
 }
 
-/** One server for a suite, with a healthy upstream behind two that fail two times of three, and models of every kind of price. */
+/**
+ * One server for a suite, with a healthy channel below two of higher priority that fail two times in three, and models of every
+ * kind of price.
+ */
 export function accountsOfSuite(kind: DatabaseKind) {
   let server: TestServer
   let good: FakeUpstream
@@ -68,7 +71,7 @@ export function accountsOfSuite(kind: DatabaseKind) {
       for (const upstream of [good, flaky]) upstream.program(model, wanted)
     },
 
-    /** Asks so often, `together` at a time, and holds every account against the journals of the upstreams. */
+    /** Sends `rounds` batches of `together` concurrent requests, and compares every account with the journals of the upstreams. */
     async requireExactAccounts(rounds: number, together: number): Promise<void> {
       const count = rounds * together
       const token = await addToken(server)
@@ -88,7 +91,7 @@ export function accountsOfSuite(kind: DatabaseKind) {
       await idle(server)
       const answered = [...good.journal, ...flaky.journal].filter(({ status }) => status === 200)
       expect(answered).toHaveLength(count)
-      // After some consecutive failures its channels are skipped for a while.
+      // Not more: after some consecutive failures the channels of `flaky` are skipped for a while.
       expect(flaky.journal.length).toBeGreaterThan(5)
       const costs = answered.map(({ json, model = '', wordsSent }) => costOf(model, countWords(promptText(json)), wordsSent))
       const sum = costs.reduce((total, cost) => total + cost, 0)

@@ -45,7 +45,7 @@ anyDatabase('before a body is read', (_fresh, kind) => {
     expect((await ask(server, token.key, chat())).status).toBe(200)
   })
 
-  it('a user without balance at first sight is refused at once', async () => {
+  it('a user whose balance is already empty at the first request is refused at once', async () => {
     const { server, token } = await stage(kind, await answering())
     await server.app.db.updateTable('users').set({ quota: 0 }).where('id', '=', 1).execute()
     expect((await announce(server, token.key)).status).toBe(403)
@@ -82,7 +82,7 @@ anyDatabase('before a body is read', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('a token that has as many calls running as it may is refused; a larger limit of another group does not let it in', async () => {
+  it('a token at its concurrency limit is refused; a larger limit of another group does not admit it', async () => {
     let answer: (() => void) | undefined
     const url = await httpUpstream((request, response) => {
       request.resume()
@@ -104,7 +104,7 @@ anyDatabase('before a body is read', (_fresh, kind) => {
     expect((await announce(server, 'sk-unknown')).status).toBe(401)
   })
 
-  it('more than a hundred headers are refused by relay and console, and two hundred of an upstream are no valid answer', async () => {
+  it('more than a hundred headers are refused by relay and console, and an answer of an upstream with two hundred is invalid', async () => {
     let sent = 0
     const url = await httpUpstream((request, response) => {
       request.resume()
@@ -138,7 +138,7 @@ describe('two nodes', async () => {
   const redis = await startRedis()
   afterAll(() => redis?.stop())
 
-  it.skipIf(!redis)('with Redis, a limit that other nodes have used up is known before a large body is read', async () => {
+  it.skipIf(!redis)('with Redis, a limit that was used up on another node refuses a large body before it is read', async () => {
     const settings = { env: { REDIS_URL: redis?.url ?? '' }, redisTiming: patient }
     const { server: one, token } = await stage('postgres', await answering(), { server: settings })
     const other = await serverOfTest('postgres', { ...settings, database: one.database })

@@ -3,7 +3,7 @@ import { startServer, type TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addToken } from '../helpers/seed.ts'
 
-eachDatabase('what a key may ask about its money', (_fresh, kind) => {
+eachDatabase('balance queries of a key', (_fresh, kind) => {
   let server: TestServer
   let key: string
   let tokenId: number
@@ -27,7 +27,7 @@ eachDatabase('what a key may ask about its money', (_fresh, kind) => {
     fetch(server.url + path, { headers })
   const json = async (path: string) => (await ask(path)).json()
 
-  it('is its limit and usage, in dollars, from any origin', async () => {
+  it('return its limit and usage, in dollars, to any origin', async () => {
     for (const prefix of ['', '/v1']) {
       const response = await ask(`${prefix}/dashboard/billing/subscription`)
       expect(response.headers.get('access-control-allow-origin')).toBe('*')
@@ -48,7 +48,7 @@ eachDatabase('what a key may ask about its money', (_fresh, kind) => {
     expect([preflight.status, preflight.headers.get('access-control-allow-headers')]).toEqual([204, '*, authorization'])
   })
 
-  it("is its owner's where the site hides figures of tokens, and in units where it shows no currency", async () => {
+  it('return those of its owner where the site hides token statistics, and units where the site shows no currency', async () => {
     await server.call('PUT /api/option/', { key: 'DisplayTokenStatEnabled', value: 'false' })
     await server.call('PUT /api/option/', { key: 'DisplayInCurrencyEnabled', value: 'false' })
     const user = await server.app.db
@@ -62,7 +62,7 @@ eachDatabase('what a key may ask about its money', (_fresh, kind) => {
     await server.call('PUT /api/option/', { key: 'DisplayInCurrencyEnabled', value: 'true' })
   })
 
-  it('is the usage of the key itself', async () => {
+  it('return the usage of the key itself', async () => {
     expect(await json('/api/usage/token/')).toEqual({
       code: true,
       message: 'ok',
@@ -80,7 +80,7 @@ eachDatabase('what a key may ask about its money', (_fresh, kind) => {
     })
   })
 
-  it('is its own log, without other keys and members for admins', async () => {
+  it('return its own log, without other keys and members for admins', async () => {
     const row = {
       user_id: 1,
       created_at: 1_800_000_000,
@@ -95,7 +95,7 @@ eachDatabase('what a key may ask about its money', (_fresh, kind) => {
         { ...row, token_id: tokenId + 1, token_name: 'shown', content: '' },
       ])
       .execute()
-    // A charge has its part of the roll-up, which locates its log row.
+    // The hour bucket of the charges, by which log rows are found.
     await server.app.db
       .insertInto('quota_data')
       .values({
@@ -117,7 +117,7 @@ eachDatabase('what a key may ask about its money', (_fresh, kind) => {
     expect((await byAddress.json()).data).toEqual(answer.data)
   })
 
-  it('is refused without a key that is valid from that address', async () => {
+  it('are refused without a key that is valid from that address', async () => {
     for (const path of ['/dashboard/billing/usage', '/api/usage/token', '/api/log/token', '/v1/dashboard/billing/subscription']) {
       const refused = await ask(path, { authorization: 'Bearer sk-nobody' })
       expect([refused.status, (await refused.json()).error.code]).toEqual([401, 'invalid_api_key'])

@@ -35,13 +35,13 @@ async function requireBalancedBudgets(server: TestServer): Promise<void> {
 }
 
 eachDatabase('budgets', (_fresh, kind) => {
-  it('refuse in the dialect of the caller, say which budget and when it renews, and renew at midnight of the site', async () => {
+  it('refuse in the dialect of the caller, name the budget and its renewal, and renew at midnight in the time zone of the site', async () => {
     const clock = newClock(Date.parse('2026-03-28T22:30:00Z'))
     const { server, token, ask } = await stage(kind, await answering(), { server: { now: () => clock.now() } })
     await atOneUnit(server)
     await server.call('PUT /api/option/', { key: 'SiteTimeZone', value: 'Europe/Berlin' })
     const budget = await add(server, { scope: 'token', subject: String(token.id), amount: 600 })
-    // What others share is not disclosed, nor what only notifies.
+    // Budgets that are shared with others, and those that only notify, are not disclosed.
     const others = [
       { scope: 'model', subject: model, amount: 599 },
       { scope: 'group', subject: 'default', amount: 599 },
@@ -92,7 +92,7 @@ eachDatabase('budgets', (_fresh, kind) => {
       admin_info: { budget: budget.id },
     })
 
-    // The clocks of the zone change on that day, which has 23 hours.
+    // Daylight saving time begins on that day, which has 23 hours.
     clock.passSeconds(1800)
     expect((await ask(small())).status).toBe(200)
     await settledCharges(server)
@@ -102,7 +102,7 @@ eachDatabase('budgets', (_fresh, kind) => {
     await requireBalancedBudgets(server)
   })
 
-  it('of $1 a day let no 200 parallel calls pass, on two nodes where the database serves several', async () => {
+  it('of $1 a day are not exceeded by 200 parallel calls, on two nodes where the database serves several', async () => {
     const url = await answering()
     const { server, token } = await stage(kind, url)
     const other = kind === 'postgres' ? await startServer('postgres', { database: server.database }) : undefined
@@ -128,7 +128,7 @@ eachDatabase('budgets', (_fresh, kind) => {
     expect(spent).toBeLessThanOrEqual(usd)
     expect(spent).toBeGreaterThan(0)
 
-    // The holds of calls in flight are released: sequential calls use the budget up to less than the cost of one call.
+    // No call is running now, so sequential calls use the budget until less than the cost of one call is left.
     for (let status = 200; status === 200; ) ({ status } = await askWithRetry(server, token.key, small()))
     await settledCharges(server)
     const [{ spent: counted }] = (await server.call<{ items: [Budget] }>('GET /api/budget/')).items
@@ -177,12 +177,12 @@ eachDatabase('budgets', (_fresh, kind) => {
     await requireBalancedBudgets(server)
   })
 
-  it('of users, groups and models count all tokens, by week, month and in total, and renew when the window does', async () => {
+  it('of users, groups and models count all tokens, by week, month and in total, and renew with their window', async () => {
     const clock = newClock(Date.parse('2026-11-29T23:00:00Z'))
     const { server, token, ask } = await stage(kind, await answering(), { server: { now: () => clock.now() } })
     await atOneUnit(server)
     const other = await addToken(server)
-    // The login of the test ends before its windows do.
+    // The session of the test expires before the windows end.
     const root = { id: 1, role: role.root, username: 'root', address: '127.0.0.1' }
     const tries = async () => {
       let answered = 0
@@ -217,7 +217,7 @@ eachDatabase('budgets', (_fresh, kind) => {
     await requireBalancedBudgets(server)
   })
 
-  it('give a call without an output limit one that the budget affords, and count a model by the name of its price too', async () => {
+  it('set an output limit that the budget affords on a call without one, and count a model by the name of its price too', async () => {
     const { server, token, ask } = await stage(kind, await answering())
     await atOneUnit(server)
     await add(server, { scope: 'token', subject: String(token.id), amount: 6000 })
@@ -226,7 +226,7 @@ eachDatabase('budgets', (_fresh, kind) => {
     expect(Number(answer.headers.get('x-sluice-output-limit'))).toBeGreaterThan(256)
     expect(Number(answer.headers.get('x-sluice-output-limit'))).toBeLessThanOrEqual(6000)
 
-    // A model that is charged under another name than it is asked for counts in the budgets of both.
+    // A model that is charged under another name than the requested one counts in the budgets of both names.
     const asked = 'gpt-4o-gizmo-g-1'
     await addChannel(server, { url: await answering(), models: asked })
     expect((await ask(small({ model: asked }))).status).toBe(200)
@@ -234,7 +234,7 @@ eachDatabase('budgets', (_fresh, kind) => {
     expect((await ask(small({ model: asked }))).status).toBe(429)
   })
 
-  it('of admins are not loosened by owners, who have budgets of their own tokens', async () => {
+  it('of admins cannot be loosened by owners, who can have budgets of their own tokens', async () => {
     const server = await serverOfTest(kind, { env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
     const [ada, eve, admin] = [await member(server, 'ada'), await member(server, 'eve'), await member(server, 'admin', 10)]
     const made = await ada.call('POST /api/token/', { name: 'mine', unlimited_quota: true })
@@ -266,7 +266,7 @@ eachDatabase('budgets', (_fresh, kind) => {
     expect(items.map(({ action }) => action)).toEqual(['budget.create'])
   })
 
-  it('are reset, and overridden for so many windows, by admins', async () => {
+  it('can be reset, and overridden for a number of windows, by admins', async () => {
     const clock = newClock(Date.parse('2026-11-24T12:00:00Z'))
     const { server, token, ask } = await stage(kind, await answering(), { server: { now: () => clock.now() } })
     await atOneUnit(server)

@@ -98,7 +98,7 @@ anyDatabase('/metrics', (_fresh, kind) => {
   })
 })
 
-it('/metrics has a bounded number of series, and the rest as one', async () => {
+it('/metrics has a bounded number of series, and counts the rest in one', async () => {
   const server = await serverOfTest('sqlite')
   const { callObservers } = server.app
   const message = { zh: 'x', en: 'x' }
@@ -116,7 +116,7 @@ it('/metrics has a bounded number of series, and the rest as one', async () => {
   expect(errors.reduce((sum, [, count]) => sum + count, 0)).toBe(100)
 })
 
-it('/metrics of several processes are summed by series, and their buckets stay whole', async () => {
+it('/metrics of several processes are summed by series, also the buckets of histograms', async () => {
   const one = await serverOfTest('sqlite')
   const two = await serverOfTest('sqlite')
   for (const [{ app }, durationMs] of [[one, 200], [two, 2_000]] as const) app.callObservers.callEnded(endedCall({ durationMs })) // biome-ignore format: one line

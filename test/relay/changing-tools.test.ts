@@ -14,7 +14,7 @@ const named = (name: string) => ({ type: 'tool_reference', name })
 const defined = (name: string) => ({ type: 'tool_definition', definition: { name, input_schema: schema } })
 const fn = (name: string, more: object = {}) => ({ type: 'function', name, parameters: schema, strict: false, ...more })
 
-/** Everything of a request but its tools. */
+/** The members of a request other than its tools, as text. */
 function saidIn({ tools: _tools, ...body }: Record<string, unknown>): string {
   return JSON.stringify(body)
 }
@@ -47,7 +47,7 @@ anyDatabase('tools that change in the middle of a conversation', (_fresh, kind) 
       await requireBalancedBooks(server)
     })
 
-    it(`Messages to ${name}: are those found by a search of the caller's`, async () => {
+    it(`Messages to ${name}: include those that the caller's search tool found`, async () => {
       const { asked, ask, model } = await foreignStageOf(name, () => ({ text: 'ok' }))
       const found = { type: 'tool_result', tool_use_id: 't', content: [{ type: 'tool_reference', tool_name: 'later' }] }
       const search = { name: 'find', input_schema: schema }
@@ -59,7 +59,7 @@ anyDatabase('tools that change in the middle of a conversation', (_fresh, kind) 
       ]
       await ask({ model, max_tokens: 100, tools: [search, ...later], messages }, '/v1/messages')
       expect(asked[0]?.tools).toEqual(['find', 'later'])
-      // The vendor's own search cannot go along: its tools are all there instead.
+      // A search that the vendor runs cannot be translated: all of its tools are sent instead.
       const hosted = { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' }
       const { headers } = await ask(
         { model, max_tokens: 100, tools: [hosted, ...later], messages: [user('one')] },
@@ -70,7 +70,7 @@ anyDatabase('tools that change in the middle of a conversation', (_fresh, kind) 
     })
   }
 
-  it('Messages: are refused where a change names none, and inline ones have a price or are refused like others', async () => {
+  it('Messages: are refused where a change names an unknown tool; those defined inline are dropped or need a price like others', async () => {
     const { asked, ask, model, server, channelId } = await foreignStageOf('Chat alone', () => ({ text: 'ok' }))
     const request = (...content: object[]) => ({
       ...{ model, max_tokens: 100, tools: [{ name: 'a', input_schema: schema }] },
@@ -87,7 +87,7 @@ anyDatabase('tools that change in the middle of a conversation', (_fresh, kind) 
   })
 
   for (const name of foreignNames) {
-    it(`Responses to ${name}: are in items of the input, and replace those of the same name`, async () => {
+    it(`Responses to ${name}: can be in items of the input, and replace earlier tools of the same name`, async () => {
       const { server, asked, ask, model } = await foreignStageOf(name, () => ({ text: 'ok' }))
       const folder = { type: 'namespace', name: 'harbour', description: 'The harbour.', tools: [fn('tide')] }
       const input = [

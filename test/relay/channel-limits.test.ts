@@ -45,7 +45,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
 
   const countTogether = () => Promise.all([a, b].map(countsInRedis))
 
-  /** Adds a channel, known to both nodes. */
+  /** Adds a channel, and waits until both nodes have it. */
   async function add(channel: { url: string; models: string; setting?: object; priority?: number; type?: number }) {
     const setting = channel.setting ? { setting: JSON.stringify(channel.setting) } : {}
     const id = await addChannel(a, { ...channel, ...setting })
@@ -57,7 +57,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     Promise.all(Array.from({ length: count }, (_, n) => one(n % 2 ? a : b)))
   const retryAfter = ({ headers }: { headers: Headers }) => Number(headers.get('retry-after'))
 
-  it('of 20 requests a limit of five a minute admits five; the rest fail over without an attempt, and are refused when no channel is left', async () => {
+  it('admit five of 20 requests at five a minute; the rest fail over without an attempt, and are refused when no channel is left', async () => {
     const [model, small, large] = ['gpt-4o', await upstreamOfTest(), await upstreamOfTest()]
     const id = await add({ url: small.url, models: model, priority: 5, setting: { max_requests_per_minute: 5 } })
     const otherId = await add({ url: large.url, models: model })
@@ -74,7 +74,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     const refused = await onBoth(4, (node) => askWithRetry(node, key, chat({ model })))
     expect(refused.map(({ status }) => status)).toEqual([429, 429, 429, 429])
     expect(refused.every((answer) => retryAfter(answer) > 0 && retryAfter(answer) <= 60)).toBe(true)
-    // A caller that names the channel gets it, full or not.
+    // A caller that pins the channel gets it, even when it is full.
     expect((await onBoth(2, (node) => askWithRetry(node, `${key}-${id}`, chat({ model })))).map(({ status }) => status)).toEqual([
       200, 200,
     ])
@@ -82,7 +82,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     await requireBalancedBooks(a)
   })
 
-  it('as many streams are open as the channel allows concurrently; one that ended, failed or was aborted makes room', async () => {
+  it('allow only so many streams at once; a stream that ended, failed or was aborted frees its slot', async () => {
     const model = 'gpt-4-turbo'
     const open: ServerResponse[] = []
     const url = await httpUpstream((_request, response) => {
@@ -111,7 +111,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
 
     open[0]?.end(piece('', 'stop') + event('[DONE]'))
     open[1]?.destroy()
-    // The upstream sees the disconnection of every caller: that is the third abort.
+    // Every caller disconnects, which aborts the third stream.
     for (const aborter of aborters) aborter.abort()
     for (const node of [a, b, a]) await eventually('there is room again', async () => (await stream(node)).status === 200)
     expect((await onBoth(4, stream)).map(({ status }) => status)).toEqual([429, 429, 429, 429])
@@ -129,7 +129,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     const id = await add({ url, models: model, setting: { max_concurrency: 1, max_tokens_per_minute: 1000 } })
     const [channel] = a.app.channels.current.keysOf(id)
     const aborter = channel && a.app.traffic.begin(channel, { id: 'leaver', model, inputTokens: 0, isPinned: false })
-    // Before Redis has answered.
+    // Abandoned before Redis has answered.
     aborter?.abandoned()
     expect(await aborter?.refusal).toBeUndefined()
     expect((await askWithRetry(a, key, chat({ model }))).status).toBe(502)
@@ -142,7 +142,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     expect([refused.status, retryAfter(refused) > 1, retryAfter(refused) <= 60, served - before]).toEqual([429, true, true, 0])
   })
 
-  it('hold for live talk and for orders of drawings', async () => {
+  it('apply to realtime sessions and to orders of drawings', async () => {
     const upstream = await realtimeUpstream()
     await add({ url: upstream.url, models: live, setting: { max_concurrency: 1 } })
     const talk = caller(a.url, key)
@@ -164,7 +164,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     expect(peer.asked.filter(({ path }) => path.endsWith('/submit/imagine'))).toHaveLength(2)
   })
 
-  it('leave budgets exact, with Redis and while it is away', async () => {
+  it('leave budgets exact, with Redis and while it is unreachable', async () => {
     const [model, upstream] = ['gpt-4o-mini', await upstreamOfTest()]
     await add({ url: upstream.url, models: model })
     let amount = 90
@@ -196,7 +196,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     await countTogether()
   })
 
-  it('count on each node alone while Redis is away, without delay', async () => {
+  it('count on each node alone while Redis is unreachable, without delay', async () => {
     const [model, upstream] = ['gpt-3.5-turbo', await upstreamOfTest()]
     await add({ url: upstream.url, models: model, setting: { max_requests_per_minute: 5, max_concurrency: 100 } })
     await shared.kill()

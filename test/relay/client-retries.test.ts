@@ -16,7 +16,7 @@ const clients = {
     new Anthropic({ apiKey, baseURL: url }).messages.create({ model, messages, max_tokens: 9 }),
 }
 
-it('[272] clients that try again by themselves do not where several channels were tried for them', async () => {
+it('[272] clients with retries of their own do not retry after several channels were tried', async () => {
   const [first, second] = await Promise.all([upstreamOfTest(), upstreamOfTest()])
   for (const upstream of [first, second]) upstream.program(model, { status: 429 })
   const { server, token } = await stage('sqlite', first.url, { channel: { auto_ban: 0 } })

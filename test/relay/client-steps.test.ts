@@ -19,7 +19,7 @@ const pasted = clients.flatMap((client) => {
   return client.kind === 'library' && ['bash', 'typescript'].includes(language) ? [{ client, language }] : []
 })
 
-it('covers curl and every library for JavaScript', () => {
+it('the steps that are run cover curl and every library for JavaScript', () => {
   expect(pasted.map(({ client }) => client.id)).toEqual([
     'curl',
     'openai-js',
@@ -61,19 +61,19 @@ it('OpenAI Python is marked as run with the version that `npm run clients` insta
   expect(list.trim()).toBe(`openai==${clients.find(({ id }) => id === 'openai-python')?.tried?.version}`)
 })
 
-it.each(Object.entries(packages))('%s is marked as run with the version of %s that is installed', (id, name) => {
+it.each(Object.entries(packages))('%s is marked as run with the installed version of %s', (id, name) => {
   expect(clients.find((client) => client.id === id)?.tried?.version).toBe(installed[name])
 })
 
-it.each(pasted)('$client.name gets an answer with the steps that it is given', async ({ client, language }) => {
+it.each(pasted)('$client.name gets an answer with its steps from the connect page', async ({ client, language }) => {
   const upstream = await upstreamOfTest()
-  // A vendor with Chat alone, so that every other dialect is translated.
+  // A vendor that only has Chat, so that every other dialect is translated.
   const { server, token } = await stage('sqlite', upstream.url, { channel: { type: 43 } })
   const key = token.key.startsWith('sk-') ? token.key : `sk-${token.key}`
   const [step] = client.steps({ address: server.url, key, model })
   if (!step || !('text' in step)) throw new Error('There is nothing to paste')
 
-  // Packages are found from here.
+  // Node resolves packages from this folder.
   const folder = await mkdtemp(join(modules, '.client-steps-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const file = join(folder, 'step.mjs')

@@ -17,7 +17,10 @@ export interface Asked {
   readonly model: string
 }
 
-/** Asks for a stream and reads it as the official SDK of the dialect does; its strict helpers where it has them. Throws as they throw. */
+/**
+ * Requests a stream and reads it with the official SDK of the dialect, with its strict helpers where it has them. Throws their
+ * errors.
+ */
 export type Client = (asked: Asked) => Promise<Understood>
 
 const prompt = 'Tell me.'
@@ -150,7 +153,7 @@ const gemini: Client = async ({ url, key, model }) => {
   return { text, reasoning, calls, usage }
 }
 
-/** Every dialect, by the SDK that reads it. */
+/** A client for every dialect, by dialect and SDK. */
 export const clients: Readonly<Record<string, Client>> = {
   'chat, openai 7': chat(majors['openai 7']),
   'chat, openai 6': chat(majors['openai 6']),
@@ -160,7 +163,7 @@ export const clients: Readonly<Record<string, Client>> = {
   gemini,
 }
 
-/** Dialects without free-text tools have their text as the one member of an object. */
+/** Dialects without free-text tools carry the text as the only member of an object. */
 function plain(input: unknown): unknown {
   const members = typeof input === 'object' && input !== null ? Object.entries(input) : []
   const [only] = members

@@ -97,7 +97,7 @@ describe('a Chat caller of a model on Bedrock', () => {
     expect(answer.text).not.toContain('[DONE]')
   })
 
-  it('[251] gets the status of an exception before the first words, and 502 for a frame that is broken', async () => {
+  it('[251] gets the status of an exception before the first output, and 502 for a broken frame', async () => {
     const throttled = Buffer.concat([awsEvent('messageStart', { role: 'assistant' }), awsException('throttlingException', {})])
     const broken = fixture('converse_text')
     broken[20] = (broken[20] ?? 0) ^ 1
@@ -112,7 +112,7 @@ describe('a Chat caller of a model on Bedrock', () => {
     }
   })
 
-  it('is answered by Claude in its own format', async () => {
+  it('gets an answer of Claude, which is called in its own format', async () => {
     const { url, asked } = await upstream(fixture('invoke_anthropic_text'))
     const { ask } = await bedrock(url, { model_mapping: JSON.stringify({ [model]: 'eu.anthropic.claude-sonnet-4-6' }) })
     const answer = await ask(chat({ stream: true, max_tokens: 50 }))
@@ -145,7 +145,7 @@ describe('a Chat caller of a model on Bedrock', () => {
 })
 
 describe('a Messages caller of Claude on Bedrock', () => {
-  it('gets the events of the model itself, for a body that Bedrock takes', async () => {
+  it('gets the native events of the model, for a body that Bedrock accepts', async () => {
     const { url, asked } = await upstream(fixture('invoke_anthropic_text'))
     const { ask } = await sharedStage(url, { type: 33, key: credentials, models: claude })
     const body = {
@@ -175,7 +175,7 @@ describe('a Messages caller of Claude on Bedrock', () => {
 })
 
 describe('a Gemini caller of Vertex', () => {
-  it('passes the stream through unchanged, requested with an API key', async () => {
+  it('gets the stream unchanged, requested with an API key', async () => {
     const reply = `data: ${JSON.stringify({
       candidates: [{ content: { role: 'model', parts: [{ text: 'Calm.' }] }, finishReason: 'STOP', index: 0 }],
       usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 2, totalTokenCount: 5 },

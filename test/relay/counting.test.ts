@@ -35,7 +35,7 @@ const tools = [
 const messages = [{ role: 'user' as const, content: 'How is the harbor?' }]
 const refusal = { error: { type: 'not_found_error', message: 'no such route' } }
 
-anyDatabase('a call that counts', (_fresh, kind) => {
+anyDatabase('a token count', (_fresh, kind) => {
   const sharedStage = sharedStages(kind)
 
   it('[147] is answered by a channel of the vendor, through the official SDK, and costs nothing', async () => {
@@ -54,7 +54,7 @@ anyDatabase('a call that counts', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('is answered by the vendor of Gemini and of Responses too, under the mapped name', async () => {
+  it('is answered by vendors of Gemini and Responses too, under the mapped name', async () => {
     const google = await upstream(() => ({ body: { totalTokens: 31, cachedContentTokenCount: 4 } }))
     const first = await sharedStage(google.url, { type: 24, models: 'mine', model_mapping: `{"mine":"${gemini}"}` })
     const genai = new GoogleGenAI({ apiKey: first.token.key, httpOptions: { baseUrl: first.server.url } })
@@ -73,10 +73,10 @@ anyDatabase('a call that counts', (_fresh, kind) => {
   })
 })
 
-anyDatabase('a call that counts, of a model of another vendor', (_fresh, kind) => {
+anyDatabase('a token count of a model of another vendor', (_fresh, kind) => {
   const sharedStage = sharedStages(kind)
 
-  it('is translated for a vendor that counts', async () => {
+  it('is translated for a vendor that has a count endpoint', async () => {
     const { url, asked } = await upstream(() => ({ body: { totalTokens: 52 } }))
     const { ask } = await sharedStage(url, { type: 24, models: gemini })
     const answer = await ask({ model: gemini, system: 'Be brief.', messages, tools }, '/v1/messages/count_tokens')
@@ -86,7 +86,7 @@ anyDatabase('a call that counts, of a model of another vendor', (_fresh, kind) =
     expect(JSON.stringify(request)).toContain('get_tide')
   })
 
-  it('[147] is counted here with instructions and tools when no channel counts: never an error', async () => {
+  it('[147] is made here, with instructions and tools, when no channel can count: never an error', async () => {
     const { url, asked } = await upstream(() => ({ status: 500, body: {} }))
     const { server, ask } = await sharedStage(url, { type: 43, models: 'deepseek-chat' })
     const count = async (body: object) => {
@@ -107,7 +107,7 @@ anyDatabase('a call that counts, of a model of another vendor', (_fresh, kind) =
   })
 })
 
-anyDatabase('a call that counts, when its upstream does not', (_fresh, kind) => {
+anyDatabase('a token count whose upstream cannot count', (_fresh, kind) => {
   const sharedStage = sharedStages(kind)
 
   it('[270] falls back to a local count, and pauses calls to an upstream without a count endpoint', async () => {
@@ -122,7 +122,7 @@ anyDatabase('a call that counts, when its upstream does not', (_fresh, kind) => 
     expect((await books(server)).channels[0]?.status).toBe(1)
   })
 
-  it('asks another channel first, and none that is down is blamed', async () => {
+  it('tries another channel before the local count, and does not count a failure against a channel', async () => {
     const broken = await upstream(() => ({ status: 529, body: {} }))
     const good = await upstream(() => ({ body: { input_tokens: 12 } }))
     const { server, ask } = await sharedStage(broken.url, { type: 14, models: claude, priority: 9 })
@@ -148,13 +148,13 @@ anyDatabase('a call that counts, when its upstream does not', (_fresh, kind) => 
     expect(messages).toEqual([400, 'invalid_request_error'])
     expect((await fetch(server.url + path(gemini))).status).toBe(405)
     expect(asked).toEqual([])
-    // An answer that is no count is none.
+    // An answer without a count is ignored: the prompt is counted here.
     const counted = JSON.parse((await ask(server, token.key, body, path(gemini))).text)
     expect(counted.totalTokens).toBeGreaterThan(0)
     expect(asked).toHaveLength(1)
   })
 
-  it('counts under the limits of requests, and not under those of tokens', async () => {
+  it('counts towards request limits, but not towards token limits', async () => {
     const { url } = await upstream(() => ({ body: { input_tokens: 9 } }))
     const { server, token } = await stage(kind, url, { channel: { type: 14, models: claude } })
     await server.call('PUT /api/option/', {
@@ -166,7 +166,7 @@ anyDatabase('a call that counts, when its upstream does not', (_fresh, kind) => 
   })
 })
 
-anyDatabase('a call that counts, of models in a cloud', (_fresh, kind) => {
+anyDatabase('a token count of models in a cloud', (_fresh, kind) => {
   const sharedStage = sharedStages(kind)
 
   it('sends Bedrock the request that it would send for an answer', async () => {
@@ -184,7 +184,7 @@ anyDatabase('a call that counts, of models in a cloud', (_fresh, kind) => {
     })
   })
 
-  it('asks Vertex by its own addresses', async () => {
+  it('calls Vertex at its own addresses', async () => {
     const { url, asked } = await upstream(() => ({ body: { totalTokens: 5 } }))
     const { ask } = await sharedStage(url, { type: 41, key: `AIza${'x'.repeat(35)}`, other: 'global', models: gemini })
     const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
@@ -194,7 +194,7 @@ anyDatabase('a call that counts, of models in a cloud', (_fresh, kind) => {
   })
 })
 
-/** Typical prompts and answers: each as long as a page, and one longer than the part that is counted whole. */
+/** Typical prompts and answers: each as long as a page, and one longer than the part that is counted exactly. */
 const texts: Readonly<Record<string, string>> = {
   english: `The tide comes in at six, and with it the boats; nobody on the quay says much before the coffee is ready. `.repeat(
     30,
@@ -213,17 +213,17 @@ const texts: Readonly<Record<string, string>> = {
 anyDatabase('a stream whose upstream reports no usage', (_fresh, kind) => {
   const sharedStage = sharedStages(kind)
 
-  it('[T158] is counted within one in a hundred of the tokenizer, and its row says that it was counted here', async () => {
+  it('[T158] is counted within one in a hundred of the tokenizer, and its row reports that it was counted here', async () => {
     const url = await httpUpstream(async (request, response) => {
       let body = ''
       for await (const chunk of request) body += chunk
       const said = texts[JSON.parse(body).messages[0].content.slice(0, -1)] ?? ''
       response.writeHead(200, { 'content-type': 'text/event-stream' })
-      // Cut anywhere, as upstreams do.
+      // Split anywhere, as upstreams do.
       for (let at = 0; at < said.length; at += 997) response.write(piece(said.slice(at, at + 997)))
       response.end(piece('', 'stop') + event('[DONE]'))
     })
-    // The model of the stage cannot write as much as the longest.
+    // The longest text exceeds the output limit of the default model.
     const longWriter = 'o3-mini'
     const { server, ask } = await sharedStage(url, { models: longWriter })
     const names = Object.keys(texts)

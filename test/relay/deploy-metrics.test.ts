@@ -28,7 +28,7 @@ const expressions = [
   ...panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ of: title, expr }))),
 ]
 
-/** Names of metrics in an expression, each with the labels in braces behind it. */
+/** Names of metrics in an expression, each with the labels in the braces after it. */
 function selectorsIn(expr: string) {
   return Array.from(expr.matchAll(/\b((?:sluice|nodejs|process)[a-z0-9_:]*)(\{[^}]*\})?/g), ([, name = '', matchers = '']) => ({
     name,
@@ -36,7 +36,7 @@ function selectorsIn(expr: string) {
   }))
 }
 
-/** Labels of every series that a server prints after calls of all kinds, by the name of the series. */
+/** The labels of every series that /metrics prints after calls of all kinds, by the name of the series. */
 async function printed(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const server = await serverOfTest('sqlite', { env: { ACCESS_LOG: '/dev/null' } })
   const channelId = await addChannel(server, { url: 'http://127.0.0.1:9', models: 'm' })
@@ -68,7 +68,7 @@ it('the dashboard and the rules in deploy/ use metrics and labels that /metrics 
   for (const { of, expr } of expressions) {
     const selectors = selectorsIn(expr)
     expect(selectors, of).not.toEqual([])
-    // Prometheus adds `instance` and `job`; what is grouped by is a label of some metric in the expression.
+    // Prometheus adds `instance` and `job`; labels to group by must be labels of some metric in the expression.
     const known = new Set(['instance', 'job'])
     for (const { name, labels } of selectors) {
       if (recorded.has(name)) {

@@ -9,11 +9,11 @@ export interface Heard {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly bytes: Buffer
-  /** Of JSON; an empty object for anything else. */
+  /** The parsed JSON; an empty object for any other content. */
   readonly body: Record<string, unknown>
 }
 
-/** Its reply: JSON, or bytes of a type, with a status. Undefined never answers. */
+/** The reply of the vendor: JSON, or bytes with a content type. When it is undefined, the vendor never answers. */
 export type ProgrammedReply =
   | { json: unknown; status?: number }
   | { bytes: string | Buffer; type: string; status?: number }
@@ -21,7 +21,10 @@ export type ProgrammedReply =
 
 type Answer = (heard: Heard, count: number) => ProgrammedReply | Promise<ProgrammedReply>
 
-/** A server before a vendor of the given type, whose models have the given prices: by tokens, or in dollars for a call. */
+/**
+ * A server with a channel to a vendor of the given type, whose models have the given prices: ratios for tokens, or dollars for a
+ * call.
+ */
 export async function directStage(
   kind: DatabaseKind,
   answer: Answer,
@@ -35,7 +38,7 @@ export async function directStage(
   return { ...staged, save }
 }
 
-/** The same on one server for all, which has these options. */
+/** The same on one shared server with these options. */
 export function sharedDirectStages(...server: Parameters<typeof sharedStages>) {
   const sharedStage = sharedStages(...server)
   return (answer: Answer, channel: Record<string, unknown>) => beforeVendor(answer, (url) => sharedStage(url, channel))
@@ -79,7 +82,7 @@ function tell(response: ServerResponse, told: ProgrammedReply): void {
   response.end(body)
 }
 
-/** Fetches of addresses that others named reach loopback, as if it were the public internet. */
+/** Lets fetches of untrusted addresses reach the loopback address, as if it were the public internet. */
 export function openLoopback(server: { app: { upstream: object } }): void {
   Object.assign(server.app.upstream, {
     untrusted: {

@@ -92,7 +92,7 @@ describe('errors before authentication, in the dialect of the route', () => {
       shape.body(response.status, JSON.parse(text))
     }
 
-    // An embeddings vendor serves no conversations, in any dialect.
+    // A vendor of embeddings answers no conversations, in any dialect.
     await addChannel(server, { url: 'http://127.0.0.1:9', type: 44, models: 'gpt-3.5-turbo' })
     const answer = await send({ body: { ...body, model: 'gpt-3.5-turbo' } })
     expect(answer.status).toBe(400)
@@ -103,13 +103,13 @@ describe('errors before authentication, in the dialect of the route', () => {
     expect(await settledCharges(server)).toEqual([])
   })
 
-  it('[148] Gemini paths that are not offered answer as Gemini does', async () => {
+  it('[148] Gemini paths that are not offered are refused in the form of Gemini', async () => {
     const { server, token } = await door()
     const answer = await ask(server, token.key, {}, '/v1beta/models/gemini-2.0-flash:batchGenerateContent')
     expect([answer.status, JSON.parse(answer.text).error.status]).toEqual([501, 'UNIMPLEMENTED'])
   })
 
-  it('[T043] HEAD and OPTIONS are answered without a body and without a key', async () => {
+  it('[T043] HEAD and OPTIONS need no key and are answered without a body', async () => {
     const { server } = await door()
     const head = await fetch(`${server.url}/v1/models`, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([405, ''])
@@ -145,7 +145,7 @@ describe('errors before authentication, in the dialect of the route', () => {
 })
 
 describe('bodies', () => {
-  it('[19] every accepted compression gives the same request; others, chains and names of built-ins are refused', async () => {
+  it('[19] every accepted compression results in the same request; others, chains and names of built-ins are refused', async () => {
     const { upstream, ask } = await door()
     const body = Buffer.from(JSON.stringify(chat({ seed: 1 })))
     const packed: [string, Buffer, number][] = [
@@ -175,7 +175,7 @@ describe('bodies', () => {
     }
   })
 
-  it('a byte order mark is taken off, a missing or odd content type does not matter', async () => {
+  it('a byte order mark is removed; a missing or unusual content type is accepted', async () => {
     const { upstream, server, token } = await door()
     const body = JSON.stringify(chat())
     expect((await ask(server, token.key, Buffer.from(`\ufeff${body}`))).status).toBe(200)
@@ -192,7 +192,7 @@ describe('bodies', () => {
     ).toBe(400)
   })
 
-  it('of a repeated key, the same value is authorised, priced and sent', async () => {
+  it('when a key is repeated, the value that is authorised and priced is the one that is sent', async () => {
     const { upstream, server } = await door()
     const limited = await addToken(server, { model_limits_enabled: true, model_limits: model })
     const messages = '"messages":[{"role":"user","content":"hi"}]'
@@ -211,7 +211,7 @@ describe('bodies', () => {
     await requireBalancedBooks(server)
   })
 
-  it('[T070] keys of prototypes are data, and stay in the bytes that go upstream', async () => {
+  it('[T070] keys such as __proto__ are data, and are sent upstream unchanged', async () => {
     const { upstream, ask } = await door()
     const body = `{"model":"${model}","__proto__":{"stream":true,"n":9},"constructor":{"prototype":{"x":1}},"messages":[{"role":"user","content":"hi","__proto__":{"role":"system"}}]}`
     expect((await ask(body)).status).toBe(200)
@@ -223,7 +223,7 @@ describe('bodies', () => {
     }
   })
 
-  it('[T073] amounts that no request has are refused before anything is priced', async () => {
+  it('[T073] impossible amounts are refused before anything is priced', async () => {
     const { upstream, server, ask } = await door()
     const amounts = [2 ** 53, 1.8446744073686647e19, 1e308, -1, 1.5, 'NaN', '1', true, [], {}]
     for (const field of ['n', 'max_tokens', 'max_completion_tokens']) {
@@ -242,7 +242,7 @@ describe('bodies', () => {
     expect(await settledCharges(server)).toEqual([])
   })
 
-  it('[T073] odd limits of the other dialects are refused before anything is priced too', async () => {
+  it('[T073] impossible limits in the other dialects are refused before anything is priced too', async () => {
     const { upstream, server, ask } = await door()
     const user = { role: 'user', content: 'hi' }
     for (const amount of [2 ** 53, 1.8446744073686647e19, 1e308, -1, 1.5, 'NaN']) {
@@ -262,7 +262,7 @@ describe('bodies', () => {
     expect(await settledCharges(server)).toEqual([])
   })
 
-  it('[T073] sizes, lengths and counts of images, sound, drawings and music are refused, or keep their price', async () => {
+  it('[T073] impossible sizes, lengths and counts of images, audio, drawings and music are refused, or do not change the price', async () => {
     let seconds: unknown = 3
     const answers: readonly (readonly [string, () => ProgrammedReply])[] = [
       ['/v1/images', () => ({ json: { created: 1, data: [{ url: 'https://x.test/a.png' }] } })],
@@ -347,7 +347,7 @@ describe('bodies', () => {
     await requireBalancedBooks(server)
   })
 
-  it('[T078] names of models and files stay one part of the upstream request, or are refused', async () => {
+  it('[T078] names of models and files cannot add other parts to the upstream request, or are refused', async () => {
     const { server, url, heard, ask, form } = await directStage(
       'sqlite',
       ({ path }) =>
@@ -388,7 +388,7 @@ describe('bodies', () => {
     }
   })
 
-  it('a declared limit is held for every choice, best_of and prompt that multiplies it', async () => {
+  it('the hold multiplies a declared limit by the number of choices, best_of and prompts', async () => {
     const { upstream, server } = await door()
     const held = async (body: unknown, path?: string) => {
       const poor = await addToken(server, { unlimited_quota: false, remain_quota: 1 })
@@ -399,7 +399,7 @@ describe('bodies', () => {
       (await held(chat({ max_tokens: tokens * 1000 }))) - (await held(chat({ max_tokens: 0 })))
     const perThousand = (await price(2)) - (await price(1))
     expect(perThousand).toBeGreaterThan(0)
-    // The members themselves are held as a few tokens of the prompt.
+    // Rounded, because the members themselves add a few prompt tokens to the hold.
     const thousands = (units: number) => Math.round(units / perThousand)
     const single = await held(chat({ max_tokens: 1000 }))
     expect(thousands((await held(chat({ max_tokens: 1000, n: 5 }))) - single)).toBe(4)
@@ -411,7 +411,7 @@ describe('bodies', () => {
     expect(upstream.journal).toHaveLength(0)
   })
 
-  it('deeply nested texts, and texts of a million parts, are refused before they are parsed', async () => {
+  it('deeply nested bodies, and bodies of a million parts, are refused before they are parsed', async () => {
     const { server, ask } = await door()
     const deep = (levels: number) =>
       `{"model":"${model}","messages":[{"role":"user","content":"x"}],"x":${'['.repeat(levels)}${']'.repeat(levels)}}`
@@ -445,7 +445,7 @@ describe('bodies', () => {
 describe('connections', () => {
   const ok = /HTTP\/1\.1 200 OK/g
 
-  it('requests behind one another on one connection are answered in their order, each charged once', async () => {
+  it('pipelined requests on one connection are answered in order, each charged once', async () => {
     const { upstream, server, token } = await door()
     upstream.program(model, (entry) => ({ words: 3, delayMs: entry.json.seed === 1 ? 200 : 0 }))
     const one = requestBytes(token.key, JSON.stringify(chat({ seed: 1, stream: true })))
@@ -473,7 +473,7 @@ describe('connections', () => {
     await requireBalancedBooks(server)
   })
 
-  it('a connection serves on after an error whose body was read, and is closed after one whose body was not', async () => {
+  it('a connection stays open after an error if the body was read, and is closed if it was not', async () => {
     const { server, token } = await door()
     const bad = requestBytes(token.key, '{"model":1}')
     const good = requestBytes(token.key, JSON.stringify(chat()))
@@ -491,14 +491,14 @@ describe('connections', () => {
     expect(got).toMatch(/connection: close/i)
   })
 
-  it('a large body that is refused is refused with an answer, not with a broken connection', async () => {
+  it('the refusal of a large body is an answer, not a broken connection', async () => {
     const { server, token } = await door()
     const big = JSON.stringify(chat({ messages: [{ role: 'user', content: 'x'.repeat(40_000_000) }] }))
     expect((await ask(server, token.key, big)).status).toBe(413)
     expect((await ask(server, 'sk-wrong', big.slice(0, 30_000_000))).status).toBe(401)
   })
 
-  it('Expect: 100-continue, HTTP/1.0 and chunks without a length are served', async () => {
+  it('requests with Expect: 100-continue, with HTTP/1.0, or in chunks without a length are answered', async () => {
     const { server, token } = await door()
     const body = JSON.stringify(chat())
     const expecting = speak(
@@ -540,7 +540,7 @@ describe('connections', () => {
     expect(await settledCharges(server)).toEqual([])
   })
 
-  it('hop-by-hop names, names of built-ins and line ends in names of models change nothing', async () => {
+  it('hop-by-hop names, names of built-ins, and line ends in model names have no effect', async () => {
     const { upstream, server, token } = await door()
     const body = JSON.stringify(chat())
     const caller = speak(
@@ -575,7 +575,7 @@ describe('connections', () => {
     expect(JSON.parse(injected.text).error.param).toBe('model')
   })
 
-  it('keys may be where any of the dialects puts them, and a placeholder hides none', async () => {
+  it('keys are accepted in the headers of every dialect, and a placeholder does not hide a valid key', async () => {
     const { server, token } = await door()
     const send = async (headers: Record<string, string>) => (await fetch(`${server.url}/v1/models`, { headers })).status
     expect(await send({ authorization: `bearer   ${token.key} ` })).toBe(200)
@@ -588,7 +588,7 @@ describe('connections', () => {
     expect(await send({ authorization: `Basic ${token.key}` })).toBe(401)
   })
 
-  it('a slow body is read; a cut one is dropped', async () => {
+  it('a slow body is read; an incomplete one is dropped', async () => {
     const { upstream, server, token } = await door()
     const bytes = requestBytes(token.key, JSON.stringify(chat()))
     const slow = speak(server, bytes.slice(0, -60))
@@ -626,8 +626,8 @@ describe('lists of models', () => {
   })
 })
 
-anyDatabase('a caller who leaves before they are known', (_fresh, kind) => {
-  it('is forgotten, whether their request had come in whole or in part', async () => {
+anyDatabase('a caller who disconnects before authentication', (_fresh, kind) => {
+  it('leaves nothing behind, whether the request had arrived completely or in part', async () => {
     const upstream = await upstreamOfTest()
     const { server, token } = await stage(kind, upstream.url)
     const whole = requestBytes(token.key, JSON.stringify(chat()))

@@ -22,7 +22,7 @@ import {
   tcpUpstream,
 } from './stage.ts'
 
-/** An observer that keeps all records. */
+/** An observer that collects all records. */
 function watching() {
   const calls: EndedCall[] = []
   const attempts: [EndedAttempt, string][] = []
@@ -30,7 +30,7 @@ function watching() {
     callEnded: (call) => void calls.push(call),
     attemptEnded: (attempt, { id }) => void attempts.push([attempt, id]),
   }
-  /** The calls, when there are so many. */
+  /** The calls, once `count` of them have ended. */
   const ended = async (count: number) => {
     await eventually(`${count} calls have ended`, async () => calls.length >= count)
     expect(calls).toHaveLength(count)
@@ -190,7 +190,7 @@ anyDatabase('the end of a call', (_fresh, kind) => {
   })
 })
 
-it('makes no record without an observer, and continues when an observer throws', () => {
+it('the record of a call is made only if an observer wants it, and an error of an observer is logged', () => {
   const seen: string[] = []
   const errors: unknown[] = []
   const logger = { error: (...given: unknown[]) => void errors.push(given) }

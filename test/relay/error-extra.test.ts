@@ -4,7 +4,9 @@ import { chat, claude, event, httpUpstream, model, upstreamKey } from './stage.t
 
 const sharedStage = sharedStages()
 
-/** Members of an upstream's error other than its message reach callers of the same dialect, unchanged, and no others. */
+/**
+ * Members of an upstream's error besides its message reach callers of the same dialect unchanged, and no callers of other dialects.
+ */
 
 const refusing = (status: number, text: string) =>
   httpUpstream((request, response) => {
@@ -107,7 +109,7 @@ describe('structured details of an error', () => {
     expect(error).toMatchObject({ code: 400, status: 'INVALID_ARGUMENT', details: google.details })
   })
 
-  it('callers of another dialect get none of it', async () => {
+  it('callers of another dialect do not get details', async () => {
     const anthropic = JSON.stringify({ type: 'error', error: image })
     expect(await errorAt('chat', { type: 14, models: claude }, anthropic)).not.toHaveProperty('details')
     const openai = await errorAt('messages', { type: 1, models: model }, JSON.stringify({ error: groq }))

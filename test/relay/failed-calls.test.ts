@@ -28,7 +28,7 @@ type Page = { items: Log[]; total: number }
 
 const secretKey = 'sk-upstreamplantedsecret0123456789'
 
-/** The rows of failed calls as admins see them, the newest first, when there are so many. */
+/** The rows of failed calls as admins see them, newest first, once there are `count` of them. */
 async function failedRows(server: TestServer, count: number): Promise<(Log & { failure: LogFailure })[]> {
   await eventually(`${count} failed calls are logged`, async () => (await list(server, 'type=5')).items.length >= count)
   const { items } = await list(server, 'type=5')
@@ -36,7 +36,7 @@ async function failedRows(server: TestServer, count: number): Promise<(Log & { f
   return items.map((row) => ({ ...row, failure: JSON.parse(row.other) }))
 }
 
-/** An attempt that takes many bytes of a row. */
+/** An attempt that needs many bytes in a row. */
 const longAttempt = (_value: unknown, nth: number): EndedAttempt => ({
   channel: { id: nth, keyId: nth, name: 'long', type: 1 },
   choice: 'weighted',
@@ -118,7 +118,7 @@ eachDatabase('the log of failed calls', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('tells an owner status, code, message, request and address, and nothing of channels', async () => {
+  it('shows an owner status, code, message, request and address, but nothing about channels', async () => {
     const { server, token } = await stage(kind, await failing(500, 'the vendor broke'), { channel: { name: 'hidden-channel' } })
     const told = await ask(server, token.key, chat())
     await failedRows(server, 1)
@@ -140,7 +140,7 @@ eachDatabase('the log of failed calls', (_fresh, kind) => {
     expect(JSON.parse(row?.other ?? '')).not.toHaveProperty('admin_info')
   })
 
-  it('has a row for each kind of failure: refused here, left by the caller, cut, timed out, counted, over a socket', async () => {
+  it('has a row for each kind of failure: refused, aborted by the caller, cut off, timed out, of a token count, over a WebSocket', async () => {
     const url = await tcpUpstream((socket) => {
       socket.once('data', (bytes) => {
         const asked = bytes.toString()
@@ -213,7 +213,7 @@ eachDatabase('the log of failed calls', (_fresh, kind) => {
     await failedRows(server, 2)
   })
 
-  it('leaves answered calls alone, and is left out of every sum', async () => {
+  it('has no rows of answered calls, and is not part of any sum', async () => {
     let isBroken = false
     const url = await httpUpstream((request, response) => {
       request.resume().on('end', () => {
@@ -239,7 +239,7 @@ eachDatabase('the log of failed calls', (_fresh, kind) => {
     expect(await figures()).toEqual(before)
     expect(before.charged).toHaveLength(1)
 
-    // Lists of everything have both, whatever they are filtered by.
+    // Lists without a type filter contain both kinds of rows, whatever else they are filtered by.
     for (const filter of [
       '',
       'token_name=test',
@@ -283,7 +283,7 @@ eachDatabase('the log of failed calls', (_fresh, kind) => {
     expect(await metric(server, 'sluice_failed_call_rows_total{outcome="off"}')).toBe(1)
   })
 
-  it('keeps rows for their days and within their number', async () => {
+  it('retains rows for a number of days, up to a number of rows', async () => {
     const clock = newClock()
     const { server, token } = await stage(kind, 'http://127.0.0.1:1', { server: { now: () => clock.nowMs } })
     await ask(server, token.key, chat({ model: 'none' }))
@@ -311,7 +311,7 @@ eachDatabase('the log of failed calls', (_fresh, kind) => {
     expect(Number(count)).toBeGreaterThan(990)
   })
 
-  it('is flushed when the server stops, bounded in memory, and costs only its rows while the database is away', async () => {
+  it('is flushed when the server stops, bounded in memory, and loses only its rows while the database is unreachable', async () => {
     const server = await serverOfTest(kind)
     await server.call('PUT /api/option/', { key: 'ErrorLogMode', value: 'all' })
     const { app } = server
@@ -341,7 +341,7 @@ eachDatabase('the log of failed calls', (_fresh, kind) => {
     expect(attempts?.some(({ candidates }) => candidates)).toBe(false)
   })
 
-  it('has a row for a realtime session that its upstream cuts, and none for one that ends well', async () => {
+  it('has a row for a realtime session that its upstream cuts off, and none for one that ends normally', async () => {
     const upstream = await realtimeUpstream((talk, event) => {
       if (event.type === 'response.create') talk.socket.terminate()
     })

@@ -7,7 +7,7 @@ import { type Program, upstreamOfTest } from '../helpers/upstream.ts'
 import { sharedStages } from './shared-stage.ts'
 import { ask, chat, event, httpUpstream, upstreamKey as key, model, piece, stage } from './stage.ts'
 
-/** A stage whose one channel leads to a simulated provider. */
+/** A stage whose only channel leads to a simulated provider. */
 async function programmed(
   programs: Program[],
   onStage: (url: string, channel?: Record<string, unknown>) => ReturnType<typeof stage>,
@@ -21,7 +21,7 @@ async function programmed(
 anyDatabase('a request that goes wrong', (_fresh, kind) => {
   const sharedStage = sharedStages(kind)
   const retryingStage = sharedStages(kind, { RetryTimes: 5 })
-  /** For tests of what costs nothing. */
+  /** For tests that nothing is charged: the server is not shared with other tests. */
   const unchargedStage = sharedStages(kind)
   const ownStage = (url: string, channel?: Record<string, unknown>) => stage(kind, url, { channel })
 
@@ -171,12 +171,12 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
       await requireNothingCharged(server)
     })
 
-    it('keeps the retry-after of an upstream that is saturated', async () => {
+    it('passes on the retry-after of a saturated upstream', async () => {
       const { server, token } = await programmed([{ status: 429, headers: { 'retry-after': '7' } }], sharedStage)
       expect((await ask(server, token.key, chat())).headers.get('retry-after')).toBe('7')
     })
 
-    it('maps status codes as the channel says', async () => {
+    it('maps status codes as the channel is set', async () => {
       const { server, token } = await programmed([{ status: 400 }], sharedStage, { status_code_mapping: '{"400":"503"}' })
       expect((await ask(server, token.key, chat())).status).toBe(503)
     })
@@ -211,7 +211,7 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[T101] a line of a stream may have 13 MB, as an image has, and no more', async () => {
+  it('[T101] a line of a stream may have up to 13 MB, the size of an image', async () => {
     const mb = 1024 * 1024
     let length = 0
     const url = await httpUpstream((request, response) => {
@@ -249,7 +249,7 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
     }
   })
 
-  it('ends a silent upstream by its deadlines', async () => {
+  it('aborts a silent upstream at its deadlines', async () => {
     const { server, token } = await programmed([{ delayMs: 5000 }], unchargedStage, {
       setting: JSON.stringify({ headers_timeout_ms: 300 }),
     })
@@ -278,7 +278,7 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it("maps the model upstream and says the caller's name in the answer", async () => {
+  it("sends the mapped model name upstream and restores the caller's name in the answer", async () => {
     const { server, token, upstream } = await programmed([], ownStage, { models: 'mine', model_mapping: `{"mine":"${model}"}` })
     await server.call('PUT /api/option/', { key: 'ModelRatio', value: '{"mine":1}' })
     const whole = await ask(server, token.key, chat({ model: 'mine' }))
@@ -291,7 +291,7 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
   })
 })
 
-it('a database that is down means 503 before any upstream call', async () => {
+it('a request is refused with 503 before any upstream call when the database is down', async () => {
   const { server, token, upstream } = await programmed([], (url) => stage('postgres', url))
   expect((await ask(server, token.key, chat())).status).toBe(200)
   await server.database.drop()

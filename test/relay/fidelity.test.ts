@@ -7,7 +7,7 @@ import { ask, chat, claude, event, httpUpstream, model, piece, settledCharges, s
 
 const sharedStage = sharedStages()
 
-/** Pass-through keeps every byte; numbered as the edge cases. */
+/** Pass-through keeps every byte. Numbers are those of the list of edge cases. */
 async function open(channel: Record<string, unknown> = {}) {
   const upstream = await upstreamOfTest()
   const staged = await sharedStage(upstream.url, channel)
@@ -37,7 +37,7 @@ describe('the address and the key', () => {
     expect([response.status, ((await response.json()) as { id: string }).id]).toEqual([200, 'meta/llama-3:free@x'])
   })
 
-  it('[32] [33] the scheme may be in lower case with more spaces; a placeholder hides no valid key', async () => {
+  it('[32] [33] the scheme may be in lower case with more spaces; a placeholder does not hide a valid key', async () => {
     const { server, token } = await open({ type: 14, models: claude })
     const body = { model: claude, max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] }
     const headers: Record<string, string>[] = [
@@ -62,7 +62,7 @@ describe('the address and the key', () => {
 })
 
 describe('requests that pass through', () => {
-  it('[262] [273] keep number-like keys, long integers and spaces unchanged, and only one model', async () => {
+  it('[262] [273] keep number-like keys, long integers and spaces unchanged, and only the last of repeated models', async () => {
     const { ask, upstream, server } = await open({ models: `${model},gpt-4o` })
     const sent = `{"model":"${model}", "metadata":{"2":"a","1":"b"},  "seed":12345678901234567890,"temperature":1.0,"messages":[{"role":"user","content":"hi"}]}`
     await ask(sent)
@@ -72,7 +72,7 @@ describe('requests that pass through', () => {
     expect((await books(server)).logs.at(-1)?.model_name).toBe('gpt-4o')
   })
 
-  it('[261] [263] carry unknown fields and betas to their own vendor, and no betas to others', async () => {
+  it('[261] [263] carry unknown fields and beta headers to their own vendor, and no beta headers to others', async () => {
     const { server, token, upstream } = await open({ type: 14, models: claude })
     const sent = `{"model":"${claude}","max_tokens":5,"x_new":{"deep":[1.0]},"messages":[{"role":"user","content":"hi"}]}`
     await ask(server, token.key, sent, '/v1/messages', { 'anthropic-beta': 'one-2026,two-2026' })
@@ -99,14 +99,14 @@ describe('answers that pass through', () => {
     expect((await ask(chat({ n: 2, stream: true, stream_options: { include_usage: true } }))).text).toBe(stream)
   })
 
-  it('[274] an error behind the end is not passed on', async () => {
+  it('[274] an error after the end is not passed on', async () => {
     const stream = piece('a') + piece('', 'stop') + event('[DONE]') + event({ error: { message: 'late' } })
     const { ask } = await sharedStage(await answering(stream))
     const { text } = await ask(chat({ stream: true }))
     expect([text.endsWith('data: [DONE]\n\n'), text.includes('late')]).toEqual([true, false])
   })
 
-  it('[212] [213] are counted here where the upstream gives a total only, or nothing', async () => {
+  it('[212] [213] are charged by the total if the upstream reports only that, and counted here if it reports no usage', async () => {
     const body = (usage?: object) =>
       JSON.stringify({
         id: 'c',
@@ -130,7 +130,7 @@ describe('answers that pass through', () => {
 })
 
 describe('refusals of an upstream', () => {
-  it('[259] [260] that are mistakes of the caller keep their code, and no other channel is tried', async () => {
+  it('[259] [260] that are the fault of the caller keep their code, and no other channel is tried', async () => {
     for (const code of ['content_filter', 'context_length_exceeded']) {
       const refusing = await answering(
         JSON.stringify({ error: { message: 'It is too long', type: 'invalid_request_error', code } }),

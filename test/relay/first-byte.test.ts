@@ -61,7 +61,7 @@ function startCoverage() {
   }
 }
 
-/** The result of `look` while the next request is passed to the HTTP client for an origin. */
+/** The result of `look`, called when the next request to an origin is passed to the HTTP client. */
 function whenSentTo<Seen>(origin: string, look: () => Seen): Promise<Seen> {
   return new Promise((resolve) => {
     const listener = (message: unknown) => {
@@ -73,12 +73,12 @@ function whenSentTo<Seen>(origin: string, look: () => Seen): Promise<Seen> {
   })
 }
 
-/** The running functions, and those that await them. */
+/** The stack: running functions, and those that await them. */
 function callSites(): NodeJS.CallSite[] {
   const { prepareStackTrace, stackTraceLimit } = Error
   Error.stackTraceLimit = 200
   Error.prepareStackTrace = (_error, sites) => sites
-  // With `prepareStackTrace` as above it is the list.
+  // `prepareStackTrace` above makes `stack` the list of call sites.
   const sites = new Error().stack as unknown as NodeJS.CallSite[]
   Object.assign(Error, { prepareStackTrace, stackTraceLimit })
   return sites

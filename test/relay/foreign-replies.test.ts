@@ -32,7 +32,7 @@ const asks = {
   gemini: () => ({ contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }),
 }
 
-/** An upstream that answers the same to everybody: a whole reply, or the events of a stream. */
+/** An upstream that answers every request with the same reply: whole, or the events of a stream. */
 function upstream(reply: Data | readonly (Data | string)[]): Promise<string> {
   return httpUpstream((request, response) => {
     request.resume().on('end', () => {
@@ -51,7 +51,7 @@ function upstream(reply: Data | readonly (Data | string)[]): Promise<string> {
 
 const sharedStage = sharedStages()
 
-/** Asks `from` over a channel of `to` that answers so. */
+/** Sends a request in the format `from` over a channel of `to` whose upstream answers with `reply`. */
 async function answer(from: Side, to: Side, reply: Data | readonly (Data | string)[]) {
   const { suffix, ...channel } = channels[to]
   const staged = await sharedStage(`${await upstream(reply)}${suffix}`, channel)
@@ -123,7 +123,7 @@ describe('reasoning of a Responses reply', () => {
     { type: 'response.completed', response: response([item, said]) },
   ]
 
-  it.each(['messages', 'gemini'] as const)('is no text of the answer for a caller of %s', async (from) => {
+  it.each(['messages', 'gemini'] as const)('is not part of the answer text for a caller of %s', async (from) => {
     const told = await answer(from, 'responses', events)
     const texts = told.events.flatMap((event) => JSON.stringify(event).match(/"text":"[^"]+"/g) ?? [])
     expect(texts).toEqual(['"text":"Rye."'])
@@ -131,7 +131,7 @@ describe('reasoning of a Responses reply', () => {
 })
 
 describe('sources of a reply', () => {
-  it('that precede the text are placed with it', async () => {
+  it('that precede the text are attached to it', async () => {
     const chunks = [piece({ annotations: [annotation] }), piece({ content: 'Rye.' }), piece({}, 'stop'), done]
     const messages = await answer('messages', 'chat', chunks)
     const kinds = messages.events.map(({ delta }) => (delta as Data | undefined)?.type ?? '').filter((kind) => kind !== '')
@@ -140,7 +140,7 @@ describe('sources of a reply', () => {
     expect(responses.text).toContain('"annotations":[{"type":"url_citation","url":"https://a.test"')
   })
 
-  it('of Messages that precede the text are placed with it', async () => {
+  it('of Messages that precede the text are attached to it', async () => {
     const citation = {
       type: 'web_search_result_location',
       url: 'https://a.test',
@@ -160,7 +160,7 @@ describe('sources of a reply', () => {
     expect(told.text).toContain('"annotations":[{"type":"url_citation"')
   })
 
-  it('beside an image only are kept', async () => {
+  it('are kept when the reply has an image and no text', async () => {
     const told = await answer('responses', 'chat', completed({ content: null, images: [picture], annotations: [annotation] }))
     expect(JSON.stringify(told.json.output)).toContain('"url":"https://a.test"')
     const generatedToo = await answer(
@@ -173,7 +173,7 @@ describe('sources of a reply', () => {
 })
 
 it.each(['chat', 'messages'] as const)(
-  'a second message in one stream of Messages is an error for a caller of %s, and half a call is none',
+  'a second message in one stream of Messages is an error for a caller of %s, and an incomplete call is not ended as complete',
   async (from) => {
     const start = { type: 'message_start', message: message({ content: [], stop_reason: null }) }
     const call = { type: 'tool_use', id: 'toolu_1', name: 'weather', input: {} }
@@ -196,7 +196,7 @@ describe('a reply that is not complete', () => {
     ['gemini', generated([{ text: 'Rye.' }], 'SOMETHING_NEW')],
     ['responses', response([], { status: 'incomplete', incomplete_details: { reason: 'max_messages' } })],
     ['chat', completed({ content: 'Rye.' }, 'something_new')],
-  ] as const)('of %s never looks like one that is: %j', async (to, reply) => {
+  ] as const)('of %s never looks complete: %j', async (to, reply) => {
     if (to !== 'chat') expect((await answer('chat', to, reply)).json.choices[0].finish_reason).toBe('length')
     if (to === 'responses') return
     expect((await answer('responses', to, reply)).json).toMatchObject({
@@ -205,19 +205,22 @@ describe('a reply that is not complete', () => {
     })
   })
 
-  it.each(['MODEL_ARMOR', 'ESCALATION', 'PUP_LIMITED_DISABLED'])('of Gemini that ends by %s was blocked', async (word) => {
-    const reply = generated([], word)
-    const chats = await answer('chat', 'gemini', reply)
-    expect([chats.status, chats.json.choices[0].finish_reason]).toEqual([200, 'content_filter'])
-    expect((await answer('messages', 'gemini', reply)).json.stop_reason).toBe('refusal')
-  })
+  it.each(['MODEL_ARMOR', 'ESCALATION', 'PUP_LIMITED_DISABLED'])(
+    'of Gemini that ends with %s is reported as blocked',
+    async (word) => {
+      const reply = generated([], word)
+      const chats = await answer('chat', 'gemini', reply)
+      expect([chats.status, chats.json.choices[0].finish_reason]).toEqual([200, 'content_filter'])
+      expect((await answer('messages', 'gemini', reply)).json.stop_reason).toBe('refusal')
+    },
+  )
 
   it('of Gemini that lacks a signature is an error', async () => {
     expect((await answer('chat', 'gemini', generated([], 'MISSING_THOUGHT_SIGNATURE'))).status).toBe(502)
   })
 })
 
-describe('words of another vendor in a request', () => {
+describe('values of another vendor in a request', () => {
   it.each(['responses', 'messages'] as const)('are left out for a channel of %s', async (to) => {
     const asked: Data[] = []
     const url = await httpUpstream((request, reply) => {
@@ -237,7 +240,7 @@ describe('words of another vendor in a request', () => {
   })
 })
 
-describe('small ways of vendors', () => {
+describe('peculiarities of vendors', () => {
   it('a text that repeats the transcript of its audio is sent once', async () => {
     const audio = { id: 'a', data: 'UklGRg==', transcript: 'Rye.' }
     expect((await answer('messages', 'chat', completed({ content: 'Rye.', audio }))).json.content[0]).toEqual({
@@ -278,7 +281,7 @@ describe('small ways of vendors', () => {
     expect(JSON.parse((await ask(chat())).text).usage).toMatchObject(usage)
   })
 
-  it('arguments of Gemini in pieces are one call, whole and gathered', async () => {
+  it('arguments that Gemini sends in pieces become one call, from a whole reply and from a stream', async () => {
     const call = (more: Data) => ({ functionCall: more })
     const first = call({
       id: 'f1',
@@ -306,7 +309,7 @@ describe('small ways of vendors', () => {
     expect(told.json).toMatchObject({ content: [{ type: 'text', text: 'Rye.' }], stop_reason: 'end_turn' })
   })
 
-  it('an input that the limit has cut looks cut', async () => {
+  it('an input that was cut off by the output limit is recognizable as incomplete', async () => {
     const cut = (args: string) => ({
       tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'weather', arguments: args } }],
     })
@@ -324,7 +327,7 @@ describe('a complete message whose only text is marked as thought', () => {
   const thought = (text: string) => ({ text, thought: true })
   const textsOf = ({ events }: { events: Data[] }) => events.map(({ delta }) => (delta as Data | undefined)?.text ?? '').join('')
 
-  it('has its answer there, whole and streamed, from Chat and from Gemini', async () => {
+  it('has that text as its answer, whole and streamed, from Chat and from Gemini', async () => {
     const chats = await answer('messages', 'chat', completed(marked('<thought>Rye.</thought>')))
     expect(chats.json.content).toEqual([{ type: 'text', text: 'Rye.' }])
     const geminis = await answer('chat', 'gemini', generated([thought('Rye.')], 'STOP'))
@@ -334,7 +337,7 @@ describe('a complete message whose only text is marked as thought', () => {
     expect(textsOf(await answer('messages', 'gemini', [generated([thought('Rye.')], 'STOP')]))).toBe('Rye.')
   })
 
-  it('has none when other text, a call or nothing follows', async () => {
+  it('keeps it as reasoning when other text or a call follows, or when the message was cut off', async () => {
     const both = await answer('messages', 'chat', completed(marked('<thought>Hm.</thought>Rye.')))
     expect(both.json.content).toMatchObject([
       { type: 'thinking', thinking: 'Hm.' },
@@ -354,7 +357,7 @@ describe('a call with an empty member of the other kind', () => {
   const weather = { name: 'weather', arguments: '{"city":"Bern"}' }
   const odd = (more: Data = {}) => ({ index: 0, id: 'c1', type: 'function', function: weather, custom: {}, ...more })
 
-  it('is of the kind that its type says, whole and in pieces', async () => {
+  it('has the kind that its type names, whole and in pieces', async () => {
     const expected = [{ type: 'tool_use', name: 'weather', input: { city: 'Bern' } }]
     const whole = await answer('messages', 'chat', completed({ content: null, tool_calls: [odd()] }, 'tool_calls'))
     expect(whole.json.content).toMatchObject(expected)
@@ -373,7 +376,7 @@ describe('a call with an empty member of the other kind', () => {
     expect(gathered.choices[0].message.tool_calls[0].function).toEqual(weather)
   })
 
-  it('is so in history too, as are the tools and the choice of one', async () => {
+  it('has that kind in the history too, as have tools and the tool choice', async () => {
     let sent: Data = {}
     const url = await httpUpstream(async (request, response) => {
       let text = ''
@@ -403,7 +406,7 @@ describe('a call with an empty member of the other kind', () => {
 })
 
 describe('tools of Gemini in one object', () => {
-  it('are a list of one', async () => {
+  it('are read as a list of one', async () => {
     let sent: Data = {}
     const url = await httpUpstream(async (request, response) => {
       let text = ''
@@ -418,7 +421,7 @@ describe('tools of Gemini in one object', () => {
     expect([status, sent.tools]).toMatchObject([200, [{ name: 'weather' }]])
   })
 
-  it('are billed by the piece as those of a list', async () => {
+  it('are billed for each use, as those of a list', async () => {
     const reply = generated([{ text: 'Rye.' }], 'STOP', { groundingMetadata: { webSearchQueries: ['rye'] } })
     const { ask, server } = await stage('sqlite', await upstream(reply), { channel: { type: 24, models: gemini } })
     expect((await ask({ ...asks.gemini(), tools: { googleSearch: {} } }, paths.gemini)).status).toBe(200)
@@ -430,7 +433,7 @@ describe('tools of Gemini in one object', () => {
 })
 
 describe('usage of Anthropic in several iterations', () => {
-  it("reports to other callers the tokens of the model alone, with its compaction's", async () => {
+  it('is reported to callers of other dialects as the tokens of the model itself, including its compaction', async () => {
     const part = (type: string, input_tokens: number, output_tokens: number, more = {}) => ({
       ...{ type, input_tokens, output_tokens, ...more },
     })

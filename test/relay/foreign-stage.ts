@@ -2,7 +2,7 @@ import type { DatabaseKind } from '../helpers/databases.ts'
 import { sharedStages } from './shared-stage.ts'
 import { httpUpstream, stage } from './stage.ts'
 
-/** A request as an upstream was sent it, and the tools that it offers by the names that they have there. */
+/** A request as the upstream received it, with the names of its tools there. */
 export interface Asked {
   readonly body: Record<string, unknown>
   readonly tools: readonly string[]
@@ -141,7 +141,7 @@ export async function foreignStage(kind: DatabaseKind, name: Foreign, answers: A
   return { ...staged, ...upstream }
 }
 
-/** The same on one server for tests that set no options. */
+/** The same on one shared server, for tests that set no options. */
 export function foreignStages(kind: DatabaseKind) {
   const sharedStage = sharedStages(kind, { ModelRatio: ratios })
   return async (name: Foreign, answers: Answers) => {

@@ -37,7 +37,7 @@ const sse = (response: ServerResponse, text: string) => response.writeHead(200, 
 const json = (response: ServerResponse, text: string, status = 200) =>
   response.writeHead(status, { 'content-type': 'application/json' }).end(text)
 
-/** Answers a fixture: whole to `generateContent`, streamed to the other. */
+/** Answers with a fixture: `whole` to `generateContent`, `stream` to `streamGenerateContent`. */
 const answering = (stream: string, whole = 'nonstream.json') =>
   gemini((response, { url }) => (url.includes(':stream') ? sse(response, fixture(stream)) : json(response, fixture(whole))))
 
@@ -81,7 +81,7 @@ anyDatabase('Gemini through the gateway', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('speaks Chat to callers of Chat, and Gemini to callers of a Chat model', async () => {
+  it('is translated for callers of Chat; callers of Gemini get answers of a Chat model', async () => {
     const { url, heard } = await answering('parallel_calls.sse')
     const { server, token } = await stage(kind, url, { channel })
     const chat = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
@@ -108,7 +108,7 @@ anyDatabase('Gemini through the gateway', (_fresh, kind) => {
 })
 
 describe('the addresses of Gemini', () => {
-  it('are taken in every form that clients write', async () => {
+  it('are accepted in every form that clients write', async () => {
     const { url, heard } = await answering('text.sse')
     const { ask, server } = await stage('sqlite', url, { channel })
     await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
@@ -127,7 +127,7 @@ describe('the addresses of Gemini', () => {
     )
   })
 
-  it('[29] never take another method for a generation', async () => {
+  it('[29] never treat another method as a generation', async () => {
     const { url, heard } = await answering('text.sse')
     const { ask, path, server, charged } = await door(url)
     const statusOf = async (method: string) => JSON.parse((await ask(hello, path(method))).text).error.status
@@ -142,7 +142,7 @@ describe('the addresses of Gemini', () => {
     expect(await charged()).toEqual([])
   })
 
-  it('[34] [33] take the key in a header of Google, in the query, or as a bearer; and send none of it on', async () => {
+  it('[34] [33] accept the key in a header of Google, in the query, or as a bearer token, and do not pass it on', async () => {
     const { url, heard } = await answering('text.sse')
     const { server, token, path } = await door(url)
     const post = (query: string, headers: Record<string, string>, to = path('generateContent')) =>
@@ -161,7 +161,7 @@ describe('the addresses of Gemini', () => {
     expect(JSON.stringify(heard)).not.toContain(token.key.slice(3))
   })
 
-  it('the first of the key places decides, as Google has them', async () => {
+  it('when several keys are sent, the first place in the order of Google decides', async () => {
     const { url } = await answering('text.sse')
     const { server, token } = await door(url)
     const other = await addToken(server, { name: 'other' })
@@ -254,7 +254,7 @@ describe('a Gemini stream that passes through', () => {
     expect(await charged()).toHaveLength(1)
   })
 
-  it('[12] is reported as cut off when it ends without a finish reason', async () => {
+  it('[12] ends with an error when it has no finish reason', async () => {
     const first = `${fixture('text.sse').split('\r\n\r\n')[0]}\r\n\r\n`
     const { url } = await gemini((response) => sse(response, first))
     const { ask, path } = await door(url)
@@ -263,7 +263,7 @@ describe('a Gemini stream that passes through', () => {
     expect(JSON.parse(text.slice(first.length + 'data: '.length))).toMatchObject({ error: { code: expect.any(Number) } })
   })
 
-  it('names the model that was asked for, and asks for the other one in the address alone', async () => {
+  it('names the requested model in the answer, and the mapped one in the upstream URL alone', async () => {
     const { url, heard } = await answering('text.sse')
     const { ask, path } = await door(url, { model_mapping: JSON.stringify({ [model]: 'gemini-3.7-flash' }) })
     const { text } = await ask(hello, path('streamGenerateContent', '?alt=sse'))
@@ -277,7 +277,7 @@ describe('a Gemini stream that passes through', () => {
     expect(heard.every(({ body }) => body === JSON.stringify(hello))).toBe(true)
   })
 
-  it('[16] is made of one whole answer', async () => {
+  it('[16] is made from one whole answer', async () => {
     const { url } = await gemini((response) => json(response, fixture('nonstream.json')))
     const { ask, path } = await door(url)
     const { text } = await ask(hello, path('streamGenerateContent', '?alt=sse'))
@@ -317,14 +317,14 @@ describe('refusals by Gemini', () => {
     expect([bad.heard.length, good.heard.length]).toEqual([1, 1])
   })
 
-  it('[255] alone it is no mistake of the caller', async () => {
+  it('[255] a refused key is not reported as a mistake of the caller when there is no other channel', async () => {
     const { url } = await failing(fixture('error_400.json'), 400)
     const { ask, path } = await door(url)
     const answer = await ask(hello, path('generateContent'))
     expect([answer.status, JSON.parse(answer.text).error.status]).toEqual([503, 'UNAVAILABLE'])
   })
 
-  it('[257] reports the time after which to retry', async () => {
+  it('[257] report the time after which to retry', async () => {
     const error = {
       code: 429,
       message: 'quota',
@@ -338,7 +338,7 @@ describe('refusals by Gemini', () => {
     expect(JSON.parse(answer.text).error).toMatchObject({ code: 429, status: 'RESOURCE_EXHAUSTED' })
   })
 
-  it('[256] a blocked prompt is a complete answer, whole and to a caller of Chat', async () => {
+  it('[256] a blocked prompt is a complete answer, unchanged and for a caller of Chat', async () => {
     const blocked = fixture('prompt_blocked.sse').slice('data: '.length)
     const { url } = await gemini((response) => json(response, blocked))
     const { ask, path, logs } = await door(url)

@@ -10,7 +10,7 @@ import { chat, completion, event, eventually, httpUpstream, model, piece, reques
 const speech = { path: '/v1/audio/speech', body: { model: 'tts-1', input: 'four', voice: 'alloy' } }
 const sound = Buffer.alloc(64, 'sound-bytes ')
 
-/** An upstream that answers each request of the three kinds when it is let, and notes whose connection was closed before. */
+/** An upstream that answers each request of the three kinds on `release`, and counts the connections that were closed before. */
 async function heldUpstream() {
   const held: (() => void)[] = []
   const seen = { asked: 0, aborted: 0 }
@@ -37,7 +37,7 @@ async function heldUpstream() {
 async function held(sharedStage: ReturnType<typeof sharedStages>) {
   const upstream = await heldUpstream()
   const { server, token } = await sharedStage(upstream.url, { models: `${model},tts-1` })
-  /** A caller whose FIN comes right behind the body. */
+  /** A caller that sends its FIN right after the body. */
   const halfClosed = async ({ body = chat(), path, version = '1.1' }: { body?: object; path?: string; version?: string }) => {
     const asked = upstream.seen.asked
     const bytes = requestBytes(token.key, JSON.stringify(body), {}, path).replace('HTTP/1.1', `HTTP/${version}`)
@@ -59,10 +59,10 @@ async function rows(server: TestServer) {
   }))
 }
 
-anyDatabase('a caller who ends their side of the connection behind the request', (_fresh, kind) => {
+anyDatabase('a caller who half-closes the connection after the request', (_fresh, kind) => {
   const sharedStage = sharedStages(kind)
 
-  it('gets the whole answer, be it JSON, a stream or bytes, and the connection is closed behind it', async () => {
+  it('gets the whole answer (JSON, a stream or bytes), and the connection is closed after it', async () => {
     const { upstream, server, halfClosed } = await held(sharedStage)
     const whole = await halfClosed({})
     upstream.release()

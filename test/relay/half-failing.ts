@@ -4,8 +4,8 @@ import { httpUpstream } from './stage.ts'
 import { type FormatPair, healthyAnswer, readAnswer, reported, type Trust } from './trust-stage.ts'
 
 /**
- * Sends requests to four channels, each of which fails half of the time: so many must succeed, each of those charged once, and the
- * others get a clear error free of charge. As many retries as channels must be allowed.
+ * Sends requests to four channels, each of which fails half of the time: at least `goodLeast` must succeed, each charged once, and
+ * the others get a clear error free of charge. The server must allow as many retries as channels.
  */
 export async function requireMostAnswered(
   trust: Trust,

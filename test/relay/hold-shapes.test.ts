@@ -5,7 +5,7 @@ import { requireBalancedBooks } from '../helpers/seed.ts'
 import { holdShapes } from './hold-shapes.ts'
 import { holdStage, sendConcurrently } from './hold-stage.ts'
 
-/** Sent 200 times at once in the short run; `npm run torture` does so with every shape. */
+/** Shapes that are sent 200 times at once in the ordinary run; `npm run torture` does so with every shape. */
 const crowded = new Set([
   'Chat, n of 128 without a limit',
   'Messages, Cherokee',

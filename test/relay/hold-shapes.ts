@@ -9,7 +9,7 @@ export interface HoldShape {
   readonly path: string
   readonly model: string
   readonly body: Readonly<Record<string, unknown>> | (() => FormData)
-  /** The most expensive usage: `limit` is the output limit that the upstream was sent, undefined for none. */
+  /** The most expensive usage: `limit` is the output limit that was sent to the upstream; undefined when there was none. */
   readonly usage: (sent: { readonly limit: number | undefined }) => Dearest
   /** Only the upstream knows the length of the prompt. */
   readonly isUnbounded?: true
@@ -28,7 +28,7 @@ export interface Dearest {
   readonly imageOut?: number
   readonly videoOut?: number
   readonly searches?: number
-  /** Seconds of a recording. */
+  /** Seconds of transcribed audio. */
   readonly seconds?: number
   readonly images?: number
 }
@@ -92,7 +92,7 @@ const gemini = 'gemini-2.5-flash'
 const caching = 'gpt-5.6-sol'
 const filming = 'gemini-omni-flash-preview'
 
-/** Answers as long as the limit that was sent, or as the model can. */
+/** Reports as much output as the limit that was sent, or the model, allows. */
 const full = (model: string, prompt: number, more: Partial<Dearest> = {}, completions = 1) => ({
   usage: ({ limit }: { limit: number | undefined }) => ({ prompt, output: (limit ?? longest(model)) * completions, ...more }),
 })

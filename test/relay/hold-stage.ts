@@ -116,7 +116,7 @@ const cacheDetails = ({ cacheWrite30m = 0, cacheWrite12h = 0 }: Dearest) => ({
   cache_write_tokens_details: { ttl_30m_tokens: cacheWrite30m, ttl_12h_tokens: cacheWrite12h },
 })
 
-/** Whole replies, by a part of the address. */
+/** Whole replies, by a part of the path. */
 const replies: readonly (readonly [path: string, reply: Reply])[] = [
   [
     '/chat/completions',

@@ -33,10 +33,10 @@ async function interrupted(server: TestServer, index = 0) {
   return { interrupted, estimated, prompt: row?.prompt_tokens, output: row?.completion_tokens }
 }
 
-eachDatabase('every way out ends the hold', (_fresh, kind) => {
+eachDatabase('every end of a call ends its hold', (_fresh, kind) => {
   const sharedStage = sharedStages(kind, { RetryTimes: 3 })
 
-  it('the caller leaves before the upstream is reached: nothing is owed', async () => {
+  it('the caller disconnects before the upstream is reached: nothing is charged', async () => {
     const arrived: unknown[] = []
     const proxy = createServer((socket) => arrived.push(socket))
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
@@ -93,7 +93,7 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('the usage of a reply that was complete is charged to the unit, though the caller left before its end', async () => {
+  it('the reported usage of a complete reply is charged to the unit, even if the caller disconnected before its end', async () => {
     const url = await httpUpstream((_request, response) => {
       response.writeHead(200, sse)
       response.write(
@@ -132,10 +132,10 @@ eachDatabase('every way out ends the hold', (_fresh, kind) => {
     expect(await interrupted(server)).toEqual({ interrupted: 'client', estimated: true, prompt: 11, output: 3 })
   })
 
-  it('an exception before the upstream call releases the hold and answers with an id only', async () => {
+  it('an exception before the upstream call releases the hold and is reported with an id only', async () => {
     const { server } = await stage(kind, 'http://127.0.0.1:9')
     await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
-    // No host has such a name.
+    // A model name with a space makes the URL invalid.
     const custom = await addChannel(server, { url: 'http://{model}:9/v1', type: 8, models: 'any' })
     const { key } = await addToken(server)
     const answer = await ask(server, `${key}-${custom}`, `{"model":"a b","messages":[{"role":"user","content":"hi"}]}`)
@@ -202,7 +202,7 @@ async function charges(server: TestServer): Promise<number> {
   return (await books(server).catch(() => ({ ledger: [] }))).ledger.filter((row) => row.kind === 'charge').length
 }
 
-/** Makes the database take nothing, and answers how to end that. */
+/** Makes the database refuse writes or connections; returns the function that ends that. */
 async function interruptDatabase(server: TestServer): Promise<() => Promise<void>> {
   const { database } = server.app
   if (database.dialect === 'sqlite') return blockWrites(server)
@@ -322,7 +322,7 @@ describe('time', () => {
     const { server, token } = await stage('sqlite', url, { channel: { priority: 9 }, server: { now } })
     await addChannel(server, { url: other.url, models: model })
     await server.call('PUT /api/option/', { key: 'RetryTimes', value: '3' })
-    // The head of the answer comes with the first heartbeat.
+    // The head of the answer is sent with the first heartbeat.
     const answer = await fetch(`${server.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token.key}`, 'content-type': 'application/json' },

@@ -6,7 +6,7 @@ import { ask as askAs, httpUpstream, settledCharges } from './stage.ts'
 
 const parameters = { type: 'object', properties: {} }
 const shell = { type: 'function', name: 'shell', parameters, strict: false }
-/** As agents send them with every request. `telescope` has no price. */
+/** The tools that agents send with every request. `telescope` has no price. */
 const offered = [shell, { type: 'web_search' }, { type: 'image_generation' }, { type: 'telescope' }]
 const path = '/v1/responses'
 
@@ -20,7 +20,7 @@ const lacks: Readonly<Record<Foreign, string>> = {
 const codeOf = ({ status, text }: { status: number; text: string }) => [status, JSON.parse(text).error]
 const refusal = (param: string) => [400, expect.objectContaining({ code: 'unsupported_parameter', param })]
 
-anyDatabase('hosted tools that the model behind lacks', (_fresh, kind) => {
+anyDatabase('hosted tools that the upstream model lacks', (_fresh, kind) => {
   const foreignStageOf = foreignStages(kind)
 
   for (const name of foreignNames) {
@@ -68,7 +68,7 @@ anyDatabase('hosted tools that the model behind lacks', (_fresh, kind) => {
     })
   }
 
-  it('convert a search for a model that has its own, and are refused as the only tool of a model without one', async () => {
+  it('include a search that is converted for a model with its own search, and refused as the only tool for a model without one', async () => {
     const search = { input: 'hi', tools: [{ type: 'web_search' }] }
     const gemini = await foreignStageOf('Gemini', () => ({ text: 'ok' }))
     const carried = await gemini.ask({ ...search, model: gemini.model }, path)
@@ -76,7 +76,7 @@ anyDatabase('hosted tools that the model behind lacks', (_fresh, kind) => {
     expect(gemini.asked[0]?.body.tools).toEqual([{ googleSearch: {} }])
     const chat = await foreignStageOf('Chat alone', () => ({ text: 'ok' }))
     expect(codeOf(await chat.ask({ ...search, model: chat.model }, path))).toEqual(refusal('tools.web_search'))
-    // A search of some sites only exists nowhere else.
+    // No other vendor can limit a search to some sites.
     const sites = {
       model: gemini.model,
       input: 'hi',
@@ -85,7 +85,7 @@ anyDatabase('hosted tools that the model behind lacks', (_fresh, kind) => {
     expect((await gemini.ask(sites, path)).headers.get('x-sluice-dropped')).toBe('tools.web_search')
   })
 
-  it('refuse the request where the site, the channel or the token has turned leaving out off', async () => {
+  it('refuse the request where the site, the channel or the token does not allow to leave tools out', async () => {
     const { server, asked, ask, model, channelId } = await foreignStage(kind, 'Gemini', () => ({ text: 'ok' }))
     const request = { model, input: 'hi', tools: [shell, { type: 'web_search' }] }
     const set = (value: boolean) =>
@@ -104,7 +104,7 @@ anyDatabase('hosted tools that the model behind lacks', (_fresh, kind) => {
     expect((await ask(request, path)).status).toBe(200)
   })
 
-  it('without a price are refused by a channel that would run them, and left out by the next that lacks them', async () => {
+  it('without a price are refused by a channel that would run them, and left out for the next one, which lacks them', async () => {
     const { server, asked, ask, model } = await foreignStage(kind, 'Anthropic', () => ({ text: 'ok' }))
     await server.call('PUT /api/option/', { key: 'RetryTimes', value: '2' })
     let native = 0
@@ -119,7 +119,7 @@ anyDatabase('hosted tools that the model behind lacks', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it("pass where the request is only rewritten in its vendor's format, and need a price there", async () => {
+  it('are passed on where the request is only rewritten in the format of its vendor, and need a price there', async () => {
     const tidy = { setting: JSON.stringify({ force_format: true }) }
     const { server, asked, ask, model } = await foreignStage(kind, 'Chat alone', () => ({ text: 'ok' }), tidy)
     const hosted = { type: 'telescope', telescope: { lens: 'wide' } }

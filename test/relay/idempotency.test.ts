@@ -68,7 +68,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('replays a stream byte for byte, and keeps replies sealed', async () => {
+  it('is replayed byte for byte when it was a stream, and its reply is stored encrypted', async () => {
     const { server, upstream, token, once: send } = await staged(sharedStage)
     const first = await send(chat({ stream: true }), 's')
     const second = await send(chat({ stream: true }), 's')
@@ -84,7 +84,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('is refused with 422 in the dialect of the caller when address or body differ from those of the key', async () => {
+  it('is refused with 422 in the dialect of the caller when URL or body differ from those of the first request with the key', async () => {
     const { upstream, once: send } = await staged(sharedStage)
     expect((await send(chat(), 'k')).status).toBe(200)
     const other = await send(chat({ temperature: 0.5 }), 'k')
@@ -97,7 +97,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     expect(upstream.journal).toHaveLength(1)
   })
 
-  it('is refused with 422 while the request that has the key still runs', async () => {
+  it('is refused with 422 while a different request with the key is still running', async () => {
     const { upstream, once: send } = await staged(sharedStage)
     const { open, whenOpen } = gate()
     upstream.program(model, whenOpen())
@@ -145,7 +145,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     ['500', { status: 500 }, 502],
     ['429', { status: 429 }, 429],
     ['an error under 200', { errorIn200: true }, 502],
-  ])('runs again after a failure that a retry may mend: %s', async (_name, program, status) => {
+  ])('runs again after a retryable failure: %s', async (_name, program, status) => {
     const { server, upstream, token, once: send } = await staged(sharedStage)
     upstream.program(model, [program, {}])
     expect((await send(chat(), 'k')).status).toBe(status)
@@ -156,7 +156,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('runs again after a refusal for lack of quota, and replays the mistake of a caller', async () => {
+  it('runs again after a refusal for lack of quota, but a mistake of the caller is replayed', async () => {
     const { server, upstream, once: send } = await staged(sharedStage)
     const poor = await addToken(server, { unlimited_quota: false, remain_quota: 1 })
     const refused = await ask(server, poor.key, chat(), undefined, { 'idempotency-key': 'k' })
@@ -170,7 +170,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     expect(upstream.journal).toHaveLength(0)
   })
 
-  it('gives all waiting callers the failure of the first, and does not store it', async () => {
+  it('returns the failure of the first caller to all waiting callers, and does not store it', async () => {
     const { server, upstream, token, once: send } = await staged(sharedStage)
     const { open, whenOpen } = gate()
     upstream.program(model, whenOpen({ status: 500 }))
@@ -183,7 +183,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     expect(await storedRows(server, token)).toEqual([])
   })
 
-  it('delivers a reply that is too large to be stored once; others get 409 with advice, and no second charge', async () => {
+  it('delivers a reply that is too large to store only once; others get 409 with advice, and no second charge', async () => {
     const { server, upstream, token, once: send } = await staged(ownStage)
     await setOption(server, 'idempotency.reply_kilobytes', '1')
     const { open, whenOpen } = gate()
@@ -221,7 +221,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     expect((await send(chat(), 'k0')).headers.get('idempotent-replayed')).toBeNull()
   })
 
-  it('is forgotten after the hours that the site keeps keys', async () => {
+  it('is forgotten after the hours for which the site stores keys', async () => {
     const clock = newClock()
     const { server, upstream, token, once: send } = await staged((url) => ownStage(url, { now: () => clock.now() }))
     await send(chat(), 'k')
@@ -269,7 +269,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('stores nothing without a key, nor while the option is off', async () => {
+  it('is not stored while the option is off, nor is a request without a key', async () => {
     const { server, upstream, token, once: send, ask: plain } = await staged(ownStage)
     await plain(chat())
     expect(await storedRows(server, token)).toEqual([])
@@ -301,7 +301,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     expect(await charges(server)).toBe(2)
   })
 
-  it('of the official SDK retries with the same key and is charged once', async () => {
+  it('of the official SDK is replayed for the same key and charged once', async () => {
     const { server, upstream, token } = await staged(sharedStage)
     class Client extends OpenAI {
       protected override idempotencyHeader = 'Idempotency-Key'
@@ -373,7 +373,7 @@ describe('every POST of the relay', () => {
     return { ...(await sharedStage(url)), heard }
   }
 
-  it('honours the key: the same bytes again, and nothing charged or asked twice', async () => {
+  it('honours the key: a repeat gets the same bytes, is not charged, and calls no upstream', async () => {
     const { server, heard, token } = await vendor()
     for (const [path, body] of calls) {
       const send = async () => {
@@ -443,7 +443,7 @@ describe('a request with an Idempotency-Key on two nodes', () => {
     expect([second.status, second.headers.get('idempotent-replayed')]).toEqual([200, null])
     open()
     await first
-    // The first has lost the key: its end changes nothing.
+    // The first request has lost the key, so its end does not change the stored reply.
     expect((await send(b)).headers.get('idempotent-replayed')).toBe('true')
   })
 })
@@ -456,7 +456,7 @@ describe('headers of OpenAI requests upstream', () => {
     'openai-project': 'proj-of-caller',
   }
 
-  it("has one idempotency key per token and body, the same for each attempt, and the client's id", async () => {
+  it("include one idempotency key per token and body, the same for each attempt, and the client's id", async () => {
     const { server, upstream, ask: send } = await staged((url) => stage('sqlite', url))
     const other = await addToken(server)
     upstream.program(model, [{ status: 500 }, {}])

@@ -5,7 +5,7 @@ import { requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
 import { chat, completion, event, httpUpstream, piece, settledCharges } from './stage.ts'
 
-/** gpt-4o-mini: 0.075 units of a prompt token, four times as much of an output token. */
+/** gpt-4o-mini: 0.075 units for a prompt token, four times as much for an output token. */
 const costOf = (prompt: number, output: number) => Math.ceil((prompt + output * 4) * 0.075)
 
 const usageOf = (prompt_tokens: number, completion_tokens: number, more: object = {}) => {
@@ -66,19 +66,22 @@ anyDatabase('usage above what a request can have', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('is beyond the limit, for all choices together', async () => {
+  it('is measured against the output limit times the number of choices', async () => {
     const { ask, charged, siteCosts } = await reporting(usageOf(11, 400))
     await ask(chat({ max_tokens: 100, n: 4 }))
     expect(await charged()).toEqual([costOf(11, 400)])
     expect(await siteCosts()).toEqual([])
   })
 
-  it.each(['ignores_limits', 'reasoning_beside_limit'])('is beyond the output of a channel with %s', async (flag) => {
-    const { ask, charged, siteCosts } = await reporting(usageOf(11, 1000), { [flag]: true })
-    await ask(chat({ max_tokens: 100 }))
-    expect(await charged()).toEqual([costOf(11, 1000)])
-    expect(await siteCosts()).toEqual([])
-  })
+  it.each(['ignores_limits', 'reasoning_beside_limit'])(
+    'is not measured against the output limit for a channel with %s',
+    async (flag) => {
+      const { ask, charged, siteCosts } = await reporting(usageOf(11, 1000), { [flag]: true })
+      await ask(chat({ max_tokens: 100 }))
+      expect(await charged()).toEqual([costOf(11, 1000)])
+      expect(await siteCosts()).toEqual([])
+    },
+  )
 
   it("is bounded by the model's maximum on such a channel", async () => {
     const { ask, charged } = await reporting(usageOf(11, 200_000), { ignores_limits: true })
@@ -86,7 +89,7 @@ anyDatabase('usage above what a request can have', (_fresh, kind) => {
     expect(await charged()).toEqual([costOf(11, 16_384)])
   })
 
-  it('is more cached than read', async () => {
+  it('includes cached tokens beyond the prompt tokens', async () => {
     const cached = usageOf(10, 5, { prompt_tokens_details: { cached_tokens: 5000 } })
     const { ask, rows, charged, siteCosts } = await reporting(cached)
     await ask(chat())
@@ -95,7 +98,7 @@ anyDatabase('usage above what a request can have', (_fresh, kind) => {
     expect(await siteCosts()).toMatchObject([{ reason: 'usage_implausible' }])
   })
 
-  it('is found in the log, its figures and its files', async () => {
+  it('can be filtered for in the log, its statistics and its exports', async () => {
     const { server, ask, rows, channelId } = await reporting(usageOf(11, 1000))
     for (const max_tokens of [100, 2000, 200, 3000]) await ask(chat({ max_tokens }))
     await settledCharges(server)

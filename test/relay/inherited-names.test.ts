@@ -9,8 +9,8 @@ import { fixture } from '../helpers/upstream.ts'
 import { bodies, forms, inheritedNames, mutationsOf } from './inherited-names.ts'
 
 /**
- * Names of members that every JavaScript object inherits are ordinary names: in any member of a caller or an upstream they are unknown
- * names, never a value of the program's own and never its failure.
+ * Names of members that every JavaScript object inherits are ordinary names: wherever a caller or an upstream sends them they are
+ * unknown names, which neither select a value of the program nor make it fail.
  */
 
 interface Kind {
@@ -42,10 +42,12 @@ const channels: Readonly<Record<string, Kind>> = {
   coze: { type: 49, model: 'coze-bot', other: '1' },
 }
 
-/** In the ordinary run every place of a request goes to one channel in so many, and one of an answer to one dialect; in torture to each. */
+/**
+ * The ordinary run sends each changed request to one channel in so many, and each changed answer to one dialect; torture to all.
+ */
 const channelsPerPlace = 18
 
-/** A model that has a channel and no price, as the names have. */
+/** A model with a channel and without a price, like the names. */
 const unpriced = 'model-without-a-price'
 
 /** The upstream's reply to every request. */
@@ -151,7 +153,7 @@ describe('names that every object inherits', () => {
     expect(failed).toEqual([])
   })
 
-  it('are as unknown as any other model without a price, wherever a request names its model', async () => {
+  it('are unknown models like any other model without a price, wherever a request names its model', async () => {
     const statuses = async (name: string) => {
       const told = [
         ...bodies(name).map(({ path, body }) => ask(path, JSON.stringify(body))),

@@ -1,8 +1,8 @@
-/** Names of members that every object has without having been given them. */
+/** Names of members that every object inherits. */
 export const inheritedNames = ['constructor', 'toString', '__proto__', 'hasOwnProperty'] as const
 
 export interface Mutation {
-  /** The changed place, for messages. */
+  /** The changed place, for failure messages. */
   readonly place: string
   readonly value: unknown
 }
@@ -166,7 +166,7 @@ export function bodies(model: string): readonly Sample[] {
   ]
 }
 
-/** Calls that are forms. */
+/** Requests whose body is a form. */
 export const forms: readonly { readonly path: string; readonly fields: Readonly<Record<string, string>> }[] = [
   { path: '/v1/images/edits', fields: { prompt: 'one', size: '1024x1024' } },
   { path: '/v1/audio/transcriptions', fields: { response_format: 'json', language: 'en' } },

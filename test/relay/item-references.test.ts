@@ -56,7 +56,7 @@ async function claudeUpstream() {
 const said = ({ messages }: Sent) =>
   messages.map(({ role, content }) => `${role}: ${content.map((part) => part.text ?? part.type).join(', ')}`)
 
-anyDatabase('an item that a request only refers to', (_fresh, kind) => {
+anyDatabase('an item that a request references by id', (_fresh, kind) => {
   for (const streams of [false, true])
     it(`is replaced from the stored turns: the Vercel AI SDK continues, ${streams ? 'streamed' : 'whole'}, with a channel that stores nothing`, async () => {
       const { url, asked } = await claudeUpstream()
@@ -148,7 +148,7 @@ anyDatabase('an item that a request only refers to', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('goes to the channel and key whose upstream stores it, before higher priorities, from another node too', async () => {
+  it('selects the channel and key whose upstream stores it, before higher priorities, from another node too', async () => {
     const provider = await vendor()
     const other = await vendor()
     const { server, ask, token } = await stage(kind, provider.url, { channel: { key: 'key-number-one', priority: 5 } })
@@ -210,7 +210,7 @@ anyDatabase('an item that a request only refers to', (_fresh, kind) => {
   })
 })
 
-it('an item that one node has kept is put in by another', async () => {
+it('an item that one node has stored is inserted by another', async () => {
   const { url, asked } = await claudeUpstream()
   const { server, ask, token } = await stage('postgres', url, { channel })
   const first = JSON.parse((await ask({ model: claude, input: 'One?' }, path)).text)

@@ -38,7 +38,7 @@ async function secondUser(server: TestServer): Promise<{ key: string }> {
   return token
 }
 
-anyDatabase('a response that its upstream keeps', (_fresh, kind) => {
+anyDatabase('a response that its upstream stores', (_fresh, kind) => {
   for (const [name, Client] of clients) {
     it(`is read, listed and removed through ${name} where it was made, and none of that is charged`, async () => {
       const provider = await vendor()
@@ -75,7 +75,7 @@ anyDatabase('a response that its upstream keeps', (_fresh, kind) => {
     })
   }
 
-  it('is continued on the channel and key that made it, before higher priorities; its length is held', async () => {
+  it('is continued on the channel and key that made it, before higher priorities; the hold covers its length', async () => {
     const provider = await vendor()
     const other = await vendor()
     const { server, ask, channelId } = await stage(kind, provider.url, { channel: { key: 'key-number-one', priority: 5 } })
@@ -150,7 +150,7 @@ anyDatabase('a response that its upstream keeps', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('is not one when the caller does not want it kept; a compaction is charged and goes where it is understood', async () => {
+  it('is not stored when the caller sets store to false; a compaction of a stored one is charged, of an unknown one refused', async () => {
     const provider = await vendor()
     const { server, token, ask } = await stage(kind, provider.url)
     const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
@@ -268,7 +268,7 @@ anyDatabase('a response in the background', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('needs to be stored, and is refused otherwise', async () => {
+  it('is refused when store is false', async () => {
     const provider = await vendor()
     const { ask } = await stage(kind, provider.url)
     const refused = await ask({ model, input: 'Hi', background: true, store: false }, path)

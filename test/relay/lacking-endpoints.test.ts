@@ -12,7 +12,7 @@ const sharedStage = sharedStages()
 
 const embedding = 'text-embedding-3-small'
 
-/** A host with only Chat; its reply for other paths is up to the test. */
+/** A host with only Chat; the test sets its reply for other paths. */
 async function chatHost(missing: { status: number; type?: string; text: (path: string) => string }) {
   const asked: string[] = []
   const state = { missing }
@@ -57,25 +57,28 @@ describe('an endpoint that the upstream of a channel lacks', () => {
     ],
     ['the path', { status: 404, type: 'application/json', text: (path) => `{"error":{"message":"Invalid URL (POST ${path})"}}` }],
     ['the words of a framework', { status: 404, type: 'application/json', text: () => '{"detail":"Not Found"}' }],
-  ])('answered with %s, is translated, learnt after two in a row and shown with its date', async (_name, missing) => {
-    const host = await chatHost(missing)
-    const { server, ask, channelId } = await sharedStage(host.url)
-    const answers = []
-    for (let time = 0; time < 2; time++) answers.push(await ask(question, responses))
-    await learnt(server, channelId)
-    answers.push(await ask({ ...question, stream: true }, responses))
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
-    expect(JSON.parse(answers[0]?.text ?? '').output[0].content[0].text).toBe('four five six')
-    expect(answers[2]?.text).toContain('event: response.completed')
-    const chat = '/v1/chat/completions'
-    expect(host.asked).toEqual([responses, chat, responses, chat, chat])
-    const now = Date.now() / 1000
-    const { lacking } = await shown(server, channelId)
-    expect(lacking).toEqual([{ endpoint: 'responses', since: expect.any(Number) }])
-    expect(Math.abs((lacking[0]?.since ?? 0) - now)).toBeLessThan(60)
-    expect(await settledCharges(server)).toHaveLength(3)
-    await requireBalancedBooks(server)
-  })
+  ])(
+    'answered with %s, is translated, recorded as missing after two in a row, and shown with its date',
+    async (_name, missing) => {
+      const host = await chatHost(missing)
+      const { server, ask, channelId } = await sharedStage(host.url)
+      const answers = []
+      for (let time = 0; time < 2; time++) answers.push(await ask(question, responses))
+      await learnt(server, channelId)
+      answers.push(await ask({ ...question, stream: true }, responses))
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+      expect(JSON.parse(answers[0]?.text ?? '').output[0].content[0].text).toBe('four five six')
+      expect(answers[2]?.text).toContain('event: response.completed')
+      const chat = '/v1/chat/completions'
+      expect(host.asked).toEqual([responses, chat, responses, chat, chat])
+      const now = Date.now() / 1000
+      const { lacking } = await shown(server, channelId)
+      expect(lacking).toEqual([{ endpoint: 'responses', since: expect.any(Number) }])
+      expect(Math.abs((lacking[0]?.since ?? 0) - now)).toBeLessThan(60)
+      expect(await settledCharges(server)).toHaveLength(3)
+      await requireBalancedBooks(server)
+    },
+  )
 
   it.each<[string, Parameters<typeof chatHost>[0]]>([
     [
@@ -84,7 +87,7 @@ describe('an endpoint that the upstream of a channel lacks', () => {
     ],
     ['names nothing', { status: 404, type: 'application/json', text: () => '{"error":{"message":"The resource is gone"}}' }],
     ['is another status', { status: 400, text: () => '<html></html>' }],
-  ])('is not taken for missing by an answer that %s', async (_name, missing) => {
+  ])('is not treated as missing after an answer that %s', async (_name, missing) => {
     const host = await chatHost(missing)
     const { server, ask, channelId } = await sharedStage(host.url, { auto_ban: 0 })
     for (let time = 0; time < 3; time++) expect((await ask(question, responses)).status).toBeGreaterThanOrEqual(400)
@@ -92,7 +95,7 @@ describe('an endpoint that the upstream of a channel lacks', () => {
     expect((await shown(server, channelId)).lacking).toEqual([])
   })
 
-  it('is not learnt of two that are not in a row', async () => {
+  it('is not recorded as missing after two such answers that are not in a row', async () => {
     const host = await chatHost(html)
     const { server, ask, channelId } = await sharedStage(host.url, { auto_ban: 0 })
     await ask(question, responses)
@@ -135,7 +138,7 @@ describe('an endpoint that the upstream of a channel lacks', () => {
     expect(new Set(host.asked)).toEqual(new Set(['/v1/chat/completions']))
   })
 
-  it('has no other way for embeddings: without another channel it is refused by name, and so is compact', async () => {
+  it('cannot be translated for embeddings: without another channel it is refused by name, and so is compact', async () => {
     const host = await chatHost(html)
     const { server, ask, channelId } = await sharedStage(host.url, { models: `${model},${embedding}`, auto_ban: 0 })
     const body = { model: embedding, input: 'one' }
@@ -168,7 +171,7 @@ describe('an endpoint that the upstream of a channel lacks', () => {
   })
 })
 
-describe('a custom channel whose address is that of Chat', () => {
+describe('a custom channel whose base URL is that of Chat', () => {
   it('gets chat bodies only: completions are translated, embeddings refused by name', async () => {
     const host = await chatHost(html)
     const server = await serverOfTest('sqlite')

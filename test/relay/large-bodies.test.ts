@@ -14,7 +14,7 @@ const large = (content: unknown, more: Record<string, unknown> = {}) =>
   Buffer.from(JSON.stringify(chat({ messages: [{ role: 'user', content }], ...more })))
 const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
-/** An upstream that answers, and gives each body that comes to `take`. */
+/** An upstream that passes each body it receives to `take`, and answers. */
 const taking = (take: (body: Buffer) => void, reply = completion()) =>
   httpUpstream((incoming, response) => {
     const pieces: Buffer[] = []
@@ -46,7 +46,7 @@ async function begin(server: Pick<TestServer, 'url'>, key: string, body: Buffer)
 }
 
 anyDatabase('large bodies', (_fresh, kind) => {
-  it('that end at the same moment leave room for small calls between the steps that each of them takes', async () => {
+  it('that end at the same moment let small calls run between the steps of each', async () => {
     const arrived: string[] = []
     const { server, token } = await stage(kind, await taking((body) => arrived.push(hash(body))))
     const sockets: Socket[] = []
@@ -66,7 +66,7 @@ anyDatabase('large bodies', (_fresh, kind) => {
       expect((await fetch(`${server.url}/api/status`)).status).toBe(200)
       answered++
     }
-    // Each of the twenty takes nine turns; a small call needs two or three iterations.
+    // Each of the twenty takes nine iterations of the event loop; a small call needs two or three.
     expect([answered >= 50, answered]).toEqual([true, answered])
     expect(await Promise.all(statuses)).toEqual(Array(20).fill(200))
     expect(new Set(arrived)).toEqual(new Set([hash(body)]))
@@ -75,14 +75,14 @@ anyDatabase('large bodies', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('whose text is beyond ASCII is decoded to the same text, wherever it is split', async () => {
+  it('with text beyond ASCII are decoded to the same text, wherever they are split', async () => {
     const said: string[] = []
     const reply = { id: 'm', type: 'message', role: 'assistant', model: claude, content: [{ type: 'text', text: 'seen' }] }
     const ended = { stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 11, output_tokens: 7 } }
     const url = await taking((body) => said.push(body.toString()), JSON.stringify({ ...reply, ...ended }))
     const { token, server } = await stage(kind, url, { channel: { type: 14, models: claude } })
     for (const begin of ['', 'x', 'xy', 'xyz']) {
-      // It is decoded by pieces of four megabytes.
+      // Text is decoded in pieces of four megabytes.
       const text = begin + '\u{1f600}'.repeat((5 * mb) / 4)
       expect((await ask(server, token.key, large(text, { model: claude }))).status).toBe(200)
       const { messages } = JSON.parse(said.at(-1) ?? '')

@@ -25,7 +25,7 @@ const sharedStage = sharedStages()
 const retryingStage = sharedStages('sqlite', { RetryTimes: 1 })
 const sse = 'text/event-stream'
 
-/** An upstream that always answers these bytes. */
+/** An upstream that always answers with these bytes. */
 const replying = (body: string | Buffer, type = 'application/json', headers: Record<string, string> = {}, status = 200) =>
   httpUpstream((request, response) => {
     request.resume()
@@ -43,7 +43,7 @@ const said = (text: string) =>
     .map((data) => data.choices[0]?.delta?.content ?? '')
     .join('')
 
-describe('an answer in the other form than was asked for', () => {
+describe('an answer in another form than was requested', () => {
   it.each(['application/json', sse, 'text/plain', ''])(
     'one completion instead of a stream reaches the caller as a stream (%s)',
     async (type) => {
@@ -113,7 +113,7 @@ describe('an answer in the other form than was asked for', () => {
     expect((await logs())[0]).toMatchObject({ prompt_tokens: 11, completion_tokens: 7, is_stream: 0 })
   })
 
-  it('a stream that is cut, or reports an error, is no completion', async () => {
+  it('a stream that is cut off, or reports an error, does not become a completion', async () => {
     for (const stream of [piece('four '), piece('four ') + event({ error: { message: 'overloaded', type: 'server_error' } })]) {
       const { ask, charged } = await sharedStage(await replying(stream, sse))
       expect((await ask(chat())).status).toBe(502)
@@ -121,7 +121,7 @@ describe('an answer in the other form than was asked for', () => {
     }
   })
 
-  it('Completions and Messages are turned both ways', async () => {
+  it('Completions and Messages are converted in both directions', async () => {
     const text = {
       id: 't',
       object: 'text_completion',
@@ -179,7 +179,7 @@ describe('an answer in the other form than was asked for', () => {
   })
 })
 
-describe('an answer that is none', () => {
+describe('an invalid answer', () => {
   it.each([
     ['no list of choices', '{"message":"all fine"}', 'application/json'],
     ['choices that are no list', '{"choices":{"index":0}}', 'application/json'],
@@ -194,7 +194,7 @@ describe('an answer that is none', () => {
     ['HTML that calls itself a stream', '<html>bad gateway</html>', sse],
     ['plain text', 'error: out of cheese', 'text/plain'],
     ['binary', Buffer.from([0, 159, 146, 150]), 'application/octet-stream'],
-  ])('%s is a failure, reported plainly and free of charge', async (_name, body, type) => {
+  ])('%s is a failure, reported as 502 and free of charge', async (_name, body, type) => {
     const { server, ask, charged } = await sharedStage(await replying(body, type))
     for (const stream of [true, false]) {
       const answer = await ask(chat({ stream }))
@@ -212,7 +212,7 @@ describe('an answer that is none', () => {
   })
 })
 
-anyDatabase('usage that cannot be meant', (_fresh, kind) => {
+anyDatabase('impossible usage', (_fresh, kind) => {
   const sharedStage = sharedStages(kind)
   const usages: [string, unknown][] = [
     ['negative', { prompt_tokens: -11, completion_tokens: -7, total_tokens: -18 }],
@@ -263,7 +263,7 @@ anyDatabase('usage that cannot be meant', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('explicit zeros are zero, missing halves follow from the total, and details cannot make a charge negative', async () => {
+  it('explicit zeros are zero, missing parts are computed from the total, and details cannot make a charge negative', async () => {
     const upstream = await upstreamOfTest()
     const { server, ask } = await sharedStage(upstream.url)
     const used = async (usage: unknown) => {
@@ -291,8 +291,8 @@ anyDatabase('usage that cannot be meant', (_fresh, kind) => {
   })
 })
 
-describe('Messages usage that cannot be meant', () => {
-  it('keeps the earlier usage, or is counted', async () => {
+describe('impossible usage of Messages', () => {
+  it('is replaced by the earlier usage, or by a count', async () => {
     const upstream = await upstreamOfTest()
     const { server, ask, logs } = await sharedStage(upstream.url, { type: 14, models: claude })
     const events = (start: unknown, end: unknown) =>
@@ -328,7 +328,7 @@ describe('Messages usage that cannot be meant', () => {
   })
 })
 
-describe('streams that are almost right', () => {
+describe('slightly malformed streams', () => {
   const tail = `${piece('', 'stop')}`
   it.each([
     ['a terminal event with a space behind it', `${piece('four')}${tail}data: [DONE] \n\n`],
@@ -343,7 +343,7 @@ describe('streams that are almost right', () => {
     ],
     ['a byte order mark at the beginning', `\ufeff${piece('four')}${tail}${event('[DONE]')}`],
     ['line ends of both kinds', `${piece('four').replaceAll('\n', '\r\n')}${tail}${event('[DONE]').replaceAll('\n', '\r\n')}`],
-  ])('%s: the caller gets whole events and a proper end, and is charged once', async (_name, stream) => {
+  ])('%s: the caller gets complete events and a valid end, and is charged once', async (_name, stream) => {
     const { server, ask, charged } = await sharedStage(await replying(stream, sse))
     const { text } = await ask(chat({ stream: true }))
     expect(said(text.replace('\ufeff', ''))).toBe('four')
@@ -354,7 +354,7 @@ describe('streams that are almost right', () => {
     await requireBalancedBooks(server)
   })
 
-  it('half an event at the end of an unfinished stream is not passed on; an error event is', async () => {
+  it('half an event at the end of an unfinished stream is not passed on; an error event is sent', async () => {
     const { server, ask } = await sharedStage(await replying(`${piece('four')}data: {"choices":[{"ind`, sse))
     const { text } = await ask(chat({ stream: true }))
     expect(dataOf(text)).toHaveLength(2)
@@ -399,8 +399,8 @@ describe('streams that are almost right', () => {
   })
 })
 
-describe('the way an upstream answers', () => {
-  it('informational answers before the real one are passed over', async () => {
+describe('unusual HTTP answers of an upstream', () => {
+  it('informational answers before the real one are skipped', async () => {
     const url = await tcpUpstream((socket) => {
       socket.once('data', () =>
         socket.write(`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${answerBytes(completion())}`),
@@ -440,7 +440,7 @@ describe('the way an upstream answers', () => {
     await requireBalancedBooks(server)
   })
 
-  /** Answers the first request of each connection, and does as `then` says with the second. */
+  /** Answers the first request of each connection, and calls `then` for the second. */
   async function keeping(then: (socket: Socket) => void) {
     const requests: number[] = []
     const url = await tcpUpstream((socket, connection) => {
@@ -457,7 +457,7 @@ describe('the way an upstream answers', () => {
 
   const chainOf = async (server: TestServer, row: number) => JSON.parse((await books(server)).logs[row]?.other ?? '{}').admin_info
 
-  it('a kept connection that the upstream closes at once is replaced, with an entry in the chain; a fresh one is not', async () => {
+  it('a kept-alive connection that the upstream closes at once is replaced, with an entry in the chain; a new one is not', async () => {
     const { server, ask, requests, channelId } = await keeping((socket) => void socket.destroy())
     expect((await ask(chat())).status).toBe(200)
     expect((await ask(chat())).status).toBe(200)
@@ -477,7 +477,7 @@ describe('the way an upstream answers', () => {
     ['a while after it has read the request', (socket: Socket) => void setTimeout(() => socket.destroy(), 300)],
     ['after a part of a status line', (socket: Socket) => void socket.end('HTTP/1.')],
     ['after an interim reply', (socket: Socket) => void socket.end('HTTP/1.1 100 Continue\r\n\r\n')],
-  ])('a request on a kept connection that is closed %s is not sent to its upstream again', async (_name, then) => {
+  ])('a request on a kept-alive connection that is closed %s is not sent to its upstream again', async (_name, then) => {
     const { server, ask, requests } = await keeping(then)
     expect((await ask(chat())).status).toBe(200)
     expect((await ask(chat())).status).toBe(502)
@@ -486,7 +486,7 @@ describe('the way an upstream answers', () => {
     await requireBalancedBooks(server)
   })
 
-  it('interim replies before the answer are no answer and no failure, in one piece and byte by byte', async () => {
+  it('interim replies before the answer are neither an answer nor a failure, in one piece and byte by byte', async () => {
     const interim =
       'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\nx: y\r\n\r\n'
     let inBytes = false
@@ -517,14 +517,14 @@ describe('the way an upstream answers', () => {
       (socket: Socket) => socket.write('HTTP/1.1 400 Bad Request\r\ncontent-encoding: gzip\r\ncontent-length: 4\r\n\r\nnope'),
     ],
     ['whose body never ends', (socket: Socket) => socket.write('HTTP/1.1 400 Bad Request\r\ncontent-length: 500\r\n\r\n{"err')],
-  ])('an error status %s is still that status', async (_name, answer) => {
+  ])('an error status %s is reported as that status', async (_name, answer) => {
     const url = await tcpUpstream((socket) => void socket.once('data', () => answer(socket)))
     const { server, ask } = await sharedStage(url, { setting: JSON.stringify({ idle_timeout_ms: 300 }) })
     expect((await ask(chat())).status).toBe(400)
     await requireBalancedBooks(server)
   })
 
-  it('an error that is compressed is read', async () => {
+  it('a compressed error is decoded', async () => {
     const { ask } = await sharedStage(
       await replying(
         gzipSync('{"error":{"message":"bad seed","param":"seed"}}'),
@@ -536,15 +536,18 @@ describe('the way an upstream answers', () => {
     expect(JSON.parse((await ask(chat())).text).error).toMatchObject({ param: 'seed' })
   })
 
-  it.each(['constructor', '__proto__', 'zstd', 'gzip, gzip'])('content-encoding %s ends in a plain error', async (encoding) => {
-    const { server, ask } = await sharedStage(
-      await replying(gzipSync(completion()), 'application/json', { 'content-encoding': encoding }),
-    )
-    expect((await ask(chat())).status).toBe(502)
-    await requireBalancedBooks(server)
-  })
+  it.each(['constructor', '__proto__', 'zstd', 'gzip, gzip'])(
+    'an answer with content-encoding %s is a failure',
+    async (encoding) => {
+      const { server, ask } = await sharedStage(
+        await replying(gzipSync(completion()), 'application/json', { 'content-encoding': encoding }),
+      )
+      expect((await ask(chat())).status).toBe(502)
+      await requireBalancedBooks(server)
+    },
+  )
 
-  it('an answer beyond the limit is cut off: whole, streamed, packed, as one line', async () => {
+  it('an answer beyond the limit is cut off: whole, streamed, compressed, as one line', async () => {
     const big = Buffer.alloc(70 * 1024 * 1024, 'a')
     const events = Buffer.from(piece('x'.repeat(1024 * 1024 - 200)))
     const cases: [boolean, Buffer | (() => Buffer), Record<string, string>, number | RegExp][] = [
@@ -568,7 +571,7 @@ describe('the way an upstream answers', () => {
     }
   })
 
-  it('an account without credit and a redirect let the next channel try, and are no saturation', async () => {
+  it('an account without credit and a redirect fail over to the next channel, and do not count as saturation', async () => {
     const upstream = await upstreamOfTest()
     for (const program of [
       { status: 429, body: { error: { message: 'no credit', type: 'insufficient_quota', code: 'insufficient_quota' } } },
@@ -591,7 +594,7 @@ describe('the way an upstream answers', () => {
     [() => new Date(Date.now() + 60_000).toUTCString(), /^([345]\d|60)$/],
     ['-5', null],
     ['soon', null],
-  ])('a retry-after of %s is passed as seconds within an hour, or not at all', async (sent, told) => {
+  ])('a retry-after of %s is passed on as seconds up to an hour, or not at all', async (sent, told) => {
     const header = typeof sent === 'string' ? sent : sent()
     const { ask } = await sharedStage(
       await replying('{"error":{"message":"slow down"}}', 'application/json', { 'retry-after': header }, 429),

@@ -44,7 +44,7 @@ const codeOf = (text: string) => (JSON.parse(text) as { error: { code: string; t
 const crowd = isTorture ? 1000 : 300
 
 eachDatabase('limits of model requests', (_fresh, kind) => {
-  it('refuse in the dialect of the caller, say when to try again, and are free again after the period', async () => {
+  it('refuse in the dialect of the caller, report when to retry, and admit requests again after the period', async () => {
     const clock = newClock()
     const { server, ask } = await stage(kind, await answering(), { server: { now: () => clock.now() } })
     await limitModels(server, { count: 2 })
@@ -92,7 +92,7 @@ eachDatabase('limits of model requests', (_fresh, kind) => {
     expect((logs[1]?.created_at ?? 0) - (logs[0]?.created_at ?? 0)).toBeLessThan(-7000)
   })
 
-  it('are none for a count of -1, which is saved as 0', async () => {
+  it('are off for a count of -1, which is stored as 0', async () => {
     const { server, ask } = await stage(kind, await answering())
     await limitModels(server, { count: 1 })
     expect(await statuses(2, () => ask(chat()))).toEqual([200, 429])
@@ -137,7 +137,7 @@ eachDatabase('limits of model requests', (_fresh, kind) => {
     expect(await statuses(5, () => ask(chat()))).toEqual([200, 200, 200, 200, 200])
   })
 
-  it(`[T205] of ${crowd} requests that come together exactly as many pass as the limit says`, async () => {
+  it(`[T205] admit exactly as many of ${crowd} simultaneous requests as they allow`, async () => {
     const { server, ask } = await stage(kind, await answering())
     await limitModels(server, { successes: 40 })
     const all = await Promise.all(Array.from({ length: crowd }, () => ask(chat())))
@@ -148,9 +148,9 @@ eachDatabase('limits of model requests', (_fresh, kind) => {
   })
 })
 
-it('[T205] of 1,000 requests of one client that names another address in each exactly as many pass as the limit says', async () => {
+it('[T205] of 1,000 requests of one client that claims another address in each, exactly as many pass as the limit allows', async () => {
   const server = await serverOfTest('sqlite')
-  // An address that no other request of this file comes from.
+  // An address from which no other request of this file is sent.
   const agent = new Agent({ keepAlive: true, maxSockets: 40, localAddress: '127.0.0.2' })
   onTestFinished(() => agent.destroy())
   const self = (index: number) =>
@@ -165,7 +165,7 @@ it('[T205] of 1,000 requests of one client that names another address in each ex
 })
 
 describe('limits of users, groups and tokens', () => {
-  it('hold for all tokens of a user together, and for each token alone', async () => {
+  it('apply to all tokens of a user together, and to each token alone', async () => {
     const { server, ask: asFirst } = await stage('sqlite', await answering())
     const second = await addToken(server, { limit_requests: 2, limit_seconds: 3600 })
     const asSecond = () => ask(server, second.key, chat())
@@ -180,7 +180,7 @@ describe('limits of users, groups and tokens', () => {
     expect((await asSecond()).status).toBe(200)
   })
 
-  it('hold for all requests of a group, and for the group that a request runs in', async () => {
+  it('apply to all requests of a group, by the group in which a request runs', async () => {
     const { server, ask: inDefault } = await stage('sqlite', await answering(), { channel: { group: 'default,vip' } })
     const vip = await addToken(server, { group: 'vip' })
     await set(server, 'GroupRequestLimits', { vip: { requests: 2, seconds: 60 } })
@@ -212,7 +212,7 @@ describe('limits of users, groups and tokens', () => {
     expect(long.headers.get('retry-after')).toBe(null)
   })
 
-  it('names the headers as clients of Messages know them', async () => {
+  it('are reported to clients of Messages in the headers of that dialect', async () => {
     const body = JSON.stringify({
       id: 'm',
       type: 'message',

@@ -14,7 +14,7 @@ import { ask, chat, claude, model, stage } from './stage.ts'
 
 const setOption = (server: TestServer, key: string, value: string) => server.call('PUT /api/option/', { key, value })
 
-/** A new database has its own key, and therefore its own site id. */
+/** A site with its own master key, and therefore its own site id. */
 const otherSite = () => serverOfTest('sqlite', { env: { MASTER_KEY: randomBytes(32).toString('base64') } })
 
 /** The number of requests that the relay of a site has finished, by outcome. */
@@ -23,7 +23,7 @@ async function outcomes({ app }: TestServer): Promise<Record<string, number>> {
   return Object.fromEntries(values.map(({ labels, value }) => [String(labels.outcome), value]))
 }
 
-/** A site with a channel to itself. */
+/** A site with a channel that leads to the site itself. */
 async function circle(kind: 'sqlite' | 'postgres', models = model) {
   const server = await serverOfTest(kind)
   await setOption(server, 'RetryTimes', '5')
@@ -54,7 +54,7 @@ async function refusing() {
   return { url, asked, sites: () => asked.map(({ headers }) => headers[siteHeader]) }
 }
 
-/** Opens a WebSocket and answers the status of its refusal. */
+/** Opens a WebSocket and returns the status of its refusal. */
 function refusalOf(url: string, headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url.replace('http', 'ws'), { headers })
@@ -69,7 +69,7 @@ function refusalOf(url: string, headers: Record<string, string>): Promise<number
 }
 
 anyDatabase('a channel that leads back to its own site', (_fresh, kind) => {
-  it('is called once, gets a plain error, holds nothing and stays enabled', async () => {
+  it('is called once and stays enabled; the caller gets a plain error, and nothing is held', async () => {
     const { server, channelId, ask } = await circle(kind)
     const answer = await ask(chat())
 
@@ -81,7 +81,7 @@ anyDatabase('a channel that leads back to its own site', (_fresh, kind) => {
     expect((await books(server)).channels).toEqual([{ id: channelId, used_quota: 0, status: 1 }])
   })
 
-  it('leaves the request to the next channel, and the row of the log names the loop', async () => {
+  it('fails over to the next channel, and the log row names the loop', async () => {
     const { server, ask } = await circle(kind)
     const upstream = await upstreamOfTest()
     await addChannel(server, { url: upstream.url, models: model, priority: -1 })
@@ -133,7 +133,7 @@ describe('a loop', () => {
     expect(await outcomes(server)).toMatchObject({ loop_detected: 1 })
   })
 
-  it('of more than eight sites ends, for any sites', async () => {
+  it('of more than eight sites is refused, whichever they are', async () => {
     const upstream = await refusing()
     const { ask } = await stage('sqlite', upstream.url)
     const passed = (count: number) => Array.from({ length: count }, (_, at) => `site-${at}`).join(', ')
@@ -146,7 +146,7 @@ describe('a loop', () => {
 })
 
 describe('calls to channels', () => {
-  it('of every kind carry the same opaque id on every node, and pass on where the request has been', async () => {
+  it('of every kind carry the same opaque site id on every node, and pass on the ids of earlier sites', async () => {
     const upstream = await refusing()
     const live = 'gpt-4o-realtime-preview'
     const { server, token, ask, channelId } = await stage('postgres', upstream.url, {
@@ -176,7 +176,7 @@ describe('calls to channels', () => {
     expect(upstream.sites().slice(5)).toEqual(Array(5).fill(own))
   })
 
-  it('go to vendors without it', () => {
+  it('do not carry it to addresses of vendors', () => {
     for (const url of ['', 'https://api.openai.com', 'https://api.anthropic.com/v1', 'https://me.openai.azure.com'])
       expect([url, isVendorAddress(url)]).toEqual([url, true])
     for (const url of [

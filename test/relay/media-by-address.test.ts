@@ -11,7 +11,7 @@ const seen = {
 }
 
 anyDatabase('media by address', (_fresh, kind) => {
-  /** A site of images, and vendors of which the first `failing` calls fail. Images are returned when this number is requested. */
+  /** A site with images, and vendors whose first `failing` calls fail. The site answers once `together` requests are waiting. */
   async function open({ failing = 0, together = 1, image = (_path: string): string => 'PNG' } = {}) {
     const waiting: (() => void)[] = []
     const site = { fetched: [] as string[], running: 0, most: 0, asked: [] as string[] }
@@ -58,7 +58,7 @@ anyDatabase('media by address', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('the first file that cannot be had stops the others; nothing is held or charged', async () => {
+  it('the first file that cannot be fetched stops the others; nothing is held or charged', async () => {
     const { server, site, ask } = await open({ image: (path) => (path === '/0' ? '' : 'PNG') })
     const answer = await ask(Array.from({ length: 20 }, (_, at) => `/${at}`))
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('the address answered with status 200')])
@@ -71,7 +71,7 @@ anyDatabase('media by address', (_fresh, kind) => {
     })
   })
 
-  it('a request without room for its files is refused with a retry; nothing is held or charged', async () => {
+  it('a request without room for its files is refused with a retry-after; nothing is held or charged', async () => {
     const { server, ask } = await open()
     const others = Array.from({ length: 4 }, () => server.app.mediaMemory.open())
     for (const share of others) {

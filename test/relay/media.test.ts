@@ -23,7 +23,7 @@ function wav(seconds: number): Buffer<ArrayBuffer> {
   return Buffer.concat([head, data])
 }
 
-anyDatabase('calls that are no conversation', (_fresh, kind) => {
+anyDatabase('calls other than conversations', (_fresh, kind) => {
   const sharedStage = sharedStages(kind)
 
   /** A stage in front of an upstream with a programmed reply for each path. */
@@ -51,7 +51,7 @@ anyDatabase('calls that are no conversation', (_fresh, kind) => {
     return { ...(await onStage(url, { models })), asked }
   }
 
-  it('images: a price per call is due for each, weighted by size and quality', async () => {
+  it('images: a price per call is charged for each image, weighted by size and quality', async () => {
     const { ask, server } = await open('dall-e-3', () => ({
       type: 'application/json',
       body: JSON.stringify({ created: 1, data: [{ url: 'https://images/1' }, { url: 'https://images/2' }] }),

@@ -28,7 +28,7 @@ anyDatabase('the lists of models', (_fresh, kind) => {
     expect(anthropic.data[0].created_at).toBe('2024-10-22T00:00:00.000Z')
   })
 
-  it("name only the methods of Google's interface that a model has", async () => {
+  it('name only the methods of the Gemini API that a model has', async () => {
     const { server, get } = await lists('gpt-5.4,text-embedding-3-small,whisper-1,rerank-v3.5')
     await addChannel(server, {
       url: 'http://127.0.0.1:9',
@@ -52,8 +52,8 @@ anyDatabase('the lists of models', (_fresh, kind) => {
     })
   })
 
-  it('name no method that no channel of a model can answer', async () => {
-    // A host of embeddings alone.
+  it('name no method that none of the channels of a model can answer', async () => {
+    // A host that only offers embeddings.
     const { get } = await lists('some-name', { type: 38 })
     expect((await get('/v1beta/models')).models).toMatchObject([{ name: 'models/some-name', supportedGenerationMethods: [] }])
   })

@@ -15,7 +15,7 @@ async function checkCompletions(server: TestServer, { stops }: { stops: boolean 
   if (!stops) await set(server, 'StopOnSensitiveEnabled', false)
 }
 
-/** An upstream that answers with these pieces of bytes, one after the other. */
+/** An upstream that answers with these pieces, one after the other. */
 const streaming = (pieces: readonly string[], type = 'text/event-stream') =>
   httpUpstream(async (_request, response) => {
     response.setHeader('content-type', type)
@@ -92,7 +92,7 @@ const messageText = (text: string) =>
 const texts = ['It is ', 'a bad', 'wor', 'd, a bad', ' word and 敏', '感', '词.']
 
 anyDatabase('listed words', (_fresh, kind) => {
-  it('in a prompt refuse it, free of charge, and are not quoted', async () => {
+  it('in a prompt cause a refusal, free of charge, that does not quote them', async () => {
     const { server, ask } = await stage(kind, await streaming([completion()], 'application/json'))
     for (const words of ['a Test_Sensitive b', 'ｔｅｓｔ＿sensitive', 'test_\u200Bsensitive']) {
       const refused = await ask(chat({ messages: [{ role: 'user', content: words }] }))
@@ -127,7 +127,7 @@ anyDatabase('listed words', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('in a stream stop it in the form of its format, and the output is charged', async () => {
+  it('in a stream end it as its format requires, and the output is charged', async () => {
     let isCut = false
     const url = await httpUpstream((_request, response) => {
       response.setHeader('content-type', 'text/event-stream')
@@ -342,7 +342,7 @@ describe('in each format of callers', () => {
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
   })
 
-  it('the last chunks wait when that many are to be held back, and an answer without a listed word passes byte for byte', async () => {
+  it('the configured number of last chunks is withheld, and an answer without a listed word passes byte for byte', async () => {
     const server = await serverOfTest('sqlite')
     const clean = chatPieces('nothing ', 'to be ', 'seen ', 'here')
     await addChannel(server, { url: await streaming(clean), models: model })

@@ -41,7 +41,7 @@ anyDatabase('tools in namespaces', (_fresh, kind) => {
       )
 
     for (const isStream of [false, true]) {
-      it(`${name}, ${isStream ? 'streamed' : 'whole'}: are offered flat, called by namespace and name, and sent back so`, async () => {
+      it(`${name}, ${isStream ? 'streamed' : 'whole'}: are flattened for the model, called by namespace and name, and accepted back by them`, async () => {
         const { server, token, asked, model } = await staged()
         const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
         const answer = (input: OpenAI.Responses.ResponseInput): Promise<OpenAI.Responses.Response> =>
@@ -68,7 +68,7 @@ anyDatabase('tools in namespaces', (_fresh, kind) => {
         // The description of a namespace is sent once.
         expect(JSON.stringify(one?.body).match(/Manages helpers\./g)).toHaveLength(1)
 
-        // Output goes back as input, as the vendor's guide has it; the types of the SDK do not know that.
+        // Output is sent back as input, as the vendor's guide shows; the types of the SDK do not allow that.
         const results = calls.map(({ call_id }) => ({ type: 'function_call_output' as const, call_id, output: 'high' }))
         const second = await answer([question, ...first.output, ...results] as OpenAI.Responses.ResponseInput)
         expect(second.output_text).toBe('At noon.')
@@ -80,7 +80,7 @@ anyDatabase('tools in namespaces', (_fresh, kind) => {
       })
     }
 
-    it(`${name}, over a WebSocket: are called by namespace and name, and remembered so`, async () => {
+    it(`${name}, over a WebSocket: are called by namespace and name, and remembered by them`, async () => {
       const { server, token, asked, model } = await staged()
       const client = caller(server.url, token.key, { path: '/v1/responses' })
       await client.opened()
@@ -102,7 +102,7 @@ anyDatabase('tools in namespaces', (_fresh, kind) => {
     })
   }
 
-  it('are called the same in a conversation that this server keeps', async () => {
+  it('keep their names in a conversation that this server stores', async () => {
     const { asked, ask, model } = await foreignStageOf('Gemini', ({ tools: offered }, turn) =>
       turn === 1 ? { calls: [{ name: offered[3] ?? '', input: {} }] } : { text: 'Done.' },
     )

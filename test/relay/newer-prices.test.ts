@@ -11,12 +11,12 @@ const model = 'gpt-5.4-mini'
 const usedTokens = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 }
 const used = completion({ model, usage: usedTokens })
 
-/** Data with another price of these models, in dollars per million tokens. */
+/** Price data with other prices for these models, in dollars per million tokens. */
 function published(input_mtok: number, output_mtok: number, ids: readonly string[] = [model]): string {
   return publishedPrices(Object.fromEntries(ids.map((id) => [id, { input_mtok, output_mtok }])))
 }
 
-/** A prompt as long as the reported usage says. */
+/** A prompt of about the length in the reported usage. */
 const asked = chat({ model, messages: [{ role: 'user', content: 'word '.repeat(1200) }] })
 
 interface PriceDataState {
@@ -139,7 +139,7 @@ anyDatabase('newer public prices', (_fresh, kind) => {
     expect([atFirst, afterwards]).toContain(await charge())
   })
 
-  it('leave a call that has begun at the price that it began with', async () => {
+  it('do not change the price of a call that has begun', async () => {
     const { server, upstream, ask: send } = await priced(published(2, 8))
     await check(server)
     let go = () => {}
@@ -182,7 +182,7 @@ anyDatabase('newer public prices', (_fresh, kind) => {
     expect((await books(server)).logs.map(({ quota }) => quota)).toEqual([afterwards])
   })
 
-  it('are looked for by a job that is off until it is switched on, and not proposed again once they are dismissed', async () => {
+  it('are checked for by a job that is off by default, and not proposed again once they are dismissed', async () => {
     const { server, source } = await priced(published(2, 8))
     const job = async () => (await server.call<SystemJob[]>('GET /api/job/')).find(({ name }) => name === 'find-newer-prices')
     const run = async (detail: string) => {
@@ -223,7 +223,7 @@ anyDatabase('newer public prices', (_fresh, kind) => {
     expect((await audited(server)).at(-1)).toEqual(['root', 'price-data.check', '', 'price_data_unreadable'])
   })
 
-  it('are compared in number with the data in use, not with that of the package', async () => {
+  it('are compared by number of entries with the data in use, not with that of the package', async () => {
     const { server, source } = await priced(publishedPrices({}))
     const { date } = pricePackage.read(pricePackage.vendors)
     const isNewest = (entry: object) => JSON.stringify(entry).includes(date)

@@ -21,7 +21,7 @@ describe.runIf(hasNginx)('behind nginx with the shipped configuration', () => {
     await server.stop()
   })
 
-  it('a realtime session goes through as a WebSocket, with its events both ways and its refusal', async () => {
+  it('a realtime session passes as a WebSocket, with events in both directions and refusals', async () => {
     const upstream = await realtimeUpstream(answering())
     await addChannel(server, { url: upstream.url, models: live })
     const client = caller(nginx.url, (await addToken(server)).key)
@@ -44,7 +44,7 @@ describe.runIf(hasNginx)('behind nginx with the shipped configuration', () => {
     await client.hears('response.completed')
   })
 
-  it('ordinary calls and streams go through, another protocol is not offered to the node, and metrics stay inside', async () => {
+  it('ordinary calls and streams pass, other protocol upgrades are not forwarded to the node, and metrics are not exposed', async () => {
     const upstream = await upstreamOfTest({ models: ['plain-model'] })
     await server.call('PUT /api/option/', { key: 'ModelRatio', value: '{"plain-model":1}' })
     await addChannel(server, { url: upstream.url, models: 'plain-model' })

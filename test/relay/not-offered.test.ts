@@ -97,7 +97,7 @@ describe("files, batches and other endpoints that are not offered answer 501 in 
     expect(JSON.parse((error as Error).message)).toMatchObject({ error: { code: 501, status: 'UNIMPLEMENTED' } })
   })
 
-  it('programs get a header against retries', async () => {
+  it('a header tells clients not to retry', async () => {
     const dialects: Record<string, string>[] = [{}, { 'anthropic-version': '2023-06-01' }, { 'x-goog-api-key': key }]
     for (const headers of dialects) {
       const answer = await ask(server, key, {}, '/v1/files', headers)
@@ -116,7 +116,7 @@ describe("files, batches and other endpoints that are not offered answer 501 in 
     expect(unknown).toEqual([])
   })
 
-  it('paths of no vendor are unknown routes, and similar names are not taken for endpoints that are not offered', async () => {
+  it('paths of no vendor are unknown routes, even when they resemble endpoints that are not offered', async () => {
     for (const path of ['/v1/filesystem', '/v1/nonsense', '/v1/completely', '/upload/nonsense']) {
       const answer = await ask(server, key, {}, path)
       expect([path, answer.status]).toEqual([path, 404])
@@ -154,13 +154,13 @@ describe('a misspelled path', () => {
     ['/messages', '/v1/messages'],
     ['/messages/count_tokens', '/v1/messages/count_tokens'],
     ['/v1/messages/v1/messages', '/v1/messages'],
-  ])('%s as Anthropic', async (path, meant) => {
+  ])('%s is refused in the form of Anthropic, with the intended path', async (path, meant) => {
     const { status, json } = await send('POST', path)
     const error = { type: 'not_found_error', message: expect.stringContaining(`did you mean ${meant}?`) }
     expect([status, json]).toEqual([404, { type: 'error', error, request_id: expect.any(String) }])
   })
 
-  it('/models/{model}:generateContent as Google, and the list of models as the caller’s headers say', async () => {
+  it('/models/{model}:generateContent is refused in the form of Google, and the list of models in the dialect of the caller’s headers', async () => {
     const path = '/models/gemini-2.5-flash:generateContent'
     const { status, json } = await send('POST', path)
     const error = { code: 404, status: 'NOT_FOUND', message: expect.stringContaining(`did you mean /v1beta${path}?`) }

@@ -8,7 +8,7 @@ const gemini = 'gemini-2.0-flash'
 const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 }
 const args = '{"city":"Bern"}'
 
-/** The reasoning, text and tool call of each upstream: whole, and as the events of a stream. */
+/** A reply with reasoning, text and a tool call in the format of each upstream: whole, and as the events of a stream. */
 const upstreams = {
   'Chat alone': {
     channel: { type: 8, models: model },
@@ -103,7 +103,7 @@ const request = {
 const steered = { temperature: 0.5, top_p: 0.9, presence_penalty: 0.25, frequency_penalty: -0.25, user: 'u-1', top_logprobs: 0 }
 
 describe.each(Object.entries(upstreams))(
-  'a response over %s, by the schema of Open Responses',
+  'a response over %s, validated by the schema of Open Responses',
   (_, { channel, path, whole, events }) => {
     async function open() {
       const asked: Data[] = []
@@ -131,7 +131,7 @@ describe.each(Object.entries(upstreams))(
       expect(responseResource.parse(JSON.parse((await ask(steered)).text))).toMatchObject(said)
     })
 
-    it('is streamed: every event of it', async () => {
+    it('is valid in every event of its stream', async () => {
       const { ask } = await open()
       const { text } = await ask({ stream: true })
       const told = text.split('\n\n').flatMap((block): Data[] => {
@@ -143,7 +143,7 @@ describe.each(Object.entries(upstreams))(
       expect(told.at(-1)).toMatchObject({ type: 'response.completed', response: { completed_at: expect.any(Number) } })
     })
 
-    it('is stored: it can be read and streamed again later', async () => {
+    it('is stored as it was returned', async () => {
       const { ask, server } = await open()
       const made = JSON.parse((await ask({})).text)
       const row = await server.app.db.selectFrom('own_responses').select('response_id').executeTakeFirst()

@@ -39,7 +39,7 @@ eachDatabase('responses in the background, when a process dies', (fresh, kind) =
     await first.kill('SIGKILL')
 
     const server = await serverOfTest(kind, { database })
-    // On PostgreSQL a dead node is known by its lease.
+    // On PostgreSQL a dead node is detected when its lease expires.
     await server.app.db.updateTable('open_responses').set({ lease_until: 1 }).execute()
     await server.app.db.updateTable('holds').set({ lease_until: 1 }).execute()
     await server.app.ledger.expire()
@@ -56,9 +56,9 @@ eachDatabase('responses in the background, when a process dies', (fresh, kind) =
   })
 })
 
-eachDatabase('responses in the background, while the database takes nothing', (_fresh, kind) => {
+eachDatabase('responses in the background, while the database accepts no writes', (_fresh, kind) => {
   it.skipIf(kind === 'postgres')(
-    'their end is not told before their charge is durable, and then once',
+    'report their end only after their charge is durable, and are charged once',
     async () => {
       let state = 'in_progress'
       const provider = await vendor({ next: () => state })
@@ -116,7 +116,7 @@ it('a background stream sends nothing before its hold is stored, and nothing at 
     create function wait() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock(1); return new; end $$;
     create trigger wait before insert on open_responses for each row execute function wait()`)
   const refusing = post()
-  // One half fails while the other waits.
+  // One of the two writes fails while the other waits.
   await eventually('it is being written down', async () => (await waiting.execute(server.app.db)).rows.length === 1)
   await other.query('select pg_advisory_unlock(1)')
   const refused = await refusing

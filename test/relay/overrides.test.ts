@@ -32,7 +32,7 @@ describe('the settings of a channel', () => {
     expect(last()?.body.toString()).toContain(' "messages":[{"role":"user","content":"big 12345678901234567890"}]')
   })
 
-  it('change the headers, with the key where it is wanted', async () => {
+  it('change the headers, with the key of the channel in place of {api_key}', async () => {
     const { ask, last } = await open({
       header_override: { Authorization: 'Token {api_key}', 'X-Team': 'blue', 'user-agent': null },
     })
@@ -41,7 +41,7 @@ describe('the settings of a channel', () => {
     expect(last()?.headers['user-agent']).toBeUndefined()
   })
 
-  it('change the headers of every other call too: counts, lists of models, balances and live talk', async () => {
+  it('change the headers of every other call too: counts, lists of models, balances and realtime sessions', async () => {
     const asked: string[] = []
     const answers: Record<string, object> = {
       '/v1/responses/input_tokens': { object: 'response.input_tokens', input_tokens: 17 },
@@ -75,7 +75,7 @@ describe('the settings of a channel', () => {
     expect(realtime.handshakes[0]?.headers).toMatchObject({ authorization: 'Token live-key', 'x-team': 'blue' })
   })
 
-  it('give instructions in the format of the upstream request', async () => {
+  it('add a system prompt in the format of the upstream request', async () => {
     const own = await open({ system_prompt: 'be kind' })
     await own.ask(chat())
     expect(own.last()?.json.messages[0]).toEqual({ role: 'system', content: 'be kind' })
@@ -94,8 +94,8 @@ describe('the settings of a channel', () => {
   })
 })
 
-describe('a stream that gives no output in time', () => {
-  it('goes to another channel, and is charged once', async () => {
+describe('a stream without output in time', () => {
+  it('fails over to another channel, and is charged once', async () => {
     const { ask, server, upstream } = await open({ first_byte_timeout_ms: 300 }, { priority: 5 }, retryingStage)
     upstream.program(model, { stallAfterEvents: 0 })
     const second = await upstreamOfTest()
@@ -107,7 +107,7 @@ describe('a stream that gives no output in time', () => {
     await requireBalancedBooks(server)
   })
 
-  it('is not cut when its output has begun', async () => {
+  it('is not cut off once its output has begun', async () => {
     const { ask, upstream } = await open({ first_byte_timeout_ms: 1500 })
     upstream.program(model, { pauseMs: 250, words: 8 })
     const answer = await ask(chat({ stream: true }))
@@ -127,8 +127,8 @@ describe('a stream that breaks off', () => {
   })
 })
 
-describe('the tokens per minute of a channel', () => {
-  it('count its reply', async () => {
+describe('the limit of tokens per minute of a channel', () => {
+  it('counts the tokens of replies', async () => {
     const { ask, upstream } = await open({ max_tokens_per_minute: 60 })
     upstream.program(model, { words: 80 })
     expect((await ask(chat())).status).toBe(200)

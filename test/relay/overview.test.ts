@@ -6,7 +6,7 @@ import { addChannel } from '../helpers/seed.ts'
 import { ask, chat, completion, eventually, httpUpstream, model, stage } from './stage.ts'
 
 eachDatabase('the overview', (_fresh, kind) => {
-  it('shows a failing channel with its last sentence, its breaker and what was charged, without waiting for a job', async () => {
+  it('shows a failing channel with its last error, its circuit breaker and the charges, without waiting for a job', async () => {
     const failing = await httpUpstream((request, response) => {
       request.resume().on('end', () => response.writeHead(503).end('{"error":{"message":"overloaded today"}}'))
     })
@@ -47,7 +47,8 @@ eachDatabase('the overview', (_fresh, kind) => {
     const bad = health.find(({ id }) => id === channelId)
     const good = health.find(({ id }) => id === second)
     expect(bad).toMatchObject({ attempts: 5, success: 0, p95_ms: null, last_error: { code: '503', count: 5 } })
-    // The fifth failure in a row has opened it for some seconds: the last call went elsewhere at once.
+    // The fifth failure in a row has opened the circuit breaker for some seconds: the last call was sent to the other channel at
+    // once.
     expect(bad?.breaker).toMatchObject({ keys: 1, failures: 5 })
     expect(['open', 'half-open']).toContain(bad?.breaker.state)
     expect(good).toMatchObject({ attempts: 4, success: 1, last_error: null, breaker: { state: 'closed', keys_open: 0 } })

@@ -57,7 +57,7 @@ const said = ({ messages }: Asked) => messages.map(({ role, content }) => `${rol
 const rows = async (server: TestServer) => server.app.db.selectFrom('own_responses').selectAll().execute()
 const channel = { type: 14, models: claude }
 
-anyDatabase('responses of channels that keep none', (fresh, kind) => {
+anyDatabase('responses of channels that store none', (fresh, kind) => {
   for (const [name, Client] of clients)
     it(`[195] [196] are stored here: ${name} continues from them, reads, lists and deletes them, and pays for the turns only`, async () => {
       const { url, asked } = await claudeUpstream()
@@ -183,7 +183,7 @@ anyDatabase('responses of channels that keep none', (fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('run in the background over a WebSocket too, and continue when it is closed, here as at a vendor that stores them', async () => {
+  it('run in the background over a WebSocket too, and continue when it is closed, both here and at a vendor that stores them', async () => {
     let release = () => {}
     const { url } = await claudeUpstream({ hold: new Promise((resolve) => (release = resolve)) })
     const native = await vendor({ next: () => 'completed' })
@@ -198,7 +198,7 @@ anyDatabase('responses of channels that keep none', (fresh, kind) => {
       expect(await socket.hears('response.output_text.delta')).toMatchObject({ stream_id: 'x' })
       socket.socket.terminate()
       release()
-      // As the vendors name it.
+      // The response of the first event has an id.
       const { id } = response as { id: string }
       await eventually('it is done', async () => (await client.responses.retrieve(id)).status === 'completed')
     }
@@ -207,7 +207,7 @@ anyDatabase('responses of channels that keep none', (fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('that are cancelled end with the partial reply; those that no channel can serve have failed, free of charge', async () => {
+  it('that are cancelled end with the partial reply; those that no channel can answer fail, free of charge', async () => {
     const { url, open } = await claudeUpstream({ hold: new Promise(() => {}) })
     const { server, token, channelId } = await stage(kind, url, { channel })
     const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
@@ -243,7 +243,7 @@ anyDatabase('responses of channels that keep none', (fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('belong to their user, expire, make room for newer ones, and are not kept where the operator wants none', async () => {
+  it('belong to their user, expire, make room for newer ones, and are not stored where the operator has disabled that', async () => {
     const { url } = await claudeUpstream()
     const { server, token, ask } = await stage(kind, url, { channel })
     const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
@@ -309,7 +309,7 @@ anyDatabase('responses of channels that keep none', (fresh, kind) => {
     expect(await rows(server)).toEqual([])
   })
 
-  it('kill -9: one in the background has failed, is charged at most once, and nothing stays held', async () => {
+  it('after kill -9, one in the background has failed, is charged at most once, and no hold is left', async () => {
     const { url, open } = await claudeUpstream({ hold: new Promise(() => {}) })
     const database = await fresh()
     const first = await startProcess(database)
@@ -322,7 +322,7 @@ anyDatabase('responses of channels that keep none', (fresh, kind) => {
     await first.kill('SIGKILL')
 
     const server = await serverOfTest(kind, { database })
-    // On PostgreSQL a dead node is known by its lease.
+    // On PostgreSQL a dead node is detected when its lease expires.
     for (const table of ['own_responses', 'holds'] as const)
       await server.app.db.updateTable(table).set({ lease_until: 1 }).where('lease_until', '>', 0).execute()
     await server.app.ledger.expire()

@@ -7,7 +7,9 @@ import { books } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
 import { httpUpstream, stage } from './stage.ts'
 
-/** An upstream that answers everything with this, whole or as the events of a stream, and keeps the bodies that it was sent. */
+/**
+ * An upstream that answers every request with `reply`, whole or as the events of a stream, and records the bodies of the requests.
+ */
 export async function vendor(reply: object | (() => { type: string; text: string })) {
   const asked: Record<string, unknown>[] = []
   const url = await httpUpstream((request, response) => {
@@ -25,13 +27,13 @@ export async function vendor(reply: object | (() => { type: string; text: string
   return { url, asked }
 }
 
-/** One unit a token, in and out. */
+/** One unit for each input or output token. */
 export const prices = { 'gpt-5': 1, 'gpt-x': 1, 'claude-opus-4-6': 1, 'claude-haiku-4-5': 1, 'gemini-2.5-pro': 1 }
 
 const models = Object.keys(prices)
 const options = { ModelRatio: prices, CompletionRatio: Object.fromEntries(models.map((model) => [model, 1])) }
 
-/** A server whose models cost one unit a token; `last` is the newest row, recomputed from its own factors. */
+/** A server whose models cost one unit per token; `last` returns the newest log row, recomputed from its own factors. */
 export async function scene(kind: DatabaseKind, url: string, channel: Record<string, unknown> = {}) {
   const staged = await stage(kind, url, { channel: { models: models.join(','), ...channel } })
   const set = (key: string, value: unknown) => staged.server.call('PUT /api/option/', { key, value: JSON.stringify(value) })
@@ -39,7 +41,7 @@ export async function scene(kind: DatabaseKind, url: string, channel: Record<str
   return { ...staged, set, last: async () => recomputed((await books(staged.server)).logs.at(-1)) }
 }
 
-/** The same on one server for the tests of a file that set no options. */
+/** The same on one shared server, for tests that set no options. */
 export function sharedScenes() {
   const sharedStage = sharedStages('sqlite', options)
   return async (url: string, channel: Record<string, unknown> = {}) => {

@@ -5,7 +5,7 @@ const sharedScene = sharedScenes()
 
 const unitsOf = (usd: number) => usd * 500_000
 
-describe('tools of Responses that are billed by the piece', () => {
+describe('tools of Responses that are billed for each use', () => {
   const reply = (output: readonly object[], more: object = {}) => ({
     id: 'resp_1',
     object: 'response',
@@ -43,7 +43,7 @@ describe('tools of Responses that are billed by the piece', () => {
       [],
       0,
     ],
-  ])('%j with %j cost their price beside the tokens', async (tools, output, usd) => {
+  ])('%j with %j cost their price in addition to the tokens', async (tools, output, usd) => {
     const { url } = await vendor(reply(output))
     const { ask, last } = await sharedScene(url)
     const { status, text } = await ask(request(...tools), '/v1/responses')
@@ -51,7 +51,7 @@ describe('tools of Responses that are billed by the piece', () => {
     expect((await last()).quota).toBe(111 + Math.ceil(unitsOf(usd)))
   })
 
-  it("charge an image tool's text, image and cached input apart, and its SVG output", async () => {
+  it("charge an image tool's text, image and cached input separately, and its SVG output", async () => {
     const drawing = {
       ...{ input_tokens: 1000, input_tokens_details: { image_tokens: 600, text_tokens: 400 } },
       ...{ cached_tokens: 300, cached_tokens_details: { cached_image_tokens: 200, cached_text_tokens: 100 } },
@@ -77,7 +77,7 @@ describe('tools of Responses that are billed by the piece', () => {
     })
   })
 
-  it('take a picture by the piece or by its tokens, not by both', async () => {
+  it('charge an image by its price or by its tokens, not by both', async () => {
     const drawing = { image_gen: { input_tokens: 20, output_tokens: 4000, input_tokens_details: { image_tokens: 0 } } }
     const { url } = await vendor(reply([picture('high')], { tool_usage: drawing }))
     const { ask, set, last } = await scene('sqlite', url)
@@ -88,7 +88,7 @@ describe('tools of Responses that are billed by the piece', () => {
     expect((await last()).quota).toBe(131 + 4000)
   })
 
-  it('are charged of a stream that ends before its usage', async () => {
+  it('are charged for a stream that ends before its usage', async () => {
     const made = (output_index: number, item: object) => ({ type: 'response.output_item.done', output_index, item })
     const searched = { type: 'web_search_call', id: 'ws', status: 'completed', action: { type: 'search' } }
     const events = [
@@ -131,7 +131,7 @@ describe('tools of Responses that are billed by the piece', () => {
   })
 })
 
-describe('tools of Messages that are billed by the piece', () => {
+describe('tools of Messages that are billed for each use', () => {
   const reply = (usage: object = {}, more: object = {}) => ({
     id: 'msg_1',
     type: 'message',
@@ -168,14 +168,14 @@ describe('tools of Messages that are billed by the piece', () => {
       {},
       0,
     ],
-  ])('%j cost their price beside the tokens', async (tools, usage, more, usd) => {
+  ])('%j cost their price in addition to the tokens', async (tools, usage, more, usd) => {
     const { url } = await vendor(reply(usage, more))
     const { ask, last } = await sharedScene(url, { type: 14 })
     expect((await ask(request(tools), '/v1/messages')).status).toBe(200)
     expect((await last()).quota).toBe(111 + unitsOf(usd))
   })
 
-  it('are charged of a stream that ends before its usage', async () => {
+  it('are charged for a stream that ends before its usage', async () => {
     const use = (index: number, id: string, name: string) => ({
       ...{ type: 'content_block_start', index, content_block: { type: 'server_tool_use', id, name, input: {} } },
     })
@@ -194,7 +194,7 @@ describe('tools of Messages that are billed by the piece', () => {
     expect(quota).toBe(Number(tokens[0]) + Number(tokens[1]) + unitsOf(0.02 + 0.05))
   })
 
-  it('and an adviser whose model has no price are refused by name in the form of the dialect', async () => {
+  it('are refused by name without a price, as are other models without one, in the form of the dialect', async () => {
     const { url, asked } = await vendor(reply())
     const { ask } = await sharedScene(url, { type: 14 })
     const unknown = await ask(request([{ type: 'telescope_20270101', name: 'telescope' }]), '/v1/messages')
@@ -210,7 +210,7 @@ describe('tools of Messages that are billed by the piece', () => {
     expect(asked).toEqual([])
   })
 
-  it('leave a compaction of the same model among the tokens of the call, and price a model that steps in by its own', async () => {
+  it('count a compaction by the same model as tokens of the call, and charge a fallback model at its own price', async () => {
     const part = (type: string, model: string | null, input_tokens: number, output_tokens: number) => ({
       ...{ type, model, input_tokens, output_tokens },
     })
@@ -232,8 +232,8 @@ describe('tools of Messages that are billed by the piece', () => {
   })
 })
 
-describe('sound that tools of Gemini read', () => {
-  it('costs as audio, for callers of other protocols too', async () => {
+describe('audio that tools of Gemini read', () => {
+  it('is charged as audio, for callers of other protocols too', async () => {
     const usageMetadata = {
       ...{ promptTokenCount: 100, promptTokensDetails: [{ modality: 'TEXT', tokenCount: 100 }] },
       ...{ toolUsePromptTokenCount: 40, toolUsePromptTokensDetails: [{ modality: 'AUDIO', tokenCount: 40 }] },
@@ -248,7 +248,7 @@ describe('sound that tools of Gemini read', () => {
   })
 })
 
-describe('tools of Gemini that are billed by the piece', () => {
+describe('tools of Gemini that are billed for each use', () => {
   const reply = (grounding: object) => ({
     candidates: [{ content: { role: 'model', parts: [{ text: 'ok' }] }, finishReason: 'STOP', groundingMetadata: grounding }],
     usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 11, totalTokenCount: 111 },
@@ -261,7 +261,7 @@ describe('tools of Gemini that are billed by the piece', () => {
     [[{ googleSearch: { searchTypes: { imageSearch: {} } } }], { imageSearchQueries: ['a', 'b'] }, 0.028],
     [[{ enterpriseWebSearch: {} }], { webSearchQueries: ['a'] }, 0.045],
     [[{ codeExecution: {} }, { urlContext: {} }, { functionDeclarations: [] }], {}, 0],
-  ])('%j with %j cost their price beside the tokens', async (tools, grounding, usd) => {
+  ])('%j with %j cost their price in addition to the tokens', async (tools, grounding, usd) => {
     const { url } = await vendor(reply(grounding))
     const { ask, last } = await sharedScene(url, { type: 24 })
     const body = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], tools }
@@ -279,7 +279,7 @@ describe('tools of Gemini that are billed by the piece', () => {
   })
 })
 
-describe('tools of Chat that are billed by the piece', () => {
+describe('tools of Chat that are billed for each use', () => {
   const reply = {
     id: 'c',
     object: 'chat.completion',
@@ -305,7 +305,7 @@ describe('tools of Chat that are billed by the piece', () => {
     expect((await last()).quota).toBe(111 + unitsOf(usd))
   })
 
-  it('are charged where a search that was asked for in Responses goes to a model of Chat', async () => {
+  it('are charged for a search that was requested in Responses and sent to a model of Chat', async () => {
     const { url } = await vendor({ ...reply, model: 'gpt-4o-search-preview' })
     const { ask, set, last } = await scene('sqlite', url, { type: 40, models: 'gpt-4o-search-preview' })
     await set('ModelRatio', { 'gpt-4o-search-preview': 1 })

@@ -49,7 +49,7 @@ describe('headers that the vendor reads', () => {
   it.each([
     ['whole', {}],
     ['streamed', { stream: true }],
-  ])('pass with a request of Codex, %s, and the state of its turn goes back', async (_, more) => {
+  ])('are passed on for a request of Codex, %s, and its turn state is returned', async (_, more) => {
     const { url, asked } = await upstream()
     const { ask } = await sharedStage(url)
     const sent = { ...known, ...codex, ...account, 'idempotency-key': 'k' }
@@ -58,7 +58,7 @@ describe('headers that the vendor reads', () => {
     expect([answer.headers.get('x-codex-turn-state'), answer.headers.get('x-other')]).toEqual(['turn-of-1', null])
   })
 
-  it('the state of a turn of Codex goes over a WebSocket as the metadata of an event, there and back', async () => {
+  it('include the turn state of Codex, which is the metadata of an event over a WebSocket, in both directions', async () => {
     const { url, asked } = await upstream()
     const { server, token } = await stage('sqlite', url)
     const chatOnly = await upstream()
@@ -84,14 +84,14 @@ describe('headers that the vendor reads', () => {
       stateOf(3),
     ])
 
-    // A channel of another protocol has no such state.
+    // A channel of another protocol has no turn state.
     client.say({ ...create, model: 'gpt-4.1' })
     await client.hears('response.completed', 4)
     expect(client.heard.filter(({ type }) => type === 'response.metadata')).toHaveLength(3)
     client.socket.close(1000)
   })
 
-  it('are those of the list of the channel, there and back', async () => {
+  it('are limited to the list of the channel, in both directions', async () => {
     const { url, asked } = await upstream()
     const { ask } = await sharedStage(url, { setting: '{"passed_headers":["openai-project"]}' })
     const answer = await ask({ model, input: 'Hi' }, responsePath, { ...known, ...codex, ...account })
@@ -102,14 +102,14 @@ describe('headers that the vendor reads', () => {
   it.each([
     ['a host of any vendor', 8, '/v1/chat/completions', { ...known, 'idempotency-key': expect.stringMatching(/^[0-9a-f]{64}$/) }],
     ['a vendor that does not read them', 43, '', {}],
-  ])('pass natively to %s, of type %i: %j', async (_host, type, path, passed) => {
+  ])('are passed on in the same format to %s, of type %i: %j', async (_host, type, path, passed) => {
     const { url, asked } = await upstream()
     const { ask } = await sharedStage(url + path, { type, models: model })
     expect((await ask(chat(), '/v1/chat/completions', { ...known, 'idempotency-key': 'k' })).status).toBe(200)
     expect(asked).toEqual([passed])
   })
 
-  it('of a Messages caller pass to Anthropic', async () => {
+  it('of a Messages caller are passed on to Anthropic', async () => {
     const { url, asked } = await upstream()
     const { ask } = await sharedStage(url, { type: 14, models: claude })
     const sent = { 'anthropic-workspace-id': 'wrkspc_1', 'anthropic-user-profile-id': 'up_1', 'x-client-request-id': 'c' }
@@ -118,7 +118,7 @@ describe('headers that the vendor reads', () => {
     expect(asked).toEqual([{ ...sent, 'anthropic-version': '2023-06-01' }])
   })
 
-  it('of an attempt that failed, or of another protocol, do not go back', async () => {
+  it('of a failed attempt, or of another protocol, are not returned', async () => {
     const first = await upstream({ failures: 9 })
     const second = await upstream()
     const { server, ask } = await stage('sqlite', first.url, { channel: { priority: 9 } })

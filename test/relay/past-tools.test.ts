@@ -6,7 +6,7 @@ import { ask as askAs } from './stage.ts'
 
 type Data = Record<string, unknown>
 
-/** An upstream's received messages, one line each: the role and the texts of its parts. */
+/** The messages that an upstream received, one line each: the role and the texts of the parts. */
 function linesOf({ body }: Asked): string[] {
   const list = (body.messages ?? body.contents) as readonly Data[]
   return list

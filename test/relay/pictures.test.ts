@@ -29,7 +29,7 @@ const geminiImage = (data: string, image = 1290) => ({
 anyDatabase('images', (_fresh, kind) => {
   const sharedStage = sharedDirectStages(kind, { ModelPrice: prices, ModelRatio: { 'gpt-image-1': 5 } })
 
-  it('[236] several images of a model that makes one are several calls, a few at a time; the returned images are charged', async () => {
+  it('[236] several images of a model that makes one per call need several calls, a few at a time; the returned images are charged', async () => {
     let running = 0
     let most = 0
     let release = () => {}
@@ -41,7 +41,7 @@ anyDatabase('images', (_fresh, kind) => {
         most = Math.max(most, ++running)
         if (running === 5) release()
         await fiveRun
-        // A sixth would come meanwhile.
+        // A sixth call would arrive meanwhile.
         await new Promise((resolve) => setTimeout(resolve, 40))
         running--
         return count % 4 === 0
@@ -60,7 +60,7 @@ anyDatabase('images', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('Gemini reports tokens: a model without a price for each is charged by them', async () => {
+  it('a model of Gemini without a price per image is charged by the reported tokens', async () => {
     const { server, ask } = await directStage(kind, () => ({ json: geminiImage('AAAA') }), {
       channel: { type: 24, models: 'gemini-image' },
       ratios: { 'gemini-image': 0.15 },
@@ -75,7 +75,7 @@ anyDatabase('images', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[237] a loss of URLs is reported to the caller; a strict token is refused', async () => {
+  it('[237] a dropped request for URLs is reported to the caller; a strict token is refused', async () => {
     const { ask, server } = await sharedStage(() => ({ json: geminiImage('AAAA') }), { type: 24, models: 'gemini-image' })
     const answer = await ask({ model: 'gemini-image', prompt: 'a lock', response_format: 'url', style: 'vivid' }, generations)
     const strict = await addToken(server, { strict_translation: true })
@@ -159,7 +159,7 @@ anyDatabase('images', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[T197] a promised image is waited for, and fetched for callers that want its bytes, if it is an image', async () => {
+  it('[T197] the image of a task is waited for, and fetched for callers that request its bytes, if it is an image', async () => {
     const bytes = Buffer.from('GIF89a and so on')
     let asked = 0
     const { server, ask, heard, url } = await directStage(
@@ -283,7 +283,7 @@ anyDatabase('images', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('all calls together have the deadline of the whole', async () => {
+  it('all calls together must end within the total timeout', async () => {
     const { server, ask } = await sharedStage(() => undefined, {
       type: 24,
       models: 'gemini-image',
@@ -295,7 +295,7 @@ anyDatabase('images', (_fresh, kind) => {
     expect(await settledCharges(server)).toEqual([])
   })
 
-  it('[238] edits: files of a form and addresses in JSON reach a vendor of another form', async () => {
+  it('[238] edits: files in a form and URLs in JSON are converted for a vendor with another format', async () => {
     const site = await httpUpstream((_request, response) => {
       response.writeHead(200, { 'content-type': 'image/webp' })
       response.end('a picture from elsewhere')
@@ -393,7 +393,7 @@ anyDatabase('images', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('a stream that is cut before its image is complete is reported as cut', async () => {
+  it('a stream that is cut off before its image is complete ends with an error', async () => {
     const whole = fixture('openai-other/images_stream.sse').toString()
     const partial = `${whole.split('\n\n')[0]}\n\n`
     const { server, ask } = await sharedStage(() => ({ bytes: partial, type: 'text/event-stream' }), { models: 'gpt-image-1' })
@@ -444,7 +444,7 @@ anyDatabase('images', (_fresh, kind) => {
       '/api/v1/services/aigc/multimodal-generation/generation',
       { output: { choices: [{ message: { content: [{ image: 'https://x/1.png' }] } }] } },
     ],
-  ])('type %i: %s is asked at its own address and charged by the image', async (type, model, path, reply) => {
+  ])('type %i: %s is called at its own URL and charged by the image', async (type, model, path, reply) => {
     const { server, ask, heard } = await sharedStage(() => ({ json: reply }), { type, models: model })
     const answer = await ask({ model, prompt: 'a lock', size: '1024x1024', quality: 'hd' }, generations)
     expect([answer.status, JSON.parse(answer.text).data.map(({ url }: { url: string }) => url)]).toEqual([

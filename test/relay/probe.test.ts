@@ -54,7 +54,7 @@ describe('the test of a channel', () => {
   })
 
   it.each(['dall-e-3', 'gpt-image-1', 'whisper-1', 'tts-1-hd', 'gpt-4o-transcribe', 'sora-2', 'gpt-4o-realtime-preview'])(
-    'cannot be made with %s, which is no failure',
+    'is not possible with %s, which does not count as a failure',
     async (model) => {
       const { url, asked } = await everything()
       const id = await addChannel(server, { url, models: model })
@@ -71,7 +71,7 @@ describe('the test of a channel', () => {
     expect(await test(server, id, 'gpt-4-any')).toMatchObject({ success: true })
   })
 
-  it('asks a provider of another dialect in that one, by the redirected name', async () => {
+  it('calls a provider of another dialect in that dialect, with the mapped model name', async () => {
     const upstream = await upstreamOfTest()
     const id = await addChannel(server, {
       url: upstream.url,
@@ -92,7 +92,7 @@ describe('the test of a channel', () => {
     expect(channels.find((channel) => channel.id === id)?.used_quota).toBe(0)
   })
 
-  it('reports its failure, without the key, and stores that it was made', async () => {
+  it('reports its failure, without the key, and stores the time of the test', async () => {
     const upstream = await upstreamOfTest()
     upstream.program('*', { echoKey: true })
     const id = await addChannel(server, { url: upstream.url, models: 'gpt-4o-mini', key: 'very-secret-key-1' })

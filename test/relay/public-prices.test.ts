@@ -18,14 +18,14 @@ const used = (prompt_tokens: number, completion_tokens: number, cached_tokens = 
     },
   })
 
-anyDatabase('a model that only public data prices', (_fresh, kind) => {
+anyDatabase('a model whose price is only in the public data', (_fresh, kind) => {
   async function priced() {
     const upstream = await upstreamOfTest()
     const { server, ...rest } = await stage(kind, upstream.url, { channel: { models: stepped } })
     return { upstream, server, ...rest }
   }
 
-  it('is charged by it to the unit, and its row alone has the charge, the vendor and the day of the data', async () => {
+  it('is charged at that price to the unit, and its log row contains the factors of the charge, the vendor and the day of the data', async () => {
     const { upstream, server, ask } = await priced()
     upstream.program('*', { body: used(1000, 100, 400) })
     const messages = [{ role: 'user', content: 'word '.repeat(1200) }]
@@ -45,7 +45,7 @@ anyDatabase('a model that only public data prices', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('is charged at the step for the length of its prompt, which the hold covered', async () => {
+  it('is charged at the price step for the length of its prompt, which the hold covered', async () => {
     const { upstream, server, ask } = await priced()
     upstream.program('*', { body: used(272_001, 100, 2_000) })
     const content = 'word '.repeat(280_000)
@@ -61,7 +61,7 @@ anyDatabase('a model that only public data prices', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('holds no step that its prompt cannot reach', async () => {
+  it('is not held at a price step that its prompt cannot reach', async () => {
     const { server, ask } = await priced()
     expect((await ask(chat({ model: stepped, max_tokens: 1000 }))).status).toBe(200)
     await settledCharges(server)

@@ -9,7 +9,7 @@ import { startSocks5 } from '../helpers/socks5-server.ts'
 import { answering, caller, live, realtimeUpstream, type Talk, usage } from './realtime-stage.ts'
 import { eventually, settledCharges, stage } from './stage.ts'
 
-/** Answers the first response at once, and of those after it only the beginning: the test ends them. */
+/** Answers the first response completely, and only begins later ones, which the test ends. */
 function answeringFirst() {
   const answer = answering()
   let count = 0

@@ -17,7 +17,7 @@ export interface Talk {
   say(event: Event): void
 }
 
-/** A realtime upstream on loopback: `hears` gets each event of each session. */
+/** A realtime upstream on the loopback address: `hears` is called with each event of each session. */
 export async function realtimeUpstream(
   hears: (talk: Talk, event: Event) => void = () => {},
   { refuses, greets = true }: { refuses?: { status: number; body: unknown }; greets?: boolean } = {},
@@ -157,7 +157,7 @@ export function caller(
   }
 }
 
-/** The official SDK. It accepts only encrypted URLs; the connection beneath is nevertheless a plain one. */
+/** A client of the official SDK. It accepts only encrypted URLs; the connection below it is nevertheless not encrypted. */
 export function sdk(url: string, key: string, model = live): OpenAIRealtimeWS {
   const client = new OpenAI({ apiKey: key, baseURL: `${url}/v1` })
   const { port, hostname } = new URL(url)

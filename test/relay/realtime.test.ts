@@ -75,7 +75,7 @@ anyDatabase('a realtime session', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('counts each answer in the budgets of caller and channel, ends without room for the next one, and is not accepted again', async () => {
+  it('counts each answer in the budgets of caller and channel, ends when one has no room for the next answer, and is then refused', async () => {
     const upstream = await realtimeUpstream(answering())
     const { server, token, channelId } = await open(kind, upstream.url)
     const add = (scope: string, subject: number) =>
@@ -178,7 +178,7 @@ anyDatabase('a realtime session', (_fresh, kind) => {
     await client.hears('conversation.item.input_audio_transcription.completed')
     expect(await spent()).toBe(200 * 15)
 
-    // An upstream that reports an hour for ten seconds is not believed.
+    // An hour that an upstream reports for ten seconds is not charged in full.
     seconds = 3600
     speak(10)
     client.say({ type: 'input_audio_buffer.commit' })
@@ -223,7 +223,7 @@ anyDatabase('a realtime session', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('ends with an error and 1008 when the balance is used up, and nothing goes below zero by a hold', async () => {
+  it('ends with an error and 1008 when the balance is used up, and no hold takes the balance below zero', async () => {
     const upstream = await realtimeUpstream(answering())
     const { server } = await open(kind, upstream.url)
     await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [live]: 1 }) })
@@ -292,7 +292,7 @@ anyDatabase('a realtime session', (_fresh, kind) => {
 })
 
 describe('the handshake of a realtime session', () => {
-  it('[241] takes the key of a browser out of its subprotocols, and offers none upstream', async () => {
+  it('[241] reads the key of a browser from its subprotocols, and offers no subprotocol upstream', async () => {
     const upstream = await realtimeUpstream(answering())
     const { server, token } = await sharedStage(upstream.url)
     const protocols = ['realtime', `openai-insecure-api-key.${token.key}`, 'openai-beta.realtime-v1']
@@ -397,7 +397,7 @@ describe('the handshake of a realtime session', () => {
 })
 
 describe('events of a realtime session', () => {
-  it('has the name that the caller used, and the model stays the charged one', async () => {
+  it('have the model name that the caller used, and cannot change the charged model', async () => {
     const upstream = await realtimeUpstream(answering())
     const { server } = await open('sqlite', upstream.url, { models: 'mine', model_mapping: JSON.stringify({ mine: live }) })
     await server.call('PUT /api/option/', { key: 'ModelRatio', value: '{"mine":1}' })
@@ -415,7 +415,7 @@ describe('events of a realtime session', () => {
     await requireBalancedBooks(server)
   })
 
-  it('is bounded: a message above the limit closes the session, invalid JSON is reported', async () => {
+  it('are bounded: a message above the limit closes the session, invalid JSON is reported', async () => {
     const upstream = await realtimeUpstream(answering())
     const { server, token } = await sharedStage(upstream.url)
     const client = caller(server.url, token.key)
@@ -432,7 +432,7 @@ describe('events of a realtime session', () => {
     await requireBalancedBooks(server)
   })
 
-  it('gets an error when an event names the output limit twice, which is not sent upstream', async () => {
+  it('are refused with an error when they name the output limit twice, and are not sent upstream', async () => {
     const upstream = await realtimeUpstream(answering())
     const { server, token } = await sharedStage(upstream.url)
     const client = caller(server.url, token.key)
@@ -448,7 +448,7 @@ describe('events of a realtime session', () => {
     await requireBalancedBooks(server)
   })
 
-  it('applies back-pressure: an upstream cannot fill memory when its caller does not read', async () => {
+  it('are subject to back-pressure: an upstream cannot fill memory when its caller does not read', async () => {
     const delta = { type: 'response.output_audio.delta', response_id: 'r', delta: 'A'.repeat(64 * 1024) }
     const upstream = await realtimeUpstream()
     const { server, token } = await sharedStage(upstream.url)
@@ -468,7 +468,7 @@ describe('events of a realtime session', () => {
     await requireBalancedBooks(server)
   })
 
-  it('survives an upstream that says anything at all', async () => {
+  it('do not break the session, whatever an upstream sends', async () => {
     const upstream = await realtimeUpstream((talk) => {
       talk.socket.send('no json')
       talk.socket.send('[1]')
@@ -498,8 +498,8 @@ describe('events of a realtime session', () => {
   })
 })
 
-describe('beside WebSockets', () => {
-  it('requests that offer another protocol are answered as if they did not, with their bodies', async () => {
+describe('upgrade requests for other protocols than WebSocket', () => {
+  it('are answered as if they requested no upgrade, and their bodies are read', async () => {
     const { server, token } = await sharedStage('http://127.0.0.1:9')
     const { request } = await import('node:http')
     const send = (method: string, path: string, body = '') =>

@@ -5,7 +5,7 @@ import { ask, chat, claude, completion, httpUpstream, model, stage } from './sta
 
 type Data = Record<string, unknown>
 
-/** Models need no price there. */
+/** On this server models need no price. */
 const sharedStage = sharedStages('sqlite', { SelfUseModeEnabled: true })
 
 /** An upstream with a constant reply, and the requests it received. */
@@ -26,7 +26,7 @@ describe('members dropped for a channel of the same protocol', () => {
     [1, 'gpt-4o', { reasoning_effort: 'high' }, 'reasoning_effort'],
     [42, 'mistral-large-latest', { logit_bias: { 5: 1 } }, 'logit_bias'],
   ])(
-    'by a channel of type %i for %s with %j is named in header and row; a strict token is refused',
+    'are named in header and log row, for type %i and %s with %j; a strict token is refused',
     async (type, name, more, dropped) => {
       const { url, sent } = await upstream(completion({ model: name }))
       const { server, token } = await sharedStage(url, { type, models: name })
@@ -47,7 +47,7 @@ describe('members dropped for a channel of the same protocol', () => {
     },
   )
 
-  it('is not charged: a tier that was left out costs nothing more', async () => {
+  it('are not charged: a tier that was left out costs nothing extra', async () => {
     const gemini = 'gemini-2.0-flash'
     const reply = {
       candidates: [{ content: { role: 'model', parts: [{ text: 'Rye.' }] }, finishReason: 'STOP', index: 0 }],
@@ -96,7 +96,7 @@ describe('members of embeddings and images dropped for a channel', () => {
     [1, edits, { ...drawing, response_format: 'b64_json' }, null],
     [48, generations, { ...grok, size: '1024x700', style: 'vivid', quality: 'auto' }, 'size, style'],
     [48, generations, { ...grok, size: '1024x1024', quality: 'standard' }, null],
-  ])('by a channel of type %i at %s with %j is named: %s; a strict token refuses it', async (type, path, body, dropped) => {
+  ])('are named, for type %i at %s with %j: %s; a strict token is refused', async (type, path, body, dropped) => {
     let sent = 0
     const url = await httpUpstream((request, response) => {
       sent++
@@ -135,7 +135,7 @@ describe('members of the history dropped for a channel', () => {
     ['reasoning', 40, 'deepseek-ai/DeepSeek-R1', 'messages.reasoning_content'],
     ['members that it does not know', 42, 'mistral-large-latest', 'messages.reasoning_content'],
     ['nothing', 40, 'Qwen/Qwen3-8B', null],
-  ])('is named: %s, by a channel of type %i; a strict token refuses it', async (_what, type, name, dropped) => {
+  ])('are named: %s, for a channel of type %i; a strict token is refused', async (_what, type, name, dropped) => {
     const { url, sent } = await upstream(completion({ model: name }))
     const { server, token } = await sharedStage(url, { type, models: name })
     const body = chat({ model: name, messages: history, seed: 7 })
@@ -156,7 +156,7 @@ describe('members that a channel of another protocol lacks', () => {
     function: { name, parameters: { type: 'object', properties: {} }, ...more },
   })
 
-  it('is named when only some of the tools are strict and Cohere has one switch for all', async () => {
+  it('include the strict flag of some of the tools, because Cohere has one switch for all', async () => {
     const reply = {
       id: 'c',
       finish_reason: 'COMPLETE',
@@ -172,7 +172,7 @@ describe('members that a channel of another protocol lacks', () => {
     expect([all.status, all.headers.get('x-sluice-dropped'), sent[1]?.strict_tools]).toEqual([200, null, true])
   })
 
-  it('is named when a breakpoint of the prompt cache has no place in Responses, and carried where it has one', async () => {
+  it('include a breakpoint of the prompt cache that has no place in Responses; others are carried', async () => {
     const item = {
       type: 'message',
       id: 'm',
@@ -255,7 +255,7 @@ describe('members of a reply that another protocol lacks', () => {
       ['executableCode', 'image'],
     ],
     ['nothing', { type: 14, models: claude }, '/v1/chat/completions', message(said), []],
-  ])('is listed in the row: %s', async (_name, channel, path, reply, dropped) => {
+  ])('are listed in the log row: %s', async (_name, channel, path, reply, dropped) => {
     const { url } = await upstream(JSON.stringify(reply))
     const { server, ask: call } = await sharedStage(url, channel)
     const name = String(channel.models)
@@ -265,7 +265,7 @@ describe('members of a reply that another protocol lacks', () => {
     expect(other.reply_dropped ?? []).toEqual(dropped)
   })
 
-  it('is listed of a stream when it ends', async () => {
+  it('are listed for a stream when it ends', async () => {
     const block = (index: number, content_block: Data) => [
       { type: 'content_block_start', index, content_block },
       { type: 'content_block_stop', index },

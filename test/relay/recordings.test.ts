@@ -15,7 +15,7 @@ import { chat, completion, httpUpstream, model, piece, stage, upstreamKey } from
 const hour = 3600
 const retries = { key: 'RetryTimes', value: '1' }
 
-/** Has a rule in force when it resolves. */
+/** Sets a recording rule; resolves when the rule is in force. */
 async function record(server: TestServer, kind: RecordingRule['kind'], target: number, more: Partial<RecordingRule> = {}) {
   const until = seconds(server.app.now()) + hour
   await server.call('PUT /api/recording/rules', { kind, target, until, ...more })
@@ -35,7 +35,7 @@ async function stored(server: TestServer): Promise<void> {
 
 const rowsOf = (server: TestServer) => server.app.db.selectFrom('recordings').selectAll().execute()
 
-/** Everything that is stored of all calls, opened. */
+/** The contents of all recordings, decrypted and decompressed. */
 async function openedBytes(server: TestServer): Promise<string> {
   const rows = await rowsOf(server)
   return rows
@@ -125,7 +125,7 @@ anyDatabase('recordings of calls', (_fresh, kind) => {
     expect(token.id).toBeGreaterThan(0)
   })
 
-  it('hold no key, token, cookie or password, wherever it stood', async () => {
+  it('hold no key, token, cookie or password, wherever it occurred', async () => {
     const url = await httpUpstream((request, response) => {
       request.resume().on('end', () => {
         response.writeHead(401, { 'content-type': 'application/json', 'set-cookie': 'vendor=cookiesecret123456' })
@@ -163,11 +163,11 @@ anyDatabase('recordings of calls', (_fresh, kind) => {
       'querysecret123456',
     ]
     for (const secret of hidden) expect(text, secret).not.toContain(secret)
-    // At rest not even the rest can be read.
+    // The rest is stored encrypted.
     expect(JSON.stringify(await rowsOf(server))).not.toContain('one two three')
   })
 
-  it('show owners their own side of their own calls, super admins both with a row in the audit log, and others nothing', async () => {
+  it('show owners the caller side of their own calls, super admins both sides with a row in the audit log, and others nothing', async () => {
     const { server } = await stage(kind, await answering(completion()))
     const [ada, eve, admin] = [await member(server, 'ada'), await member(server, 'eve'), await member(server, 'admin', 10)]
     await server.call(`POST /api/user/${ada.id}/quota`, { change: 500_000, reason: 'test' })
@@ -220,7 +220,7 @@ anyDatabase('recordings of calls', (_fresh, kind) => {
     ])
   })
 
-  it('begin where a call reaches a recorded channel, and leave out the calls of others', async () => {
+  it('begin where a call reaches a recorded channel, and leave out calls that do not', async () => {
     const { server, ask, channelId } = await stage(kind, await answering(completion()))
     const other = await addChannel(server, { url: await answering(completion()), models: 'gpt-4o' })
     await record(server, 'channel', other)
@@ -244,7 +244,7 @@ anyDatabase('recordings of calls', (_fresh, kind) => {
     expect(call.upstream).toEqual([])
   })
 
-  it('keep the beginning of a long body, unpacked', async () => {
+  it('contain the beginning of a long body, decompressed', async () => {
     const long = completion({ padding: 'x'.repeat(5000) })
     const packed = brotliCompressSync(long)
     const url = await httpUpstream((request, response) => {
@@ -268,7 +268,7 @@ anyDatabase('recordings of calls', (_fresh, kind) => {
     expect(server.app.recordings.memory.free).toBe(64 * 1024 * 1024)
   })
 
-  it('keep bytes that are no text in base64', async () => {
+  it('contain bytes that are not text as base64', async () => {
     const url = await httpUpstream((request, response) => {
       request.resume().on('end', () => response.writeHead(500).end(Buffer.from([0x7b, 0xff, 0xfe, 0x00])))
     })
@@ -278,7 +278,7 @@ anyDatabase('recordings of calls', (_fresh, kind) => {
     expect(call.upstream[0]?.reply?.body).toEqual({ text: 'e//+AA==', encoding: 'base64', bytes: 4, is_cut: false })
   })
 
-  it('stop with the end of their rule, and when it is ended', async () => {
+  it('stop when their rule expires, and when it is ended', async () => {
     const clock = newClock()
     const { server, token, ask } = await stage(kind, await answering(completion()), { server: { now: () => clock.now() } })
     await record(server, 'token', token.id)
@@ -307,7 +307,7 @@ anyDatabase('recordings of calls', (_fresh, kind) => {
       expect((await (await server.raw('PUT /api/recording/rules', rule)).json()).success).toBe(false)
   })
 
-  it('are deleted after their days, and the oldest beyond the limit of the site', async () => {
+  it('are deleted after their retention time, and the oldest ones beyond the limit of the site', async () => {
     const { server, token, ask } = await stage(kind, await answering(completion()))
     await record(server, 'token', token.id)
     const old = await ask(chat())
@@ -336,7 +336,7 @@ anyDatabase('recordings of calls', (_fresh, kind) => {
     expect((await rowsOf(server)).map(({ request_id }) => request_id).sort()).toEqual(['r2', 'r3', 'r4'])
   })
 
-  it('are no more than so many in a minute, and of a share of calls about that share', async () => {
+  it('are limited per minute; a rule for a share of calls records about that share', async () => {
     const { server, token, ask } = await stage(kind, await answering(completion()))
     await server.call('PUT /api/option/', { key: 'RecordingsPerMinute', value: '2' })
     await record(server, 'token', token.id)
@@ -355,7 +355,7 @@ anyDatabase('recordings of calls', (_fresh, kind) => {
     expect(hits).toBeLessThan(1200)
   })
 
-  it('are read with a new master key, which wraps the same data keys', async () => {
+  it('can be read after a change of the master key, because it wraps the same data keys', async () => {
     const { server, token, ask } = await stage(kind, await answering(completion()))
     await record(server, 'token', token.id)
     await ask(chat())

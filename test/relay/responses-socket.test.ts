@@ -30,7 +30,7 @@ const message = (text: string) => ({
   content: [{ type: 'output_text', text, annotations: [] }],
 })
 
-/** An upstream that sends a first word and waits until the test continues it. */
+/** An upstream that sends the first text and waits until the test continues. */
 async function waiting() {
   const asked: { body: Record<string, unknown>; finish(): void; cut(): void; isClosed: boolean }[] = []
   const url = await httpUpstream(async (request, response) => {
@@ -230,7 +230,7 @@ describe('Responses over a WebSocket', () => {
       for await (const chunk of request) text += chunk
       asked.push(JSON.parse(text))
       response.writeHead(200, { 'content-type': 'text/event-stream' })
-      // A host that ends with an empty list has sent its items before.
+      // The terminal event has an empty list: the items were sent in earlier events.
       for (const item of output) response.write(event('response.output_item.done', { output_index: 0, item }))
       response.end(event('response.completed', { response: { id: 'resp_1', status: 'completed', model, output: [], usage } }))
     })
@@ -264,7 +264,7 @@ describe('Responses over a WebSocket', () => {
     await requireBalancedBooks(server)
   })
 
-  it('accepts the prefix of a conversation ahead of its first question, without a call or a charge', async () => {
+  it('accepts the beginning of a conversation ahead of its first question, without an upstream call or a charge', async () => {
     const upstream = await waiting()
     const { server, token } = await sharedStage(upstream.url)
     const client = caller(server.url, token.key)
@@ -286,7 +286,7 @@ describe('Responses over a WebSocket', () => {
     await requireBalancedBooks(server)
   })
 
-  it('answers requests of one stream_id in their order and those of several at once, and names it in each event', async () => {
+  it('answers requests of one stream_id in order and those of several concurrently, and names it in each event', async () => {
     const upstream = await waiting()
     const { server, token } = await sharedStage(upstream.url)
     const client = caller(server.url, token.key)

@@ -21,7 +21,7 @@ const tool = {
   strict: false,
 }
 
-/** A stream of Claude with its thoughts first, then text and a call. */
+/** A stream of Claude with thinking first, then text and a call. */
 function thoughtAndCall(): string {
   const [head, thought] = fixtureOf('anthropic/thinking.sse').split('event: content_block_start')
   const [, ...blocks] = fixtureOf('anthropic/tool_use.sse').split('event: content_block_start')
@@ -29,7 +29,7 @@ function thoughtAndCall(): string {
   return [head, thought, ...later].join('event: content_block_start')
 }
 
-/** An upstream that gives these answers one after the other, repeating the last, and records its requests. */
+/** An upstream that returns these answers one after the other, repeating the last, and records its requests. */
 async function upstreamOf(...answers: string[]) {
   const asked: { url: string | undefined; body: Body }[] = []
   const url = await httpUpstream(async (request, response) => {
@@ -79,7 +79,7 @@ anyDatabase('Responses, translated', (_fresh, kind) => {
       if (!called) throw new Error('No call')
 
       const result = { type: 'function_call_output', call_id: called.call_id, output: '3.2 m' } as const
-      // Output goes back as input, as the vendor's guide has it; the types of the SDK do not know that.
+      // Output is sent back as input, as the vendor's guide shows; the types of the SDK do not allow that.
       const input = [question, ...first.output, result] as OpenAI.Responses.ResponseInput
       const second = await client.responses.stream({ ...request, input }).finalResponse()
       expect(second.output_text).not.toBe('')
@@ -128,7 +128,7 @@ anyDatabase('Responses, translated', (_fresh, kind) => {
     expect(asked).toEqual([])
   })
 
-  it('[113] serves a Chat caller with tools a model that refuses them on Chat', async () => {
+  it('[113] answers a Chat caller with tools by a model that refuses tools on Chat', async () => {
     const { server, asked, ask } = await staged([readFileSync(new URL('function_call.sse', responses), 'utf8')], { models: gpt })
     const functions = [{ type: 'function', function: { name: 'get_tide', parameters: tool.parameters } }]
     const body = { model: gpt, messages: [{ role: 'user', content: 'Tide?' }], tools: functions, stream: true }

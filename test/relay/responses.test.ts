@@ -15,7 +15,7 @@ const streams = readdirSync(folder).filter((name) => name.endsWith('.sse'))
 const path = '/v1/responses'
 const input = 'How is the harbor?'
 
-/** A fixture with the model that the caller asks for. */
+/** A fixture with the model name that the caller requests. */
 const fixture = (name: string) => readFileSync(new URL(name, folder), 'utf8').replaceAll('gpt-6-sol', model)
 const eventsOf = (text: string) =>
   [...text.matchAll(/^event: (.*)\ndata: (.*)\n\n/gm)].map(([, name, data]) => ({ name, data: JSON.parse(data ?? '') }))
@@ -67,7 +67,7 @@ describe('a stream in Responses', () => {
     }
   }
 
-  it.each(streams)('%s: same bytes, text and usage wherever it is split, and the end held back', (name) => {
+  it.each(streams)('%s: has the same bytes, text and usage wherever it is split, and its end is withheld', (name) => {
     const bytes = Buffer.from(fixture(name))
     const whole = pass([bytes])
     for (let cut = 1; cut < bytes.length; cut += 7) {
@@ -82,7 +82,7 @@ describe('a stream in Responses', () => {
     expect(whole.usage).toBeDefined()
   })
 
-  it.each(streams)('%s: names the model that the caller asked for in every event, the last one too', (name) => {
+  it.each(streams)('%s: names the requested model in every event, including the last one', (name) => {
     const { passed, ending } = pass([Buffer.from(fixture(name))], 'mine')
     const named = eventsOf(passed + ending).flatMap(({ data }) => (data.response ? [data.response.model] : []))
     expect(new Set(named)).toEqual(new Set(['mine']))
@@ -91,7 +91,7 @@ describe('a stream in Responses', () => {
     expect(back).toEqual(sent.slice(0, back.length))
   })
 
-  it('takes a terminal event that is cut off for no end', () => {
+  it('does not end with a truncated terminal event', () => {
     const bytes = Buffer.from(fixture('text.sse').trimEnd())
     const cut = bytes.subarray(0, bytes.length - 10)
     expect(pass([cut])).toMatchObject({ ending: '', usage: undefined })
@@ -145,7 +145,7 @@ anyDatabase('a call of Responses', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('gets a whole answer under the name that was asked for', async () => {
+  it('gets a whole answer with the requested model name', async () => {
     const channel = { models: 'mine', model_mapping: `{"mine":"${model}"}` }
     const { server, token, asked } = await staged(fixture('nonstream.json'), { type: 'application/json', channel })
     const answer = await ask(server, token.key, { model: 'mine', input: [{ role: 'user', content: input }] }, path)
@@ -154,7 +154,7 @@ anyDatabase('a call of Responses', (_fresh, kind) => {
     expect((await books(server)).logs[0]).toMatchObject({ prompt_tokens: 30, completion_tokens: 44 })
   })
 
-  it('[197] is refused without an input, before any upstream', async () => {
+  it('[197] is refused without an input, before any upstream is called', async () => {
     const { asked, ask } = await staged(fixture('nonstream.json'), { type: 'application/json' })
     const cases: [unknown, string][] = [
       [{ model }, 'input'],
@@ -195,7 +195,7 @@ anyDatabase('a call of Responses', (_fresh, kind) => {
   })
 
   for (const [name, Client] of clients) {
-    it(`through ${name}: streams, whole answers, and either form for the other`, async () => {
+    it(`through ${name}: gets streams and whole answers, even when the upstream answers in the other form`, async () => {
       const whole = await staged(fixture('nonstream.json'), { type: 'application/json' })
       const stream = await staged(fixture('parallel_calls.sse'))
       const open = (staged: typeof whole) =>

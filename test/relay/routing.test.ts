@@ -15,7 +15,7 @@ const retries = (server: TestServer, times: number) =>
 const keyOf = ({ headers }: Entry) => headers.authorization?.replace('Bearer ', '') ?? ''
 const lastInfo = async (server: TestServer) => JSON.parse((await books(server)).logs.at(-1)?.other ?? '{}').admin_info
 
-/** Answers by the key that was sent. */
+/** Answers with the program of the key that was sent. */
 const byKey =
   (programs: Record<string, Program>): Answer =>
   (entry) =>
@@ -37,7 +37,7 @@ async function open(kind: 'sqlite' | 'postgres', more: ServerSettings = {}) {
 anyDatabase('several keys in one channel', (_fresh, kind) => {
   const several = { key: keys.join('\n'), multi_key: true }
 
-  it('a fault of a key is answered by another key of the same channel, and the bad key goes', async () => {
+  it('after a fault of a key, another key of the same channel is tried, and the bad key is disabled', async () => {
     const stage = await open(kind)
     const bad = { [keys[0]]: { status: 401 }, [keys[2]]: { status: 401 } }
     const { id, upstream } = await stage.add({ ...several, setting: { key_mode: 'round-robin' } }, byKey(bad))
@@ -62,7 +62,7 @@ anyDatabase('several keys in one channel', (_fresh, kind) => {
     await requireBalancedBooks(stage.server)
   })
 
-  it('a fault of the upstream is not: the channel is not asked again', async () => {
+  it('after a fault of the upstream, the channel is not called again', async () => {
     const stage = await open(kind)
     const { upstream } = await stage.add({ ...several, priority: 5 }, { status: 500 })
     const other = await stage.add()
@@ -71,7 +71,7 @@ anyDatabase('several keys in one channel', (_fresh, kind) => {
     expect([upstream.journal.length, other.upstream.journal.length]).toEqual([1, 1])
   })
 
-  it('keys by hand: added, removed, disabled and enabled by calls, in force when they are answered', async () => {
+  it('keys are added, removed, disabled and enabled by calls, which are in force when they are answered', async () => {
     const stage = await open(kind)
     const { id } = await stage.add({ key: keys[0] })
     const usable = () => stage.server.app.channels.current.keysOf(id).map(({ key }) => key)
@@ -151,7 +151,7 @@ describe('the limits of a channel', () => {
   })
 })
 
-eachDatabase('what a channel may be charged a day', (_fresh, kind) => {
+eachDatabase('the daily cost limit of a channel', (_fresh, kind) => {
   it("counts today's charges of the ledger, over all nodes, and survives a restart", async () => {
     const dayMs = 86_400_000
     let nowMs = Math.floor(Date.now() / dayMs) * dayMs + dayMs / 2
@@ -191,7 +191,7 @@ describe('a conversation', () => {
     expect(new Set(hits().map((hit) => hit.split(' ')[0])).size).toBe(1)
   })
 
-  it('without a name continues where its first turn was answered', async () => {
+  it('without an id continues at the channel that answered its first turn', async () => {
     const stage = await open('sqlite')
     const channels = await Promise.all([stage.add(), stage.add(), stage.add()])
     const said = [{ role: 'user', content: 'hello' }]
@@ -220,7 +220,7 @@ describe('the strategy of a group', () => {
 })
 
 describe('the candidates of a choice', () => {
-  it('are in the row of a call with the reasons of all attempts, for admins alone', async () => {
+  it('are in the log row of a call with the reasons of all attempts, for admins only', async () => {
     const stage = await open('sqlite')
     const { server, token } = stage
     await retries(server, 3)
@@ -285,7 +285,7 @@ describe('the candidates of a choice', () => {
     })
   })
 
-  it('have the scores of the strategy, and none are kept of a channel without alternative', async () => {
+  it('have the scores of the strategy, and are not stored when there was only one', async () => {
     const stage = await open('sqlite')
     await stage.add({ setting: { cost_ratio: 2 } })
     await stage.ask()

@@ -126,7 +126,7 @@ anyDatabase('the official SDKs through the gateway', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it("passes the bytes of the request on, with unknown fields, and asks for usage on the caller's behalf", async () => {
+  it("passes the bytes of the request on, with unknown fields, and requests usage on the caller's behalf", async () => {
     const { server, upstream, token } = await open()
     const body = `{"model":"${model}", "seed":12345678901234567890,"x_unknown":{"2":1.0,"1":2}, "messages":[{"role":"user","content":"hi"}],"stream":true}`
     const response = await fetch(`${server.url}/v1/chat/completions`, {

@@ -4,15 +4,15 @@ import { requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
 import { chat, completion, event, httpUpstream, piece } from './stage.ts'
 
-/** It reasons, unlike the other one. */
+/** A model with reasoning, unlike the default one. */
 const claude = 'claude-3-7-sonnet-20250219'
 
 const refusal = (message: string) => JSON.stringify({ error: { message, type: 'invalid_request_error' } })
 
-anyDatabase('a refusal that another wording avoids', (_fresh, kind) => {
+anyDatabase('a refusal that a changed request avoids', (_fresh, kind) => {
   const sharedStage = sharedStages(kind)
 
-  /** A stage in front of an upstream that answers bodies as programmed; a text is a refusal. */
+  /** A stage in front of an upstream that answers as programmed, with a reply or a refusal. */
   async function open(
     answer: (body: Record<string, unknown>, count: number) => { refuse: string } | { reply: string; type?: string },
     channel: Record<string, unknown> = {},
@@ -87,7 +87,7 @@ anyDatabase('a refusal that another wording avoids', (_fresh, kind) => {
     expect(bodies.map((body) => JSON.stringify(body).includes('signature'))).toEqual([true, false])
   })
 
-  it('is repeated only once, and no other refusal is', async () => {
+  it('causes only one more attempt, and other refusals cause none', async () => {
     const stubborn = await open(() => ({ refuse: 'stream_options are wrong whatever you do' }))
     expect((await stubborn.ask(chat({ stream: true }))).status).toBe(400)
     expect(stubborn.bodies).toHaveLength(2)

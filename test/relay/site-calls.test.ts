@@ -18,7 +18,7 @@ const make = (server: TestServer, more: Partial<SiteCall> = {}) =>
   callForSite(server.app, { ...asked, ...more }, new AbortController().signal)
 
 eachDatabase('calls of the site', (_fresh, kind) => {
-  it('are answered by the channels that callers get, charge nobody, and cost what the site bears', async () => {
+  it('are answered by the channels that callers get, charge no user, and are booked as site costs', async () => {
     const upstream = await upstreamOfTest()
     const broken = await upstreamOfTest()
     broken.program('*', { status: 503 })
@@ -47,7 +47,7 @@ eachDatabase('calls of the site', (_fresh, kind) => {
     expect([after.users, after.ledger, after.logs, after.holds]).toEqual([before.users, before.ledger, before.logs, before.holds])
   })
 
-  it('say how they failed, and cost nothing then', async () => {
+  it('report how they failed, and are then free', async () => {
     const upstream = await upstreamOfTest()
     const { server } = await stage(kind, upstream.url)
     upstream.program('*', { status: 503 })
@@ -59,7 +59,7 @@ eachDatabase('calls of the site', (_fresh, kind) => {
     expect(await server.app.db.selectFrom('site_cost_days').select('amount').execute()).toEqual([{ amount: 0 }])
   })
 
-  it('never cost more on a day than they may, however many run at once', async () => {
+  it('never exceed their daily allowance, however many run at once', async () => {
     const upstream = await upstreamOfTest()
     const { server } = await stage(kind, upstream.url)
     const one = await make(server)

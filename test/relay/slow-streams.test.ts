@@ -3,7 +3,7 @@ import { eventsIn } from '../../src/server/lib/sse.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { chat, eventually, httpUpstream, model, stage } from './stage.ts'
 
-describe('a stream that takes its time', () => {
+describe('a slow stream', () => {
   it('[21] [22] [23] gets a heartbeat of its own format while the upstream is silent for minutes, and a whole answer is awaited', async () => {
     let aheadMs = 0
     const now = () => Date.now() + aheadMs
@@ -34,7 +34,7 @@ describe('a stream that takes its time', () => {
     ])
     await eventually('the upstream is asked for all', () => upstream.journal.length === 5)
     aheadMs = 300_000
-    // The head of an answer comes with its first heartbeat.
+    // The head of an answer is sent with its first heartbeat.
     const begun = await beginning
     speak()
     const [inChat = '', inResponses = '', inMessages = '', inGemini = ''] = await Promise.all(

@@ -22,7 +22,7 @@ const spoken = {
     candidatesTokensDetails: [{ modality: 'AUDIO', tokenCount: 50 }],
   },
 }
-/** Of silence, 8,000 samples of 16 bits each. */
+/** A WAV file of silence: 8,000 samples a second, 16 bits each. */
 const recording = (seconds: number) => wavOf(Buffer.alloc(16_000 * seconds), 8000)
 const whisper = '@cf/openai/whisper'
 const majors = [OpenAI, OpenAI6]
@@ -32,7 +32,7 @@ const unitsPerSecond = (200 / 60) * 15
 anyDatabase('speech', (_fresh, kind) => {
   const sharedStage = sharedDirectStages(kind, { ModelRatio: { 'gemini-tts': 1, 'gpt-4o-mini-tts': 1 } })
 
-  it('by Gemini: samples become a WAV file, and its tokens are charged', async () => {
+  it('by Gemini is converted from samples to a WAV file, and charged by its tokens', async () => {
     const { server, token, heard } = await sharedStage(() => ({ json: spoken }), { type: 24, models: 'gemini-tts' })
     const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
     const answer = await client.audio.speech.create({
@@ -57,7 +57,7 @@ anyDatabase('speech', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('by Gemini as events, and as samples; in a format that would have to be encoded it is refused by name', async () => {
+  it('by Gemini is sent as events and as samples; a format that would require encoding is refused by name', async () => {
     const { server, ask } = await sharedStage(() => ({ json: spoken }), { type: 24, models: 'gemini-tts' })
     const body = { model: 'gemini-tts', input: 'Hello.', voice: 'Kore' }
     const { text } = await ask({ ...body, stream_format: 'sse', response_format: 'pcm' }, '/v1/audio/speech')
@@ -78,7 +78,7 @@ anyDatabase('speech', (_fresh, kind) => {
     expect(logs).toHaveLength(2)
   })
 
-  it('[235] a JSON error instead of audio is an error: another channel is tried, and it is not charged', async () => {
+  it('[235] a JSON error instead of audio is a failure: another channel is tried, and nothing is charged for it', async () => {
     const bad = await directStage(kind, () => ({ json: { error: { message: 'no voice' } } }), {
       channel: { models: 'tts-1', priority: 10 },
     })
@@ -92,7 +92,7 @@ anyDatabase('speech', (_fresh, kind) => {
     expect((await books(bad.server)).logs.map(({ quota }) => quota)).toEqual([4 * 7.5])
   })
 
-  it('as events passes byte for byte, and its usage is charged', async () => {
+  it('in events passes byte for byte, and its usage is charged', async () => {
     const stream = `data: ${JSON.stringify({ type: 'speech.audio.delta', audio: 'AAAA' })}\n\ndata: ${JSON.stringify({ type: 'speech.audio.done', usage: { input_tokens: 10, output_tokens: 100, total_tokens: 110 } })}\n\n`
     const { server, ask } = await sharedStage(() => ({ bytes: stream, type: 'text/event-stream' }), { models: 'gpt-4o-mini-tts' })
     const answer = await ask(
@@ -105,7 +105,7 @@ anyDatabase('speech', (_fresh, kind) => {
   })
 })
 
-anyDatabase('recordings', (_fresh, kind) => {
+anyDatabase('transcriptions', (_fresh, kind) => {
   const ratios = { 'gpt-4o-transcribe': 1, 'gemini-transcribe': 1, [whisper]: 15, 'whisper-1': 15 }
   const sharedStage = sharedDirectStages(kind, { ModelRatio: ratios })
 
@@ -145,7 +145,7 @@ anyDatabase('recordings', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[275] Gemini transcribes them, for requests for JSON, for text and for a stream', async () => {
+  it('[275] are made by Gemini, for requests for JSON, for text and for a stream', async () => {
     const reply = {
       candidates: [{ content: { parts: [{ audioTranscription: { text: 'High tide' } }] }, finishReason: 'STOP' }],
       usageMetadata: {

@@ -49,7 +49,7 @@ export async function ask(
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-/** Asks again where the database was too busy to reserve in time, as on a machine with much else to do. */
+/** Repeats the request while the database was too busy to reserve in time, as on a loaded machine. */
 export async function askWithRetry(...given: Parameters<typeof ask>): ReturnType<typeof ask> {
   for (;;) {
     const answer = await ask(...given)
@@ -57,7 +57,7 @@ export async function askWithRetry(...given: Parameters<typeof ask>): ReturnType
   }
 }
 
-/** An upstream of one's own making over HTTP. Answers its address. */
+/** An HTTP upstream with the given listener. Returns its URL. */
 export function httpUpstream(listener: RequestListener): Promise<string> {
   const server = createServer(listener)
   onTestFinished(() => {
@@ -67,7 +67,7 @@ export function httpUpstream(listener: RequestListener): Promise<string> {
   return listening(server)
 }
 
-/** An upstream that speaks bytes: `talk` gets each connection. */
+/** A TCP upstream: `talk` is called with each connection. */
 export function tcpUpstream(talk: (socket: Socket, connection: number) => void): Promise<string> {
   const sockets = new Set<Socket>()
   let connections = 0
@@ -122,7 +122,7 @@ export const piece = (content: string, finish: string | null = null) =>
 export function speak(server: Pick<TestServer, 'url'>, bytes: string | Buffer) {
   const { port, hostname } = new URL(server.url)
   const socket = connect(Number(port), hostname)
-  // Bytes written later, connected or not, follow it.
+  // Node queues bytes that are written before the connection is open.
   socket.write(bytes)
   let got = ''
   let isClosed = false
@@ -143,7 +143,7 @@ export function speak(server: Pick<TestServer, 'url'>, bytes: string | Buffer) {
 
   return {
     socket,
-    /** The bytes received, when they match; or when the connection is closed. */
+    /** Resolves with the received bytes once `fits` accepts them or the connection is closed. */
     until: (fits: (text: string) => boolean) =>
       new Promise<string>((resolve) => {
         const look = () => {
@@ -187,7 +187,7 @@ export async function eventually(what: string, holds: () => boolean | Promise<bo
   throw new Error(`It did not come to pass that ${what}`)
 }
 
-/** Waits until every request that was sent has ended and nothing is held, and answers the charges by request id. */
+/** Waits until every request that was sent has ended and nothing is held, and returns the charges by request id. */
 export async function settledCharges(server: TestServer): Promise<{ id: string; amount: number }[]> {
   await everyRequestArrived(server)
   await eventually('the relay is idle', async () => (await running(server)) === 0)

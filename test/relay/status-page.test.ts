@@ -28,7 +28,7 @@ const modelIn = (page: StatusPage, group: string, name = model) =>
 const probe = (server: TestServer) => probeModels(server.app, new AbortController().signal, () => {})
 
 eachDatabase('the status page', (_fresh, kind) => {
-  it('has the success of real calls by day, without the mistakes of callers, and grey where nobody called', async () => {
+  it('shows the success of real calls by day, without mistakes of callers, and grey for days without calls', async () => {
     const upstream = await upstreamOfTest()
     const { server, ask } = await stage(kind, upstream.url, { channel: { models: `${model},gpt-4o` } })
     for (let index = 0; index < 3; index++) expect((await ask(chat())).status).toBe(200)
@@ -79,7 +79,7 @@ eachDatabase('the status page', (_fresh, kind) => {
     const [cost] = await server.call<{ reason: string; all: { count: number; quota: number } }[]>('GET /api/system/site_cost')
     expect(cost).toMatchObject({ reason: 'status_probe', all: { count: 2 } })
 
-    // What was called needs no probe, in its group.
+    // A model that was called in a group is not probed there.
     await ask(chat())
     await server.app.callStatistics.flush()
     await setOption(server, 'GroupRatio', JSON.stringify({ default: 1 }))
@@ -127,7 +127,7 @@ eachDatabase('the status page', (_fresh, kind) => {
     )
   })
 
-  it('shows planned maintenance by its time', async () => {
+  it('shows planned maintenance according to its times', async () => {
     const upstream = await upstreamOfTest()
     let now = Date.now()
     const { server } = await stage(kind, upstream.url, { server: { now: () => now, steady: () => now } })
@@ -148,7 +148,7 @@ eachDatabase('the status page', (_fresh, kind) => {
 })
 
 describe('readers of the status page', () => {
-  it('see it when it is public, in the groups that the price list shows them, without other incidents and vendors', async () => {
+  it('see it when it is public, with the groups that the price list shows them, without other incidents and vendors', async () => {
     const upstream = await upstreamOfTest()
     const { server } = await stage('sqlite', upstream.url, { channel: { group: 'default,svip', models: model } })
     await addChannel(server, { url: upstream.url, models: 'gpt-4o', group: 'svip', name: 'secret channel' })
@@ -176,7 +176,7 @@ describe('readers of the status page', () => {
     expect([bare.groups, bare.incidents, bare.state]).toEqual([[], [], 'unknown'])
   })
 
-  it('embed badges of the site and its models, in which nothing of an address is markup', async () => {
+  it('embed badges of the site and its models, in which no part of a URL becomes markup', async () => {
     const upstream = await upstreamOfTest()
     const { server } = await stage('sqlite', upstream.url)
     await setOption(server, 'StatusPagePublicEnabled', 'true')

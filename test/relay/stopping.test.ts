@@ -11,7 +11,7 @@ import { ask, chat, claude, event, eventually, httpUpstream, model, piece, reque
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
 const started = { 'content-type': 'text/event-stream' }
 
-/** An upstream whose streams say some words, and end when they are let. */
+/** An upstream whose streams send some text, and end on `release`. */
 async function slowUpstream() {
   let release = () => {}
   const held = new Promise<void>((resolve) => (release = resolve))
@@ -30,7 +30,7 @@ async function begun(server: { url: string }, key: string, body: object, path?: 
   return caller
 }
 
-/** The books that another start finds in the database of a node that has ended. */
+/** Starts another node on the database of one that has ended, and checks its books. */
 async function booksAfter(
   kind: 'sqlite' | 'postgres',
   database: TestServer['database'],
@@ -45,7 +45,7 @@ async function booksAfter(
 
 eachDatabase('[T230] a node that stops', (fresh, kind) => {
   it.runIf(kind === 'sqlite')(
-    'is not ready at once, takes no new connection, and ends what runs and what still comes on an open one',
+    'is immediately not ready, accepts no new connection, and completes running requests and those that arrive on an open one',
     async () => {
       const database = await fresh()
       const server = await startServer(kind, { database })
@@ -61,7 +61,7 @@ eachDatabase('[T230] a node that stops', (fresh, kind) => {
       const body = JSON.stringify(chat({ model: 'quick' }))
       unfinished?.socket.write(requestBytes(key, body).slice(0, -10))
 
-      // All together, before idle connections are closed.
+      // All at the same time, before idle connections are closed.
       const stopped = server.stop(60_000, 1500)
       watcher?.socket.write(get('/readyz'))
       late?.socket.write(requestBytes(key, body))

@@ -17,7 +17,7 @@ const reply = {
 
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`member_${at}`, 1]))
 
-anyDatabase('a request that another protocol cannot carry whole', (_fresh, kind) => {
+anyDatabase('a request that another protocol cannot carry completely', (_fresh, kind) => {
   it('names its losses in a header and in the log; a strict token is refused before any upstream call', async () => {
     let asked = 0
     const url = await httpUpstream((request, response) => {
@@ -170,7 +170,7 @@ describe('nested members that another protocol cannot represent', () => {
     expect(noted.flat().sort()).toEqual(cases.flatMap(([dialect, name]) => (dialect === 'chat' ? [] : [name])).sort())
   })
 
-  it('are none when the additional members only repeat others', async () => {
+  it('are not reported when they only repeat other members', async () => {
     const url = await httpUpstream((request, response) => {
       request.resume()
       response.writeHead(200, { 'content-type': 'application/json' }).end(completion())

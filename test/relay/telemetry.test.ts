@@ -18,7 +18,7 @@ const streamed =
   event({ id: 'c', object: 'chat.completion.chunk', model, choices: [], usage }) +
   event('[DONE]')
 
-/** An upstream that answers whole or in a stream, or as `refusal` says; it keeps the headers that it got. */
+/** An upstream that answers whole, in a stream, or with `refusal`, and records the headers that it received. */
 async function upstream(refusal?: { status: number; body: string }) {
   const got: IncomingHttpHeaders[] = []
   const url = await httpUpstream((request, response) => {
@@ -51,7 +51,7 @@ async function tracingStage(
 const incoming = { trace: '0af7651916cd43dd8448eb211c80319c', span: 'b7ad6b7169203331' }
 const traceparent = (flags: string) => `00-${incoming.trace}-${incoming.span}-${flags}`
 
-it('a collector gets a span of each call with one of each attempt, and the metrics of /metrics', async () => {
+it('a collector gets a span for each call, with one for each attempt, and the metrics of /metrics', async () => {
   const collector = await otlpCollector()
   const failing = await upstream({ status: 503, body: '{"error":{"message":"overloaded by planted-words"}}' })
   const headers = 'x-api-key=collector-key'
@@ -192,7 +192,7 @@ it('a collector gets a span of each call with one of each attempt, and the metri
     expect(each).toMatchObject({ 'x-api-key': 'collector-key', 'content-type': 'application/x-protobuf' })
 })
 
-it('a collector that refuses or never answers is logged once, and nobody waits for it', async () => {
+it('a collector that refuses or never answers is logged once, and no call waits for it', async () => {
   const collector = await otlpCollector()
   collector.refuse()
   const { url } = await upstream()
@@ -260,7 +260,7 @@ it('realtime sessions and orders are traced too, and the access log has the id o
   expect(collector.metrics.size).toBe(0)
 })
 
-it('without a collector nothing of calls goes on to upstreams but what their callers allow', async () => {
+it('without a collector the trace headers of callers are not passed on to upstreams', async () => {
   const { url, got } = await upstream()
   const { ask: asks, server } = await stage('sqlite', url)
   await asks(chat(), undefined, { traceparent: traceparent('01'), tracestate: 'vendor=opaque' })
@@ -269,7 +269,7 @@ it('without a collector nothing of calls goes on to upstreams but what their cal
   expect(server.app.callTracer).toBeUndefined()
 })
 
-it('without a collector no package of the SDK is loaded: none is in the files that a start reads', () => {
+it('without a collector no package of the SDK is loaded: the files that a start loads import none', () => {
   const folder = new URL('../../dist/server/', import.meta.url)
   const read = (path: string) => readFileSync(new URL(path, folder), 'utf8')
   const loaded = new Map<string, string>()

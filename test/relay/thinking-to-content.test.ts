@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { chat, completion, event, httpUpstream, piece, stage } from './stage.ts'
 
-anyDatabase('what a channel changes in an answer', (_fresh, kind) => {
+anyDatabase('an answer that the settings of its channel change', (_fresh, kind) => {
   async function answerOf(channel: Record<string, unknown>, body: unknown, reply = completion()) {
     const url = await httpUpstream((request, response) => {
       request.resume()
@@ -17,7 +17,7 @@ anyDatabase('what a channel changes in an answer', (_fresh, kind) => {
 
   const setting = (value: object) => JSON.stringify(value)
 
-  it('[162] reasoning becomes a part of the text if the channel is set to that', async () => {
+  it('[162] has its reasoning in the text if the channel is set to that', async () => {
     const thinking = completion({
       choices: [{ index: 0, message: { role: 'assistant', content: 'four', reasoning_content: 'hm' }, finish_reason: 'stop' }],
     })

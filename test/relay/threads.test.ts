@@ -64,7 +64,7 @@ describe('a conversation stored by the vendor', () => {
     await requireBalancedBooks(server)
   })
 
-  it('that is not stored for the caller is a 404, in the wording that makes the SDK start again', async () => {
+  it('that is not stored for the caller is a 404, with the error that makes the SDK start again', async () => {
     const { url, asked } = await upstream(200, reply)
     const { ask } = await stage('sqlite', url, { channel: { type: 14, models: model } })
     const answer = await ask(request, path)
@@ -79,7 +79,7 @@ describe('a conversation stored by the vendor', () => {
     expect(asked).toEqual([])
   })
 
-  it('that its vendor has lost is a 404, in the words of the vendor', async () => {
+  it('that its vendor has lost is a 404, with the error details of the vendor', async () => {
     const details = { error_code: 'thread_not_found' }
     const error = { type: 'error', error: { type: 'not_found_error', message: 'Thread expired', details } }
     const { url } = await upstream(404, error)
@@ -96,7 +96,7 @@ describe('a conversation stored by the vendor', () => {
     ['translated', { type: 8, models: model }],
     ['hosted elsewhere', { type: 33, models: model, key: 'AKIDEXAMPLE|secret|us-east-1' }],
     ['compatible', { type: 43, models: model }],
-  ])('is refused for a channel that is %s, in the words by which the SDK sends all of it', async (_, channel) => {
+  ])('is refused for a channel that is %s, with the error that makes the SDK send all of it', async (_, channel) => {
     const { url, asked } = await upstream(200, reply)
     const { ask } = await stage('sqlite', url, { channel })
     const answer = await ask(request, path)
@@ -108,7 +108,7 @@ describe('a conversation stored by the vendor', () => {
     expect(asked).toEqual([])
   })
 
-  it("has the vendor's own words for programs when it is refused there, without anything of the channel", async () => {
+  it('keeps the error details of the vendor when it is refused there, without secrets of the channel', async () => {
     const details = { error_code: 'thread_not_found', hint: 'upstream-key-0123456789', steps: ['a', 'b'], other: { deep: 1 } }
     const error = { type: 'error', error: { type: 'invalid_request_error', message: 'Not found', details } }
     const { url } = await upstream(400, error)

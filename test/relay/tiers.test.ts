@@ -27,17 +27,20 @@ describe('a tier of Chat', () => {
     ['flex', 'flex', 56, 0.5],
     [undefined, 'priority', 111, undefined],
     ['default', 'default', 111, undefined],
-  ])('asked %s and served %s is charged as served, never more than the requested tier', async (asked, served, quota, factor) => {
-    const { url, asked: bodies } = await vendor(chatReply(served ? { service_tier: served } : {}))
-    const { ask, last } = await sharedScene(url)
-    const { status } = await ask(chat(asked ? { service_tier: asked } : {}))
-    expect(status).toBe(200)
-    expect(bodies[0]?.service_tier).toBe(asked)
-    const row = await last()
-    expect(row.quota).toBe(quota)
-    expect(row.other.tier_factor).toBe(factor)
-    if (asked === 'priority' && served) expect(row.other).toMatchObject({ tier_asked: 'priority', tier_served: served })
-  })
+  ])(
+    'requested as %s and served as %s is charged as served, never more than the requested tier',
+    async (asked, served, quota, factor) => {
+      const { url, asked: bodies } = await vendor(chatReply(served ? { service_tier: served } : {}))
+      const { ask, last } = await sharedScene(url)
+      const { status } = await ask(chat(asked ? { service_tier: asked } : {}))
+      expect(status).toBe(200)
+      expect(bodies[0]?.service_tier).toBe(asked)
+      const row = await last()
+      expect(row.quota).toBe(quota)
+      expect(row.other.tier_factor).toBe(factor)
+      if (asked === 'priority' && served) expect(row.other).toMatchObject({ tier_asked: 'priority', tier_served: served })
+    },
+  )
 
   it('is read from a stream', async () => {
     const chunk = (more: object) => ({
@@ -62,7 +65,7 @@ describe('a tier of Chat', () => {
     expect(await last()).toMatchObject({ quota: 222, other: { tier_factor: 2, tier_served: 'priority' } })
   })
 
-  it('without a factor is taken out of the request, with a receipt', async () => {
+  it('without a factor is removed from the request, with a receipt', async () => {
     const { url, asked } = await vendor(chatReply({ service_tier: 'default' }))
     const { ask, last } = await sharedScene(url)
     for (const body of [chat({ service_tier: 'ultrafast' }), chat({ model: 'gpt-x', service_tier: 'ultrafast' })]) {
@@ -73,7 +76,7 @@ describe('a tier of Chat', () => {
     }
   })
 
-  it('without a factor refuses the request where the token allows nothing to be left out', async () => {
+  it('without a factor causes a refusal when the token is strict', async () => {
     const { url, asked } = await vendor(chatReply())
     const { server } = await scene('sqlite', url)
     const { key } = await addToken(server, { strict_translation: true })
@@ -92,7 +95,7 @@ describe('a tier of Chat', () => {
     expect((await last()).quota).toBe(333)
   })
 
-  it('multiplies a price per call, and neither searches nor tools', async () => {
+  it('multiplies a price per call, but not searches or tools', async () => {
     const { url } = await vendor(chatReply({ service_tier: 'priority' }))
     const { ask, set, last } = await scene('sqlite', url)
     await set('ModelPrice', { 'gpt-5': 0.02 })
@@ -127,7 +130,7 @@ describe('a tier of Responses', () => {
     expect(await last()).toMatchObject({ quota: 222, other: { tier_factor: 2 } })
   })
 
-  it("is sent to Chat only with a factor, and is charged by Chat's report", async () => {
+  it('is sent to Chat only if it has a factor, and is charged as Chat reports it', async () => {
     const { url, asked } = await vendor(chatReply({ service_tier: 'priority' }))
     const { ask, last } = await sharedScene(url, { type: 40 })
     const { headers } = await ask({ model: 'gpt-5', input: 'hi', service_tier: 'ultrafast' }, '/v1/responses')
@@ -168,14 +171,14 @@ describe('tiers of Messages', () => {
     [{ speed: 'fast', inference_geo: 'us' }, { speed: 'standard', inference_geo: 'us' }, 123],
     [{ service_tier: 'auto' }, { service_tier: 'priority' }, 111],
     [{}, { speed: 'fast', inference_geo: 'us' }, 111],
-  ])('asked %j and served %j are charged member by member', async (asked, served, quota) => {
+  ])('requested as %j and served as %j are charged member by member', async (asked, served, quota) => {
     const { url } = await vendor(message(served))
     const { ask, last } = await sharedScene(url, { type: 14 })
     expect((await ask(messages(asked), '/v1/messages')).status).toBe(200)
     expect((await last()).quota).toBe(quota)
   })
 
-  it('are read from both ends of a stream', async () => {
+  it('are read from the beginning and the end of a stream', async () => {
     const { url } = await vendor(() =>
       streamed(
         [
@@ -195,7 +198,7 @@ describe('tiers of Messages', () => {
     expect(await last()).toMatchObject({ quota: 733, other: { tier_factor: 6.6, tier_asked: 'fast us' } })
   })
 
-  it('lose the member without a factor alone', async () => {
+  it('lose only the member without a factor', async () => {
     const { url, asked } = await vendor(message())
     const { ask, last } = await sharedScene(url, { type: 14 })
     const body = messages({ model: 'claude-haiku-4-5', speed: 'fast', inference_geo: 'us', service_tier: 'standard_only' })
@@ -221,7 +224,7 @@ describe('a tier of Gemini', () => {
     [{ serviceTier: 'priority' }, { trafficType: 'ON_DEMAND' }, 'generateContent', 110],
     [{ serviceTier: 'flex' }, { serviceTier: 'flex' }, 'generateContent', 55],
     [{ serviceTier: 'priority' }, { serviceTier: 'priority' }, 'streamGenerateContent?alt=sse', 198],
-  ])('asked %j and served %j by %s is charged as served', async (asked, served, method, quota) => {
+  ])('requested as %j and served as %j by %s is charged as served', async (asked, served, method, quota) => {
     const { url } = await vendor(() =>
       method.startsWith('stream') ? streamed([reply(served)]) : { type: 'application/json', text: JSON.stringify(reply(served)) },
     )
@@ -231,7 +234,7 @@ describe('a tier of Gemini', () => {
     expect((await last()).quota).toBe(quota)
   })
 
-  it('is taken out in either spelling where it has no factor', async () => {
+  it('is removed in either spelling when it has no factor', async () => {
     const { url, asked } = await vendor(reply({}))
     const { ask } = await sharedScene(url, { type: 24 })
     for (const name of ['serviceTier', 'service_tier']) {
@@ -242,8 +245,8 @@ describe('a tier of Gemini', () => {
   })
 })
 
-anyDatabase('what raises the bill of a vendor', (_fresh, kind) => {
-  it('is charged with the tier, the tools and the other models of a call, and the books balance', async () => {
+anyDatabase('a call with surcharges of its vendor', (_fresh, kind) => {
+  it('is charged with its tier, its tools and its other models, and the books balance', async () => {
     const usage = {
       speed: 'fast',
       iterations: [

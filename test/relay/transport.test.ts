@@ -47,9 +47,9 @@ beforeAll(async () => {
   server = await startServer('sqlite')
   ask.url = server.url
   ask.key = (await addToken(server)).key
-  // Type 40 speaks Chat alone.
+  // Channels of type 40 only have Chat.
   await addChannel(server, { url: urls[0] ?? '', type: 40, models: model })
-  // A channel that was too busy rests: every dialect has its own.
+  // A channel that was too busy is skipped for a while: every dialect has its own.
   for (const models of Object.keys(requests).flatMap((dialect) => [`busy-${dialect}`, `late-${dialect}`])) {
     await addChannel(server, { url: urls[0] ?? '', type: 40, models, priority: 9 })
     await addChannel(server, { url: urls[1] ?? '', type: 40, models })
@@ -76,7 +76,7 @@ async function listen(target: { answer: Answer; asked: number }): Promise<string
   return `http://127.0.0.1:${(one.address() as AddressInfo).port}`
 }
 
-/** An answer of these bytes, each in a write of its own. */
+/** An answer with these bytes, each in a separate write. */
 const replying =
   (bytes: string | Buffer, { type = 'text/event-stream', size = Number.POSITIVE_INFINITY, headers = {} } = {}): Answer =>
   async (response) => {
@@ -176,7 +176,7 @@ describe('a stream is the same for every caller', () => {
     await understoodByAll()
   })
 
-  it('[18] compressed although plain bytes were asked for: decoded once, and not called compressed', async () => {
+  it('[18] compressed although plain bytes were requested: decoded once, and not labelled as compressed', async () => {
     upstream.answer = async (response, request) => {
       expect(request.headers['accept-encoding']).toBe('identity')
       await replying(gzipSync(wholeStream), { headers: { 'content-encoding': 'gzip' }, size: 50 })(response, request)
@@ -187,7 +187,7 @@ describe('a stream is the same for every caller', () => {
   })
 
   it.each(Object.keys(requests))(
-    '[9] [11] ends for %s with the terminal event of the dialect, after any end of the upstream',
+    '[9] [11] ends for %s with the terminal event of the dialect, however the upstream ends',
     async (dialect) => {
       const ends: Readonly<Record<string, RegExp>> = {
         chat: /\ndata: \[DONE\]\n\n$/,
@@ -252,7 +252,7 @@ describe.each(Object.keys(requests))('an answer to %s', (dialect) => {
       event({ error: { message: 'no credits', code: 502 } }),
       'text/event-stream',
     ],
-  ])('%s is an error of HTTP, and costs nothing', async (_, bytes, type) => {
+  ])('%s is an HTTP error, and costs nothing', async (_, bytes, type) => {
     upstream.answer = replying(bytes, { type })
     const before = (await books(server)).logs.length
     const { status, headers } = await raw(dialect, true)
@@ -268,7 +268,7 @@ describe.each(Object.keys(requests))('an answer to %s', (dialect) => {
     expect(text.includes(long)).toBe(true)
   })
 
-  it('[20] of which the caller takes the beginning is broken off within a second, charged once, and asked for once', async () => {
+  it('[20] of which the caller reads only the beginning is aborted within a second, charged once, and requested once', async () => {
     let isClosed = false
     upstream.answer = async (response) => {
       response.once('close', () => {
@@ -289,7 +289,7 @@ describe.each(Object.keys(requests))('an answer to %s', (dialect) => {
     expect([upstream.asked - asked, (await books(server)).logs.length - rows]).toEqual([1, 1])
   })
 
-  it('[24] that fails in the middle ends with an error of the dialect, and nothing behind it', async () => {
+  it('[24] that fails in the middle ends with an error of the dialect, and nothing after it', async () => {
     const error = { error: { message: 'overloaded', type: 'server_error', code: 'overloaded' } }
     upstream.answer = replying(
       chunks

@@ -13,7 +13,7 @@ eachDatabase('accounts', (_fresh, kind: DatabaseKind) => {
   it("[T141] [T148] [T160] the cost of random requests equals an independent computation from the upstream's journal, in every account", () =>
     accounts.requireExactAccounts(6, 20))
 
-  it('[T157] a free model has its row, the playground pays as a key does, and a key that is deleted, disabled or expired in mid-stream pays for the stream', async () => {
+  it('[T157] a free model has its log row, the playground is charged as a key is, and a key that is deleted, disabled or expired in mid-stream is charged for the stream', async () => {
     const { server } = accounts
     accounts.program('cheap', { words: 40, pauseMs: 5 })
     const ends: ((id: number) => Promise<unknown>)[] = [

@@ -36,7 +36,7 @@ const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: DatabaseKind) => {
   const trust = trustOfSuite(kind)
 
-  /** A lane to a simulated provider, which the test programs by the model of the lane. */
+  /** A case channel to a simulated provider, which the test programs by the model of the channel. */
   async function simulated(pair: FormatPair) {
     const upstream = await upstreamOfTest()
     const lane = await trust.lane(pair, upstream.url)
@@ -46,14 +46,14 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
   const bytesOf = (lane: CaseChannel, stream: boolean, headers: Record<string, string> = {}) =>
     requestBytes(lane.key, JSON.stringify(lane.body(stream)), headers, paths[lane.pair.asks])
 
-  /** The caller is known to the server; `raw` speaks to it in bytes. */
+  /** Sends raw bytes to the server. */
   const raw = (bytes: string | Buffer) => speak(trust.server, bytes)
 
-  /** The HTTP server behind the address, to give it shorter deadlines than an hour of tests could wait for. */
+  /** The HTTP server at the address, so that tests can set timeouts that are short enough to wait for. */
   async function httpServer(): Promise<Server> {
     return new Promise((resolve) => {
       const look = (message: unknown) => {
-        // As documented for this channel.
+        // The message that Node documents for this diagnostics channel.
         const { server, request } = message as { server: Server; request: IncomingMessage }
         if (request.url !== '/find-me') return
         unsubscribe('http.server.request.start', look)
@@ -117,9 +117,9 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
       }
     }))
 
-  // If the database plays no part, one is enough.
+  // These tests do not depend on the database, so they run on one only.
   if (kind === 'sqlite')
-    describe('on each database', () => {
+    describe('independent of the database', () => {
       it('[T126] slow readers apply back-pressure to the upstream, and others are served', () =>
         trust.underLoad(async () => {
           const lanes: CaseChannel[] = []
@@ -154,7 +154,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
         trust.underLoad(async () => {
           const server = await httpServer()
           const { requestTimeout, headersTimeout } = server
-          // Node takes the shorter of both for that of the head.
+          // Node applies the shorter of both timeouts to the head.
           server.headersTimeout = 1000
           const { upstream, lane } = await simulated(formatPairs[0] as FormatPair)
           server.requestTimeout = 1000
@@ -249,13 +249,13 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
             }
             const polite = await sendWhile((isTold) => !isTold)
             expect([line, polite.told, polite.answers, polite.sent < limit + 16 * mb]).toEqual([line, 'HTTP/1.1 413', 1, true])
-            // Many read only when they have sent everything, and then must not find the connection reset.
+            // Many clients read only when they have sent everything, and then must not find the connection reset.
             const slow = await sendWhile((_isTold, sent) => sent < limit + 16 * mb)
             expect([line, slow.told, slow.answers]).toEqual([line, 'HTTP/1.1 413', 1])
             const rude = await sendWhile(() => true)
             expect([line, rude.told, rude.answers, rude.sent < limit + 48 * mb]).toEqual([line, 'HTTP/1.1 413', 1, true])
           }
-          // Without a key nothing of a body is read at all.
+          // Without a key, no part of a body is read.
           for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/images/edits']) {
             const unknown = raw(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 600000\r\n\r\n{`)
             expect(await unknown.until((text) => text.includes('\r\n\r\n'))).toMatch(/^HTTP\/1\.1 401/)
@@ -264,7 +264,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
           expect(await lane.settled()).toEqual([])
         }))
 
-      it('[T130] packed bodies are inflated up to the limit and no further, and only once', () =>
+      it('[T130] compressed bodies are inflated up to the limit and no further, and only once', () =>
         trust.underLoad(async () => {
           const bomb = Buffer.alloc(64 * 1024 * 1024, 32)
           const packers: [string, Buffer][] = [
@@ -334,7 +334,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
           expect(await lane.settled()).toEqual([])
         }))
 
-      it('[T133] [T134] header names are arbitrary, however many, long or odd', () =>
+      it('[T133] [T134] headers with arbitrary names, in any number and length, have no effect or are refused', () =>
         trust.underLoad(async () => {
           for (const pair of onePerDialect) {
             const { upstream, lane } = await simulated(pair)
@@ -428,7 +428,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
             expect([name, got.slice(0, 60)]).toEqual([name, expect.stringMatching(/^(HTTP\/1\.1 [245]\d\d|$)/)])
             expect([name, got.includes('101 Switching')]).toEqual([name, false])
             if (name === 'HTTP/0.9') expect(got).toMatch(/^HTTP\/1\.1 400/)
-            // Data after a refused protocol upgrade is ignored, and ends nothing.
+            // Data after a refused protocol upgrade is ignored.
             if (!caller.isClosed) caller.socket.write(Buffer.alloc(100_000, 0x81))
             caller.socket.destroy()
           }
@@ -475,7 +475,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
           expect(await lane.settled()).toEqual([])
         }))
 
-      it('[T137] [T138] connections that come, send something and break off, or do nothing, leave nothing behind', () =>
+      it('[T137] [T138] connections that break off in the middle of a request, or send nothing, leave nothing behind', () =>
         trust.underLoad(async () => {
           const before = await openConnections()
           const lanes = await Promise.all(formatPairs.map(async (pair) => (await simulated(pair)).lane))
@@ -496,7 +496,7 @@ anyDatabase('clients that misbehave, beside ordinary requests', (_fresh, kind: D
           for (let round = 0; round < 20; round++) {
             const batch = await Promise.all(
               Array.from({ length: 50 }, (_, index) => {
-                // The remainder is within the list.
+                // The remainder is a valid index of the list.
                 const bytes = bytesOf(lanes[index % lanes.length] as CaseChannel, index % 2 === 0)
                 return open(bytes.slice(0, (bytes.length * (1 + (index % 5))) / 5))
               }),

@@ -23,7 +23,7 @@ import {
   trustOfSuite,
 } from './trust-stage.ts'
 
-// Names, certificates and proxies around the server: the cases of parts E and F of docs/reference/trust-cases.md without a
+// Host names, certificates and proxies around the server: the cases of parts E and F of docs/reference/trust-cases.md that need no
 // database.
 
 const usual = [{ ...reported, quota: reported.prompt + reported.completion }]
@@ -49,7 +49,7 @@ describe('peers, beside ordinary requests', () => {
     response.writeHead(200, { 'content-type': answer.type }).end(answer.body)
   }
 
-  it('[T120] unknown, broken and silent names end in time, without delaying others', () =>
+  it('[T120] calls to host names that are unknown, broken or never resolved end in time, without delaying others', () =>
     trust.underLoad(async () => {
       const lanes = await Promise.all(
         ['unknown.test', 'broken.test', 'slow.test'].flatMap((name) =>
@@ -64,7 +64,7 @@ describe('peers, beside ordinary requests', () => {
       const good = await trust.lane(pair, named.replace('127.0.0.1', 'model.test'))
       let ended = 0
       const asked = Array.from({ length: 200 }, async (_, index) => {
-        // The remainder is within the list.
+        // The remainder is a valid index of the list.
         const lane = lanes[index % lanes.length] as (typeof lanes)[number]
         const answer = await lane.ask(index % 2 === 0)
         if (lane.model === slowest?.model) ended++
@@ -144,7 +144,7 @@ describe('peers, beside ordinary requests', () => {
       return () => Promise.all([buffering.stop(), streaming.stop()])
     })
 
-    it('[T131] both read the same requests from the same bytes, or refuse them, and no caller gets the answer of another', () =>
+    it('[T131] nginx and the server read the same requests from the same bytes, or refuse them, and no caller gets the answer of another', () =>
       trust.underLoad(async () => {
         const upstream = await upstreamOfTest()
         const lane = await trust.lane(formatPairs[0] as FormatPair, upstream.url)
@@ -246,7 +246,7 @@ describe('peers, beside ordinary requests', () => {
           })
           const decoder = new TextDecoder()
           let got = ''
-          // As the types of the browser have it, a body cannot be iterated.
+          // The types are those of the browser, in which a body cannot be iterated.
           for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) {
             got += decoder.decode(piece, { stream: true })
             // The upstream continues only after the first text has arrived.

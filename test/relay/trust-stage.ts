@@ -9,7 +9,7 @@ import { askWithRetry, eventually, upstreamKey } from './stage.ts'
 
 export type PairFormat = 'openai' | 'anthropic'
 
-/** In which format a caller asks, and which one the upstream speaks. */
+/** The format of the caller, and that of the upstream. */
 export interface FormatPair {
   readonly name: string
   readonly asks: PairFormat
@@ -40,7 +40,7 @@ export interface CaseChannel {
   readonly pair: FormatPair
   body(stream: boolean, more?: Record<string, unknown>): Record<string, unknown>
   ask(stream: boolean, more?: Record<string, unknown>): Promise<Answer>
-  /** The charges through the token of this lane: complete for a caller with a complete answer. */
+  /** The charges of the token of this channel: complete once the caller has its complete answer. */
   charged(): Promise<Charged[]>
   /** The same after everything on the server has ended. */
   settled(): Promise<Charged[]>
@@ -131,8 +131,8 @@ export function trustOfSuite(kind: DatabaseKind, settings: () => Promise<ServerS
     },
 
     /**
-     * Runs a case while ordinary requests of all ways go through the same server. In the end each of them must have had its answer
-     * and its charge to the unit, the books must balance, and nothing may be held or open.
+     * Runs a case while ordinary requests of all format pairs go through the same server. In the end each of them must have had its
+     * answer and its charge to the unit, the books must balance, and nothing may be held or open.
      */
     async underLoad(work: () => Promise<void>, loadMax = ordinaryMax): Promise<void> {
       const wanted = new Map<string, number>()
@@ -180,7 +180,7 @@ export type Trust = ReturnType<typeof trustOfSuite>
 
 const workers = 3
 let turns = 0
-/** `forEachPair` takes so many pairs. */
+/** The number of pairs for which `forEachPair` runs. */
 export const pairsAtOnce = sampled(formatPairs, formatPairs.length).length
 /** Ordinary requests beside each case. */
 const loadLeast = 12
@@ -192,7 +192,7 @@ async function askOrdinary(
   index: number,
   wanted: Map<string, number>,
 ): Promise<void> {
-  // The remainder is within the list.
+  // The remainder is a valid index of the list.
   const pair = formatPairs[index % formatPairs.length] as FormatPair
   const words = `load ${index}${' more'.repeat(index % 7)}`
   const answer = await post(server, key, pair.asks, bodyOf(models[pair.speaks], words, { stream: index % 8 < 4 }))
@@ -227,7 +227,7 @@ async function chargedTo(server: TestServer, tokenId: number): Promise<Charged[]
   }))
 }
 
-/** Does the same in each way at once. In the ordinary run the calls take turns. */
+/** Runs `work` for every format pair at once; in the ordinary run each call runs it for the next pair alone. */
 export async function forEachPair(
   work: (pair: FormatPair, stream: Stream) => Promise<void>,
   some = sampled(formatPairs, formatPairs.length, turns++),
@@ -255,7 +255,7 @@ export async function idle(server: TestServer): Promise<void> {
 
 export interface Read {
   readonly said: string
-  /** `done`: the proper end, of a whole answer too. `error`: an error in the words of the caller's format. */
+  /** `done`: the regular end, also of a whole answer. `error`: an error in the caller's format. */
   readonly ending: 'done' | 'error' | 'none'
   readonly message: string
 }
@@ -332,7 +332,7 @@ function readMessages(text: string): Read {
 /** The prompt and the output that the answers below report. */
 export const reported = { prompt: 11, completion: 7 }
 
-/** A whole answer in the words of an upstream. */
+/** A whole answer in the format of an upstream. */
 export function wholeOf(speaks: PairFormat, said: string): string {
   if (speaks === 'openai')
     return JSON.stringify({
@@ -359,7 +359,7 @@ export interface Stream {
   /** Everything before the first text. */
   readonly head: string
   text(said: string): string
-  /** Everything behind the last text, with usage and the terminal event. */
+  /** Everything after the last text, with usage and the terminal event. */
   readonly tail: string
   error(message: string): string
 }
@@ -369,7 +369,7 @@ const named = (value: { type: string } & Record<string, unknown>) => `event: ${v
 const chunk = (choices: unknown, more: Record<string, unknown> = {}) =>
   data({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices, ...more })
 
-/** The parts of a stream in the words of an upstream. */
+/** The parts of a stream in the format of an upstream. */
 export const streams: Readonly<Record<PairFormat, Stream>> = {
   openai: {
     head: chunk([{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }]),

@@ -34,7 +34,7 @@ const usual = [{ ...reported, quota: reported.prompt + reported.completion }]
 
 type Answering = (response: ServerResponse, body: { stream?: boolean }, request: IncomingMessage) => void
 
-/** Answers as `write` says, after the request was read. */
+/** Calls `write` to answer, after the request was read. */
 const answering = (write: Answering) =>
   httpUpstream((request, response) => {
     const chunks: Buffer[] = []
@@ -111,7 +111,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
       ],
     ]
     it.each(broken)(
-      '%s: the next channel answers, with one charge, and alone it is told plainly and free',
+      '%s: the next channel answers, with one charge; without one, the caller gets a plain error, free of charge',
       (_name, open, setting) =>
         trust.underLoad(async () => {
           const url = await open()
@@ -169,7 +169,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
           expect(rows).toMatchObject([{ completion: 2, other: { interrupted: 'upstream', estimated: true } }])
           expect(rows[0]?.prompt).toBeGreaterThan(0)
           expect(rows[0]?.quota).toBe((rows[0]?.prompt ?? 0) + 2)
-          // It was asked once.
+          // It was called once.
           expect(rows[0]?.other.admin_info).toMatchObject({ use_channel: [expect.any(String)], attempts: [{}] })
         }
         expect(await ask(speechless)).toEqual([])
@@ -234,7 +234,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
         const url = await streaming(head + text('four five six') + tail, (response) => response.once('close', () => closed++))
         const lane = await trust.lane(pair, url)
         const answer = await lane.ask(true)
-        // The upstream is released a second later, so the answer has arrived within it.
+        // The upstream is released a second after the end, so the answer has arrived within that second.
         expect(closed).toBe(0)
         expect(readAnswer(pair.asks, answer)).toMatchObject({ said: 'four five six', ending: 'done' })
         await eventually('the socket is released', () => closed === 1)
@@ -299,7 +299,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
         expect([name, await lane.settled()]).toMatchObject([name, usual])
       }
 
-      // Sixteen megabytes in a frame are sound.
+      // A frame of sixteen megabytes is acceptable audio.
       const loud = await realtimeUpstream((talk, event) => {
         answers(talk, event)
         if (event.type === 'input_audio_buffer.clear')
@@ -316,10 +316,10 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
       expect((await lane.settled()).filter((row) => row.quota === 18)).toHaveLength(1)
     }))
 
-  // If the database plays no part, one is enough.
+  // These tests do not depend on the database, so they run on one only.
   if (kind === 'sqlite')
-    describe('on each database', () => {
-      it('[T100] the text of a stream arrives whole, for any framing and splitting', () =>
+    describe('independent of the database', () => {
+      it('[T100] the text of a stream arrives completely, for any framing and splitting', () =>
         trust.underLoad(() =>
           forEachPair(async (pair, { head, text, tail }) => {
             const said = 'vier 五 🙂 \u2028 "six"\\n'
@@ -361,7 +361,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
           }),
         ))
 
-      it('[T102] [T104] [T108] an answer that is none, or an error that claims success, is an error and free', () =>
+      it('[T102] [T104] [T108] an invalid answer, or an error under a status of success, is an error and free', () =>
         trust.underLoad(() =>
           forEachPair(async (pair, { head, error }) => {
             const whole = wholeOf(pair.speaks, 'four five six')
@@ -428,7 +428,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
           }),
         ))
 
-      it('[T111] headers of the upstream that would steer the caller go no further', () =>
+      it('[T111] headers of the upstream that would steer the caller are not passed on', () =>
         trust.underLoad(() =>
           forEachPair(async (pair) => {
             const steering = {
@@ -510,7 +510,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
           }),
         ))
 
-      it('[T106] the effect of a status on the caller, the next channel and this one', () =>
+      it('[T106] each status has its defined effect on the caller, the next channel and this one', () =>
         trust.underLoad(async () => {
           await trust.setOption('AutomaticDisableChannelEnabled', 'true')
           // Status of the upstream, of the answer without another channel, whether another channel is tried, whether the channel is
@@ -579,7 +579,7 @@ anyDatabase('upstreams that fail, beside ordinary requests', (_fresh, kind: Data
 
   const statusOf = async (id: number) => (await books(trust.server)).channels.find((row) => row.id === id)?.status
 
-  it('[T115] when all channels fail, tries are bounded and nothing is owed', () =>
+  it('[T115] when all channels fail, attempts are bounded and nothing is charged', () =>
     trust.underLoad(async () => {
       await retries(3)
       await inEachWayAndForm(async (pair, stream) => {

@@ -7,10 +7,10 @@ import { addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, eventually, model, stage } from './stage.ts'
 
-/** Shorter than that of a real server, which each of these tests waits for. */
+/** Shorter than on a real server, because each of these tests waits for it. */
 const commitWaitMs = 1000
 
-/** A server whose database is taken away while the upstream answers. */
+/** A server whose database becomes unreachable while the upstream answers. */
 async function staged(kind: DatabaseKind) {
   const upstream = await upstreamOfTest()
   const clock = newClock()
@@ -25,7 +25,7 @@ async function staged(kind: DatabaseKind) {
     ...made,
     upstream,
     clock,
-    /** No attempt to write the charge is running: it can be taken back. */
+    /** Waits until no write of the charge is running, so that the charge is withdrawn. */
     untilWithdrawn: () => eventually('the hold is open again', () => server.app.ledger.openHolds === 1),
     async bringBack() {
       upstream.program(model, {})
@@ -39,11 +39,11 @@ async function staged(kind: DatabaseKind) {
 }
 
 const siteCosts = (server: TestServer) => server.app.db.selectFrom('site_costs').selectAll().execute()
-/** Without those of the probe that shows that the ledger writes again. */
+/** The charges of one request, without those of the probe in `bringBack`. */
 const chargesFor = async (server: TestServer, requestId: string | null) =>
   (await books(server)).ledger.filter((row) => row.reference === `charge:${requestId}`).map((row) => 0 - row.amount)
 
-eachDatabase('a whole reply whose charge the database did not take', (_fresh, kind) => {
+eachDatabase('a whole reply whose charge the database did not store', (_fresh, kind) => {
   it('is not delivered; a repeat on the node gets it without another upstream call, charged once', async () => {
     const { server, upstream, token, bringBack } = await staged(kind)
     const first = await ask(server, token.key, chat())
@@ -72,12 +72,12 @@ eachDatabase('a whole reply whose charge the database did not take', (_fresh, ki
     expect(upstream.journal).toHaveLength(asked + 1)
   })
 
-  it('is given to the idempotency key, token and body that it was made for, and to no other', async () => {
+  it('is returned for the idempotency key, token and body that it was made for, and for no other', async () => {
     const { server, upstream, token, bringBack } = await staged(kind)
     const other = await addToken(server)
     const send = (key: string, apiKey = token.key, body = chat()) =>
       ask(server, apiKey, body, undefined, key === '' ? {} : { 'idempotency-key': key })
-    // Known to the node before the database is away.
+    // The node caches the token before the database becomes unreachable.
     await server.app.authenticator.authenticate([other.key], '127.0.0.1')
     const first = await send('k')
     expect(first.status).toBe(503)
@@ -142,7 +142,7 @@ eachDatabase('a whole reply whose charge the database did not take', (_fresh, ki
     await requireBalancedBooks(server)
   })
 
-  it('is given back when the commit that was on its way turns out to have written it', async () => {
+  it('has its charge refunded when the commit that seemed lost has written it', async () => {
     const { server, token, untilWithdrawn, bringBack } = await staged(kind)
     const first = await ask(server, token.key, chat())
     expect(first.status).toBe(503)

@@ -29,8 +29,8 @@ const written = {
 }
 const asked = { model: 'gpt-5', input: prompt, prompt_cache_options: { ttl: '12h' } }
 
-anyDatabase('what vendors price apart', (_fresh, kind) => {
-  it('charges cache writes of 30 minutes and of 12 hours by their own factors, whole and streamed', async () => {
+anyDatabase('usage that vendors price separately', (_fresh, kind) => {
+  it('is charged for cache writes of 30 minutes and of 12 hours by their own factors, whole and streamed', async () => {
     let stream = false
     const { url } = await vendor(() =>
       stream
@@ -59,7 +59,7 @@ anyDatabase('what vendors price apart', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('reports their sum to callers of other dialects', async () => {
+  it('is reported with its lifetimes to callers of other dialects', async () => {
     const { url } = await vendor(response(written))
     const { ask, last } = await scene(kind, url, { model_mapping: '{"gpt-5":"gpt-5-codex"}' })
     const messages = [{ role: 'user', content: prompt }]
@@ -75,7 +75,7 @@ anyDatabase('what vendors price apart', (_fresh, kind) => {
     ['the longest that a breakpoint names', { prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } }, '12h', 2],
     ['an hour where a mark names that', { cache_control: { type: 'ephemeral', ttl: '1h' } }, '1h', 2],
     ['five minutes where none is named', { cache_control: { type: 'ephemeral' } }, undefined, 1.25],
-  ] as const)('charges cache writes of Chat, which tells no lifetimes, as %s', async (_name, mark, lifetime, ratio) => {
+  ] as const)('is charged for cache writes of Chat, which reports no lifetimes, as %s', async (_name, mark, lifetime, ratio) => {
     const { url } = await vendor({
       ...{ id: 'c', object: 'chat.completion', created: 1, model: 'gpt-5' },
       choices: [{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }],
@@ -93,7 +93,7 @@ anyDatabase('what vendors price apart', (_fresh, kind) => {
     })
   })
 
-  it('charges every lifetime that a host of Messages reports', async () => {
+  it('is charged for every lifetime that a host of Messages reports', async () => {
     const usage = {
       ...{ input_tokens: 100, cache_read_input_tokens: 0, cache_creation_input_tokens: 1000, output_tokens: 11 },
       cache_creation: {
@@ -116,7 +116,7 @@ anyDatabase('what vendors price apart', (_fresh, kind) => {
     })
   })
 
-  it('charges cached audio, audio that tools read, and video by their own ratios', async () => {
+  it('is charged for cached audio, audio that tools read, and video by their own ratios', async () => {
     const usageMetadata = {
       ...{ promptTokenCount: 1000, cachedContentTokenCount: 400, toolUsePromptTokenCount: 90 },
       promptTokensDetails: [
@@ -142,7 +142,7 @@ anyDatabase('what vendors price apart', (_fresh, kind) => {
     const path = '/v1beta/models/gemini-2.5-pro:generateContent'
     const body = { contents: [{ parts: [{ text: prompt }] }] }
     expect((await ask(body, path)).status).toBe(200)
-    // Without ratios of their own, cached audio costs the part of audio that cached text costs of text, and video what text costs.
+    // Without ratios of their own, cached audio is to audio as cached text is to text, and video costs as much as text.
     expect((await last()).quota).toBe(Math.ceil(300 + 100 * 0.1 + 300 * 0.3 + (300 + 90) * 3 + 50))
 
     await set('AudioCacheRatio', { 'gemini-2.5-pro': 0.5 })

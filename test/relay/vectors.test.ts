@@ -69,7 +69,7 @@ anyDatabase('vectors', (_fresh, kind) => {
     expect(heard.map(({ path, body }) => [path, body.model])).toEqual(Array(2).fill(['/v1/embeddings', 'theirs']))
   })
 
-  it('[228] a host that ignores the number of dimensions is skipped for one that does not; alone it is a refusal', async () => {
+  it('[228] a host that ignores the number of dimensions fails over to one that does not; without one the request is refused', async () => {
     const { server, ask } = await retryingStage(() => ({ json: openAiReply(entry(0, vectors[0])) }), {
       models: model,
       priority: 10,
@@ -120,7 +120,7 @@ anyDatabase('vectors', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[225] token numbers pass over a channel that cannot read them; alone it refuses them by name', async () => {
+  it('[225] a channel that cannot read token numbers is skipped; without another one they are refused by name', async () => {
     const { server, ask, heard } = await retryingStage(() => ({ json: {} }), { type: 34, models: model, priority: 10 })
     const refused = await ask({ model, input: [1, 2, 3] }, '/v1/embeddings')
     expect([refused.status, JSON.parse(refused.text).error]).toMatchObject([400, { param: 'input' }])
@@ -132,7 +132,7 @@ anyDatabase('vectors', (_fresh, kind) => {
     expect(good.heard[0]?.body.input).toEqual([1, 2, 3])
   })
 
-  it('a vendor with one text for each call gets one call for each, and the order is kept', async () => {
+  it('a vendor that accepts one text per call gets a call for each text, and the order is kept', async () => {
     const { server, ask, heard } = await sharedStage(
       async ({ body }) => {
         const at = Number(String(body.inputText).slice(1))
@@ -150,7 +150,7 @@ anyDatabase('vectors', (_fresh, kind) => {
     expect((await books(server)).logs.map(({ quota }) => quota)).toEqual([36])
   })
 
-  it('vectors are all there or none: one failed call fails them all, and costs nothing', async () => {
+  it('vectors are returned all or none: one failed call fails them all, and costs nothing', async () => {
     const { server, ask, heard } = await sharedStage(
       ({ body }) =>
         body.inputText === 'bad'
@@ -165,7 +165,7 @@ anyDatabase('vectors', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('a caller of Gemini gets vectors from Gemini unchanged, and from others in its form', async () => {
+  it('a caller of Gemini gets vectors from Gemini unchanged, and from others in the format of Gemini', async () => {
     const request = (text: string) => ({ model: 'models/asked', content: { parts: [{ text }] } })
     const native = await sharedStage(
       ({ path }) => ({

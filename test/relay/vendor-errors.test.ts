@@ -8,20 +8,20 @@ import { sharedStages } from './shared-stage.ts'
 import { chat, event, httpUpstream, model, upstreamKey } from './stage.ts'
 
 /**
- * Every vendor's errors for a conversation that is too long, refused content, an account without quota and an unknown model, through
- * every endpoint, in the words of the caller's vendor. The fixtures are as the vendors write them; `hidden-upstream-model` is the
- * channel's model for the caller's.
+ * Every vendor's errors for a conversation that is too long, refused content, an account without quota and an unknown model,
+ * through every endpoint, in the wording of the caller's dialect. The fixtures are as the vendors write them;
+ * `hidden-upstream-model` is the model to which the channel maps the caller's.
  */
 interface Said {
   readonly status: number
   readonly body: Record<string, unknown>
-  /** The numbers that can be read in it, for a conversation that is too long. */
+  /** The numbers in the error, for a conversation that is too long. */
   readonly tokens?: number
   readonly limit?: number
   readonly excess?: number
   /** The event of a stream, if it is not the error itself. */
   readonly event?: Record<string, unknown>
-  /** Bedrock's name of it in a stream. */
+  /** The name of the exception in a stream of Bedrock. */
   readonly exception?: string
 }
 
@@ -57,10 +57,10 @@ type Door = keyof typeof doors
 const allDoors = Object.keys(doors) as Door[]
 
 const sharedStage = sharedStages()
-/** On a server that tries other channels. */
+/** Stages on a server that tries other channels. */
 const retryingStage = sharedStages('sqlite', { RetryTimes: 3 })
 
-/** Returns an error with its status, or in a stream that has begun with success. */
+/** A stage whose upstream answers with an error: under its status, or in a stream that has begun with success. */
 async function stageOf(vendor: Vendor, said: Said, stageOn = sharedStage) {
   const { url, channel, sender, times } = await sayerOf(vendor, said)
   const { server, token, ...staged } = await stageOn(url, channel)
@@ -125,7 +125,7 @@ function errorIn(text: string): Record<string, unknown> {
 
 const contextOf = 128_000
 
-/** In the words of each vendor, with its reported numbers; unreported ones are those of the model or of the prompt. */
+/** The message in each dialect, with the reported numbers; unreported ones are those of the model or of the prompt. */
 function tooLong(door: Door, said: Said): RegExp {
   const { tokens, limit = contextOf, excess = 1 } = said
   const numbers = { tokens: tokens ?? limit + excess, limit }
@@ -180,7 +180,7 @@ describe.each(filtering)('content that %s refuses', (_name, vendor) => {
 })
 
 describe.each(vendors)('a model that %s does not have', (_name, vendor) => {
-  it('is the caller’s 404 under the name that they used, unless another channel has it', async () => {
+  it('is a 404 for the caller with the requested name, unless another channel has the model', async () => {
     const { send, addOther } = await stageOf(vendor, vendor.modelUnknown, retryingStage)
     for (const door of allDoors) {
       const { status, text } = await send(door, 'whole')
@@ -196,7 +196,7 @@ describe.each(vendors)('a model that %s does not have', (_name, vendor) => {
 
 const billing = vendors.filter(([, { quotaExhausted }]) => quotaExhausted)
 describe.each(billing)('an account without quota at %s', (_name, vendor) => {
-  it("is not the caller's: the error discourages retries, and another channel is tried", async () => {
+  it('is not reported as the fault of the caller: the error discourages retries, and another channel is tried', async () => {
     const { send, addOther } = await stageOf(vendor, vendor.quotaExhausted as Said, retryingStage)
     for (const door of allDoors) {
       const { status, headers, text } = await send(door, 'whole')
@@ -208,7 +208,7 @@ describe.each(billing)('an account without quota at %s', (_name, vendor) => {
   })
 })
 
-it('a conversation that is too long is reported over a WebSocket as in a stream, by which Codex compacts', async () => {
+it('a conversation that is too long is reported over a WebSocket as in a stream, so that Codex compacts it', async () => {
   const [, vendor] = vendors.find(([name]) => name === 'anthropic') ?? expect.unreachable('there is a fixture')
   const { server, token } = await stageOf(vendor, vendor.contextTooLong)
   const client = caller(server.url, token.key, { path: '/v1/responses' })

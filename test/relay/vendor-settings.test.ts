@@ -3,8 +3,8 @@ import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel } from '../helpers/seed.ts'
 import { chat, claude, httpUpstream, stage } from './stage.ts'
 
-anyDatabase('what the operator has set for models of a vendor', (_fresh, kind) => {
-  it('reaches their upstream: API versions of Gemini models, headers of Claude models', async () => {
+anyDatabase('settings of the operator for models of a vendor', (_fresh, kind) => {
+  it('apply to upstream calls: API versions of Gemini models, headers of Claude models', async () => {
     const asked: { url: string; headers: Record<string, unknown> }[] = []
     const url = await httpUpstream((request, response) => {
       asked.push({ url: request.url ?? '', headers: request.headers })

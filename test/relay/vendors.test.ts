@@ -45,7 +45,7 @@ const saidIn = (text: string) =>
 const mapped = (upstreamModel: string) => JSON.stringify({ [model]: upstreamModel })
 
 describe('a channel of Ollama', () => {
-  it('gives a caller of Messages its lines of JSON as their events', async () => {
+  it('converts its lines of JSON to events for a caller of Messages', async () => {
     const { url, asked } = await upstream(() => ({
       body: fixture('ollama-chat/fixtures/tools_thinking.ndjson'),
       type: 'application/x-ndjson',
@@ -70,7 +70,7 @@ describe('a channel of Ollama', () => {
     await requireBalancedBooks(server)
   })
 
-  it('passes a caller of Chat through', async () => {
+  it('passes requests of a Chat caller through', async () => {
     const reply = {
       id: 'c',
       object: 'chat.completion',
@@ -97,7 +97,7 @@ describe('a channel of Ollama', () => {
 })
 
 describe('a channel of Cohere', () => {
-  it('answers a caller of Chat from its own events', async () => {
+  it('converts its own events for a caller of Chat', async () => {
     const { url, asked } = await upstream(() => ({ body: fixture('cohere-chat/fixtures/tool_call.sse') }))
     const { ask } = await sharedStage(url, { type: 34, model_mapping: mapped('command-a-03-2025') })
     const tools = [{ type: 'function', function: { name: 'get_tide' } }]
@@ -135,7 +135,7 @@ describe('a channel of Dify', () => {
     })
   })
 
-  it('collects the stream of an agent for a caller that wants it whole', async () => {
+  it('collects the stream of an agent for a caller that did not request one', async () => {
     const { url, asked } = await upstream(() => ({ body: said + end }))
     const { ask } = await sharedStage(url, { type: 37, model_mapping: mapped('agent-1') })
     const answer = await ask(chat())
@@ -161,7 +161,7 @@ describe('a channel of Coze', () => {
     named('conversation.chat.completed', { usage: { token_count: 13, input_count: 9, output_count: 4 } }) +
     named('done', '[DONE]')
 
-  it('[245] is always streamed, and collected for a caller that wants it whole', async () => {
+  it('[245] is always streamed, and collected for a caller that did not request a stream', async () => {
     const { url, asked } = await upstream(() => ({ body: stream }))
     const { ask } = await sharedStage(url, { type: 49, model_mapping: mapped('7342') })
     const answer = await ask(chat())
@@ -173,7 +173,7 @@ describe('a channel of Coze', () => {
     })
   })
 
-  it('is an error by the code of its one answer', async () => {
+  it('reports an error by the code in its answer', async () => {
     const { url } = await upstream(() => ({ body: { code: 4028, msg: 'quota of the workspace' } }))
     const { ask, charged } = await sharedStage(url, { type: 49 })
     expect((await ask(chat({ stream: true }))).status).toBeGreaterThanOrEqual(400)
@@ -189,7 +189,7 @@ describe('a channel of Baidu', () => {
     usage: { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 },
   }
 
-  it('gets a token once, and a new one when it was withdrawn', async () => {
+  it('fetches a token once, and a new one when it was revoked', async () => {
     let tokens = 0
     const { url, asked } = await upstream(({ path }) => {
       if (path.startsWith('/oauth/')) return { body: { access_token: `token-${++tokens}`, expires_in: 2_592_000 } }
@@ -214,7 +214,7 @@ describe('a channel of Baidu', () => {
 })
 
 describe('a channel of Tencent', () => {
-  it('is signed for, and [248] its error under status 200 is one', async () => {
+  it('signs its requests, and [248] treats an error under status 200 as an error', async () => {
     const { url, asked } = await upstream((_asked, number) => ({
       body:
         number === 1
@@ -244,7 +244,7 @@ describe('a channel of Tencent', () => {
 })
 
 describe('a channel of DashScope', () => {
-  it('[246] streams in its own form for a model that only that serves', async () => {
+  it('[246] streams in its native format for a model that is only available in it', async () => {
     const piece = (content: string, finish_reason: string) =>
       `id:1\nevent:result\n:HTTP_STATUS/200\ndata:${JSON.stringify({
         output: { choices: [{ message: { role: 'assistant', content }, finish_reason }] },
@@ -263,7 +263,7 @@ describe('a channel of DashScope', () => {
 })
 
 describe('a channel of Replicate', () => {
-  it('is waited for, and sent as a stream to a caller that wants one', async () => {
+  it('waits for the answer, and sends it as a stream to a caller that requests one', async () => {
     const { url, asked } = await upstream(() => ({
       body: { status: 'succeeded', output: ['Ca', 'lm.'], metrics: {} },
       status: 201,
@@ -278,7 +278,7 @@ describe('a channel of Replicate', () => {
 })
 
 describe('a channel of the old type of Zhipu', () => {
-  it('is called in the fourth interface for Chat, with a token made from its key', async () => {
+  it('is called with version 4 of the Chat API, with a token made from its key', async () => {
     const { url, asked } = await upstream(() => ({
       body: { id: 'c', choices: [{ index: 0, message: { role: 'assistant', content: 'Calm.' }, finish_reason: 'stop' }] },
     }))
@@ -323,7 +323,7 @@ describe('a channel of Spark', () => {
   const spark = (url: string) =>
     sharedStage(url, { type: 18, key: 'app1|secret|apikey', other: 'v3.5', model_mapping: mapped('SparkDesk') })
 
-  it('answers over a WebSocket, streamed or gathered', async () => {
+  it('answers over a WebSocket, streamed or collected', async () => {
     const { url, asked } = await socketUpstream([frame(0, 'Ca'), frame(1, 'lm'), frame(2, '. 🌊')])
     const { ask } = await spark(url)
     expect(saidIn((await ask(chat({ stream: true }))).text)).toBe('Calm. 🌊')
@@ -339,14 +339,14 @@ describe('a channel of Spark', () => {
     })
   })
 
-  it('is an error by the code of its message', async () => {
+  it('reports an error by the code in its message', async () => {
     const { url } = await socketUpstream([{ header: { code: 11202, message: 'too fast', status: 2 } }])
     const { ask } = await spark(url)
     expect((await ask(chat({ stream: true }))).status).toBe(429)
   })
 })
 
-/** A WebSocket that answers the first message of each connection with these. Knows only short frames, as much as is needed here. */
+/** A WebSocket server that answers the first message of each connection with these. It supports only short frames. */
 async function socketUpstream(messages: readonly object[]) {
   const asked: { path: string; body: Record<string, unknown> }[] = []
   const server = createServer()
@@ -408,8 +408,8 @@ describe('an error under a status of success, on a channel that passes through',
   })
 })
 
-describe('channels whose vendors were shut', () => {
-  it('PaLM answers a stream out of one message', async () => {
+describe('channels whose vendors were shut down', () => {
+  it('a stream from PaLM is made from one message', async () => {
     const { url, asked } = await upstream(() => ({ body: { candidates: [{ author: '1', content: 'It is high.' }] } }))
     const { server, ask, charged } = await sharedStage(url, { type: 11, key: 'palm-key', model_mapping: mapped('PaLM-2') })
     const answer = await ask(chat({ stream: true }))

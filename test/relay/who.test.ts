@@ -27,7 +27,7 @@ anyDatabase('groups, pins and the playground', (_fresh, kind) => {
     return { group: row?.group, token: row?.token_name, other: JSON.parse(row?.other ?? '{}') as LogOther }
   }
 
-  it('[T056] a token asks in its own group, `auto` in the cheapest that has a channel, and a group that was taken away is refused', async () => {
+  it('[T056] a token is used in its own group, `auto` in the cheapest that has a channel, and a group that was taken away is refused', async () => {
     const { server, upstream } = await withGroups()
     await addChannel(server, { url: upstream.url, models: `${model},gpt-4o`, group: 'vip' })
     const vip = await addToken(server, { group: 'vip' })
@@ -50,7 +50,7 @@ anyDatabase('groups, pins and the playground', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('the playground asks with the session in a usable group, never with a token, and marks its log rows', async () => {
+  it('the playground uses the session in a usable group, never a token, and marks its log rows', async () => {
     const { server, upstream } = await withGroups()
     await addChannel(server, { url: upstream.url, models: model, group: 'vip' })
     const play = async (more: Record<string, unknown>, headers: Record<string, string> = {}) => {
@@ -80,7 +80,7 @@ anyDatabase('groups, pins and the playground', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[T057] an admin may pin a channel, which alone is called, once; others may not', async () => {
+  it('[T057] an admin may pin a channel, which is the only one called, once; others may not', async () => {
     const { server, upstream, channelId } = await withGroups()
     const other = await upstreamOfTest()
     const pinned = await addChannel(server, { url: other.url, models: 'something-else', group: 'secret' })

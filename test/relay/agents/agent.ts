@@ -9,7 +9,7 @@ export interface AgentRun {
   readonly calls: readonly { readonly name: string; readonly input: unknown }[]
   /** The structured answer, as the agent's own library read it. */
   readonly answer: unknown
-  /** Over all turns; undefined when the library does not read the reported usage. */
+  /** The sum over all turns; undefined when the library does not read the reported usage. */
   readonly usage: { readonly input: number; readonly cached: number; readonly output: number } | undefined
 }
 
@@ -54,5 +54,5 @@ export class Notes {
   }
 }
 
-/** Agents give up behind this many turns. */
+/** Agents give up after this many turns. */
 export const turnsMax = 5

@@ -27,7 +27,7 @@ interface Upstream {
   readonly model: string
   readonly rules: () => VendorRules
   readonly key?: string
-  /** Behind the address of the vendor, for channels that want the whole one. */
+  /** The path after the address of the vendor, for channels whose base URL must be the full URL. */
   readonly path?: string
   /** The model refuses requests for reasoning. */
   readonly isPlain?: true
@@ -55,7 +55,7 @@ const upstreams: Readonly<Record<string, Upstream>> = {
 }
 
 interface Stage {
-  /** Another one after it was replaced. */
+  /** The current server; one test replaces it. */
   server: TestServer
   readonly vendors: Readonly<Record<string, Vendor>>
 }
@@ -86,7 +86,7 @@ async function closeStage({ server, vendors }: Stage): Promise<void> {
   for (const vendor of Object.values(vendors)) await vendor.stop()
 }
 
-/** One turn's charge by the one rule of prices: input and cached input by their ratios, output by its own. */
+/** The charge of one turn: input, cached input and output by their ratios. */
 function chargeOf({ input, cached, output }: { input: number; cached: number; output: number }): number {
   return Math.ceil((input - cached + cached * 0.1 + output * 4) * 1.25)
 }
@@ -139,7 +139,7 @@ describe.each(Object.entries(upstreams).map(([name, upstream], nth) => [name, up
     })
     afterAll(() => closeStage(stage))
 
-    // In the ordinary run every agent meets every second kind of upstream.
+    // In the ordinary run every agent is run against every second kind of upstream.
     it.each(sampled(Object.keys(agents), 2, nth))('%s', (agent) => requireRun(agent, stage, upstream))
   },
 )

@@ -76,7 +76,7 @@ export const aiSdk: Readonly<Record<string, Agent>> = {
               include: ['reasoning.encrypted_content'],
               reasoningEffort: 'medium',
               reasoningSummary: 'auto',
-              // The library only asks models for reasoning whose names it knows.
+              // The library requests reasoning only from models whose names it knows.
               forceReasoning: true,
             }
           : {}),

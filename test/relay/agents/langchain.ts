@@ -79,7 +79,7 @@ export const langchain: Readonly<Record<string, Agent>> = {
       maxRetries: 0,
       streaming: true,
       useResponsesApi: false,
-      // The library only passes the effort on for models whose names it knows.
+      // The library passes the effort on only for models whose names it knows.
       modelKwargs: reasons ? { reasoning_effort: 'medium' } : {},
       configuration: { baseURL: `${url}/v1` },
     }).bindTools(tools, { response_format: responseFormat, strict: true }),
@@ -114,7 +114,7 @@ export const langchain: Readonly<Record<string, Agent>> = {
           format: { type: 'json_schema', schema: structuredClone(scenario.answerSchema) as Record<string, unknown> },
         },
       }),
-    // It takes the input from the first event, where other vendors have not reported it, and sums the output of both.
+    // LangChain reads the input from the first event, where other vendors do not report it yet, and adds the output of both events.
     { readsUsage: false },
   ),
 }

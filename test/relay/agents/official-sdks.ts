@@ -123,7 +123,7 @@ const responses =
       })
       const calls = items.filter((item) => item.type === 'function_call')
       if (calls.length === 0) return notes.run(reply.output_parsed)
-      // Items of the output are items of the input; the types differ in members that these do not have.
+      // Output items are valid input items; the types differ only in members that these items do not have.
       input.push(...(items as OpenAI.Responses.ResponseInputItem[]))
       for (const { call_id, name, arguments: text } of calls) {
         const args = JSON.parse(text) as Record<string, unknown>
@@ -239,7 +239,7 @@ const gemini: Agent = async ({ url, key, model, reasons }) => {
   throw new Error('The model did not come to an end')
 }
 
-/** A schema that may be changed, as the types of some SDKs want it. */
+/** A mutable copy of a schema, which the types of some SDKs require. */
 function plain(schema: object): Record<string, unknown> {
   return structuredClone(schema) as Record<string, unknown>
 }

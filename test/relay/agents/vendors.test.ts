@@ -11,7 +11,7 @@ type Json = Record<string, unknown>
 const { instruction, question, image, tools, answerName, answerSchema } = scenario
 const userText = { type: 'text', text: question }
 
-/** The first request of the scenario, as each vendor wants it. */
+/** The first request of the scenario in the format of each vendor. */
 const chat = {
   model: 'gpt-4.1',
   stream: true,
