@@ -6,7 +6,7 @@ import { Deadlines } from './timer-wheel.ts'
 function newClock() {
   let nowMs = 5000
   const clock = new ActiveClock(() => nowMs)
-  /** Active time, during which the clock is sampled. */
+  /** Lets active time pass: the clock is sampled on the way. */
   const run = (ms: number) => {
     for (let step = 0; step < ms; step += 250) {
       nowMs += 250
@@ -56,7 +56,7 @@ describe('a process that was suspended', () => {
 })
 
 describe('time limits', () => {
-  it('return the result in time, else that of `late`, and pass errors of either on', async () => {
+  it('return the result in time, otherwise that of `late`, and pass on the errors of either', async () => {
     const never = new Promise<never>(() => {})
     expect(await withActiveTimeout(1000, Promise.resolve('came'), () => 'late')).toBe('came')
     expect(await withActiveTimeout(1, never, () => 'late')).toBe('late')
@@ -67,7 +67,7 @@ describe('time limits', () => {
     await expect(withActiveTimeout(1, never, tooLate)).rejects.toThrow('too late')
   })
 
-  it('that are cancelled are not judged', async () => {
+  it('do not apply once they are cancelled', async () => {
     const judged: string[] = []
     setActiveTimeout(1, () => judged.push('cancelled'))()
     await new Promise<void>((resolve) => setActiveTimeout(2, resolve))

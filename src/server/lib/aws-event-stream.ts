@@ -9,7 +9,7 @@ export class FrameError extends Error {
 }
 
 export interface AwsMessage {
-  /** Only headers with text values; Bedrock sends no others. */
+  /** Only headers with string values; Bedrock sends no others. */
   readonly headers: ReadonlyMap<string, string>
   readonly payload: Buffer
 }
@@ -70,7 +70,7 @@ const preludeBytes = 12
 const messageBytesMin = 16
 const messageBytesMax = 16 * 1024 * 1024
 
-/** The length of the message that begins at `at`. */
+/** Checks the prelude at `at` and returns the length of its message. */
 function readPrelude(bytes: Buffer, at: number): number {
   const length = bytes.readUInt32BE(at)
   if (length > messageBytesMax) throw new RangeError(`A message of the stream is larger than ${messageBytesMax} bytes`)
@@ -87,7 +87,7 @@ function readMessage(message: Buffer): AwsMessage {
   return { headers: readHeaders(message.subarray(preludeBytes, payloadStart)), payload: message.subarray(payloadStart, end) }
 }
 
-/** Length of the name u8, name, type u8, value. */
+/** Layout of a header: length of the name u8, name, type u8, value. */
 function readHeaders(bytes: Buffer): Map<string, string> {
   const headers = new Map<string, string>()
   let at = 0
@@ -109,7 +109,7 @@ function readHeaders(bytes: Buffer): Map<string, string> {
 }
 
 const textType = 7
-/** Bytes and text say their length themselves. */
+/** Types whose value is preceded by its length: bytes and strings. */
 const hasLength: ReadonlySet<number> = new Set([6, textType])
-/** By type: true, false, byte, short, integer, long, then timestamp and UUID. */
+/** Length of the value by type: true, false, byte, short, integer, long, then timestamp and UUID. */
 const fixedLengths: Readonly<Record<number, number>> = { 0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16 }

@@ -36,7 +36,7 @@ export class BedrockEvents {
   }
 }
 
-/** Some gateways leave the type out; then the event's name decides. */
+/** Some gateways omit the message type; then it is derived from the name of the event or exception. */
 function kindOf(headers: AwsMessage['headers']): string | undefined {
   const told = headers.get(':message-type')
   if (told !== undefined) return told
@@ -54,13 +54,13 @@ const statuses: ReadonlyMap<string, number> = new Map([
   ['serviceunavailableexception', 503],
 ])
 
-/** `type` outside and in is where readers of Messages and of Chat look for an error; status 0 says that nothing is known. */
+/** Readers of Messages look at the outer `type`, readers of Chat at the inner one. Status 0: unknown. */
 function errorText(type: string, message: string): string {
   const status = statuses.get(type.toLowerCase()) ?? 0
   return eventText('error', toByteText(JSON.stringify({ type: 'error', error: { type, message, status } })))
 }
 
-/** `{"bytes":"<base64 of the event>"}`, with padding beside it that says nothing. */
+/** The event in `{"bytes":"<base64 of the event>"}`. The padding member beside it is ignored. */
 function nativeEvent(payload: Buffer): string | undefined {
   const { bytes } = parse(payload) ?? {}
   if (typeof bytes !== 'string') return undefined
@@ -75,7 +75,7 @@ function messageIn(payload: Buffer): string {
   return typeof message === 'string' ? message : ''
 }
 
-/** Line ends inside of JSON say nothing, but would end the field. */
+/** Line ends inside of JSON are only white space, but would end the field, so each line becomes a field of its own. */
 function eventText(name: string, data: string): string {
   const head = /^[\w.-]+$/.test(name) ? `event: ${name}\n` : ''
   return `${head}data: ${data.replace(/\r\n?|\n/g, '\ndata: ')}\n\n`
@@ -84,7 +84,7 @@ function eventText(name: string, data: string): string {
 function parse(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(bytes.toString())
-    // JSON.parse returns objects with text keys only.
+    // JSON.parse returns objects with string keys only.
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
   } catch {
     return undefined

@@ -13,7 +13,7 @@ async function isDone(promise: Promise<unknown> | undefined): Promise<boolean> {
   return done
 }
 
-it('a share is refused at once beyond its own limit, and everything can be given back', () => {
+it('a share is refused at once beyond its own limit, and its release returns all its bytes', () => {
   const budget = new ByteBudget(limits)
   const share = budget.open()
   expect(share.take(60)).toBeUndefined()
@@ -55,7 +55,7 @@ it('all shares together never hold more than the total; waiters continue in orde
   expect(budget.held).toBe(55)
 })
 
-it('a wait ends in a refusal: after its time, and when its own share is given back', async () => {
+it('a wait is refused when its time is over or its own share is released', async () => {
   const hurried = new ByteBudget({ ...limits, waitMs: 1 })
   const holder = hurried.open()
   holder.take(60)

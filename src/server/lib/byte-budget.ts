@@ -9,7 +9,7 @@ export interface BudgetLimits {
   readonly waitMs: number
 }
 
-/** Why bytes were refused: the share is full, or there was no room in all for too long. */
+/** Why bytes were refused: the share is full, or all shares together had no room for too long. */
 export class BudgetExceeded extends Error {
   readonly whose: 'share' | 'all'
 

@@ -14,7 +14,7 @@ it('pieces of any size come out unchanged, for any announced length', () => {
   expect(new ByteCollector(7).bytes().length).toBe(0)
 })
 
-it('an announced body of many pieces is held once, and an announcement alone takes no room', () => {
+it('a body of announced length is held once, and the announcement alone allocates no memory', () => {
   const collector = new ByteCollector(1000)
   collector.push(all.subarray(0, 10))
   expect(collector.bytes().buffer.byteLength).toBeLessThan(1000)
@@ -22,7 +22,7 @@ it('an announced body of many pieces is held once, and an announcement alone tak
   expect(collector.bytes().buffer.byteLength).toBe(1000)
 })
 
-it('a body of unannounced length takes little more room than its bytes, until it is joined', () => {
+it('a body of unannounced length takes little more memory than its bytes, until it is joined', () => {
   const piece = Buffer.alloc(64 * 1024, 1)
   const before = process.memoryUsage().arrayBuffers
   const collector = new ByteCollector()
@@ -42,7 +42,7 @@ it('bodies that were joined keep their bytes while later ones use the same block
   for (const [at, body] of bodies.entries()) expect(body.equals(Buffer.alloc(5 * 1024 * 1024, at + 1))).toBe(true)
 })
 
-it('bodies that were discarded leave their room to the next, and what was read of them unchanged', () => {
+it('discarded bodies free their memory for the next ones; bytes that were read from them stay unchanged', () => {
   const piece = Buffer.alloc(64 * 1024, 1)
   const fill = () => {
     const collector = new ByteCollector()

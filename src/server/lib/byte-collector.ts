@@ -1,5 +1,5 @@
 const blockBytesMax = 1024 * 1024
-/** Blocks of the greatest size for the next bodies: they would otherwise wait for the garbage collector by the hundred. */
+/** Freed blocks of the greatest size, for the next bodies: otherwise hundreds of them would wait for the garbage collector. */
 const spareBlocks: Buffer[] = []
 const spareBlocksMax = 64
 const spareMs = 10_000
@@ -22,9 +22,9 @@ function keepSpare(blocks: readonly Buffer[]): void {
  */
 export class ByteCollector {
   readonly #announced: number
-  /** All but the last are full. */
+  /** All blocks but the last are full. */
   #blocks: Buffer[] = []
-  /** Bytes of the last block that are not written yet. */
+  /** Free bytes at the end of the last block. */
   #free = 0
   #size = 0
 
@@ -32,7 +32,7 @@ export class ByteCollector {
     this.#announced = announced
   }
 
-  /** Bytes that have come. */
+  /** Bytes received so far. */
   get size(): number {
     return this.#size
   }
@@ -60,7 +60,7 @@ export class ByteCollector {
     return joined
   }
 
-  /** Gives the memory of a body back that is not wanted any more. What `bytes` has returned stays as it is. */
+  /** Releases the memory of a body that is no longer needed. What `bytes` has returned stays as it is. */
   discard(): void {
     // The first may be a piece that still belongs to its sender, or what `bytes` has returned.
     keepSpare(this.#blocks.slice(1))
@@ -68,7 +68,7 @@ export class ByteCollector {
     this.#free = 0
   }
 
-  /** Fills the last block. Answers how many bytes had room in it. */
+  /** Fills the last block. Returns how many bytes it had room for. */
   #write(piece: Buffer): number {
     const block = this.#blocks.at(-1)
     if (!block || this.#free === 0) return 0
@@ -77,7 +77,7 @@ export class ByteCollector {
     return written
   }
 
-  /** Takes room for at least so many bytes; the last block is full. */
+  /** Adds room for at least `bytes` bytes. Called when the last block is full. */
   #grow(bytes: number): void {
     const size = this.#blocks.reduce((sum, block) => sum + block.length, 0)
     const isNearAnnounced = size + bytes <= this.#announced && (size + bytes) * 4 >= this.#announced

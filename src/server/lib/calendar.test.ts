@@ -7,7 +7,7 @@ const span = (unit: CalendarUnit, zone: string, text: string) => {
   return [start, end].map((seconds) => new Date(seconds * 1000).toISOString().slice(0, 19))
 }
 
-it('turns at the midnight of the zone', () => {
+it('changes the day at midnight in the zone', () => {
   expect(span('day', 'UTC', '2026-11-24T10:00:00Z')).toEqual(['2026-11-24T00:00:00', '2026-11-25T00:00:00'])
   expect(span('day', 'Asia/Shanghai', '2026-11-24T15:59:59Z')).toEqual(['2026-11-23T16:00:00', '2026-11-24T16:00:00'])
   expect(span('day', 'Asia/Shanghai', '2026-11-24T16:00:00Z')).toEqual(['2026-11-24T16:00:00', '2026-11-25T16:00:00'])
@@ -28,7 +28,7 @@ it('begins weeks on Monday and months on the first', () => {
   expect(span('month', 'UTC', '2026-12-31T23:59:59Z')).toEqual(['2026-12-01T00:00:00', '2027-01-01T00:00:00'])
 })
 
-it('follows every span by the next, without a gap', () => {
+it('begins every span where the one before ends', () => {
   for (const zone of ['Europe/Berlin', 'America/Sao_Paulo', 'Asia/Beirut', 'Australia/Lord_Howe'])
     for (const unit of ['day', 'week', 'month'] as const) {
       let { end } = spanOf(unit, zone, at('2025-01-01T00:00:00Z'))

@@ -6,7 +6,7 @@ import type { Logger } from './logger.ts'
 const minuteMs = 60_000
 /** Enough to diagnose a problem, too few to fill a volume. */
 export const callerLinesMax = 120
-/** Beyond this number of clients in a minute they share the limit of one. */
+/** Further clients in a minute share one limit. */
 const clientsMax = 10_000
 
 /** The log for lines caused by callers, with a limit per client address and minute; lines beyond it are only counted. */

@@ -5,7 +5,7 @@ import { chunkOf, lastChunk } from './chunked.ts'
 import { takeOverChunking } from './node-internals.ts'
 import { toByteText } from './sse.ts'
 
-describe('chunks framed by ourselves', () => {
+describe('chunks that the server frames itself', () => {
   async function raw(request: string): Promise<string> {
     const server = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/plain' })

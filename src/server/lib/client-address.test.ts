@@ -21,13 +21,13 @@ it.each([
   ['2001:db8::1', '[2001:4860::9]:443', proxies, '2001:4860::9', false],
   ['10.0.0.1', 'unknown', proxies, '10.0.0.1', false],
   ['10.0.0.1', '198.51.100.1, junk, 10.2.2.2', proxies, '10.2.2.2', false],
-])('peer %s that says %j with proxies %j is %s', (remoteAddress, forwarded, trusted, address, local) => {
+])('peer %s with X-Forwarded-For %j and trusted proxies %j is client %s', (remoteAddress, forwarded, trusted, address, local) => {
   const headers = forwarded === '' ? {} : { 'x-forwarded-for': forwarded }
-  // The two fields that are read.
+  // Only the two fields that `clientReader` reads.
   const request = { socket: { remoteAddress }, headers } as unknown as IncomingMessage
   expect(clientReader(trusted)(request)).toEqual({ address, local })
 })
 
-it('refuses to start with a list that it cannot read', () => {
+it('throws when the list of trusted proxies has an invalid entry', () => {
   expect(() => clientReader('10.0.0.0/8, example.com')).toThrow('TRUSTED_PROXIES: example.com')
 })

@@ -21,7 +21,7 @@ it.each([
   ['{"a":"b"}', '{"a":"b"}'],
 ])('closes %j', (begun, whole) => expect(closeJson(begun)).toBe(whole))
 
-it('makes JSON of every beginning of one, whose texts only ever grow', () => {
+it('closes every prefix of a JSON text, and a longer prefix only lengthens its strings', () => {
   const said = 'vier 五 🙂 "six"\n\\'
   const json = JSON.stringify({ n: -1.5e3, list: [null, true, { deep: [said, { said }] }], last: said }, null, 1)
   let longest = 0

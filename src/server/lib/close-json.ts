@@ -5,7 +5,7 @@
 export function closeJson(text: string): string | undefined {
   const closers: string[] = []
   let isKeyNext = false
-  /** Up to here all values are complete; with the brackets that close them. */
+  /** The last position where all values are complete, with the brackets that close it. */
   let whole: { end: number; closers: readonly string[] } | undefined
   const note = (end: number) => {
     whole = { end, closers: [...closers] }
@@ -45,7 +45,7 @@ function closed(text: string, closers: readonly string[]): string {
   return text + [...closers].reverse().join('')
 }
 
-/** Behind the text that begins at `start`; or, when it is open, behind its last whole letter. */
+/** The position after the string that begins at `start`; when it is unfinished, after its last complete character. */
 function endOfText(text: string, start: number): { at: number; isOpen: boolean } {
   let at = start + 1
   while (at < text.length) {

@@ -17,7 +17,10 @@ async function serve<Server extends net.Server>(server: Server): Promise<string>
   return String((server.address() as net.AddressInfo).port)
 }
 
-/** Says `hello` on every connection. `names` are the server names that connections ask for, `resumed` whether they resume a session. */
+/**
+ * A server that sends `hello` on every connection. `names` are the server names that connections ask for, `resumed` whether they
+ * resume a session.
+ */
 async function tlsSite() {
   const names: (string | false | null)[] = []
   const resumed: boolean[] = []
@@ -33,7 +36,7 @@ function open(connect: Connector, target: ConnectTarget): Promise<net.Socket> {
   return new Promise((resolve, reject) => connect(target, (...[error, socket]) => (error ? reject(error) : resolve(socket))))
 }
 
-/** What the peer says until the connection ends. */
+/** What the peer sends until the connection ends. */
 async function listenTo(socket: net.Socket): Promise<string> {
   const pieces: Buffer[] = []
   for await (const piece of socket) pieces.push(piece)
@@ -45,7 +48,7 @@ const toLoopback: net.LookupFunction = (_name, options, callback) =>
 const settings = { timeoutMs: 5000, lookup: toLoopback, certificates: testCertificate }
 
 describe('a connection with TLS', () => {
-  it('asks for the server by its name, and by no name where it has an address', async () => {
+  it('sends the server name, and none for an IP address', async () => {
     const site = await tlsSite()
     const connect = newConnector(settings)
     for (const hostname of ['mail.test', '127.0.0.1'])
@@ -53,7 +56,7 @@ describe('a connection with TLS', () => {
     expect(site.names).toEqual(['mail.test', false])
   })
 
-  it('resumes the session of the connection before', async () => {
+  it('resumes the TLS session of the previous connection', async () => {
     const site = await tlsSite()
     const connect = newConnector(settings)
     for (let round = 0; round < 2; round++)
@@ -61,7 +64,7 @@ describe('a connection with TLS', () => {
     expect(site.resumed).toEqual([false, true])
   })
 
-  it('is refused with a certificate that is not trusted, or that is for another name', async () => {
+  it('fails when the certificate is not trusted or is for another name', async () => {
     const { port } = await tlsSite()
     const untrusting = newConnector({ timeoutMs: 5000, lookup: toLoopback })
     await expect(open(untrusting, { protocol: 'https:', hostname: 'mail.test', port })).rejects.toMatchObject({
@@ -107,7 +110,7 @@ describe('a connection without TLS', () => {
     expect(buffer.toString('latin1', 0, read)).toBe('hello')
   })
 
-  it('ends with the error of the system where nothing listens', async () => {
+  it('fails with the error of the system when nothing listens', async () => {
     const server = net.createServer()
     const port = await serve(server)
     await new Promise((resolve) => server.close(resolve))

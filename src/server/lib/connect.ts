@@ -17,15 +17,15 @@ export interface ConnectTarget {
   readonly port: string
   /** A connected socket that TLS runs over, in place of a new connection. */
   readonly through?: Socket
-  /** Where a connection without TLS reads into; every other emits `data`. */
+  /** The buffer that a connection without TLS reads into; a connection with TLS emits `data`. */
   readonly onread?: OnReadOpts
 }
 
 export interface ConnectSettings {
-  /** For the lookup, the connection and the TLS handshake together. */
+  /** Deadline of the lookup, the connection and the TLS handshake together. */
   readonly timeoutMs: number
   readonly lookup?: LookupFunction
-  /** Trusted in place of those of the system. */
+  /** CA certificates that are trusted in place of those of the system. */
   readonly certificates?: string
 }
 
@@ -80,7 +80,7 @@ export function newConnector({ timeoutMs, lookup, certificates }: ConnectSetting
     }
     const cancel = setActiveTimeout(timeoutMs, () => socket.destroy(new ConnectTimeout(timeoutMs)))
     socket.once(isTls ? 'secureConnect' : 'connect', () => settle(null, socket))
-    // It stays for the errors of the open connection, which its user learns of by `close`.
+    // This listener stays for errors of the open connection; its user is notified by `close`.
     socket.on('error', (error) => settle(error, null))
   }
 }

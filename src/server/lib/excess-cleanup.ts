@@ -15,10 +15,10 @@ export interface Store<Row extends { readonly bytes: number }> {
 
 /** A cleanup leaves at most this share of the limit, so that several nodes may add to it before the next one. */
 const reducedTo = 0.9
-/** A cleanup begins each time that this share of the limit was written. */
+/** A cleanup begins each time this share of the limit has been written. */
 const begunEvery = 0.01
 
-/** Keeps what this process and others store below a limit of bytes: deletes the oldest rows beyond it. */
+/** Keeps the stored bytes of all processes below a limit: deletes the oldest rows beyond it. */
 export class ExcessCleanup<Row extends { readonly bytes: number }> {
   readonly #store: Store<Row>
   #writtenBytes = 0
@@ -28,7 +28,7 @@ export class ExcessCleanup<Row extends { readonly bytes: number }> {
     this.#store = store
   }
 
-  /** Counts bytes that were stored, and cleans up in the background when they are many. */
+  /** Counts stored bytes, and cleans up in the background when enough have been written. */
   noteWritten(bytes: number): void {
     const { title, logger } = this.#store
     this.#writtenBytes += bytes

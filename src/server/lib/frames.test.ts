@@ -20,7 +20,7 @@ function read(framing: Framing, pieces: readonly Buffer[]) {
   return { events: eventsIn(text).map(({ name, data }) => ({ name, data })), failure }
 }
 
-/** The bytes whole, byte by byte, in sevens, cut once at every place, and in random pieces. */
+/** Ways to split the bytes: not at all, byte by byte, into sevens, once at every position, and into random pieces. */
 function* cuttings(bytes: Buffer): Generator<Buffer[]> {
   for (const size of [bytes.length, 1, 7]) yield piecesOf(bytes, () => size)
   for (let cut = 0; cut <= bytes.length; cut++) yield [bytes.subarray(0, cut), bytes.subarray(cut)]
@@ -63,7 +63,7 @@ describe('lines of JSON', () => {
     expectSame('ndjson', bytes, { events, failure: '' })
   })
 
-  it('yields the last block without a line end, and blocks that end without a blank line', () => {
+  it('yields an unfinished last line without a blank line after it', () => {
     const frames = openFraming('ndjson')
     expect(frames.push(Buffer.from('{"a":1}\n{"b"'))).toBe('data: {"a":1}\n\n')
     expect(frames.flush()).toBe('data: {"b"')
@@ -96,7 +96,7 @@ describe('an AWS event stream', () => {
     })
   })
 
-  it('[252] gives the events of the model itself out of the chunks of InvokeModel', () => {
+  it('[252] extracts the events of the model from the chunks of InvokeModel', () => {
     const { events } = read('aws-event-stream', [fixture('invoke_anthropic_text')])
     expect(events.map(({ name }) => name)).toEqual([
       'message_start',
@@ -114,7 +114,7 @@ describe('an AWS event stream', () => {
     expectSame('aws-event-stream', fixture('invoke_anthropic_text'), { events, failure: '' })
   })
 
-  it('names no event of a model whose events have no type', () => {
+  it('gives events without a valid type no name', () => {
     const stream = [chunkOf({ generation: '中' }), chunkOf({ type: 'a\nb' })]
     expect(read('aws-event-stream', stream).events).toEqual([
       { name: '', data: '{"generation":"中"}' },
@@ -136,7 +136,7 @@ describe('an AWS event stream', () => {
     expectSame('aws-event-stream', bytes, { events: [{ name: 'error', data }], failure: '' })
   })
 
-  it('knows an event and an exception by their names where a gateway leaves out the kind', () => {
+  it('recognises an event and an exception by their names when a gateway omits the message type', () => {
     const event = awsMessage({ ':event-type': 'messageStop' }, '{"stopReason":"end_turn"}')
     const exception = awsMessage({ ':exception-type': 'throttlingException' }, '{"message":"Slow down"}')
     const { events } = read('aws-event-stream', [event, exception])
@@ -144,7 +144,7 @@ describe('an AWS event stream', () => {
     expect(JSON.parse(events[1]?.data ?? '').error).toMatchObject({ message: 'Slow down', status: 429 })
   })
 
-  it('turns an error of the service into one by its code', () => {
+  it('turns an error of the service into an error event of its code', () => {
     const bytes = awsMessage({ ':message-type': 'error', ':error-code': 'InternalError', ':error-message': 'Broken' }, '')
     const data = '{"type":"error","error":{"type":"InternalError","message":"Broken","status":0}}'
     expect(read('aws-event-stream', [bytes])).toEqual({ events: [{ name: 'error', data }], failure: '' })
@@ -168,7 +168,7 @@ describe('an AWS event stream', () => {
     })
   })
 
-  it('is refused when a message is larger than any, before it is waited for', () => {
+  it('is refused at once when it announces a message over the size limit', () => {
     expect(() => openFraming('aws-event-stream').push(Buffer.from('{"message":"no stream"}'))).toThrow(RangeError)
   })
 
@@ -209,13 +209,13 @@ describe('an AWS event stream', () => {
     expect(read('aws-event-stream', [stream]).events).toEqual([{ name: 'x', data: '{}' }])
   })
 
-  it('gives nothing of a message that was cut off', () => {
+  it('yields nothing of a truncated message', () => {
     const bytes = Buffer.concat([awsEvent('messageStart', {}), awsEvent('messageStop', {}).subarray(0, 30)])
     expectSame('aws-event-stream', bytes, { events: [{ name: 'messageStart', data: '{}' }], failure: '' })
   })
 })
 
-/** A message whose header bytes are given. */
+/** A message with these header bytes. */
 function awsWithHeaders(headers: Buffer, payload = ''): Buffer {
   const message = Buffer.concat([Buffer.alloc(12), headers, Buffer.from(payload), Buffer.alloc(4)])
   message.writeUInt32BE(message.length, 0)
@@ -223,7 +223,7 @@ function awsWithHeaders(headers: Buffer, payload = ''): Buffer {
   return sealed(message)
 }
 
-/** The same message with the checksums that belong to it. */
+/** The same message with correct checksums. */
 function sealed(message: Buffer): Buffer {
   message.writeUInt32BE(crc32(message.subarray(0, 8)), 8)
   message.writeUInt32BE(crc32(message.subarray(0, message.length - 4)), message.length - 4)

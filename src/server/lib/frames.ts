@@ -1,7 +1,10 @@
 import { BedrockEvents } from './bedrock-events.ts'
 import { streamLineBytesMax } from './sse.ts'
 
-/** Frames of a streamed reply: lines of JSON, AWS event stream messages, or text messages of a WebSocket that takes the body first. */
+/**
+ * Frames of a streamed reply: lines of JSON, AWS event stream messages, or text messages of a WebSocket to which the body is sent
+ * first.
+ */
 export type Framing = 'sse' | 'ndjson' | 'aws-event-stream' | 'websocket'
 
 /**
@@ -14,7 +17,7 @@ export interface Unframe {
   flush(): string
 }
 
-/** Messages of a WebSocket are events when they come here: the connection has them whole, and no bytes to cut. */
+/** Messages of a WebSocket arrive complete and already as events, so that they are not split here. */
 export function openFraming(framing: Framing): Unframe {
   if (framing === 'ndjson') return new JsonLines()
   if (framing === 'aws-event-stream') return new BedrockEvents()
@@ -26,7 +29,7 @@ const passThrough: Unframe = {
   flush: () => '',
 }
 
-/** Every line that is not empty is the data of an event. Lines are kept as pieces: one may come in thousands. */
+/** Every line that is not empty is the data of an event. A line is collected in pieces: it may arrive in thousands of them. */
 class JsonLines implements Unframe {
   #rest: string[] = []
   #restBytes = 0
@@ -47,7 +50,7 @@ class JsonLines implements Unframe {
     return this.#lines(whole).map(eventOf).join('')
   }
 
-  /** The last line without its blank line: its reader decides whether it is complete. */
+  /** The last line, without a blank line after it: the reader decides whether it is complete. */
   flush(): string {
     this.#checkLength()
     const rest = this.#lines(this.#rest.join(''))

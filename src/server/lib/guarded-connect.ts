@@ -6,7 +6,7 @@ import type { Resolve } from './resolve-name.ts'
 export interface AddressRules {
   allows(address: string): boolean
   readonly resolve: Resolve
-  /** Trusted in place of those of the system; for tests with a server of their own. */
+  /** CA certificates that are trusted in place of those of the system; for tests that run their own server. */
   readonly certificates?: string
 }
 
@@ -20,8 +20,9 @@ export class AddressRefused extends Error {
 }
 
 /**
- * Connections that only reach allowed addresses. A check of the URL alone does not hold: a name may lead anywhere, and may lead
- * elsewhere a moment later. So the address is judged where it is used: a literal host, each looked-up address, and the peer itself.
+ * Connections that only reach allowed addresses. A check of the URL alone is not enough: a name may resolve to any address, and to
+ * another one a moment later. So the address is checked where it is used: a literal host, each looked-up address, and the peer
+ * itself.
  */
 export function guardedConnector(rules: AddressRules, timeoutMs: number): Connector {
   const { certificates } = rules

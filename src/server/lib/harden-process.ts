@@ -3,20 +3,20 @@ import inspector from 'node:inspector'
 
 /** Keeps secrets out of reach of debuggers, core dumps, child processes and reports. */
 
-/** Throws when a debugger is attached or asked for. A signal will start none later. */
+/** Throws when a debugger is attached or requested. Afterwards a signal cannot start one. */
 export function refuseDebugger(): void {
   if (inspector.url() !== undefined)
     throw new Error('a debugger reads every secret. Leave --inspect out, or set NODE_ENV=development on a machine without any')
-  // Node opens a debugger on this signal; any listener replaces that.
+  // Node opens a debugger on this signal; any listener replaces that behavior.
   process.on('SIGUSR1', () => {})
 }
 
-/** On Linux a crash still leaves a core dump where the system wants one, but none of the memory is in it. */
+/** On Linux a crash still writes a core dump if the system is configured so, but it contains no memory. */
 export function emptyCoreDumps(): void {
   try {
     writeFileSync('/proc/self/coredump_filter', '0')
   } catch {
-    // Another system, or a container without it: then limits of the service decide.
+    // Not Linux, or a container without this file: then the limits of the service apply.
   }
 }
 

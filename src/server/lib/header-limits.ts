@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { fail } from './failure.ts'
 
-/** Far beyond the headers of programs, browsers, proxies and vendors. */
+/** Far more than programs, browsers, proxies and vendors send. */
 const requestHeadersMax = 100
 export const replyHeadersMax = 200
 
@@ -10,7 +10,7 @@ export function requireFewHeaders({ rawHeaders }: Pick<IncomingMessage, 'rawHead
   if (rawHeaders.length / 2 > requestHeadersMax) fail('headers_too_many', { limit: requestHeadersMax })
 }
 
-/** Whether a reply has more headers than are taken. */
+/** Whether a reply has more headers than are accepted. */
 export function hasTooManyHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): boolean {
   let count = 0
   for (const name in headers) {

@@ -6,7 +6,7 @@ function exact(durations: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0
 }
 
-it('gives percentiles within 10 % of the exact ones, also after histograms were written and merged', () => {
+it('returns percentiles within 10 % of the exact ones, also after histograms were serialized and merged', () => {
   let seed = 7
   const random = () => {
     seed = (seed * 48_271) % 2_147_483_647
@@ -30,7 +30,7 @@ it('gives percentiles within 10 % of the exact ones, also after histograms were 
   }
 })
 
-it('keeps durations without length and those above a day', () => {
+it('counts durations of zero and those above a day', () => {
   const histogram = new Histogram()
   for (const ms of [0, -1, Number.NaN, 0.5, 1e12]) histogram.add(ms)
   expect(histogram.count).toBe(5)
@@ -38,7 +38,7 @@ it('keeps durations without length and those above a day', () => {
   expect(histogram.percentile(1)).toBeGreaterThan(86_400_000 * 0.9)
 })
 
-it('has no percentile and no text while nothing is counted', () => {
+it('has no percentile and an empty text while nothing is counted', () => {
   expect(new Histogram().percentile(0.5)).toBeUndefined()
   expect(new Histogram().toText()).toBe('')
   expect(Histogram.parse('').count).toBe(0)

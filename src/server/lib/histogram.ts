@@ -9,11 +9,11 @@ const logRatio = Math.log(ratio)
 const bucketsMax = 102
 
 export class Histogram {
-  /** Made with the first duration. */
+  /** Allocated with the first duration. */
   #counts: Uint32Array | undefined
   #count = 0
 
-  /** Reads what `toText` has written. */
+  /** Reads the text of `toText`. */
   static parse(text: string): Histogram {
     const histogram = new Histogram()
     histogram.addText(text)
@@ -35,7 +35,7 @@ export class Histogram {
     })
   }
 
-  /** Merges what `toText` has written. */
+  /** Merges the text of another histogram's `toText`. */
   addText(text: string): void {
     if (text === '') return
     // Written by `toText`: bucket, count, bucket, count and so on.

@@ -85,13 +85,13 @@ function get(dispatcher: UpstreamDispatcher): Promise<{ text(): Promise<string> 
 async function read(agents: UpstreamAgents, id: number, origin: string, proxy = '', keyId = 1): Promise<string> {
   const reply = await get(agents.for({ id, keyId, origin, proxy, connectTimeoutMs: 2000 }))
   const text = await reply.text()
-  // The connection is free again a moment after the last byte.
+  // The connection becomes idle shortly after the last byte.
   await new Promise((resolve) => setImmediate(resolve))
   return text
 }
 
 describe('connections of channels', () => {
-  it('[T203] are kept, and never shared between channels or keys', async () => {
+  it('[T203] are reused, and never shared between channels or keys', async () => {
     const upstream = await site()
     const agents = agentsOfTest()
     for (let round = 0; round < 3; round++) await read(agents, 1, upstream.url)
@@ -103,7 +103,7 @@ describe('connections of channels', () => {
     expect(agents.size).toBe(3)
   })
 
-  it('[T203] go where the name leads when they are made, judged each time, and are used for nothing that leads elsewhere', async () => {
+  it('[T203] go to the address that the name has when they are made, checked each time, and serve one channel only', async () => {
     const [first, second] = await siteAtTwoAddresses()
     let said: Said = ['127.0.0.1']
     const { address } = await nameServerOfTest((_name, family) => (family === 4 ? said : []))
@@ -116,11 +116,11 @@ describe('connections of channels', () => {
     expect([first.requests.length, second.requests.length]).toEqual([1, 1])
     said = ['169.254.169.254']
     await expect(read(agents, 3, origin)).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' })
-    // A connection is judged when it is made and stays open, for its own channel alone.
+    // The address is checked when a connection is made; the connection stays open, for its own channel alone.
     await read(agents, 1, origin)
     expect([first.connections, first.requests.length, second.requests.length]).toEqual([1, 2, 1])
 
-    // From addresses that others named nothing is kept at all.
+    // Connections of untrusted calls are never kept.
     said = ['127.0.0.1']
     const open = agentsOfTest({ untrusted: loopbackOf(address, ['127.0.0.1', '127.0.0.2']) })
     const fetched = () => fetchUntrusted(open, { url: `${origin}/`, allowHttp: true, ...small })
@@ -202,7 +202,7 @@ describe('proxies', () => {
     expect(upstream.requests[0]?.headers.host).toBe('model.test:81')
   })
 
-  it('socks5 signs in, also with characters that a URL has to escape', async () => {
+  it('socks5 logs in, also with characters that a URL has to escape', async () => {
     const upstream = await site()
     const proxy = await startSocks5(upstream.port, { user: 'ann', password: 'p@ss/wörd' })
     closers.push(() => proxy.stop())
@@ -262,7 +262,7 @@ describe('proxies', () => {
     await expect(get(dispatcher)).rejects.toThrow()
   })
 
-  it('with an address that is none fail when used, without showing it', async () => {
+  it('with an invalid address fail when used, and the error does not show the address', async () => {
     for (const proxy of ['ann:secret@host', 'ftp://ann:secret@host', 'socks5://ann:secret@', 'http://ann:secret@host/path']) {
       await expect(read(agentsOfTest(), 1, 'http://model.test', proxy)).rejects.toThrow(/^The address of the proxy is invalid$/)
     }
@@ -303,7 +303,7 @@ describe('a call to a configured address', () => {
     expect((await callConfigured(agentsOfTest(), { url: upstream.url, ...small })).status).toBe(302)
   })
 
-  it('ends at its deadline, before and inside of the answer', async () => {
+  it('fails at its deadline, before and during the reply', async () => {
     const agents = agentsOfTest()
     const silent = await site(() => {})
     const stuck = await site((_request, response) => void response.write('a'))
@@ -312,7 +312,7 @@ describe('a call to a configured address', () => {
     }
   })
 
-  it('keeps a piece when it is counted, and reads no further before', async () => {
+  it('stores a piece once it is counted, and reads no more until then', async () => {
     const upstream = await site((_request, response) => {
       response.write('one ')
       setTimeout(() => response.end('two'), 50)
@@ -328,7 +328,7 @@ describe('a call to a configured address', () => {
     expect(events).toEqual(['4 came', '4 counted', '3 came', '3 counted'])
   })
 
-  it('ends with the error of what counts its pieces', async () => {
+  it('fails with the error of the callback that counts its bytes', async () => {
     const upstream = await site()
     const refused = new BudgetExceeded('all')
     const call = (count: () => Promise<void> | undefined) =>
@@ -340,7 +340,7 @@ describe('a call to a configured address', () => {
     await expect(call(refuse)).rejects.toBe(refused)
   })
 
-  it('cuts an answer that is too large, with or without a declared length', async () => {
+  it('aborts a reply that is too large, with or without a declared length', async () => {
     let sent = 0
     const endless = await site((_request, response) => {
       const more = () => {
@@ -355,7 +355,7 @@ describe('a call to a configured address', () => {
     await expect(callConfigured(agentsOfTest(), { url: declared.url, ...small })).rejects.toMatchObject({ kind: 'too_large' })
   })
 
-  it('fails with a message for users when nothing listens, the answer is no HTTP, or the URL is invalid', async () => {
+  it('fails with a message for users when nothing listens, the reply is not HTTP, or the URL is invalid', async () => {
     const agents = agentsOfTest()
     const garbage = await listen(net.createServer((socket) => void socket.end('garbage\r\n\r\n')))
     await expect(callConfigured(agents, { url: 'http://127.0.0.1:1', ...small })).rejects.toMatchObject({ kind: 'unreachable' })
@@ -382,7 +382,7 @@ describe('a call to a configured address', () => {
   })
 })
 
-/** One port of two addresses of this machine; a third would have no listener. */
+/** Two sites on the same port, at two loopback addresses of this machine. */
 async function siteAtTwoAddresses(): Promise<[Site, Site]> {
   for (;;) {
     const first = await site()
@@ -393,7 +393,7 @@ async function siteAtTwoAddresses(): Promise<[Site, Site]> {
   }
 }
 
-/** As on the public internet, with this name server; only these addresses of this machine are public. */
+/** The rules of the public internet, with this name server; only these loopback addresses count as public. */
 const loopbackOf = (server: string, open: readonly string[]) => ({
   ...publicInternet([server]),
   allowsPort: () => true,
@@ -401,7 +401,7 @@ const loopbackOf = (server: string, open: readonly string[]) => ({
 })
 
 describe('a fetch from an untrusted address', () => {
-  /** As on the public internet, but loopback is a public address and 10.0.0.0/8 the inner network. */
+  /** The rules of the public internet, but loopback counts as public and 10.0.0.0/8 as private. */
   const pretend = (names: Record<string, string>) =>
     agentsOfTest({
       untrusted: {
@@ -453,7 +453,7 @@ describe('a fetch from an untrusted address', () => {
     expect(canary.connections).toBe(0)
   })
 
-  it('[T194] resolves a name once, connects only to the judged address, and times out', async () => {
+  it('[T194] resolves a name once, connects only to the checked address, and times out', async () => {
     const upstream = await site()
     const answers = [['127.0.0.1'], ['10.0.0.1'], ['10.0.0.1', '127.0.0.1'], ['10.0.0.1']]
     let asked = 0
@@ -474,7 +474,7 @@ describe('a fetch from an untrusted address', () => {
     ).rejects.toMatchObject({ kind: 'timeout' })
   })
 
-  it('[T194] connects only to judged addresses, even if a name server changes its answers or delays them', async () => {
+  it('[T194] connects only to checked addresses, even if a name server changes its answers or delays them', async () => {
     const [upstream, inner] = await siteAtTwoAddresses()
     let turns = 0
     const names: Record<string, () => Said> = {
@@ -502,7 +502,7 @@ describe('a fetch from an untrusted address', () => {
     expect([upstream.requests.length, inner.connections]).toEqual([4, 0])
   })
 
-  it('[T195] [T196] refuses ports that are not of the web, and http unless allowed', async () => {
+  it('[T195] [T196] refuses ports other than those of the web, and http unless allowed', async () => {
     const agents = agentsOfTest()
     for (const port of [22, 25, 81, 3000, 5432, 6379, 65_535]) {
       await expect(fetchUntrusted(agents, { url: `https://1.1.1.1:${port}/`, ...small })).rejects.toMatchObject({

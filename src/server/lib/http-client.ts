@@ -28,7 +28,7 @@ export interface Outgoing {
 
 export interface UpstreamSettings {
   readonly blockPrivate?: boolean
-  /** Another HTTP/1.1 client for the calls of the relay. */
+  /** Replaces the HTTP/1.1 client for the calls of the relay. */
   readonly newDispatcher?: NewDispatcher | undefined
   /**
    * Replaceable in tests: the name resolution of channels, the trusted certificates, and the addresses that `fetchUntrusted` may reach.
@@ -47,7 +47,7 @@ interface KeptPool {
   used: boolean
 }
 
-/** Each open stream takes a connection, and further ones wait: this bounds the streams of one channel on one node. */
+/** Each open stream uses one connection, and further requests wait: this bounds the streams of one channel on one node. */
 const connectionsMax = 10_000
 const idleSweepMs = 150_000
 
@@ -85,7 +85,7 @@ export class UpstreamAgents {
     return kept.pool
   }
 
-  /** A pool for one call, to be destroyed by the caller. */
+  /** A pool for one call; the caller must destroy it. */
   open({ origin, ...way }: Omit<Outgoing, 'id' | 'keyId'>): UpstreamPool {
     return newUpstreamPool(origin, { connect: this.connector(way), connectionsMax: 1 })
   }
@@ -103,13 +103,13 @@ export class UpstreamAgents {
     return kept
   }
 
-  /** Drops the connections of a channel that was changed or removed. Requests that run are not cut. */
+  /** Drops the connections of a channel that was changed or removed. Running requests are not aborted. */
   forget(channelId: number): void {
     for (const { pool } of this.#pools.get(channelId)?.values() ?? []) pool.close()
     this.#pools.delete(channelId)
   }
 
-  /** Closes pools that were not asked for since the last sweep. */
+  /** Closes pools that were not used since the last sweep. */
   sweep(): void {
     for (const [id, ofChannel] of this.#pools) {
       for (const [key, kept] of ofChannel) {
@@ -140,7 +140,7 @@ export class UpstreamAgents {
 export interface ConfiguredCall extends SmallRequest {
   readonly url: string
   readonly proxy?: string
-  /** For the whole call. */
+  /** Deadline of the whole call. */
   readonly timeoutMs: number
 }
 
@@ -156,19 +156,19 @@ export async function callConfigured(agents: UpstreamAgents, call: ConfiguredCal
 
 export interface UntrustedCall extends SmallRequest {
   readonly url: string
-  /** http as well as https. */
+  /** Allows http as well as https. */
   readonly allowHttp?: boolean
-  /** Only GET follows redirects. */
+  /** How many redirects are followed; only GET follows any. */
   readonly redirectsMax?: number
-  /** For the whole call, redirects included. */
+  /** Deadline of the whole call, redirects included. */
   readonly timeoutMs?: number
-  /** Breaks the call off, as its deadline does. */
+  /** Aborts the call, as its deadline does. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Fetches from an address that a user or an upstream has named: only public addresses and web ports, judged at connect time and
- * again for each redirect. Of the headers, none goes along with a redirect. Throws `CallFailure`.
+ * Fetches from an address that a user or an upstream has named: only public addresses and web ports, checked at connect time and
+ * again for each redirect. Headers are not sent to the target of a redirect. Throws `CallFailure`.
  */
 export async function fetchUntrusted(agents: UpstreamAgents, call: UntrustedCall): Promise<Reply> {
   const { timeoutMs = 15_000, redirectsMax = 3, allowHttp = false } = call
@@ -193,8 +193,8 @@ export async function fetchUntrusted(agents: UpstreamAgents, call: UntrustedCall
 }
 
 /**
- * The public internet: global addresses that are not this machine's own, looked up by DNS alone, never in the hosts file. `servers` are
- * asked in place of those of the system.
+ * The public internet: global addresses that are not this machine's own, looked up by DNS alone, never in the hosts file. `servers`
+ * are the name servers used in place of those of the system.
  */
 export function publicInternet(servers?: readonly string[]): UntrustedRules {
   const ports = new Set([80, 443, 8080, 8443])

@@ -13,7 +13,7 @@ it('[T018] draws secrets of 256 bits, keys and texts without a repeat in 100,000
   expect(randomText(16)).toMatch(/^[A-Za-z0-9]{16}$/)
 })
 
-it('[T018] uses no predictable generator except to spread work and waits, and to sample calls', () => {
+it('[T018] uses Math.random only to spread work and waits, and to sample calls', () => {
   const folder = new URL('../', import.meta.url)
   const users = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))

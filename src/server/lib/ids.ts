@@ -13,7 +13,7 @@ export function randomText(length: number): string {
   return text
 }
 
-/** 48 characters, 285 bits: the part of an access token behind `sk-`. */
+/** 48 characters, 285 bits: the part of a token after `sk-`. */
 export function newTokenKey(): string {
   return randomText(48)
 }

@@ -1,4 +1,7 @@
-/** The media type of a picture by its first bytes, of the kinds that browsers show and that cannot hold a script; undefined for others. */
+/**
+ * The media type of an image by its first bytes: only types that browsers show and that cannot contain a script; otherwise
+ * undefined.
+ */
 export function imageType(bytes: Buffer): string | undefined {
   const head = bytes.subarray(0, 12).toString('latin1')
   if (head.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png'

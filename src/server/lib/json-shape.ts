@@ -8,15 +8,15 @@ export interface JsonShape {
 
 export interface ShapeLimits {
   readonly depth: number
-  /** Objects, lists and members: the cost drivers of a parser, in time and memory. */
+  /** Objects, lists and members: they determine the time and memory of a parser. */
   readonly parts: number
   /** Entries of lists and objects. */
   readonly entries: number
 }
 
 /**
- * The shape of a JSON text that keeps the limits, or which limit it breaks. Parsing a small text of a bad shape can block the process
- * for seconds. Says nothing about whether the text is valid.
+ * The shape of a JSON text, or the name of the limit that it exceeds. Parsing a small text of a bad shape can block the process for
+ * seconds. Does not check whether the text is valid.
  */
 export function shapeOf(text: Buffer, limits: ShapeLimits): JsonShape | keyof ShapeLimits {
   let depth = 0

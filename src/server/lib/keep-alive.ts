@@ -7,24 +7,24 @@ import { ConnectionClosed } from './upstream-http/connection.ts'
  * upstream had just closed as idle, and informational replies (100, 102, 103), which must be skipped.
  */
 
-/** A request on a connection; the one before it has been answered. */
+/** The state of a connection: the number of its requests, and its current request. */
 interface Use {
   requests: number
   sentMs: number
-  /** Something of a reply has come, be it an interim one. */
+  /** Bytes of a reply have arrived, at least of an interim one. */
   hasReply: boolean
   awaitsHead: boolean
-  /** The beginning of a reply that is too short to distinguish from an interim one. */
+  /** The first bytes of a reply, while they are too few to distinguish it from an interim one. */
   held: Buffer | undefined
 }
 
 const uses = new WeakMap<object, Use>()
-/** By the error that ended a connection. */
+/** The last state of a connection, by the error that ended it. */
 const lastUses = new WeakMap<Error, Use & { readonly endedMs: number }>()
 
 /** Published by undici when it writes the head of a request. */
 subscribe('undici:client:sendHeaders', (message) => {
-  // As undici documents it.
+  // The type that undici documents.
   const { socket } = message as { socket: Socket }
   const use = uses.get(socket)
   if (!use) return

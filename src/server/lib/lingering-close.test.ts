@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { lingeringCloseAfterReply } from './lingering-close.ts'
 
-it('bytes behind a refused body are not parsed as a further request', async () => {
+it('bytes after a refused body are not parsed as a further request', async () => {
   const paths: (string | undefined)[] = []
   const server = createServer((request, response) => {
     paths.push(request.url)
@@ -12,7 +12,7 @@ it('bytes behind a refused body are not parsed as a further request', async () =
   })
   onTestFinished(() => void server.close())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // A server that listens on a port has addresses of this kind.
+  // A server that listens on a port has an address of this type.
   const { port } = server.address() as AddressInfo
   const socket = connect(port, '127.0.0.1')
   let got = ''

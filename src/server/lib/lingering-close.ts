@@ -17,9 +17,9 @@ export function lingeringClose(socket: Duplex): void {
 }
 
 /**
- * For a request that is answered before its body has arrived: replaces the immediate close that Node does after the reply by a lingering
- * close, so that the client can read the reply. The rest of the body is discarded up to 32 MiB, and bytes behind it are not parsed as a
- * further request. The reply must carry `connection: close`.
+ * For a request that is answered before its body has arrived: replaces the immediate close that Node does after the reply by a
+ * lingering close, so that the client can read the reply. The rest of the body is discarded up to 32 MiB, and bytes after it are
+ * not parsed as a further request. The reply must carry `connection: close`.
  */
 export function lingeringCloseAfterReply({ socket }: IncomingMessage): void {
   closeConnectionBy(socket, () => {

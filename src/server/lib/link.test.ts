@@ -45,7 +45,7 @@ it('messages arrive in the order in which they were sent', async () => {
   expect(await link.call('seen', null)).toEqual(Array.from({ length: 2000 }, (_, index) => index))
 })
 
-it('a failure arrives with its code and parameters, any other with its message', async () => {
+it('an expected failure arrives with its code and parameters, any other error with its message', async () => {
   const { link } = await linked({
     refuse: () => {
       throw new AppError('quota_insufficient', { need: 5, have: 3 })
@@ -59,7 +59,7 @@ it('a failure arrives with its code and parameters, any other with its message',
   await expect(link.call('unknown', null)).rejects.toThrow('Nothing answers unknown')
 })
 
-it('a link that closes fails what is not answered and what is called afterwards, and says so', async () => {
+it('when a link closes, pending and later calls fail, and its listeners are called', async () => {
   const { link, far } = await linked({ never: () => new Promise(() => {}) })
   const closed = new Promise<void>((resolve) => link.onClose(resolve))
   const waiting = link.call('never', null)

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../contract/errors.ts'
 import type { TextParams } from '../../contract/text.ts'
 import { AppError } from './failure.ts'
 
-/** Answers a call of the other process, or takes its notice. `link` is the one that it came over. */
+/** Returns the answer to a call of the other process, or handles its notice. `link` is the one on which it arrived. */
 export type LinkHandler = (value: never, link: Link) => unknown
 
 /** A call has a number above 0, its answer the same number below 0, a notice 0. */
@@ -33,7 +33,7 @@ export class Link {
   #received = ''
   #isClosed = false
 
-  /** `handlers` may grow later. */
+  /** Handlers may be added later. */
   constructor(socket: Socket, handlers: ReadonlyMap<string, LinkHandler>) {
     this.#socket = socket
     this.#handlers = handlers
@@ -56,13 +56,13 @@ export class Link {
     if (this.#isClosed) return Promise.reject(closedError())
     return new Promise((resolve, reject) => {
       const number = ++this.#lastCall
-      // The handler of this name answers with that type.
+      // The handler of this name returns that type.
       this.#calls.set(number, { resolve: resolve as (value: unknown) => void, reject })
       this.#send([number, name, value])
     })
   }
 
-  /** Sends without an answer. A notice on a closed link is lost. */
+  /** Sends a notice, which has no answer. On a closed link it is lost. */
   notify(name: string, value: unknown): void {
     if (!this.#isClosed) this.#send([0, name, value])
   }

@@ -10,7 +10,7 @@ it('writes one line for each event, with all characters of its texts', () => {
   expect(lines).toHaveLength(signs.length)
   for (const [at, sign] of signs.entries()) {
     const line = lines[at] ?? ''
-    // The end of the line is its only control character or separator.
+    // The line has no control character or separator but its line end.
     expect(line.slice(0, -1)).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u)
     expect(JSON.parse(line)).toMatchObject({ model: `gpt${sign}forged`, msg: `it${sign}failed`, [`name${sign}`]: 1 })
   }

@@ -16,8 +16,8 @@ export function redact(text: string): string {
 }
 
 /**
- * The same JSON without characters that readers of lines or terminals take for signs: DEL and the C1 controls, of which U+0085 is a line
- * break, and the line and paragraph separators. JSON has them in texts alone, and there an escape says the same.
+ * The same JSON without characters that line readers or terminals interpret: DEL and the C1 controls, of which U+0085 is a line
+ * break, and the line and paragraph separators. In JSON they only occur in strings, where an escape means the same.
  */
 export function escapeSeparators(json: string): string {
   return json.replace(separators, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
@@ -60,7 +60,7 @@ export function newLogger(level: string, destination?: DestinationStream) {
   )
 }
 
-/** Lets a promise run on its own and logs its failure, so that nothing is swallowed. */
+/** Lets a promise run on its own and logs its failure, so that no error is lost. */
 export function background(logger: Logger, what: string, promise: Promise<unknown>): void {
   promise.catch((error: unknown) => logger.error({ error, what }, 'background work failed'))
 }

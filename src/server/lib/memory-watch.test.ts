@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { MemoryWatch } from './memory-watch.ts'
 
-it('memory is short near the limit of the process or of its heap, and not when it is free again', () => {
+it('memory is short near the limit of the process or of its heap, and not once it is free again', () => {
   const [process, heap] = [
     { used: 80, most: 100 },
     { used: 80, most: 100 },
@@ -22,7 +22,7 @@ it('memory is short near the limit of the process or of its heap, and not when i
   watch.close()
 })
 
-it('[T138] a process whose memory cannot be read, for want of a file, keeps its last reading and continues', () => {
+it('[T138] when memory cannot be read for lack of file descriptors, the last reading is kept and the process continues', () => {
   let used = 90
   const watch = new MemoryWatch(() => {
     if (used === 0) throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' })
@@ -41,7 +41,7 @@ it('[T138] a process whose memory cannot be read, for want of a file, keeps its 
   watch.close()
 })
 
-it('a process that has just started has enough', () => {
+it('a process that has just started is not short of memory', () => {
   const watch = new MemoryWatch()
   watch.look()
   expect(watch.isShort).toBe(false)

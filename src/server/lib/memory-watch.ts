@@ -1,11 +1,11 @@
 import { totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 
-/** Bytes in use and the most there may be, of the process in its machine or container and of its heap. */
+/** Bytes in use and their limit: of the process in its machine or container, and of its heap. */
 export type ReadMemory = () => readonly { readonly used: number; readonly most: number }[]
 
 const lookEveryMs = 250
-/** The memory above this share is reserved for running requests. */
+/** Memory above this share of the limit is reserved for running requests. */
 const shareMost = 0.85
 
 /** Whether the process is near its memory limit, beyond which the system or V8 ends it. Checked four times a second. */
@@ -23,12 +23,14 @@ export class MemoryWatch {
     return this.#isShort
   }
 
-  /** An unreadable figure keeps its last value: the system reads it from a file, and there may be no file descriptors left. */
+  /**
+   * If memory cannot be read, the last value is kept: the system reads it from a file, and there may be no file descriptor left.
+   */
   look(): void {
     try {
       this.#isShort = this.#read().some(({ used, most }) => used > most * shareMost)
     } catch {
-      // Out of a timer the error would end the process.
+      // Thrown from a timer, the error would end the process.
     }
   }
 

@@ -181,7 +181,7 @@ export function addCounter(
   })
 }
 
-/** Of several processes `merge` is shown: their sum, or the greatest. */
+/** `merge` is how the values of several processes are combined: their sum, or the greatest. */
 export function addGauge(
   { registry }: Pick<Metrics, 'registry'>,
   metric: ReadMetric & { readonly merge: 'sum' | 'max' },
@@ -199,7 +199,7 @@ export function addGauge(
   })
 }
 
-/** `bounds` are the upper bounds of the buckets in seconds, ascending, the same of all series. */
+/** `bounds` are the upper bounds of the buckets in seconds, ascending, the same for all series. */
 export function addHistogram(
   { registry }: Pick<Metrics, 'registry'>,
   metric: ReadMetric & { readonly bounds: readonly number[] },
@@ -255,7 +255,7 @@ class LabelledDurations {
   }
 }
 
-/** A counter for what is counted with every call: an addition, without a search by labels. */
+/** A counter that is incremented with every call: an addition, without a lookup by labels. */
 class Tally extends Counter<string> {
   readonly #names: readonly string[]
   readonly #counts = new Map<string, Map<string, number>>()
@@ -265,7 +265,7 @@ class Tally extends Counter<string> {
     this.#names = settings.labelNames ?? []
   }
 
-  /** Counts one, with the values of its one or two labels in their order. */
+  /** Adds one to the series with these label values, in the order of the labels. */
   count(first: string, second = ''): void {
     const counts = this.#counts.get(first) ?? new Map<string, number>()
     if (counts.size === 0) this.#counts.set(first, counts)

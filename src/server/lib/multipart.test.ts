@@ -105,7 +105,7 @@ describe('editing a form', () => {
     expect(spliceForm(bytes, read(bytes), {}).equals(bytes)).toBe(true)
   })
 
-  it('a file in the place of a field becomes a text, and no value can end its part', () => {
+  it('a file that has the name of a changed field becomes a text field, and no value can end its part', () => {
     const disguised = form(part('Content-Disposition: form-data; name="model"; filename="x"', 'ours'), named('model', 'again'))
     expect(read(spliceForm(disguised, read(disguised), { model: 'theirs' })).parts).toMatchObject([
       { name: 'model', filename: undefined },

@@ -4,12 +4,12 @@
  */
 export interface FormPart {
   readonly name: string
-  /** Of a file; undefined for a text. */
+  /** Set for a file; undefined for a text field. */
   readonly filename: string | undefined
   readonly mediaType: string
   /** A view of the form's own bytes. */
   readonly body: Buffer
-  /** From its delimiter to the next one. */
+  /** Offset of its delimiter; the part ends at the next delimiter. */
   readonly start: number
   readonly end: number
 }
@@ -21,14 +21,14 @@ export interface Form {
   readonly closeStart: number
 }
 
-/** The boundary that a content type names, or undefined when it is none by RFC 2046. */
+/** The boundary that a content type names, or undefined when it is invalid by RFC 2046. */
 export function readBoundary(parameter: string | null): string | undefined {
   return parameter !== null && boundaryText.test(parameter) ? parameter : undefined
 }
 
 const boundaryText = /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/
 const crlf = '\r\n'
-/** Of one part. */
+/** Limit of the header lines of one part. */
 const headBytesMax = 8192
 
 /** The parts of a form, in order; `malformed`, or `too-many` when there are more than `partsMax`. */
@@ -120,12 +120,12 @@ function readDisposition(value: string): ReadonlyMap<string, string> | undefined
   return parameters
 }
 
-/** As browsers escape names: RFC 7578 by way of the HTML standard. */
+/** Decodes names as browsers escape them, by the HTML standard to which RFC 7578 refers. */
 function unescaped(text: string): string {
   return text.replace(/%0D/gi, '\r').replace(/%0A/gi, '\n').replaceAll('%22', '"')
 }
 
-/** `UTF-8''na%C3%AFve.wav` of RFC 8187. */
+/** Decodes an extended value of RFC 8187, such as `UTF-8''na%C3%AFve.wav`. */
 function decoded(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   try {

@@ -46,7 +46,10 @@ describe('allocateYoung', () => {
 })
 
 describe('holdYoungGeneration', () => {
-  /** The size in MB of the young generation of a new thread behind many allocations that survive. The flag is the same for all threads. */
+  /**
+   * The size in MB of the young generation of a new thread after many allocations that survive. The flag is the same for all
+   * threads.
+   */
   async function youngSize(): Promise<number> {
     const thread = new Worker(
       `const kept = Array.from({ length: 500_000 }, (_, index) => ({ index }))
@@ -71,7 +74,7 @@ describe('holdYoungGeneration', () => {
 describe('answerHalfClosed', () => {
   const late: RequestListener = (_, response) => void soon().then(() => response.end('the whole answer'))
 
-  it('sends the answer to a caller that has ended their side, and closes the connection behind it', async () => {
+  it('sends the answer to a caller that has half-closed the connection, and then closes it', async () => {
     const { server, open } = await listen(late)
     answerHalfClosed(server)
     const socket = await open()
@@ -131,7 +134,7 @@ describe('closeConnectionBy', () => {
 })
 
 describe('newDetachedRequest', () => {
-  it('takes a body and headers, on a socket that never opens', async () => {
+  it('carries a body and headers, on a socket that never opens', async () => {
     const incoming = newDetachedRequest()
     incoming.headers['content-type'] = 'application/json'
     incoming.push('{"model":')
@@ -156,14 +159,14 @@ describe('takeOverChunking', () => {
     return { raw: await text(socket), isTaken }
   }
 
-  it('leaves framing to the caller that announced it', async () => {
+  it('leaves the framing of chunks to the caller of this function', async () => {
     const { isTaken, raw } = await answered('GET', 'HTTP/1.1')
     expect(isTaken).toBe(true)
     expect(raw).toMatch(/\r\ntransfer-encoding: chunked\r\n/i)
     expect(raw.split('\r\n\r\n').slice(1).join('\r\n\r\n')).toBe('5\r\nhello\r\n0\r\n\r\n')
   })
 
-  it('says no where an answer has no frames', async () => {
+  it('returns false when the answer is not chunked', async () => {
     const old = await answered('GET', 'HTTP/1.0')
     expect([old.isTaken, old.raw.split('\r\n\r\n')[1]]).toEqual([false, 'hello'])
     expect((await answered('HEAD', 'HTTP/1.1')).isTaken).toBe(false)

@@ -8,8 +8,8 @@ import { setFlagsFromString } from 'node:v8'
  */
 
 /**
- * Lets a caller end their side of the connection (FIN) behind the request and still receive the answer. By default Node closes the
- * connection at once. A connection on which no answer is due is closed as before; one on which one is due, behind that answer.
+ * Lets a caller half-close the connection (FIN) after the request and still receive the answer. By default Node closes the
+ * connection at once. A connection without a pending answer is closed as before; one with a pending answer, after that answer.
  */
 export function answerHalfClosed(server: Server): void {
   const withFlag: Server & { httpAllowHalfOpen?: boolean } = server
@@ -29,7 +29,7 @@ export function allocateYoung(): void {
 
 /**
  * Keeps the young generation at its first size while modules load. V8 would double it again and again, because modules survive, and
- * give nothing back before calls need it: 14 MB of a server that has not served yet.
+ * keep that memory although no calls need it yet: 14 MB in a server without traffic.
  */
 export function holdYoungGeneration(): void {
   setFlagsFromString('--semi-space-growth-factor=1')
@@ -45,7 +45,7 @@ export function stopAccepting(server: TcpServer, ended: () => void): void {
   TcpServer.prototype.close.call(server, () => ended())
 }
 
-/** Replaces how Node closes a connection behind an answer that says `connection: close`. A call that is injected has no real socket. */
+/** Replaces how Node closes a connection after an answer with `connection: close`. A call that is injected has no real socket. */
 export function closeConnectionBy(socket: Socket, close: () => void): void {
   socket.destroySoon = close
 }
@@ -56,8 +56,8 @@ export function newDetachedRequest(): IncomingMessage {
 }
 
 /**
- * Switches off Node's chunked transfer coding of an answer whose head was written, so that its chunks can be framed by the caller of
- * this function. Answers false where the answer is not chunked (HTTP/1.0, HEAD).
+ * Switches off Node's chunked transfer coding of an answer whose head was written, so that its chunks can be framed by the caller
+ * of this function. Returns false when the answer is not chunked (HTTP/1.0, HEAD).
  */
 export function takeOverChunking(response: ServerResponse): boolean {
   if (!response.chunkedEncoding) return false

@@ -4,7 +4,7 @@ import { AppError } from './failure.ts'
 import { isForbiddenForChannels, isPublicAddress, literalHost, parseChannelUrl } from './outgoing-url.ts'
 
 describe('addresses', () => {
-  it('[T192] are enough to try', () => expect(addresses.length).toBeGreaterThanOrEqual(120))
+  it('[T192] have at least 120 cases', () => expect(addresses.length).toBeGreaterThanOrEqual(120))
 
   it.each(addresses)('$address: $why', ({ address, isPublic, forbidden }) => {
     expect(isPublicAddress(address)).toBe(isPublic)
@@ -61,7 +61,7 @@ describe('hosts as URLs write them', () => {
     '224.1',
   ]
 
-  it.each(loopback)('sees loopback in %s', (host) => {
+  it.each(loopback)('recognises loopback in %s', (host) => {
     const { hostname } = new URL(`https://${host}/`)
     expect(isPublicAddress(literalHost(hostname))).toBe(false)
     expect(() => parseChannelUrl(`https://${host}/v1`)).not.toThrow()

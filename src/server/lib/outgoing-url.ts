@@ -51,8 +51,9 @@ export function isForbiddenForChannels(address: string, { blockPrivate }: { bloc
 }
 
 /**
- * Reads the base URL of a channel: http or https, a host, perhaps a port and a path. Answers it in its normal form without
- * trailing slashes; a place `{model}` stays. Throws `channel_url_invalid`, also for a literal address that channels must not reach.
+ * Reads the base URL of a channel: http or https, a host, perhaps a port and a path. Returns it in its normal form without trailing
+ * slashes; the placeholder `{model}` is preserved. Throws `channel_url_invalid`, also for a literal address that channels must not
+ * reach.
  */
 export function parseChannelUrl(text: string, { blockPrivate = false }: { blockPrivate?: boolean } = {}): string {
   const trimmed = text.trim()
@@ -73,7 +74,7 @@ export function parseChannelUrl(text: string, { blockPrivate = false }: { blockP
   return withoutTrailing(`${url.origin}${url.pathname}`.replaceAll('%7Bmodel%7D', '{model}'), '/')
 }
 
-/** The host of a URL as `net` takes it: IPv6 without brackets. */
+/** The host of a URL in the form that `net` accepts: IPv6 without brackets. */
 export function literalHost(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }
@@ -82,7 +83,7 @@ function refuse(reason: Text): never {
   fail('channel_url_invalid', { reason })
 }
 
-/** The IPv4 address that an IPv6 address carries by its form, or undefined. */
+/** The IPv4 address that is embedded in an IPv6 address, or undefined. */
 export function innerAddress(address: string): string | undefined {
   const bytes = addressBytes(address)
   if (bytes.length === 4) return undefined
@@ -98,7 +99,7 @@ export function innerAddress(address: string): string | undefined {
   return undefined
 }
 
-/** Notations of an IPv4 address: mapped and the well-known NAT64 prefix. */
+/** Whether an IPv6 address only stands for an IPv4 address: mapped, or under the well-known NAT64 prefix. */
 function isTransparent(address: string): boolean {
   return /^0{20}ffff|^0064ff9b0{16}/.test(addressBytes(address).toString('hex'))
 }

@@ -1,6 +1,6 @@
 /**
- * The URL of a text, undefined where it is none. `URL.canParse` is not used: in Node 20 its optimised code calls texts with letters
- * such as "ü" no URL, once it has run often enough (`parse-url.test.ts`).
+ * The URL of a text, or undefined when it is not a URL. `URL.canParse` is not used: in Node 20 its optimised code rejects texts
+ * with letters such as "ü" once it has run often enough (`parse-url.test.ts`).
  */
 export function parseUrl(text: string, base?: string): URL | undefined {
   try {

@@ -67,7 +67,7 @@ function reachProxy(proxy: URL, connect: Connector): Promise<Socket> {
   return new Promise((resolve, reject) => {
     connect({ hostname: literalHost(proxy.hostname), port, protocol }, (...[error, socket]) => {
       if (!error) return resolve(socket)
-      // Its code must not be taken for one of the target.
+      // The error code of the proxy must not be mistaken for one of the target.
       reject(error instanceof AddressRefused ? error : new Error('The proxy could not be reached', { cause: error }))
     })
   })

@@ -1,6 +1,6 @@
 /**
- * The outcome of some work, or a rejection with the reason of the signal as soon as that is aborted; the work continues, and its
- * result is ignored.
+ * The outcome of some work, or a rejection with the reason of the signal as soon as the signal is aborted; the work continues, and
+ * its result is ignored.
  */
 export function raceAbort<Value>(work: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
   if (!signal) return work

@@ -27,7 +27,7 @@ const codeOf = (found: Promise<unknown>) =>
   )
 
 describe('looking up a name', () => {
-  it('asks name servers for the addresses of both kinds', async () => {
+  it('queries name servers for IPv4 and IPv6 addresses', async () => {
     const { resolve } = await resolverOf((_name, family) =>
       family === 4 ? ['192.0.2.1', '192.0.2.2'] : ['2001:db8:0:0:0:0:0:1'],
     )
@@ -84,12 +84,12 @@ describe('looking up a name', () => {
     expect(await codeOf(alone('nowhere.test'))).toBe('EAI_NONAME')
   })
 
-  it('does not wait for a server that passes over one of both kinds', async () => {
+  it('does not wait for a server that ignores queries for one of the families', async () => {
     const { resolve } = await resolverOf((_name, family) => (family === 4 ? ['192.0.2.1'] : 'silence'))
     expect(await resolve('model.test')).toEqual([{ address: '192.0.2.1', family: 4 }])
   })
 
-  it('[T120] gives up on silent servers in time, and other names and the threads of the process are free meanwhile', async () => {
+  it('[T120] gives up on silent servers in time, without delaying other names or the threads of the process', async () => {
     expect(lookupMaxMs).toBeLessThan(5000)
     const { resolve } = await resolverOf((name, family) => (name.startsWith('slow') ? 'silence' : only4(name, family)), '', {
       deadlineMs: 4000,
@@ -97,13 +97,13 @@ describe('looking up a name', () => {
     let given = 0
     const slow = Array.from({ length: 200 }, (_, index) => codeOf(resolve(`slow${index}.test`)).finally(() => given++))
     expect(await resolve('model.test')).toEqual([{ address: '192.0.2.1', family: 4 }])
-    // This needs a thread of the pool.
+    // `stat` needs a thread of the pool.
     await stat('/')
     expect(given).toBe(0)
     for (const code of await Promise.all(slow)) expect(code).toMatch(/^E(CANCELLED|TIMEOUT)$/)
   })
 
-  it('[T120] leaves threads to others while the system looks for names that DNS does not have', async () => {
+  it('[T120] leaves threads free while the system resolves names that DNS does not have', async () => {
     const free: (() => void)[] = []
     let most = 0
     const system = () => {

@@ -14,19 +14,20 @@ export interface Address {
 }
 
 export interface NameSources {
-  /** Asked in place of the name servers of the system. */
+  /** Name servers that are queried in place of those of the system. */
   readonly servers?: readonly string[]
   readonly hostsFile?: string
-  /** The source of names that DNS does not have. */
+  /** Resolves the names that DNS does not have. */
   readonly system?: Resolve
   readonly deadlineMs?: number
 }
 
 /**
- * Resolves names like the operating system, but without its threads: the hosts file, then DNS over sockets of our own. `getaddrinfo`
- * takes one of the four threads of the process for each name, and a slow name server would block all other users of them, files and
- * compression included. So the system is asked only for names that DNS does not have (search domains, mDNS), two at a time. Concurrent
- * lookups of one name share a query. Rejects at the deadline, or at twice the deadline if the system is asked.
+ * Resolves names like the operating system, but without using its threads: reads the hosts file, then queries DNS over its own
+ * sockets. `getaddrinfo` takes one of the four threads of the process for each name, and a slow name server would block all other
+ * users of them, files and compression included. So the system is asked only for names that DNS does not have (search domains,
+ * mDNS), two at a time. Concurrent lookups of one name share a query. Rejects at the deadline, or at twice the deadline if the
+ * system is asked.
  */
 export function systemResolve(sources: NameSources = {}): Resolve {
   const { servers, hostsFile = systemHosts, system = askSystem, deadlineMs = lookupMaxMs } = sources
@@ -67,9 +68,9 @@ export function systemResolve(sources: NameSources = {}): Resolve {
 const systemHosts = process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts'
 const systemLookupsMax = 2
 const systemLookupsWaitingMax = 100
-/** By default. */
+/** The default deadline. */
 export const lookupMaxMs = 4500
-/** RFC 8305, the resolution delay. */
+/** The resolution delay of RFC 8305. */
 const otherFamilyMs = 50
 
 const askSystem: Resolve = (hostname) => lookup(hostname, { all: true, order: 'verbatim' })
@@ -84,7 +85,7 @@ const loopback: readonly Address[] = [
   { address: '::1', family: 6 },
 ]
 
-/** A resolver for each name: it reads the system's current servers, and can be cancelled alone. */
+/** Each name has its own resolver: it reads the current servers of the system, and can be cancelled separately. */
 async function askServers(hostname: string, servers: NameSources['servers'], deadlineMs: number): Promise<Address[]> {
   const resolver = new Resolver({ timeout: Math.ceil(deadlineMs / 3), tries: 2 })
   if (servers) resolver.setServers([...servers])
@@ -110,7 +111,7 @@ async function askServers(hostname: string, servers: NameSources['servers'], dea
   }
 }
 
-/** There is no such name for the servers, or no server at all. */
+/** Whether the servers do not know the name, or there is no server. */
 function isUnknown(error: unknown): boolean {
   return error instanceof Error && 'code' in error && unknownCodes.has(String(error.code))
 }
@@ -130,7 +131,7 @@ function noAnswer(hostname: string, code: string): Error {
   return Object.assign(new Error(`${hostname} could not be looked up`), { code })
 }
 
-/** The hosts file, read again when it has changed. */
+/** The hosts file, reloaded when it has changed. */
 class HostsFile {
   readonly #path: string
   #version = ''

@@ -12,7 +12,7 @@ import {
 /**
  * Encryption at rest. The master key wraps data keys; a data key encrypts fields. A sealed field is
  * `v1.<key id>.<nonce>.<tag>.<ciphertext>` and is bound to its place (table, column, row), so that it cannot be moved to another.
- * The key ring's rows are kept by `db/key-ring.ts`; this file only computes.
+ * The rows of the key ring are stored by `db/key-ring.ts`; this file only computes.
  */
 export interface DataKey {
   readonly id: string
@@ -28,7 +28,7 @@ export interface Place {
 export interface Secrets {
   seal(plain: string, place: Place): string
   open(sealed: string, place: Place): string
-  /** The same for binary data. */
+  /** Like `seal`, for binary data. */
   sealBytes(plain: Buffer, place: Place): string
   openBytes(sealed: string, place: Place): Buffer
   /** HMAC-SHA256 in hex. Its key comes from the oldest data key, so that a MAC stays comparable when the active key is replaced. */

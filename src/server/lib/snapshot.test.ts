@@ -14,7 +14,7 @@ describe('a snapshot', () => {
     expect(snapshot.current).toBe(2)
   })
 
-  it('never misses a change, whichever microtask it is announced in', async () => {
+  it('never misses a change, in whichever microtask it is announced', async () => {
     for (let delay = 0; delay < 12; delay++) {
       let truth = 'old'
       const snapshot = new Snapshot(async () => truth)
@@ -41,7 +41,7 @@ describe('a snapshot', () => {
     await expect(snapshot.refresh()).resolves.toBe('value')
   })
 
-  it('is retried for a change until it is loaded, after any number of failures, and not when it is closed', async () => {
+  it('retries after a change until a load succeeds, after any number of failures, and stops when it is closed', async () => {
     const reads: string[] = []
     let truth = 'old'
     let failures = 0

@@ -1,6 +1,6 @@
 /**
- * A value that is loaded whole, read without I/O and replaced as one: options, channels, prices. Readers never see half of a change.
- * Invalidations that arrive while a load runs cause one more load, so the last change always wins.
+ * A value that is loaded completely, read without I/O and replaced as a unit: options, channels, prices. Readers never see half of
+ * a change. Invalidations that arrive while a load runs cause one more load, so the last change always wins.
  */
 export class Snapshot<Value> {
   readonly #load: () => Promise<Value>
@@ -33,8 +33,8 @@ export class Snapshot<Value> {
   }
 
   /**
-   * Refreshes in the background, and retries until a load succeeds: changes while the database is away are not lost. Each failure is
-   * reported.
+   * Refreshes in the background, and retries until a load succeeds: changes during an outage of the database are not lost. Each
+   * failure is reported.
    */
   follow(onFailure: (error: unknown) => void): void {
     clearTimeout(this.#retry)
@@ -45,7 +45,7 @@ export class Snapshot<Value> {
     })
   }
 
-  /** No further load when there is no waiter. */
+  /** Stops the retries. */
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#retry)

@@ -52,7 +52,7 @@ function short(text: string): Buffer {
   return Buffer.concat([Buffer.of(bytes.length), bytes])
 }
 
-/** Exactly the next `length` bytes; the rest stays in the socket. */
+/** Reads exactly the next `length` bytes; the rest stays in the socket. */
 function take(socket: Socket, length: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const closed = () => finish(() => reject(new Error('The SOCKS proxy closed the connection')))

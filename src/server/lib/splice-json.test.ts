@@ -5,7 +5,7 @@ import { entriesOf, membersOf, memberValue, spliceMembers } from './splice-json.
 const splice = (text: string, changes: Record<string, string | undefined>) => spliceMembers(Buffer.from(text), changes).toString()
 
 describe('splicing top-level members', () => {
-  it('replaces a value and leaves every other byte alone', () => {
+  it('replaces a value and leaves every other byte unchanged', () => {
     const body = '{ "2": 1.0, "model" : "a\\"b" ,"n":12345678901234567890,\n"x":{"model":"in"} }'
     expect(splice(body, { model: '"z"' })).toBe('{ "2": 1.0, "model" : "z" ,"n":12345678901234567890,\n"x":{"model":"in"} }')
   })
@@ -27,7 +27,7 @@ describe('splicing top-level members', () => {
     expect(JSON.parse(splice('{"a":1,"b":2,"c":3}', { a: undefined, b: undefined, c: undefined, d: '4' }))).toEqual({ d: 4 })
   })
 
-  it('leaves members alone whose names every object inherits, and changes them by their own value', () => {
+  it('does not touch members with names that every object inherits, unless the changes contain them as own members', () => {
     for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty', 'valueOf']) {
       const body = `{"${name}":1,"model":"a"}`
       expect(splice(body, { model: '"b"' })).toBe(`{"${name}":1,"model":"b"}`)

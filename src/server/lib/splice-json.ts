@@ -8,7 +8,7 @@ export interface Member {
   /** From the opening quote of the key. */
   readonly start: number
   readonly valueStart: number
-  /** Behind the last byte of the value. */
+  /** After the last byte of the value. */
   readonly end: number
 }
 
@@ -22,7 +22,7 @@ const openBracket = 0x5b
 const closeBracket = 0x5d
 const quoteText = '"'
 
-/** The top-level members in order, or undefined when the text is not one whole object. */
+/** The top-level members in order, or undefined when the text is not one complete object. */
 export function membersOf(text: Buffer): Member[] | undefined {
   let at = skipSpace(text, text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf ? 3 : 0)
   if (text[at] !== openBrace) return undefined
@@ -95,7 +95,10 @@ export function memberValue(text: Buffer, members: readonly Member[], key: strin
   return member && JSON.parse(text.toString('utf8', member.valueStart, member.end))
 }
 
-/** The positions of the entries of the list that opens at `start`, in order, without parsing them; undefined when there is no whole list. */
+/**
+ * The positions of the entries of the list that opens at `start`, in order, without parsing them; undefined when the list is
+ * incomplete.
+ */
 export function entriesOf(text: Buffer, start: number): { readonly start: number; readonly end: number }[] | undefined {
   if (text[start] !== openBracket) return undefined
   const entries: { start: number; end: number }[] = []
@@ -131,8 +134,8 @@ function skipSpace(text: Buffer, from: number): number {
 }
 
 /**
- * Behind the closing quote of the string that opens at `from`, or -1. Long strings are crossed by native search, short ones and those
- * full of escaped quotes byte by byte, so that the time depends on the length alone.
+ * The position after the closing quote of the string that opens at `from`, or -1. Long strings are crossed by native search, short
+ * ones and those full of escaped quotes byte by byte, so that the time depends on the length alone.
  */
 export function skipString(text: Buffer, from: number): number {
   let at = from + 1
@@ -149,7 +152,7 @@ export function skipString(text: Buffer, from: number): number {
 
 const nearBytes = 64
 
-/** Behind the value that starts at `from`, or -1 when it does not end. */
+/** The position after the value that starts at `from`, or -1 when it does not end. */
 function skipValue(text: Buffer, from: number): number {
   const first = text[from]
   if (first === quote) return skipString(text, from)

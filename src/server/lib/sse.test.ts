@@ -24,7 +24,7 @@ describe('cutting a byte stream into events', () => {
     { name: '', data: '[DONE]' },
   ]
 
-  it('gives the same bytes and events at every border of every piece size', () => {
+  it('yields the same bytes and events for every piece size and every position of the cuts', () => {
     for (let size = 1; size <= bytes.length; size++) {
       const pieces: Buffer[] = []
       for (let at = 0; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size))
@@ -37,7 +37,7 @@ describe('cutting a byte stream into events', () => {
       expect(readAll([bytes.subarray(0, cut), bytes.subarray(cut)]).events).toEqual(expected)
   })
 
-  it('[2] reads lines that end in CR alone, and mixes of all ends, at every border of every piece size', () => {
+  it('[2] reads lines that end in CR alone, and mixes of all ends, for every piece size and position of the cuts', () => {
     const mixed = 'data: 1\r\rdata: 2\r\n\r\ndata: 3\n\r\nevent: x\rdata: 4\r\n\rdata: 5\r\r'
     const plain = 'data: 1\n\ndata: 2\r\n\r\ndata: 3\n\r\nevent: x\ndata: 4\r\n\ndata: 5\n\n'
     for (let size = 1; size <= mixed.length; size++) {
@@ -49,7 +49,7 @@ describe('cutting a byte stream into events', () => {
     }
   })
 
-  it('keeps an unfinished event back and gives it at the end', () => {
+  it('holds back an unfinished event and yields it at the end', () => {
     expect(readAll([Buffer.from('data: 1\n\ndata: 2')])).toEqual({
       bytes: 'data: 1\n\ndata: 2',
       events: [{ name: '', data: '1' }],
@@ -57,7 +57,7 @@ describe('cutting a byte stream into events', () => {
     })
   })
 
-  it('refuses an event beyond the limit', () => {
+  it('refuses an event over the size limit', () => {
     const blocks = new EventBlocks(10)
     expect(() => blocks.push('data: 12345678')).toThrow(RangeError)
     expect(() => new EventBlocks(10).push('data: 12345678\n\n')).toThrow(RangeError)

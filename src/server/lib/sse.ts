@@ -17,7 +17,7 @@ export class EventBlocks {
     this.#limitBytes = limitBytes
   }
 
-  /** All events that are complete with this piece; '' when none is. Throws RangeError over the limit. */
+  /** All events that this piece completes; '' when it completes none. Throws RangeError over the limit. */
   push(bytes: string): string {
     const piece = this.#heldReturn === '' && !bytes.includes('\r') ? bytes : this.#withLineFeeds(bytes)
     const border = lastBorder(this.#ending + piece) - this.#ending.length
@@ -48,7 +48,7 @@ export class EventBlocks {
     return withLineFeeds(this.#heldReturn === '' ? text : text.slice(0, -1))
   }
 
-  /** One chunk may have many events, each of them within the limit. */
+  /** One chunk may contain many events: the limit applies to each of them. */
   #requireShort(complete: string): void {
     if (complete.split(/\n\r?\n/).some((event) => event.length > this.#limitBytes)) this.#refuse()
   }
@@ -77,8 +77,8 @@ export function withLineFeeds(byteText: string): string {
 }
 
 /**
- * No line of an upstream's stream, and so no event, has more: a longer one is cut there. Case T101 asks for a bound, but a
- * picture in base64 has 12 MB and must pass (edge case 17).
+ * The limit of a line, and so of an event, in an upstream's stream: a longer one ends the stream. Case T101 asks for a bound, but
+ * an image in base64 has 12 MB and must pass (edge case 17).
  */
 export const streamLineBytesMax = 13 * 1024 * 1024
 
@@ -142,7 +142,10 @@ function decode(byteText: string): string {
 
 const beyondAscii = /[^\0-\x7f]/
 
-/** The position after the last blank line of a text, or -1. Only the part after the last plain one is searched for one with CRLF. */
+/**
+ * The position after the last blank line of a text, or -1. Only the part after the last blank line with LF is searched for one with
+ * CRLF.
+ */
 function lastBorder(text: string): number {
   const plain = text.lastIndexOf('\n\n')
   const from = plain < 0 ? 0 : plain + 2
@@ -150,7 +153,7 @@ function lastBorder(text: string): number {
   return mixed < 0 ? (plain < 0 ? -1 : from) : from + mixed + 3
 }
 
-/** Behind the last blank line that ends at or before `place`. */
+/** The position after the last blank line that ends at or before `place`. */
 function borderBefore(block: string, place: number): number {
   const plain = place < 2 ? -1 : block.lastIndexOf('\n\n', place - 2)
   const from = plain < 0 ? 0 : plain + 2
@@ -158,7 +161,7 @@ function borderBefore(block: string, place: number): number {
   return mixed < 0 ? from : from + mixed + 3
 }
 
-/** Behind the first blank line that ends behind `place`. */
+/** The position after the first blank line that ends after `place`. */
 function borderBehind(block: string, place: number): number {
   const plain = block.indexOf('\n\n', Math.max(0, place - 1))
   const to = plain < 0 ? block.length : plain + 2

@@ -19,7 +19,7 @@ function wheel() {
 }
 
 describe('deadlines', () => {
-  it('come never early and at most two ticks late', () => {
+  it('expire never early and at most two ticks late', () => {
     const { deadlines, pass } = wheel()
     let passed = 0
     const reachedAt = new Map<number, number>()
@@ -35,7 +35,7 @@ describe('deadlines', () => {
     expect(reachedAt.size).toBe(12)
   })
 
-  it('come once', () => {
+  it('expire once', () => {
     const { deadlines, reached, note, pass } = wheel()
     deadlines.after(100, note('a'))
     pass(200_000)
@@ -43,7 +43,7 @@ describe('deadlines', () => {
     expect(deadlines.size).toBe(0)
   })
 
-  it('are put off again and again', () => {
+  it('can be postponed again and again', () => {
     const { deadlines, reached, note, pass } = wheel()
     const idle = deadlines.after(1000, note('idle'))
     for (let chunk = 0; chunk < 300; chunk++) {
@@ -67,7 +67,7 @@ describe('deadlines', () => {
     expect(reached).toEqual(['a'])
   })
 
-  it('do not come when cancelled, also twice, and can be armed again', () => {
+  it('do not expire when cancelled once or twice, and can be armed again', () => {
     const { deadlines, reached, note, pass } = wheel()
     const deadline = deadlines.after(100, note('a'))
     deadlines.cancel(deadline)
@@ -80,7 +80,7 @@ describe('deadlines', () => {
     expect(reached).toEqual(['a'])
   })
 
-  it('may be changed by their callbacks', () => {
+  it('may be cancelled and postponed by their callbacks', () => {
     const { deadlines, reached, note, pass } = wheel()
     const late = deadlines.after(500, note('late'))
     const first = deadlines.after(100, () => {
@@ -96,7 +96,7 @@ describe('deadlines', () => {
     expect(reached).toEqual(['first', 'first'])
   })
 
-  it('are all seen after a pause of more than a turn', () => {
+  it('all expire after a pause of more than a turn of the wheel', () => {
     const { deadlines, reached, note, pass } = wheel()
     for (let index = 0; index < 2000; index++) deadlines.after(index * 30, note(`${index}`))
     pass(200_000, 1)
@@ -161,7 +161,7 @@ describe('deadlines', () => {
     }
   })
 
-  it('come by their own timer', async () => {
+  it('expire by the timer of the wheel', async () => {
     const deadlines = new Deadlines()
     await new Promise<void>((resolve) => {
       deadlines.after(20, resolve)

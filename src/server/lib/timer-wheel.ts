@@ -4,12 +4,12 @@ import type { Clock } from './clock.ts'
 const resolutionMs = 50
 const slotCount = 1024
 
-/** A moment at which something is called, unless it is put off or cancelled. Made by `Deadlines.after`. */
+/** A moment at which something is called, unless it is postponed or cancelled. Made by `Deadlines.after`. */
 export interface Deadline {
   readonly callback: () => void
   /** The tick at which it is due; 0 when it is not armed. */
   due: number
-  /** Its neighbours in the ring of its slot; itself while it is in none. */
+  /** Its neighbours in the ring of its slot; the deadline itself while it is in no slot. */
   next: Deadline
   previous: Deadline
 }
@@ -26,12 +26,12 @@ export class Deadlines {
   readonly #now: Clock
   readonly #startMs: number
   readonly #slots = Array.from({ length: slotCount }, () => alone(() => {}))
-  /** The last tick whose slot was looked at. */
+  /** The last tick whose slot was processed. */
   #tick = 0
   #armed = 0
   #timer: NodeJS.Timeout | undefined
 
-  /** `now` must not go back. By default the time that the process has run, so that nothing is due on waking from a standstill. */
+  /** `now` must not go back. By default the active time, so that no deadline expires just because the process was suspended. */
   constructor(now: Clock = activeMs) {
     this.#now = now
     this.#startMs = now()
@@ -79,7 +79,7 @@ export class Deadlines {
   /** Calls expired deadlines. The timer does this; a test with its own clock does it by hand. */
   advance(): void {
     const target = this.#currentTick()
-    // After a pause of more than a turn, one turn sees every slot.
+    // After a pause of more than a turn of the wheel, one turn visits every slot.
     const first = Math.max(this.#tick + 1, target - slotCount + 1)
     this.#tick = Math.max(this.#tick, target)
     for (let tick = first; tick <= target && this.#armed > 0; tick++) this.#visit(tick % slotCount)
@@ -100,7 +100,7 @@ export class Deadlines {
   #visit(index: number): void {
     const slot = this.#slots[index]
     if (slot === undefined || slot.next === slot) return
-    // The current entries, in a separate ring: callbacks may cancel any of them, and arm more.
+    // Moves the current entries to a separate ring: callbacks may cancel any of them, and arm more.
     const here = alone(slot.callback)
     enter(here, slot)
     leave(slot)
@@ -115,7 +115,7 @@ export class Deadlines {
     try {
       deadline.callback()
     } catch (error) {
-      // As if its own timer had thrown: the others are still called.
+      // Throws as a separate timer would: the other callbacks are still called.
       process.nextTick(() => {
         throw error
       })
@@ -150,7 +150,7 @@ function enter(deadline: Deadline, ring: Deadline): void {
   ring.previous = deadline
 }
 
-/** Keeps no link to its former neighbours, so that it retains nothing. */
+/** Removes an entry from its ring. It keeps no reference to its former neighbours, so that it retains no memory. */
 function leave(deadline: Deadline): void {
   deadline.previous.next = deadline.next
   deadline.next.previous = deadline.previous

@@ -15,7 +15,7 @@ it.each([
   expect(totpCode(secret, periodAt(seconds))).toBe(code)
 })
 
-it('takes codes of the present period and its neighbours, and says of which', () => {
+it('accepts codes of the present period and its neighbours, and returns their period', () => {
   const code = totpCode(secret, 1000)
   expect(
     [1000 * 30 - 31, 1000 * 30 - 30, 1000 * 30, 1001 * 30 + 29, 1002 * 30].map((at) => findPeriod(secret, code, at)),
@@ -28,7 +28,7 @@ it('[T018] makes 160-bit secrets that never repeat', () => {
   for (const one of made) expect(one).toMatch(/^[A-Z2-7]{32}$/)
 })
 
-it('names site and account so that no sign of them changes the meaning', () => {
+it('encodes site and account so that none of their characters changes the URI', () => {
   const url = new URL(totpUri({ secret, site: 'A & B: C', account: 'ada?x=1' }))
   expect(Object.fromEntries(url.searchParams)).toEqual({
     secret,

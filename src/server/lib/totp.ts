@@ -2,16 +2,16 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { sameSecret } from './secrets.ts'
 
 /**
- * Codes of authenticator apps by RFC 6238: HMAC-SHA1, six digits, a new one every thirty seconds. Other parameters are in the standard,
- * but most apps pass over them.
+ * Codes of authenticator apps by RFC 6238: HMAC-SHA1, six digits, a new one every thirty seconds. The standard allows other
+ * parameters, but most apps ignore them.
  */
 const periodSeconds = 30
 const digits = 6
-/** Clocks of phones go wrong by some seconds, and people type slowly: the neighbours of the present period count too. */
+/** Clocks of phones are off by some seconds, and people type slowly: codes of the neighbouring periods are accepted too. */
 const neighbours = [0, -1, 1] as const
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** 160 bits as base32, as people can type them and apps take them. */
+/** 160 bits as base32, which people can type and apps accept. */
 export function newTotpSecret(): string {
   return base32(randomBytes(20))
 }
@@ -30,7 +30,7 @@ export function periodAt(nowSeconds: number): number {
   return Math.floor(nowSeconds / periodSeconds)
 }
 
-/** The period that the code is of, among the present one and its neighbours. */
+/** The period that the code belongs to, among the present one and its neighbours; otherwise undefined. */
 export function findPeriod(secret: string, code: string, nowSeconds: number): number | undefined {
   const now = periodAt(nowSeconds)
   return neighbours.map((distance) => now + distance).find((period) => period >= 0 && sameSecret(totpCode(secret, period), code))

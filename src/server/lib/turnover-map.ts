@@ -1,8 +1,8 @@
 /**
- * A Map for entries that come and go with every call. V8 links each outgrown table of a Map to the next one and leaves in it what
- * it held. Once such a table is in the old generation, every later table and all of its entries follow it there, although they are
- * unreachable: ended calls fill the old generation. A new Map for the entries that are left, after so many insertions, ends the
- * chain.
+ * A Map for entries that are added and removed with every call. V8 links each outgrown table of a Map to the next one and leaves
+ * its entries in it. Once such a table is in the old generation, every later table and all of its entries follow it there, although
+ * they are unreachable: ended calls fill the old generation. A new Map for the entries that are left, after so many insertions,
+ * ends the chain.
  */
 export class TurnoverMap<Key, Value> {
   #entries = new Map<Key, Value>()
@@ -23,7 +23,8 @@ export class TurnoverMap<Key, Value> {
   set(key: Key, value: Value): void {
     if (--this.#insertionsLeft === 0) {
       this.#entries = new Map(this.#entries)
-      // In proportion to what is copied, so that many long-lived entries cost no more for each insertion than few.
+      // In proportion to the number of copied entries, so that an insertion costs the same with many long-lived entries as with
+      // few.
       this.#insertionsLeft = Math.max(insertionsMin, 2 * this.#entries.size)
     }
     this.#entries.set(key, value)

@@ -6,11 +6,11 @@ export interface SocketTarget {
   /** ws or wss. */
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
-  /** From the connection to the answer to the handshake. */
+  /** Time limit from the start of the connection to the answer to the handshake. */
   readonly handshakeMs: number
 }
 
-/** More in one message than any event of the interfaces has; 16 MiB of sound in base64 fit. */
+/** Limit of one message, larger than any event of the vendors' APIs: 16 MiB of audio in base64 fit. */
 export const frameBytesMax = 24 * 1024 * 1024
 
 /** Settings of both ends of a relayed socket: no compression, and a bounded buffer for one message. */
@@ -21,7 +21,10 @@ export const socketLimits = {
   closeTimeout: 5_000,
 } as const
 
-/** Begins to connect. Listen at once: `open`, or `unexpected-response` with the answer of an upstream that refuses, or `error`. */
+/**
+ * Begins to connect. Add listeners at once: it emits `open`, `unexpected-response` with the answer of an upstream that refuses, or
+ * `error`.
+ */
 export function openSocket(connect: Connector, { url, headers, handshakeMs }: SocketTarget): WebSocket {
   const to = {
     hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { isHeavy, yieldToEventLoop, yieldWithPriority } from './yield-to-event-loop.ts'
 
-/** Keeps the event loop until a timer that is set for a millisecond from now is due. */
+/** Blocks the event loop for at least a millisecond, so that a timer is due. */
 function work() {
   const until = performance.now() + 3
   while (performance.now() < until);
 }
 
-/** Counts turns of the event loop that reach its timers, once between two steps, until it is stopped. */
+/** Records that the event loop has run its timers, once between two steps, until it is stopped. */
 function noteTimers(seen: string[]): () => void {
   let timer = setTimeout(function note() {
     if (seen.at(-1) !== 'timers') seen.push('timers')
@@ -47,7 +47,7 @@ it('further steps of started work run before work that has not started', async (
   expect(seen).toEqual(['a1', 'a2', 'a3', 'b1', 'b2', 'b3'])
 })
 
-it('a step that fails ends its own request, and the next one has its turn', async () => {
+it('a step that throws does not block the next one', async () => {
   const failing = yieldToEventLoop().then(() => {
     throw new Error('a bad body')
   })
@@ -57,6 +57,6 @@ it('a step that fails ends its own request, and the next one has its turn', asyn
   await yieldToEventLoop()
 })
 
-it('work on less than half a megabyte never waits', () => {
+it('work on less than half a megabyte does not yield', () => {
   expect([0, 1024, 512 * 1024, 512 * 1024 + 1, 20_000_000].map(isHeavy)).toEqual([false, false, false, true, true])
 })

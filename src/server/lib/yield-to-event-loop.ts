@@ -9,8 +9,8 @@ export function isHeavy(bytes: number): boolean {
 }
 
 /**
- * Resolves in an iteration of the event loop in which no other turn begins; first come, first served. The turn lasts until the caller
- * awaits something else: a second heavy step takes a second turn.
+ * Resolves in an iteration of the event loop in which no other heavy step begins; first come, first served. The step lasts until
+ * the caller awaits something else: a second heavy step has to yield again.
  */
 export function yieldToEventLoop(): Promise<void> {
   return turnIn(waiting)

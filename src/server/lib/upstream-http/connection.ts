@@ -21,9 +21,9 @@ export class ConnectionClosed extends Error {
 /** When the connection stayed open for longer after the request was written, the upstream may have begun to process it. */
 const unreadWithinMs = 200
 const idleMsMax = 60_000
-/** An upstream that announces when it closes idle connections gets no request in the last second before. */
+/** An upstream that announces when it closes idle connections gets no request in the last second before that. */
 const idleMarginMs = 1000
-/** A short request goes as one string: then head and body are one write without an array of buffers. */
+/** A short request is sent as one string: then head and body are one write without an array of buffers. */
 const oneWriteBelow = 16 * 1024
 
 export interface ConnectionOwner {
@@ -34,12 +34,15 @@ export interface ConnectionOwner {
 }
 
 /**
- * Reads of all connections go through one buffer: for a `data` event Node allocates 64 KB, of which a chunk of a stream takes 150 bytes. A
- * read is over before the next one begins, and what it brought is copied, because readers may keep it.
+ * Reads of all connections go through one buffer: for a `data` event Node allocates 64 KB, of which a chunk of a stream fills 150
+ * bytes. A read is over before the next one begins, and its bytes are copied, because readers may keep them.
  */
 const readBuffer = Buffer.allocUnsafeSlow(64 * 1024)
 
-/** Reads of the connection that `of` answers, once it is made. Where the option has no effect, the connection reads `data` events. */
+/**
+ * The option `onread` for the connection that `of` returns once it is made. With TLS it has no effect: there `data` events are
+ * read.
+ */
 export function readsInto(of: () => UpstreamConnection | undefined): OnReadOpts {
   const callback = (length: number) => {
     of()?.read(Buffer.from(readBuffer.subarray(0, length)))
@@ -61,7 +64,7 @@ class RunningRequest implements Dispatcher.DispatchController {
     this.handler = handler
   }
 
-  /** Closes the connection at once; the reason becomes the error of the handler. Does nothing behind the end of the request. */
+  /** Closes the connection at once; the reason becomes the error of the handler. Does nothing after the end of the request. */
   abort(reason: Error): void {
     if (this.aborted) return
     this.aborted = true
@@ -162,7 +165,7 @@ export class UpstreamConnection implements ReplyListener {
     const request = this.#running
     this.#running = undefined
     if (request?.paused) this.#socket.resume()
-    // A reply that came before its request was read leaves a part of the request on its way.
+    // When the reply came before the whole request was read, a part of the request may still be on its way.
     if (this.#parser.keepsAlive && this.#socket.writableLength === 0 && !this.#socket.destroyed) {
       this.#idleSinceMs = performance.now()
       this.#idleMs = Math.min(idleMsMax, this.#parser.idleMsMax - idleMarginMs)
@@ -182,10 +185,10 @@ export class UpstreamConnection implements ReplyListener {
     this.#socket.uncork()
   }
 
-  /** Takes bytes that arrived. */
+  /** Handles bytes that arrived. */
   read(bytes: Buffer): void {
     if (!this.#running) {
-      // Nothing was asked for.
+      // No request was sent.
       this.#socket.destroy()
       return
     }

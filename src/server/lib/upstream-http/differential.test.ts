@@ -6,8 +6,9 @@ import { MalformedReply } from './reply-parser.ts'
 import { newUndiciPool } from './undici-pool.ts'
 
 /**
- * Replies of a hostile upstream, read by this project's client and by undici, whose parser is llhttp. What this client takes for a reply
- * must be the same reply for undici: a difference would let an upstream put words of one reply into another. It may be stricter.
+ * Replies of a hostile upstream, read by this project's client and by undici, whose parser is llhttp. A reply that this client
+ * accepts must be the same reply for undici: a difference would let an upstream smuggle a part of one reply into another. It may be
+ * stricter.
  */
 
 /** Numbers that are the same in every run with the same seed. */
@@ -123,7 +124,7 @@ function ask(agents: UpstreamAgents): Promise<Outcome> {
   })
 }
 
-/** Without white space behind the values of headers, which undici leaves there. */
+/** Removes white space after the values of headers, which undici keeps. */
 function readable({ status, headers, body }: Outcome) {
   const trimmed = Object.entries(headers ?? {}).map(([name, value]) => [name, [value].flat().map((each) => each?.trimEnd())])
   return { status, body, headers: Object.fromEntries(trimmed) }
@@ -144,7 +145,7 @@ describe('a reply of a hostile upstream', () => {
       await Promise.all([own.close(), undici.close()])
       const shown = `${index}: ${JSON.stringify(reply)}`
       if (!ours.error) {
-        // Undici reads the length even of a reply without a body.
+        // Undici checks the length even of a reply without a body.
         const isLengthAlone = ours.status === 204 || ours.status === 304
         if (!isLengthAlone || theirs.error?.name !== 'ResponseContentLengthMismatchError')
           expect(theirs.error, shown).toBeUndefined()

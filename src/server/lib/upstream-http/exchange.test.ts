@@ -6,7 +6,7 @@ import { newConnector } from '../connect.ts'
 import { exchange } from './exchange.ts'
 import { UpstreamPool } from './pool.ts'
 
-/** A call to a server of its own, whose answer may be silent for 600 ms. */
+/** A call to a new server, whose answer may be silent for 600 ms. */
 async function call(answer: http.RequestListener) {
   const server = http.createServer(answer).listen(0, '127.0.0.1')
   onTestFinished(() => {
@@ -19,7 +19,7 @@ async function call(answer: http.RequestListener) {
   return exchange(pool, url, { sizeBytesMax: 1000, silenceMsMax: 600 }, new AbortController().signal)
 }
 
-it('ends when the peer is silent for too long, before and inside of the answer', async () => {
+it('fails when the peer is silent for too long, before and during the answer', async () => {
   await expect(call(() => {})).rejects.toMatchObject({ kind: 'timeout' })
   await expect(call((_request, response) => void response.write('a'))).rejects.toMatchObject({ kind: 'timeout' })
 })

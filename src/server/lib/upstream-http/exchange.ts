@@ -14,7 +14,7 @@ export interface Reply {
   readonly size: number
   /** Joined when it is read for the first time. */
   readonly body: Buffer
-  /** Gives the memory of a body back that is not wanted any more, before the garbage collector comes to it. */
+  /** Releases the memory of a body that is no longer needed, before the garbage collector would. */
   discard(): void
 }
 
@@ -31,7 +31,7 @@ export class CallFailure extends Error {
   }
 }
 
-// A refused address reads like an unreachable one, so that the answers do not map the inner network.
+// A refused address is reported like an unreachable one, so that the errors do not reveal the internal network.
 const callFailures = {
   bad_url: { zh: '地址无效', en: 'the address is invalid' },
   unreachable: { zh: '无法连接该地址', en: 'the address could not be reached' },
@@ -41,17 +41,17 @@ const callFailures = {
 } as const satisfies Record<string, Text>
 
 /**
- * Called with the number of bytes before they are kept. The answer is read on when the promise is resolved; an error ends the call,
- * and is its error.
+ * Called with the number of bytes before they are stored. Reading continues when the promise is resolved; an error ends the call,
+ * which rejects with it.
  */
 export type CountBytes = (bytes: number) => Promise<void> | undefined
 
-/** A request and what its answer may be. */
+/** A request and the limits of its answer. */
 export interface SmallRequest {
   readonly method?: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer
-  /** Of the answer. */
+  /** The greatest size of the answer. */
   readonly sizeBytesMax: number
   readonly count?: CountBytes
 }
@@ -88,14 +88,14 @@ interface ReplyOutcome {
   reject(error: unknown): void
 }
 
-/** Reads one answer within the limits of its call. What it throws becomes the error of the request. */
+/** Reads one answer within the limits of its call. An error that it throws becomes the error of the request. */
 class ReplyReader implements Dispatcher.DispatchHandler {
   readonly #request: BoundedRequest
   readonly #outcome: ReplyOutcome
   #status = 0
   #headers: Reply['headers'] = {}
   #collected = new ByteCollector()
-  /** The last piece is kept when it is counted. */
+  /** Resolves when the last piece is counted and stored. */
   #counting: Promise<void> | undefined
   #cancelSilence = () => {}
 

@@ -88,7 +88,7 @@ describe.each(['onread', 'data'])('a pool of connections that read by `%s`', (wa
     readsIntoBuffer = way === 'onread'
   })
 
-  it('passes bytes that stay what they were while other replies arrive', async () => {
+  it('passes bytes that do not change while other replies arrive', async () => {
     const { origin, requests } = await upstream((socket, text) => {
       const letter = text.charAt(5)
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 300\r\n\r\n')
@@ -104,7 +104,7 @@ describe.each(['onread', 'data'])('a pool of connections that read by `%s`', (wa
     for (const [letter, kept] of Object.entries(pieces)) expect(Buffer.concat(kept).toString()).toBe(letter.repeat(300))
   })
 
-  it('writes a request as it was given, with its length and host', async () => {
+  it('writes a request unchanged, with its length and host', async () => {
     const { origin, requests, port } = await upstream((socket) => socket.write(ok))
     const pool = poolTo(origin)
     await send(pool, {
@@ -149,7 +149,7 @@ describe.each(['onread', 'data'])('a pool of connections that read by `%s`', (wa
     expect(requests).toHaveLength(1)
   })
 
-  it('uses a connection again, and opens another only beside it', async () => {
+  it('reuses an idle connection, and opens another only when none is idle', async () => {
     const { origin, sockets } = await upstream((socket) => setTimeout(() => socket.write(ok), 5))
     const pool = poolTo(origin)
     for (let round = 0; round < 3; round++) await send(pool)
@@ -159,7 +159,7 @@ describe.each(['onread', 'data'])('a pool of connections that read by `%s`', (wa
     expect(pool.running).toBe(0)
   })
 
-  it('queues requests beyond its connections in their order', async () => {
+  it('queues requests in order when all its connections are in use', async () => {
     const { origin, sockets, requests } = await upstream((socket) => setTimeout(() => socket.write(ok), 2))
     const pool = poolTo(origin, 2)
     await Promise.all(Array.from({ length: 8 }, (_, index) => send(pool, { path: `/${index}` })))
@@ -172,7 +172,7 @@ describe.each(['onread', 'data'])('a pool of connections that read by `%s`', (wa
     ['has bytes behind the reply', `${ok}HTTP/1.1 200 OK\r\n\r\n`],
     ['is about to be closed', 'HTTP/1.1 200 OK\r\nkeep-alive: timeout=1\r\ncontent-length: 2\r\n\r\nok'],
     ['announces a body that its status has not', 'HTTP/1.1 204 None\r\ncontent-length: 2\r\n\r\n'],
-  ])('does not use a connection again that %s', async (_title, reply) => {
+  ])('does not reuse a connection that %s', async (_title, reply) => {
     const { origin, sockets } = await upstream((socket) => socket.write(reply))
     const pool = poolTo(origin)
     await send(pool)
@@ -180,7 +180,7 @@ describe.each(['onread', 'data'])('a pool of connections that read by `%s`', (wa
     expect(sockets).toHaveLength(2)
   })
 
-  it('closes an idle connection on which something comes', async () => {
+  it('closes an idle connection on which bytes arrive', async () => {
     const { origin, sockets } = await upstream((socket) => socket.write(ok))
     const pool = poolTo(origin)
     await send(pool)
@@ -190,7 +190,7 @@ describe.each(['onread', 'data'])('a pool of connections that read by `%s`', (wa
     expect(sockets).toHaveLength(2)
   })
 
-  it('calls a request safe to repeat whose kept connection was closed at once, and no other', async () => {
+  it('marks a failed request as safe to repeat only if its reused connection was closed at once', async () => {
     const { origin } = await upstream((socket, text) => {
       if (text.startsWith('GET /good')) socket.write(ok)
       else if (text.startsWith('GET /half')) socket.end('HTTP/1.1 200 OK\r\n')
@@ -206,7 +206,7 @@ describe.each(['onread', 'data'])('a pool of connections that read by `%s`', (wa
     expect(await failure('/bad')).toBeInstanceOf(ConnectionClosed)
   })
 
-  it('breaks a request off, and leaves the others and their connections alone', async () => {
+  it('aborts one request without affecting others and their connections', async () => {
     const { origin, sockets } = await upstream((socket, text) => {
       socket.write(text.startsWith('GET /long') ? 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nbegun' : ok)
     })
@@ -218,7 +218,7 @@ describe.each(['onread', 'data'])('a pool of connections that read by `%s`', (wa
     expect(sockets).toHaveLength(2)
     let late: { abort(reason: Error): void } | undefined
     await send(pool, { onData: (controller) => (late = controller) })
-    // Behind the end of its request a handler no longer has the connection.
+    // After the end of its request a handler can no longer close the connection.
     const next = send(pool)
     late?.abort(reason)
     expect(await next).toBe('ok')
@@ -263,7 +263,7 @@ describe.each(['onread', 'data'])('a pool of connections that read by `%s`', (wa
     expect((await reading).length).toBe(size)
   })
 
-  it('closes when its requests have ended, and takes no more', async () => {
+  it('closes when its requests have ended, and accepts no more', async () => {
     let answer = () => {}
     const { origin, sockets, requests } = await upstream((socket) => {
       answer = () => socket.write(ok)
@@ -278,7 +278,7 @@ describe.each(['onread', 'data'])('a pool of connections that read by `%s`', (wa
     if (sockets[0] && !sockets[0].destroyed) await once(sockets[0], 'close')
   })
 
-  it('that is destroyed fails what runs and what waits', async () => {
+  it('fails running and waiting requests when it is destroyed', async () => {
     const { origin, requests } = await upstream(() => {})
     const pool = poolTo(origin, 1)
     const all = Promise.allSettled([send(pool), send(pool)])
@@ -287,7 +287,7 @@ describe.each(['onread', 'data'])('a pool of connections that read by `%s`', (wa
     expect((await all).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   })
 
-  it('gives each request that needs a connection the error of its own attempt', async () => {
+  it('fails each request with the error of its own connection attempt', async () => {
     const { port } = await upstream(() => {})
     const pool = poolTo(`http://127.0.0.1:${port}`)
     for (const close of closers.splice(0, 1)) close()

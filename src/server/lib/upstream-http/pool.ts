@@ -9,15 +9,15 @@ export interface UpstreamDispatcher {
   /** Opens a connection as those of the pool, for protocols other than HTTP. */
   readonly connect: Connector
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean
-  /** Requests that are not answered whole. */
+  /** Requests whose answer is not complete. */
   readonly running: number
-  /** Takes no more requests, and closes the connections when those that run have ended. */
+  /** Accepts no more requests, and closes the connections when running requests have ended. */
   close(): void
-  /** Closes all connections at once. Requests that run get an error. */
+  /** Closes all connections at once. Running requests get an error. */
   destroy(): Promise<void>
 }
 
-/** Makes the kept connections to one origin. */
+/** Creates the dispatcher of one origin. */
 export type NewDispatcher = (
   origin: string,
   settings: { readonly connect: Connector; readonly connectionsMax: number },
@@ -32,15 +32,15 @@ interface Waiting {
 /** Publishes the options of every request when it is dispatched, as `undici:request:create` does. */
 const requests = channel('sluice:upstream:request')
 
-/** How often idle connections are looked at. */
+/** How often idle connections are checked. */
 const sweepMs = 5_000
 
 /**
- * HTTP/1.1 connections to one origin. A request takes the connection that was used last, or opens another, up to `connectionsMax`; then
- * requests wait in their order. Deadlines are the caller's: the pool knows only that of `connect`.
+ * HTTP/1.1 connections to one origin. A request takes the connection that was used last, or opens another, up to `connectionsMax`;
+ * then requests wait in their order. The caller sets deadlines: the pool has only that of `connect`.
  *
- * All requests of one iteration of the event loop are sent at its end, one behind the other: to wake an upstream for each of them costs
- * more than to write it, and under load there are many.
+ * All requests of one iteration of the event loop are sent at its end, one after the other: to wake an upstream for each request
+ * costs more than to write it, and under load there are many.
  */
 export class UpstreamPool implements UpstreamDispatcher {
   readonly connect: Connector
@@ -75,7 +75,7 @@ export class UpstreamPool implements UpstreamDispatcher {
     return true
   }
 
-  /** A request is answered: its connection takes the one that waits for the longest time, or is kept. */
+  /** A request is answered: its connection takes the request that has waited longest, or stays open as idle. */
   idle(connection: UpstreamConnection): void {
     const next = this.#waiting.shift()
     if (next) this.#send(connection, next)
@@ -165,7 +165,7 @@ export class UpstreamPool implements UpstreamDispatcher {
   }
 }
 
-/** The error of a request that was never sent. */
+/** Reports the error of a request that was never sent. */
 function fail(handler: Dispatcher.DispatchHandler, error: Error): void {
   handler.onResponseError?.(unsent, error)
 }

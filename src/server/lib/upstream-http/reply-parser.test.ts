@@ -10,7 +10,7 @@ interface Read {
   keepsAlive: boolean
 }
 
-/** Reads a reply that comes in these pieces. */
+/** Reads a reply that arrives in these pieces. */
 function read(pieces: readonly string[], isClosed = false): Read {
   const seen = { status: 0, headers: {} as ReplyHeaders, body: '', pieces: 0, isDone: false }
   const parser = new ReplyParser({
@@ -28,7 +28,7 @@ function read(pieces: readonly string[], isClosed = false): Read {
   return { ...seen, keepsAlive: parser.keepsAlive }
 }
 
-/** The same reply whole, byte by byte, and in two pieces at every cut. */
+/** The same reply in one piece, byte by byte, and in two pieces cut at every position. */
 function cuts(reply: string): string[][] {
   const halves = Array.from({ length: reply.length - 1 }, (_, index) => [reply.slice(0, index + 1), reply.slice(index + 1)])
   return [[reply], [...reply], ...halves]
@@ -71,7 +71,7 @@ describe('a reply', () => {
     }
   })
 
-  it('that is cut off does not end', () => {
+  it('that is truncated is never complete', () => {
     expect(read([`${line}Content-Length: 5\r\n\r\nhell`], true)).toMatchObject({ body: 'hell', isDone: false })
     expect(read([`${line}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n`], true)).toMatchObject({
       body: 'hello',
@@ -80,21 +80,21 @@ describe('a reply', () => {
     expect(read(['HTTP/1.1 200 OK\r\nContent-'], true)).toMatchObject({ status: 0, isDone: false })
   })
 
-  it('has its header names in lower case, and a list for one that comes several times', () => {
+  it('has header names in lower case, and a list of values for a repeated header', () => {
     const { headers } = read([
       `${line}A-b:  c d \r\nSet-Cookie: 1\r\nset-cookie: 2\r\nSET-COOKIE:\t3\r\n__proto__: x\r\nContent-Length: 0\r\n\r\n`,
     ])
     expect({ ...headers }).toEqual({ 'a-b': 'c d', 'set-cookie': ['1', '2', '3'], ['__proto__']: 'x', 'content-length': '0' })
   })
 
-  it('in many chunks that come at once is one piece', () => {
+  it('in many chunks that arrive at once is passed on as one piece', () => {
     const chunks = Array.from({ length: 100 }, (_, index) => `data: ${index}\n\n`)
     const framed = chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('')
     const { body, pieces } = read([`${line}Transfer-Encoding: chunked\r\n\r\n${framed}0\r\n\r\n`])
     expect({ body, pieces }).toEqual({ body: chunks.join(''), pieces: 1 })
   })
 
-  it('with more behind it ends, and its connection carries no other', () => {
+  it('followed by more bytes is complete, but its connection is not reused', () => {
     const reply = `${line}Content-Length: 2\r\n\r\nhi`
     expect(read([`${reply}HTTP/1.1 200 OK\r\n`])).toMatchObject({ body: 'hi', isDone: true, keepsAlive: false })
   })

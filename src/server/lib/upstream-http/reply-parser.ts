@@ -1,4 +1,4 @@
-/** A reply that is not HTTP/1.1 as RFC 9112 has it, or that leaves open where it ends. */
+/** A reply that is not HTTP/1.1 by RFC 9112, or whose end is ambiguous. */
 export class MalformedReply extends Error {
   readonly code = 'MALFORMED_REPLY'
 }
@@ -15,7 +15,7 @@ export interface ReplyListener {
 }
 
 const headBytesMax = 16 * 1024
-/** Extensions of chunks, over a whole reply. */
+/** Limit of all chunk extensions of a reply together. */
 const extensionBytesMax = 16 * 1024
 const interimMax = 100
 /** A chunk of more digits would be larger than 2^48 bytes. */
@@ -65,7 +65,7 @@ export class ReplyParser {
     return this.#state === 'done'
   }
 
-  /** Whether the connection may carry another request; known when the reply is done. */
+  /** Whether the connection may carry another request; final when the reply is done. */
   get keepsAlive(): boolean {
     return this.#keepsAlive
   }
@@ -91,7 +91,9 @@ export class ReplyParser {
     this.#isStopped = true
   }
 
-  /** Takes the next bytes of the connection. Throws `MalformedReply`. Bytes behind the reply make the connection unfit for another. */
+  /**
+   * Reads the next bytes of the connection. Throws `MalformedReply`. Bytes after the reply make the connection unfit for another.
+   */
   push(bytes: Buffer): void {
     let at = 0
     while (this.#state === 'head' && at < bytes.length) {
@@ -111,7 +113,7 @@ export class ReplyParser {
     this.#listener.end()
   }
 
-  /** The upstream has closed its side. Answers whether that ends the reply as it should; then the listener has its end. */
+  /** The upstream has closed its side. Returns whether this completes the reply; if so, it calls `end` of the listener. */
   close(): boolean {
     if (this.#state !== 'until-close') return false
     this.#state = 'done'
@@ -119,7 +121,7 @@ export class ReplyParser {
     return true
   }
 
-  /** The bytes from `at` on, behind those that are held. */
+  /** The held bytes, followed by the new ones from `at` on. */
   #joined(bytes: Buffer, at: number): Buffer {
     const piece = at === 0 ? bytes : bytes.subarray(at)
     const held = this.#held
@@ -152,7 +154,7 @@ export class ReplyParser {
     if (++this.#interim > interimMax) throw new MalformedReply('The upstream sends too many interim replies')
   }
 
-  /** How the body ends. RFC 9112, 6.3. */
+  /** Determines how the body ends, by RFC 9112, 6.3. */
   #frame(status: number, isNew: boolean, headers: ReplyHeaders): void {
     const { connection, 'transfer-encoding': coding, 'content-length': length } = headers
     const options = connection === undefined ? '' : String(connection).toLowerCase()
@@ -189,7 +191,7 @@ export class ReplyParser {
     this.#keepsAlive = false
   }
 
-  /** Answers where the body ends in these bytes, or their length. */
+  /** Returns the offset at which the body ends in these bytes, or their length. */
   #readBody(bytes: Buffer, at: number): number {
     if (this.#state === 'until-close') {
       this.#listener.data(at === 0 ? bytes : bytes.subarray(at))
@@ -205,7 +207,7 @@ export class ReplyParser {
     return this.#readChunks(bytes, at)
   }
 
-  /** Joins the chunks in `bytes` over their framing. */
+  /** Moves the data of the chunks in `bytes` together, over their framing. */
   #readChunks(bytes: Buffer, from: number): number {
     let at = from
     /** The part that has been joined so far is between these two offsets. */
@@ -235,7 +237,7 @@ export class ReplyParser {
     return at
   }
 
-  /** One byte between the data of chunks. */
+  /** Reads one byte of the framing between chunks. */
   #readFraming(byte: number): void {
     switch (this.#state) {
       case 'chunk-size':
@@ -318,7 +320,7 @@ function malformedHeader(): never {
   throw new MalformedReply('A header of the reply is malformed')
 }
 
-/** Without spaces and tabs around it: `trim` would take away more. */
+/** Removes spaces and tabs around the value: `trim` would remove more. */
 function trimmed(value: string): string {
   let start = 0
   let end = value.length
@@ -344,7 +346,7 @@ function readLength(length: string | string[]): number {
   return bytes
 }
 
-/** `timeout=5` of the header `keep-alive`. */
+/** Reads `timeout=5` of the header `keep-alive`; infinite when it is absent. */
 function readIdleMs(header: string | string[] | undefined): number {
   const found = header === undefined ? undefined : /(?:^|[,\s])timeout=(\d{1,6})/i.exec(String(header))
   return found ? Number(found[1]) * 1000 : Number.POSITIVE_INFINITY
@@ -358,7 +360,7 @@ function isText(byte: number): boolean {
   return byte >= 0x20 && byte < 0x7f
 }
 
-/** -1 for any other byte. */
+/** The value of a hexadecimal digit; -1 for any other byte. */
 function hexDigit(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
   const lower = byte | 0x20

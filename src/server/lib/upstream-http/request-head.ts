@@ -6,7 +6,7 @@ const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/
 const target = /^\/[\x21-\x7e\x80-\xff]*$/
 
-/** These say how the message is framed and what the connection is used for, which is decided here alone. */
+/** These headers control the framing of the message and the use of the connection, which is decided only here. */
 const ownHeaders: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -24,7 +24,7 @@ interface Fields {
   readonly lines: string
 }
 
-/** Of headers that many requests share, which are frozen: they are checked and written once. */
+/** Cache for frozen header objects that many requests share: they are checked and written once. */
 const fieldsOf = new WeakMap<object, Fields>()
 
 /**

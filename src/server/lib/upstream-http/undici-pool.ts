@@ -3,7 +3,9 @@ import type { Connector } from '../connect.ts'
 import { watchConnection } from '../keep-alive.ts'
 import type { NewDispatcher } from './pool.ts'
 
-/** undici in place of the client of this project, for `UPSTREAM_CLIENT=undici`. Loaded only then: alone in a process it takes 29 MB. */
+/**
+ * undici in place of the client of this project, for `UPSTREAM_CLIENT=undici`. Loaded only then, because it takes 29 MB by itself.
+ */
 export const newUndiciPool: NewDispatcher = (origin, { connect, connectionsMax }) => {
   const pool = new Pool(origin, {
     connect: watched(connect),
