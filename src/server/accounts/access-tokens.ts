@@ -3,9 +3,12 @@ import { sha256 } from '../lib/secrets.ts'
 import type { Core } from '../options/core.ts'
 import { type Account, accountColumns, isActive } from './users.ts'
 
-/** System access tokens: one per user, for scripts that call the console. Only the hash is kept, so it is shown once, when made. */
+/**
+ * System access tokens: one per user, for scripts that call the console. Only the hash is stored, so a token is shown once, when it
+ * is created.
+ */
 
-/** Makes a new token; the old one stops working at once. */
+/** Creates a new token; the old one stops working at once. */
 export async function makeAccessToken(core: Core, { userId }: { userId: number }): Promise<string> {
   const token = newSecret()
   await core.db
@@ -30,7 +33,7 @@ export async function findByAccessToken(core: Core, authorization: string): Prom
   return user && isActive(user) ? user : undefined
 }
 
-/** Takes the token back. Idempotent. */
+/** Revokes the token. Idempotent. */
 export async function dropAccessToken(core: Core, userId: number): Promise<void> {
   await core.db.updateTable('users').set({ access_token_hash: null }).where('id', '=', userId).execute()
   core.bus.publish('user', userId)

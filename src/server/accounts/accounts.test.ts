@@ -48,7 +48,7 @@ eachDatabase('accounts', (fresh, kind) => {
   const enter = (username: string, password = good, address = '203.0.113.9', using = accounts) =>
     signIn(using, { username, password, address, userAgent: 'test' })
   const ledger = () => node.db.selectFrom('ledger').selectAll().execute()
-  /** Accounts with passwords as a server keeps them. */
+  /** Accounts with the password hashing of a real server. */
   const strong = (): Accounts => ({ ...node, passwords: new Passwords() })
   const place = { address: '203.0.113.9', userAgent: 'test' }
   const setUser = async (id: number, values: { status?: number; role?: number; deleted_at?: number }) => {
@@ -94,7 +94,7 @@ eachDatabase('accounts', (fresh, kind) => {
     expect(JSON.stringify(stored)).not.toContain(token)
   })
 
-  it('[T002] refuses unknown, wrong and banned alike', async () => {
+  it('[T002] refuses an unknown name, a wrong password and a banned user with the same error', async () => {
     const banned = await addUser('banned')
     await addUser('ada')
     await setUser(banned, { status: 2 })
@@ -118,7 +118,7 @@ eachDatabase('accounts', (fresh, kind) => {
     expect((await enter('boss')).user.username).toBe('boss')
   })
 
-  it('[T001] slows down guesses at one account from many addresses, and forgives a success', async () => {
+  it('[T001] slows down guesses at one account from many addresses, and resets the count after a success', async () => {
     await addUser('ada')
     await addUser('eve')
     const guess = (n: number) => enter('ada', 'wrong', `198.51.100.${n}`)
@@ -135,7 +135,7 @@ eachDatabase('accounts', (fresh, kind) => {
     await expect(guess(11)).rejects.toMatchObject({ code: 'credentials_wrong' })
   })
 
-  it('[T025] counts nothing against an account whose logins are turned away because too many hash', async () => {
+  it('[T025] does not count logins as failures that are refused because too many passwords are being hashed', async () => {
     const id = await addUser('ada')
     const disperse = fillHashingQueue(node.passwords)
     const user = await findUser(node.db, id)
@@ -161,7 +161,7 @@ eachDatabase('accounts', (fresh, kind) => {
     expect((await enter('ada', good, '198.51.101.3')).user.username).toBe('ada')
   })
 
-  it('limits parallel guesses like sequential ones', async () => {
+  it('throttles parallel guesses like sequential ones', async () => {
     await addUser('ada')
     const outcomes = await Promise.allSettled(Array.from({ length: 30 }, (_, n) => enter('ada', 'wrong', `198.51.100.${n}`)))
     const codes = outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.code)
@@ -176,15 +176,15 @@ eachDatabase('accounts', (fresh, kind) => {
     expect((await enter('ada', good, '2001:db8:0:1::2')).user.username).toBe('ada')
   })
 
-  it('takes a success off the failures of an address, and no failure before it', async () => {
+  it('does not count a successful attempt of an address, and keeps its earlier failures', async () => {
     await addUser('own')
     const guess = (n: number) => enter(`name${n}`, 'wrong', '198.51.100.1').catch(({ code }: { code: string }) => code)
     const succeed = () => enter('own', good, '198.51.100.1')
     for (let n = 0; n < 10; n++) await guess(n)
-    // As often as there are failures for free: none of them counts.
+    // As many successes as failures are allowed without a wait: none of them counts.
     for (let n = 0; n < 20; n++) await succeed()
     for (let n = 10; n < 20; n++) expect(await guess(n)).toBe('credentials_wrong')
-    // An account of one's own does not wash the address clean.
+    // Logins to an attacker's own account do not reset the address.
     expect(await guess(20)).toBe('login_throttled')
     node.clock.passSeconds(1)
     await succeed()
@@ -192,7 +192,7 @@ eachDatabase('accounts', (fresh, kind) => {
     expect(await guess(22)).toBe('login_throttled')
   })
 
-  it('does not let strangers keep a user out of a place where the user is signed in', async () => {
+  it('does not let strangers lock a user out from an address where the user is signed in', async () => {
     await addUser('ada')
     await enter('ada', good, '192.0.2.1')
     for (let n = 0; n < 6; n++) await enter('ada', 'wrong', `198.51.100.${n}`).catch(() => {})
@@ -247,7 +247,7 @@ eachDatabase('accounts', (fresh, kind) => {
     expect((await enter('ada', 'another horse 8')).user.id).toBe(id)
   })
 
-  it('renews a hash of lesser strength at login', async () => {
+  it('replaces a hash of lesser strength at login', async () => {
     const id = await addUser('ada')
     const { hash } = await import('@node-rs/argon2')
     const weak = await hash(good, { memoryCost: 8192, timeCost: 1, parallelism: 1 })
@@ -257,7 +257,7 @@ eachDatabase('accounts', (fresh, kind) => {
     await enter('ada', good, place.address, strong())
   })
 
-  it('renews an imported bcrypt hash at the first login', async () => {
+  it('replaces an imported bcrypt hash at the first login', async () => {
     const id = await addUser('ada')
     const imported = '$2a$10$FArSwKYtIWg4l5SL5kER3eT3J4Ojb9BU6Cc1lv7GmC7baA5gj0ie6'
     await node.db.updateTable('users').set({ password_hash: imported }).where('id', '=', id).execute()
@@ -268,7 +268,7 @@ eachDatabase('accounts', (fresh, kind) => {
     await enter('ada')
   })
 
-  it('takes as long as an imported hash for all users, as soon as one is imported', async () => {
+  it('takes as long for every user as for an imported hash, as soon as one is imported', async () => {
     const id = await addUser('bob')
     const other = { ...(await startNode(node.clock)), passwords: new Passwords() }
     const tryOne = () =>
@@ -292,7 +292,7 @@ eachDatabase('accounts', (fresh, kind) => {
     expect(await other.sessions.find(token)).toBeUndefined()
   })
 
-  it('[T034] counts a ban, a demotion and a deletion at once', async () => {
+  it('[T034] applies a ban, a demotion and a deletion at once', async () => {
     const id = await addUser('ada', { role: role.admin })
     const token = await node.sessions.create({ userId: id, ...place })
     const other = await startNode(node.clock)
@@ -348,7 +348,7 @@ eachDatabase('accounts', (fresh, kind) => {
     expect(await accounts.sessions.find(token)).toBeUndefined()
   })
 
-  it('notes at most once a minute that a session is in use', async () => {
+  it('records at most once a minute that a session is in use', async () => {
     const token = await node.sessions.create({ userId: await addUser('ada'), ...place })
     const seenAt = async () => (await node.db.selectFrom('sessions').select('seen_at').executeTakeFirstOrThrow()).seen_at
     const created = await seenAt()
@@ -372,7 +372,7 @@ eachDatabase('accounts', (fresh, kind) => {
     expect(await node.sessions.find(live)).toBeDefined()
   })
 
-  it('[T028] knows an access token until it is replaced or its user banned', async () => {
+  it('[T028] accepts an access token until it is replaced or its user is banned', async () => {
     const id = await addUser('ada')
     const old = await makeAccessToken(node, { userId: id })
     const token = await makeAccessToken(node, { userId: id })
@@ -385,7 +385,7 @@ eachDatabase('accounts', (fresh, kind) => {
     expect(await findByAccessToken(node, token)).toBeUndefined()
   })
 
-  it('[T005] makes exactly one super admin, and grants once, when nodes start at once', async () => {
+  it('[T005] creates exactly one super admin, and grants quota once, when nodes start at the same time', async () => {
     // SQLite has one process; its starts are parallel calls there.
     const nodes = [accounts]
     while (kind === 'postgres' && nodes.length < 4) nodes.push(await startNode(node.clock))
@@ -397,19 +397,19 @@ eachDatabase('accounts', (fresh, kind) => {
       expect.objectContaining({ user_id: made[0]?.userId, amount: 100_000_000, kind: 'grant', created_at: at }),
     ])
     expect(await createRoot(accounts)).toBeUndefined()
-    // A start later on has read nothing yet.
+    // A node that starts later has nothing in its caches yet.
     expect(await createRoot(await startNode(node.clock))).toBeUndefined()
     expect((await enter('root', '123456')).user).toMatchObject({ role: role.root, default_password: true })
   })
 
-  it('makes no super admin when the grant fails', async () => {
+  it('creates no super admin when the grant fails', async () => {
     const booked = { reference: 'grant:1', user_id: 1, token_id: 0, kind: 'grant', amount: 1, created_at: 0 } as const
     await node.db.insertInto('ledger').values(booked).execute()
     await expect(createRoot(accounts)).rejects.toThrow(/unique/i)
     expect(await node.db.selectFrom('users').selectAll().execute()).toEqual([])
   })
 
-  it('takes the password of the super admin from the environment, when it is a good one', async () => {
+  it('takes the password of the super admin from the environment, unless it is too weak', async () => {
     const weak = await startNode(node.clock, { ROOT_PASSWORD: 'password1' })
     await expect(createRoot(weak)).rejects.toThrow('ROOT_PASSWORD')
     const strong = await startNode(node.clock, { ROOT_PASSWORD: good })

@@ -15,7 +15,7 @@ import { lockManaged } from './lock-user.ts'
 import { findUser, presentUser } from './users.ts'
 
 interface Adjustment {
-  /** Signed units. */
+  /** Signed, in quota units. */
   readonly change: number
   readonly reason: string
 }
@@ -34,7 +34,7 @@ export async function adjustQuota(
   const { user: changed } = await commitCredit(core, unsafeToRepeat, async (within) => {
     const user = await lockManaged(core, within, caller, id)
     const reference = await writeAdjustment(core, within, { ...wanted, caller, user })
-    // Read inside the transaction: a caller that got an error after the commit would repeat the change.
+    // Read inside the transaction: with an error after the commit the caller would repeat the change.
     return { userId: id, reference, user: await findUser(within, id) }
   })
   core.bus.publish('user', id)

@@ -27,8 +27,8 @@ export async function mailOwnCode(
 }
 
 /**
- * Binds an address that was verified by a code and notifies the previous address. Other codes and links of the user end. Throws
- * `fresh_login_required`, `email_required`, `email_invalid`, `code_wrong`, `email_taken`.
+ * Binds an address that was verified by a code and notifies the previous address. Other codes and links of the user become invalid.
+ * Throws `fresh_login_required`, `email_required`, `email_invalid`, `code_wrong`, `email_taken`.
  */
 export async function bindEmail(
   accounts: Accounts,

@@ -14,7 +14,7 @@ export interface SelfChange {
   readonly display_name?: string | undefined
   readonly password?: string | undefined
   readonly current_password?: string | undefined
-  /** The same, as other consoles of this family name it. */
+  /** The same value under the name that other consoles of this family use. */
   readonly original_password?: string | undefined
 }
 

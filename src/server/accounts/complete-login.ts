@@ -62,7 +62,7 @@ export async function completeWithSecondFactor(
   const user = await findUser(parts.db, tried.userId).catch(() => fail('login_step_lost'))
   if (!isActive(user)) fail('login_step_lost')
   await requireSecondFactor(parts, user, code)
-  // A ban or a new password in between has ended the step.
+  // A ban or a new password in between has deleted the step.
   if (!(await consumeStep(parts, name, [name.token]))) fail('login_step_lost')
   return openSession(parts, user, client)
 }

@@ -12,9 +12,9 @@ const defaultPassword = '123456'
 const openingQuota = 100_000_000
 
 /**
- * Creates the super admin when there are no users: `root` with `ROOT_PASSWORD`, or with the known default, which has to be changed.
- * Any number of nodes may start at the same time; one of them creates it. The initial quota is booked in the same transaction. Returns
- * the account, or undefined when users exist. Throws when `ROOT_PASSWORD` breaks the rules for passwords.
+ * Creates the super admin when there are no users: `root` with `ROOT_PASSWORD`, or with the well-known default, which has to be
+ * changed. Any number of nodes may start at the same time; one of them creates it. The initial quota is granted in the same
+ * transaction. Returns the account, or undefined when users exist. Throws when `ROOT_PASSWORD` breaks the rules for passwords.
  */
 export async function createRoot(
   core: Core & { readonly passwords: Passwords },
@@ -27,7 +27,7 @@ export async function createRoot(
   const at = core.now()
 
   return core.db.transaction().execute(async (within) => {
-    // SQLite transactions hold the write lock from their start; here another node may be as far as we are.
+    // SQLite transactions hold the write lock from their start; here another node may have got as far.
     if (core.database.dialect === 'postgres') await sql`lock table users in exclusive mode`.execute(within)
     if (await hasUsers(within)) return undefined
 

@@ -21,7 +21,7 @@ export interface NewAccount {
   readonly password: string
 }
 
-/** Makes an ordinary user, with the gift of new users. Throws `user_fields_required` and the failures of names and passwords. */
+/** Creates an ordinary user, with the sign-up bonus. Throws `user_fields_required` and the failures of names and passwords. */
 export async function createByAdmin(accounts: Accounts, caller: Caller, given: NewAccount): Promise<User> {
   if (given.username.trim() === '' || given.password === '') fail('user_fields_required')
   const username = readUsername(given.username)
@@ -42,9 +42,9 @@ export async function createByAdmin(accounts: Accounts, caller: Caller, given: N
 
 /**
  * Changes names, group, quota or password of a user; absent and equal members stay unchanged. A new password signs the user out
- * everywhere and has to be changed. Throws `not_found`, `user_protected`, `own_password`, `group_unknown`, `quota_below_zero` the
- * failures of names and passwords, and `quota_unchanged` or `quota_change_unclear` when the connection is lost during the commit of a
- * changed quota.
+ * everywhere and has to be changed. Throws `not_found`, `user_protected`, `own_password`, `group_unknown`, `quota_below_zero`, the
+ * failures of names and passwords, and `quota_unchanged` or `quota_change_unclear` when the connection is lost during the commit of
+ * a changed quota.
  */
 export async function editByAdmin(accounts: Accounts, caller: Caller, edit: UserEdit): Promise<User> {
   const { id, password = '' } = edit
@@ -75,7 +75,7 @@ export async function editByAdmin(accounts: Accounts, caller: Caller, edit: User
 
 type Changes = Partial<Pick<Row<'users'>, 'username' | 'username_key' | 'display_name' | 'group'>>
 
-/** Only members that differ: unchanged ones may break rules that were added later. */
+/** Only members that differ: unchanged ones need not obey rules that were added later. */
 function changesOf({ options }: Core, user: Row<'users'>, { username = '', display_name = '', group = '' }: UserEdit): Changes {
   const changes: Changes = {}
   if (username !== '' && username !== user.username) {
@@ -110,7 +110,7 @@ async function hashFor(accounts: Accounts, { id, username }: UserEdit, password:
   return accounts.passwords.hash(password)
 }
 
-/** Before and after for the audit, without the password. */
+/** The values before and after for the audit log, without the password. */
 function told(user: Row<'users'>, values: Changes & { password_hash?: string }): { before: string; after: string } {
   const { password_hash, username_key: _key, ...changed } = values
   const { username, display_name, group } = user

@@ -3,10 +3,10 @@ import { commaListOf } from '../../contract/options/lists.ts'
 import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
 
-/** As long as a login form takes it. */
+/** The greatest length that the login form accepts. */
 const lengthMax = 100
 const localLengthMax = 64
-/** An atom of RFC 5322: no quotes, no spaces, nothing that reads as more than one address. */
+/** An atom of RFC 5322: no quotes, no spaces, nothing that could be read as more than one address. */
 const localForm = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
 const domainForm = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+([a-z]{2,63}|xn--[a-z0-9-]{1,59})$/
 
@@ -24,7 +24,7 @@ export function canonicalEmail(text: string): string | undefined {
   return isGood ? address : undefined
 }
 
-/** Throws `email_invalid`, or `email_domain_refused` and `email_alias_refused` where the options want it. */
+/** Throws `email_invalid`, or `email_domain_refused` and `email_alias_refused` where the options require it. */
 export function readEmail({ options }: Pick<Core, 'options'>, text: string): string {
   const email = canonicalEmail(text) ?? fail('email_invalid')
   const { EmailDomainRestrictionEnabled, EmailDomainWhitelist, EmailAliasRestrictionEnabled } = options.current
@@ -36,7 +36,7 @@ export function readEmail({ options }: Pick<Core, 'options'>, text: string): str
   return email
 }
 
-/** '' when it is no domain. Names that only look alike stay different. */
+/** The domain in ASCII, or '' when it is invalid. Names that only look alike stay different. */
 function canonicalDomain(text: string): string {
   return /[\s/?#@:\\[\]%]/.test(text) ? '' : domainToASCII(text.toLowerCase())
 }

@@ -9,7 +9,7 @@ import { findUser, presentUser } from './users.ts'
 
 /** Users as admins search for them. Admins see only users that they may change, and themselves. */
 export interface UserSearch {
-  /** Part of the name, the shown name or the address, in any case; or the whole id. */
+  /** Part of the name, the display name or the address, in any case; or the complete id. */
   readonly keyword?: string
   /** '' for any. */
   readonly group?: string
@@ -17,7 +17,7 @@ export interface UserSearch {
   readonly role?: number
   /** 0 for any status, deleted users included. */
   readonly status?: number
-  /** Deleted users alone. */
+  /** Only deleted users. */
   readonly deleted?: boolean
   /** A figure of `userSorts`; anything else is the id. */
   readonly sort?: string
@@ -34,7 +34,7 @@ export async function listUsers(
   const rows = await found
     .selectAll()
     .orderBy(sort, search.ascending ? 'asc' : 'desc')
-    // Of users with the same figure the order must not change from page to page.
+    // The order of users with equal values must not change from page to page.
     .$if(sort !== 'id', (query) => query.orderBy('id', 'desc'))
     .offset(page.offset)
     .limit(page.limit)

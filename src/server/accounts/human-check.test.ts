@@ -20,7 +20,7 @@ anyDatabase('the human check', (fresh) => {
     test = await fresh()
     cleanups.push(() => test.drop())
     asked.length = 0
-    // As the real one, it lets a token pass once.
+    // Like the real verifier, it accepts a token once.
     const spent = new Set<string>()
     verdict = ({ secret, response = '' }) => {
       const success = secret === 'canary-secret' && response.startsWith('good') && !spent.has(response)
@@ -44,7 +44,7 @@ anyDatabase('the human check', (fresh) => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     })
-    // A server that listens on a port has addresses of this kind.
+    // A server that listens on a port has an address of this type.
     const { port } = server.address() as AddressInfo
     node = await startAccounts(test, { humanVerifier: `http://127.0.0.1:${port}/verify` })
     cleanups.push(() => node.close())
@@ -63,7 +63,7 @@ anyDatabase('the human check', (fresh) => {
     outcome(async () => void (await signIn(node, { username, password, turnstile, address: '192.0.2.9', userAgent: 'test' })))
   const require = (token?: string) => outcome(() => node.human.require({ token, address: '192.0.2.9', action: 'reset' }))
 
-  it('[T024] lets a solved check pass for one call, with the address of the client', async () => {
+  it('[T024] accepts a solved check for one call, and passes on the address of the client', async () => {
     expect(await enter('ada', 'good1')).toBe('ok')
     expect(asked).toEqual([{ secret: 'canary-secret', response: 'good1', remoteip: '192.0.2.9' }])
     expect(await enter('ada', 'good1')).toBe('human_check_failed')
@@ -71,7 +71,7 @@ anyDatabase('the human check', (fresh) => {
     expect(tally(uses)).toEqual({ ok: 1, human_check_failed: 19 })
   })
 
-  it('does not reveal anything about a password sent without it', async () => {
+  it('reveals nothing about a password that is sent without a solved check', async () => {
     for (const password of [goodPassword, 'wrong']) expect(await enter('ada', undefined, password)).toBe('human_check_failed')
     expect(await enter('nobody', 'bad')).toBe('human_check_failed')
     expect(asked).toHaveLength(1)
@@ -93,11 +93,11 @@ anyDatabase('the human check', (fresh) => {
     expect(await enter('boss', 'good', 'wrong')).toBe('human_check_failed')
   })
 
-  it('[T024] accepts a solved check only in the form that it was solved in', async () => {
+  it('[T024] accepts a solved check only for the form in which it was solved', async () => {
     verdict = ({ response = '' }) => ({ body: { success: true, hostname: 'site.test', action: response } })
     expect([await enter('ada', 'login'), await enter('ada', 'reset')]).toEqual(['ok', 'human_check_failed'])
     expect([await require('reset'), await require('login')]).toEqual(['ok', 'human_check_failed'])
-    // A console that names no form.
+    // A console that does not name the form.
     verdict = () => ({ body: { success: true, hostname: 'site.test', action: '' } })
     expect(await require('any')).toBe('ok')
   })

@@ -15,7 +15,7 @@ const verdict = z.object({ success: z.literal(true), hostname: z.string().option
 /** The check's token as a form sends it, and the form in which it was solved. */
 export interface HumanCheckSolution {
   readonly token: string | undefined
-  /** Of the client. */
+  /** The address of the client. */
   readonly address: string
   readonly action: HumanAction
 }
@@ -62,14 +62,14 @@ export class HumanCheck {
     }
   }
 
-  /** A token that was solved on another site is none of ours. */
+  /** Whether the check was solved on this site. */
   #isOwn(hostname: string | undefined): boolean {
     const own = parseUrl(this.#core.options.current.ServerAddress)
     return hostname === undefined || own === undefined || own.hostname === hostname
   }
 }
 
-/** Consoles that send no form name are not checked for it. */
+/** Whether the check was solved in this form. A check without a form name passes. */
 function isFor(action: HumanAction, told: string): boolean {
   return told === '' || told === action
 }

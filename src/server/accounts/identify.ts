@@ -11,7 +11,7 @@ import type { Sessions } from './sessions.ts'
 import type { Account } from './users.ts'
 
 /**
- * Identifies the caller of the console or the playground, and whether the call comes from our own pages. A call with an
+ * Identifies the caller of the console or the playground, and whether the call comes from a page of this site. A call with an
  * `Authorization` header is decided by that alone; its cookie is ignored.
  */
 export interface Identity {
@@ -45,8 +45,8 @@ export async function requireIdentity(accounts: Accounts, headers: IncomingHttpH
 }
 
 /**
- * Refuses cross-site requests that carry our session cookie. Browsers send the origin of a call in `Sec-Fetch-Site` when the site is
- * served over https, and in `Origin` always; other clients send neither.
+ * Refuses cross-site requests that carry the session cookie. Browsers send the origin of a call in `Sec-Fetch-Site` when the site
+ * is served over https, and in `Origin` always; other clients send neither.
  */
 export function requireSameOrigin(core: Core, headers: IncomingHttpHeaders): void {
   // Another site's page cannot send this header without a preflight, which is never granted.
@@ -64,8 +64,9 @@ export function requireSameOrigin(core: Core, headers: IncomingHttpHeaders): voi
 }
 
 /**
- * Refuses cross-site GET requests that change state. Over plain http a browser may send neither header for them: then only the header
- * that our pages add distinguishes them from a link, an image or a window of another site. Clients other than browsers do not need it.
+ * Refuses cross-site GET requests that change state. Over plain http a browser may send neither header for them: then only the
+ * header that the console adds distinguishes them from a link, an image or a window of another site. Clients other than browsers do
+ * not need it.
  */
 export function requireOwnPage(core: Core, headers: IncomingHttpHeaders): void {
   requireSameOrigin(core, headers)

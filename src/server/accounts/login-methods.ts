@@ -18,8 +18,9 @@ export async function lockUser(core: Core, within: Within, userId: number): Prom
 }
 
 /**
- * Throws `last_way_in` unless the user can still log in: with a password, or an address that a new one can be mailed to, with a passkey,
- * or with an account of a provider that the site offers. For after the change, inside of its transaction, with the row locked.
+ * Throws `last_way_in` unless the user can still log in: with a password, or an address that a new one can be mailed to, with a
+ * passkey, or with an account of a provider that the site offers. Call it after the change, in its transaction, with the row
+ * locked.
  */
 export async function requireLoginMethod(core: Core, within: Within, userId: number): Promise<void> {
   const user = await within.selectFrom('users').selectAll().where('id', '=', userId).executeTakeFirstOrThrow()

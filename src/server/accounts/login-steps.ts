@@ -48,7 +48,7 @@ export async function storeStep(core: Core, { boundTo, userId, detail, minutes, 
     .execute()
 }
 
-/** Deletes and answers a step, atomically over all nodes. Undefined for another holder and for an expired step. */
+/** Deletes and returns a step, atomically over all nodes. Undefined for another holder and for an expired step. */
 export async function consumeStep(core: Core, name: StepName, holders: readonly string[]): Promise<Step | undefined> {
   if (holders.length === 0) return undefined
   const key = keyOf(name)
@@ -75,7 +75,7 @@ export async function tryStep(core: Core, name: StepName): Promise<Step | undefi
   return row && stepOf(core, row)
 }
 
-/** Marks a one-time value as used. Answers false when it was used before. */
+/** Marks a one-time value as used. Returns false when it was used before. */
 export async function markUsed(core: Core, { what, minutes }: { what: string; minutes: number }): Promise<boolean> {
   const key = `used:${sha256(what)}`
   const row = { bound_to: '', user_id: 0, detail_sealed: '', expires_at: seconds(core.now()) + minutes * 60 }
@@ -99,7 +99,7 @@ export async function purgeLoginSteps(core: Core): Promise<void> {
 }
 
 function stepOf({ secrets }: Core, row: Row<'login_steps'>): Step {
-  // Only `keepStep` seals details, from this very shape.
+  // Only `storeStep` seals details, and it seals this type.
   const detail = JSON.parse(secrets.open(row.detail_sealed, placeOf(row.key))) as Step['detail']
   return { userId: row.user_id, detail }
 }

@@ -15,7 +15,7 @@ const freeFailures = { account: 5, address: 20 }
 
 export type Subject = { readonly kind: keyof typeof freeFailures; readonly key: string }
 
-/** `name` is the folded user name, known or not, so that both kinds of names behave alike. */
+/** `name` is the folded user name, of an existing user or not, so that both behave alike. */
 export function accountSubject(name: string): Subject {
   return { kind: 'account', key: `user:${name}` }
 }
@@ -25,8 +25,8 @@ export function addressSubject(address: string): Subject {
 }
 
 /**
- * Counts an attempt as failed before it is made: parallel attempts cannot slip through between a check and a count.
- * `forgive` takes the count back after a success. Throws `login_throttled` with the seconds to wait.
+ * Counts an attempt as failed before it is made: parallel attempts cannot slip through between a check and a count. `resetAttempts`
+ * reverts the count after a success. Throws `login_throttled` with the seconds to wait.
  */
 export async function countAttempt(core: Core, { kind, key }: Subject): Promise<void> {
   const now = seconds(core.now())
@@ -40,7 +40,7 @@ export async function countAttempt(core: Core, { kind, key }: Subject): Promise<
       conflict
         .column('key')
         .doUpdateSet({ failures, blocked_until: sql`${sql.lit(now)} + ${waitAfter(failures, free)}`, updated_at: now })
-        // A wait longer than any that we set was written before the clock was set back.
+        // A wait longer than the maximum was written before the clock was set back.
         .where((row) =>
           row.or([
             row('login_failures.blocked_until', '<=', now),
@@ -56,7 +56,10 @@ export async function countAttempt(core: Core, { kind, key }: Subject): Promise<
   fail('login_throttled', { seconds: Math.max(1, (row?.blocked_until ?? 0) - now) })
 }
 
-/** After a success: the account starts afresh; the address only gets this attempt back, or an own account would wash it clean. */
+/**
+ * After a success: the failures of the account are deleted; of the address only this attempt is reverted, or an attacker could
+ * reset it by logging in to an own account.
+ */
 export async function resetAttempts(core: Core, { kind, key }: Subject): Promise<void> {
   if (kind === 'account') {
     await core.db.deleteFrom('login_failures').where('key', '=', key).execute()

@@ -9,11 +9,11 @@ import { isReachable, type NotifierParts, notifyUser } from './notices.ts'
 import { readSetting } from './setting.ts'
 
 const kind = 'low-quota'
-/** The event for webhooks of admins: as often, whether or not the user can be notified. */
+/** The event for webhooks of admins: recorded as often as the warning, whether or not the user can be notified. */
 const eventKind = 'low-quota-event'
 const readAtOnce = 500
 
-/** Until a warning that could not be sent is tried again. */
+/** After this time a warning that could not be sent is retried. */
 const retrySeconds = 5 * 60
 
 /**
@@ -100,7 +100,7 @@ async function claim(core: Core, userId: number, kind: string): Promise<boolean>
       conflict
         .columns(['user_id', 'kind'])
         .doUpdateSet((row) => ({
-          // Further tries keep the time of the first, two hours after which they end.
+          // Retries keep the time of the first try: they end two hours after it.
           sent_at: row
             .case()
             .when(row.between('user_notices.sent_at', pauseEnded + 1, now))

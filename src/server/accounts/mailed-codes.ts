@@ -20,14 +20,14 @@ export interface CodeKey {
 
 export const codeMinutes = 3
 export const linkMinutes = 15
-/** Mails of any purpose to one address within an hour. */
+/** Greatest number of mails of any purpose to one address within an hour. */
 export const sendsPerHour = 10
 const guessesMax = 5
 const hour = 3600
 
 /**
- * Records that an address is about to be mailed. Throws `code_too_soon` with the seconds to wait, alike for known and unknown
- * addresses.
+ * Records that an address is about to be mailed. Throws `code_too_soon` with the seconds to wait, in the same way for known and
+ * unknown addresses.
  */
 export async function countMail(core: Core, email: string): Promise<void> {
   const now = seconds(core.now())
@@ -64,7 +64,7 @@ export function newCode(): string {
   return String(randomInt(1_000_000)).padStart(6, '0')
 }
 
-/** Puts a new code in the place of an older one. `undefined` makes a row that nothing fits: to the asker it looks the same. */
+/** Replaces an older code by a new one. `undefined` stores a row that no code matches, so that the caller sees no difference. */
 export async function storeCode(
   core: Core,
   { key, code, minutes }: { key: CodeKey; code: string | undefined; minutes: number },
@@ -83,9 +83,9 @@ export async function storeCode(
 }
 
 /**
- * Throws `code_wrong` unless the code is alive and right. The statement that checks a code also counts a wrong guess, so that parallel
- * guesses are all counted; a right one never is. The code stays alive: `consumeCode` ends it in the transaction of the change that it
- * allows.
+ * Throws `code_wrong` unless the code is correct and still valid. The statement that checks a code also counts a wrong guess, so
+ * that all parallel guesses are counted; a correct one is not. The code stays valid: `consumeCode` ends it in the transaction of
+ * the change that it allows.
  */
 export async function requireCode(core: Core, key: CodeKey, code: string): Promise<void> {
   const given = macOf(core, key, code)
@@ -100,7 +100,7 @@ export async function requireCode(core: Core, key: CodeKey, code: string): Promi
   if (!looked || !sameSecret(looked.code_hash, given)) fail('code_wrong')
 }
 
-/** Ends the code. Of any number of uses on any number of nodes one gets past; the others throw `code_wrong`. */
+/** Ends the code. Of any number of parallel uses on any number of nodes one succeeds; the others throw `code_wrong`. */
 export async function consumeCode(core: Core, within: Within, key: CodeKey, code: string): Promise<void> {
   const { numDeletedRows } = await within
     .deleteFrom('mailed_codes')

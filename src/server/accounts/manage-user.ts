@@ -100,8 +100,9 @@ const acts: Readonly<Record<ManageAction, Act>> = {
 }
 
 /**
- * Does one act to one user, with its log row and audit row in one transaction; every node knows within a second. Throws `not_found`,
- * `user_protected`, `root_protected`, `promote_forbidden`, `permission_denied`, `user_locked`, `role_unchanged`, `nothing_changed`.
+ * Applies one action to one user, with its log row and audit row in one transaction; every node applies the change within a second.
+ * Throws `not_found`, `user_protected`, `root_protected`, `promote_forbidden`, `permission_denied`, `user_locked`,
+ * `role_unchanged`, `nothing_changed`.
  */
 export async function manageUser(
   core: Core & { readonly mailer: Mailer },

@@ -68,7 +68,7 @@ eachDatabase('user management', (fresh, kind) => {
   const enter = (username: string, password = goodPassword) =>
     outcome(async () => void (await signIn(node, { username, password, address: '192.0.2.1', userAgent: 'test' })))
 
-  /** Permissions by the roles of the caller and of the target, and their effects. */
+  /** The outcome of each action, by the roles of the caller and of the target. */
   const rules: [ManageAction, Record<string, string>][] = [
     ['disable', { 'root>root': 'root_protected', 'root>admin': 'ok', 'root>user': 'ok', 'admin>user': 'ok' }],
     ['enable', { 'root>root': 'ok', 'root>admin': 'ok', 'root>user': 'ok', 'admin>user': 'ok' }],
@@ -111,7 +111,7 @@ eachDatabase('user management', (fresh, kind) => {
     expect((await verifyAudit(node)).brokenAt).toBeUndefined()
   })
 
-  it('[T035] ends sessions and login of a banned user at once on every node, and lets an enabled one in again', async () => {
+  it('[T035] ends sessions and login of a banned user at once on every node, and lets an enabled one log in again', async () => {
     const other = await otherNode()
     expect(await other.sessions.find(ada.token)).toBeDefined()
     await manage(admin, ada, 'disable')
@@ -124,14 +124,14 @@ eachDatabase('user management', (fresh, kind) => {
     expect(await enter('ada')).toBe('ok')
   })
 
-  it('keeps a locked user from everybody but the super admin', async () => {
+  it('lets only the super admin change a locked user', async () => {
     await node.db.updateTable('users').set({ status: 3 }).where('id', '=', ada.id).execute()
     expect([await manage(admin, ada, 'enable'), await manage(root, ada, 'enable')]).toEqual(['user_locked', 'user_locked'])
     expect([await manage(admin, ada, 'unlock'), await manage(root, ada, 'unlock')]).toEqual(['permission_denied', 'ok'])
     expect((await rowOf(ada)).status).toBe(1)
   })
 
-  it('[T034] gives a promoted user the new role at the next call, and takes it back', async () => {
+  it('[T034] gives a promoted user the new role at the next call, and the old one after a demotion', async () => {
     await manage(root, ada, 'promote')
     expect((await node.sessions.find(ada.token))?.account.role).toBe(10)
     expect(await manage(admin, ada, 'disable')).toBe('user_protected')
@@ -139,7 +139,7 @@ eachDatabase('user management', (fresh, kind) => {
     expect((await node.sessions.find(ada.token))?.account.role).toBe(1)
   })
 
-  it('deletes for good: nothing more can be done to the row, and its name stays taken', async () => {
+  it('deletes permanently: the user cannot be changed any more, and the name stays taken', async () => {
     const access = await makeAccessToken(node, { userId: ada.id })
     expect(await manage(admin, ada, 'delete')).toBe('ok')
     expect([await node.sessions.find(ada.token), await findByAccessToken(node, access)]).toEqual([undefined, undefined])
@@ -159,7 +159,7 @@ eachDatabase('user management', (fresh, kind) => {
     expect((await verifyAudit(node)).brokenAt).toBeUndefined()
   })
 
-  it('makes ordinary users with the gift of new users', async () => {
+  it('creates ordinary users with the sign-up bonus', async () => {
     await node.set({ QuotaForNewUser: '900' })
     const made = await createByAdmin(node, admin.caller, { username: ' Grace ', display_name: 'G. H.', password: goodPassword })
     expect(made).toMatchObject({ username: 'Grace', display_name: 'G. H.', role: 1, quota: 900, inviter_id: 0 })
@@ -178,7 +178,7 @@ eachDatabase('user management', (fresh, kind) => {
     }
   })
 
-  it('changes members that are given and differ, and leaves the others alone', async () => {
+  it('changes only members that are given and differ', async () => {
     await node.set({ GroupRatio: '{"default":1,"vip":2}' })
     const whole = {
       ...(await findUserFor(node, admin.caller, ada.id)),
@@ -216,13 +216,13 @@ eachDatabase('user management', (fresh, kind) => {
     [{ password: 'short' }, 'password_length'],
     [{ quota: -1 }, 'quota_below_zero'],
     [{ group: 'default', username: 'fine', quota: -1 }, 'quota_below_zero'],
-  ])('refuses the edit %j as %s, and does no part of it', async (change, code) => {
+  ])('refuses the edit %j as %s, and changes nothing', async (change, code) => {
     const before = await rowOf(ada)
     expect(await edit(admin, { id: ada.id, ...change })).toBe(code)
     expect([await rowOf(ada), await audits(), await logs()]).toEqual([before, [], []])
   })
 
-  it('lets names and groups live that later rules would refuse, as long as they stay', async () => {
+  it('keeps unchanged names and groups that newer rules would refuse', async () => {
     const old = { username: 'github_12345678', username_key: 'github_12345678', group: 'gone', display_name: 'x'.repeat(40) }
     await node.db.updateTable('users').set(old).where('id', '=', ada.id).execute()
     const loaded = await findUserFor(node, admin.caller, ada.id)
@@ -230,7 +230,7 @@ eachDatabase('user management', (fresh, kind) => {
     expect(await rowOf(ada)).toMatchObject({ ...old, quota: 7 })
   })
 
-  it('sets a password that has to be changed, signs the user out, and does not replace the check of the current password', async () => {
+  it('sets a password that has to be changed, signs the user out, and refuses to set that of the caller', async () => {
     expect(await edit(admin, { id: ada.id, password: 'new horse 12' })).toBe('ok')
     expect(await node.sessions.find(ada.token)).toBeUndefined()
     expect([await enter('ada'), await enter('ada', 'new horse 12')]).toEqual(['credentials_wrong', 'ok'])
@@ -270,7 +270,7 @@ eachDatabase('user management', (fresh, kind) => {
     ])
   })
 
-  it('adds up changes that come at once on two nodes, and never goes below zero', async () => {
+  it('adds up concurrent changes on two nodes, and never goes below zero', async () => {
     await adjust(100)
     const other = await otherNode()
     const outcomes = await Promise.all(
@@ -283,9 +283,9 @@ eachDatabase('user management', (fresh, kind) => {
     expect(await reconcile(node)).toEqual([])
   })
 
-  it('reports a committed change although many others want the database next', async () => {
+  it('reports a committed change while many others wait for the database', async () => {
     const { database } = node
-    // There everybody waits for their turn, no matter how long.
+    // With SQLite every caller waits for its turn, without a timeout.
     if (database.dialect === 'sqlite') return
     const occupy = () =>
       new Promise<() => void>((taken) => void node.db.connection().execute(() => new Promise<void>((leave) => taken(leave))))
@@ -342,7 +342,7 @@ eachDatabase('user management', (fresh, kind) => {
     expect([page.total, page.items.map(({ username }) => username)]).toEqual([5, ['ada', 'peer']])
   })
 
-  it('lists users in the order of a figure, the same on every page, and finds deleted ones by themselves', async () => {
+  it('sorts users by a column, in the same order on every page, and lists deleted ones separately', async () => {
     const names = async (search: object, page = { offset: 0, limit: 100 }) =>
       (await listUsers(node, { caller: root.caller, search, page })).items.map(({ username }) => username)
     const set = (id: number, values: { used_quota?: number; deleted_at?: number }) =>
@@ -359,7 +359,7 @@ eachDatabase('user management', (fresh, kind) => {
     expect([await names({ deleted: true }), await names({ status: 1 })]).toEqual([['ada'], ['peer', 'admin', 'root']])
   })
 
-  it('[T055] shows a user without any secret', async () => {
+  it('[T055] returns a user without any secret', async () => {
     await makeAccessToken(node, { userId: ada.id })
     const shown = JSON.stringify(await findUserFor(node, admin.caller, ada.id))
     const { password_hash, access_token_hash } = await findUser(node.db, ada.id)

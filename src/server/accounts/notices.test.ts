@@ -63,7 +63,7 @@ eachDatabase('notices', (fresh, kind) => {
     return { ...accounts, ledger, upstream }
   }
 
-  /** The receiver of a webhook, and the requests that it got. */
+  /** The receiver of a webhook, and the requests that it received. */
   async function receiver() {
     const calls: { body: string; signature: unknown }[] = []
     const server = https.createServer({ cert, key }, (request, response) => {
@@ -76,7 +76,7 @@ eachDatabase('notices', (fresh, kind) => {
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     cleanups.push(() => new Promise((resolve) => server.close(resolve)))
-    // A server that listens on a port has addresses of this kind.
+    // A server that listens on a port has an address of this type.
     return { calls, url: `https://mail.test:${(server.address() as AddressInfo).port}/hook` }
   }
 
@@ -130,14 +130,14 @@ eachDatabase('notices', (fresh, kind) => {
     },
   )
 
-  it('refuse a threshold that is no positive number of units', () => {
+  it('refuse a threshold that is not a positive number of units', () => {
     for (const threshold of [0, -1, 1.5, 'x', 2 ** 53, null, true, [5], '', ' ', '5e3', '0x10']) {
       expect(settingInput.safeParse({ quota_warning_threshold: threshold }).success, String(threshold)).toBe(false)
     }
     expect(settingInput.parse({ quota_warning_threshold: '500000' }).quota_warning_threshold).toBe(500_000)
   })
 
-  it('go to another address only when a code has proved it', async () => {
+  it('go to another address only when a code has verified it', async () => {
     const desk = 'desk@example.com'
     expect(await save({ notification_email: desk })).toBe('notification_email_unverified')
     expect(await save({ notification_email: desk, notification_code: '000000' })).toBe('code_wrong')
@@ -155,7 +155,7 @@ eachDatabase('notices', (fresh, kind) => {
     expect(await save({ notification_email: desk, notification_code })).toBe('code_wrong')
   })
 
-  it('are tried out by mail and by webhook, and say why they cannot be sent', async () => {
+  it('can be tested by mail and by webhook, with the reason when they cannot be sent', async () => {
     const eve = await addUser(node, 'eve')
     expect(await outcome(() => testNotice(node, eve.caller, 'en'))).toBe('notice_no_address')
     await testNotice(node, ada.caller, 'zh')
@@ -168,7 +168,7 @@ eachDatabase('notices', (fresh, kind) => {
     expect(calls[0]?.signature).toBe(sign('canary', calls[0]?.body ?? ''))
   })
 
-  it('[T204] warn of a low quota after a charge, once in two hours, whichever nodes are spent on', async () => {
+  it('[T204] warn of a low quota after a charge, once in two hours, whichever nodes charge', async () => {
     const other = kind === 'postgres' ? await startNode(node.clock) : node
     await give(600_000)
     await spend(50_000)

@@ -54,7 +54,7 @@ export async function notifyUser(
   await parts.mailer.send(writeMail(kind, { to, language, params: words, ...link }))
 }
 
-/** Shows the caller that their settings work, or why they do not. Throws as `tellUser`. */
+/** Sends the caller a test notice, which shows whether their settings work. Throws as `notifyUser`. */
 export async function testNotice(parts: NotifierParts, caller: Caller, language: Language): Promise<void> {
   const user = await findUser(parts.db, caller.id)
   await notifyUser(parts, user, { kind: 'test', type: 'test', params: {}, values: [], language })

@@ -64,7 +64,7 @@ eachDatabase('the own account', (fresh, kind) => {
   const bind = (code: string, email: string, { caller, token }: { caller: Caller; token: string | undefined } = ada, on = node) =>
     outcome(() => bindEmail(on, caller, { email, code, language: 'en', sessionToken: token }))
 
-  it('[T033] sets a new password by a mailed link, which ends sessions, access token and other codes', async () => {
+  it('[T033] sets a new password by a mailed link, which revokes sessions, access token and other codes', async () => {
     const access = await makeAccessToken(node, { userId: ada.id })
     expect(await askReset('ADA@example.com')).toBe('ok')
     const link = linkIn((await smtp.mailTo(home)).text)
@@ -87,7 +87,7 @@ eachDatabase('the own account', (fresh, kind) => {
     expect(log).toEqual([{ type: 4, content: expect.stringContaining('by mail') }])
   })
 
-  it('[T078] names of the site and addresses of people stay one piece of the mails and their links', async () => {
+  it('[T078] site names and mail addresses cannot inject text into mails and their links', async () => {
     await node.set({ SystemName: 'A&B <i>"#/../' })
     const odd = "o'neil+a&b=c@example.com"
     await addUser(node, 'odd', { email: odd })
@@ -101,7 +101,7 @@ eachDatabase('the own account', (fresh, kind) => {
     expect(text.slice(text.indexOf('<!doctype'))).toContain('A&amp;B &lt;i&gt;')
   })
 
-  it('[T015] resets once of a thousand parallel uses of a link on two nodes', async () => {
+  it('[T015] resets the password once for a thousand parallel uses of a link on two nodes', async () => {
     await askReset()
     const token = await mailedToken()
     const other = await otherNode()
@@ -110,7 +110,7 @@ eachDatabase('the own account', (fresh, kind) => {
     expect([ok, reset_link_invalid + too_many_requests]).toEqual([1, 999])
   })
 
-  it('[T015] takes the newest link alone, for fifteen minutes, for its address and its user', async () => {
+  it('[T015] accepts only the newest link, for fifteen minutes, for its address and its user', async () => {
     await askReset()
     const first = await mailedToken()
     node.clock.passSeconds(30)
@@ -128,14 +128,14 @@ eachDatabase('the own account', (fresh, kind) => {
     expect(await reset(second)).toBe('reset_link_invalid')
   })
 
-  it('ends a link after five wrong tokens', async () => {
+  it('invalidates a link after five wrong tokens', async () => {
     await askReset()
     const token = await mailedToken()
     for (let n = 0; n < 5; n++) expect(await reset(`wrong${n}`)).toBe('reset_link_invalid')
     expect(await reset(token)).toBe('reset_link_invalid')
   })
 
-  it('[T017] answers alike whether an address has an account, and mails only to active ones', async () => {
+  it('[T017] answers the same whether or not an address has an account, and mails only to active ones', async () => {
     const banned = await addUser(node, 'banned', { email: 'banned@example.com' })
     await node.db.updateTable('users').set({ status: 2 }).where('id', '=', banned.id).execute()
     for (const email of [home, 'nobody@example.com', 'banned@example.com']) {
@@ -161,7 +161,7 @@ eachDatabase('the own account', (fresh, kind) => {
     expect(await enter(home, goodPassword)).toBe('credentials_wrong')
   })
 
-  it('[T010] binds nothing with a code of another user, purpose or address', async () => {
+  it('[T010] binds no address with a code of another user, purpose or address', async () => {
     const eve = await addUser(node, 'eve')
     const code = await codeFor(ada.caller, 'next@example.com')
     expect(await bind(code, 'next@example.com', eve)).toBe('code_wrong')
@@ -202,7 +202,7 @@ eachDatabase('the own account', (fresh, kind) => {
     expect(await outcome(() => deleteAccount(node, ada.caller, ada.token))).toBe('ok')
   })
 
-  it('slows down guesses of the password at a session that was left open', async () => {
+  it('throttles guesses of the password in a session that was left open', async () => {
     const prove = () => outcome(() => reauthenticate(node, ada.caller, { password: 'wrong', sessionToken: ada.token }))
     const outcomes = await Promise.all(Array.from({ length: 30 }, prove))
     expect(tally(outcomes)).toEqual({ password_wrong: 5, login_throttled: 25 })
@@ -241,7 +241,7 @@ eachDatabase('the own account', (fresh, kind) => {
     await changeSelf(node, ada.caller, {}, ada.token)
   })
 
-  it('shows where it is signed in, and signs out one place or all', async () => {
+  it('lists its sessions, and ends one or all of them', async () => {
     node.clock.passSeconds(60)
     const phone = await node.sessions.create({ userId: ada.id, address: '192.0.2.7', userAgent: 'phone' })
     const eve = await addUser(node, 'eve')
@@ -266,13 +266,13 @@ eachDatabase('the own account', (fresh, kind) => {
     expect(await node.sessions.list(ada.id, old)).toEqual([])
   })
 
-  it('gives up its access token', async () => {
+  it('can revoke its access token', async () => {
     const access = await makeAccessToken(node, { userId: ada.id })
     await dropAccessToken(node, ada.id)
     expect(await findByAccessToken(node, access)).toBeUndefined()
   })
 
-  it('[T033] with a new password ends other sessions and codes, at once everywhere', async () => {
+  it('[T033] ends other sessions and codes with a new password, at once on every node', async () => {
     const elsewhere = await node.sessions.create({ userId: ada.id, ...place })
     const code = await codeFor(ada.caller, 'next@example.com')
     const change = { password: 'new horse 12', current_password: goodPassword }

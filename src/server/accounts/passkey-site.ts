@@ -15,7 +15,7 @@ export function passkeySite(options: Pick<OptionValues, 'ServerAddress'>): Passk
   return findPasskeySite(options) ?? fail('passkeys_unconfigured')
 }
 
-/** Passkeys need https and a name; `localhost` alone is trusted without. */
+/** Passkeys need https and a host name; only `localhost` works without https. */
 export function findPasskeySite({ ServerAddress }: Pick<OptionValues, 'ServerAddress'>): PasskeySite | undefined {
   const url = parseUrl(ServerAddress)
   if (!url) return undefined

@@ -13,8 +13,8 @@ import { type PasskeySite, passkeySite } from './passkey-site.ts'
 import { findUser, isActive } from './users.ts'
 
 /**
- * Passkeys: keys that a device keeps and uses only after it has seen its owner, so that one is both factors at once. We keep the public
- * half. A challenge is good for one answer of the browser or session that asked for it.
+ * Passkeys: keys that a device keeps and uses only after it has seen its owner, so that a passkey is both factors at once. The
+ * server stores the public key. A challenge is valid for one response of the browser or session that requested it.
  */
 const challengeMinutes = 5
 const passkeysMax = 20
@@ -51,7 +51,7 @@ export async function beginPasskey(core: Core, caller: Caller, sessionToken: str
   return { ...options }
 }
 
-/** Keeps the passkey that the browser has made. Throws `passkey_refused`, `passkey_known`, `passkeys_too_many`. */
+/** Stores the passkey that the browser has created. Throws `passkey_refused`, `passkey_known`, `passkeys_too_many`. */
 export async function addPasskey(
   core: Core,
   caller: Caller,
@@ -136,8 +136,8 @@ export async function askForPasskey(
 }
 
 /**
- * The active user whose passkey answered the challenge. Throws `passkey_refused` for every failure: a lost challenge, an unknown key,
- * a foreign site, a signature that does not fit, a key that was copied, a user who may not sign in.
+ * The active user whose passkey answered the challenge. Throws `passkey_refused` for every failure: a lost challenge, an unknown
+ * key, another site, a wrong signature, a copied key, a user who may not log in.
  */
 export async function requirePasskey(
   core: Core,
@@ -190,7 +190,7 @@ async function readNewCredential(answer: Answer, { site, challenge }: Expected):
   return fail('passkey_refused')
 }
 
-/** We ask for no attestation: the library would fetch the addresses in its certificates. */
+/** No attestation is requested: the library would fetch the addresses in its certificates. */
 async function requirePlainAttestation({ response }: RegistrationResponseJSON): Promise<void> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers')
   const attestation = decodeAttestationObject(Buffer.from(response.attestationObject, 'base64url'))
@@ -198,7 +198,7 @@ async function requirePlainAttestation({ response }: RegistrationResponseJSON): 
   if (attestation.get('fmt') !== 'none' && !isSelf) throw new Error(`Attestation ${attestation.get('fmt')} was not asked for`)
 }
 
-/** Returns the new signature counter. */
+/** Verifies a use of a passkey and returns its new signature counter. */
 async function readUse(answer: Answer, { site, challenge, key }: Expected & { key: Row<'passkeys'> }): Promise<number> {
   const { verifyAuthenticationResponse } = await library()
   try {
@@ -237,7 +237,7 @@ async function takeChallenge(core: Core, { kind, token, userId }: Asked): Promis
   return step?.userId === userId && step.detail.challenge ? step.detail.challenge : fail('passkey_refused')
 }
 
-/** Says nothing about the user, and is the same for all passkeys of one, so that a device keeps one entry per user. */
+/** Reveals nothing about the user, and is the same for all passkeys of a user, so that a device keeps one entry per user. */
 function userHandle({ secrets }: Core, userId: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.from(secrets.mac('passkey user', String(userId)), 'hex'))
 }

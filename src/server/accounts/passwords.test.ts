@@ -35,14 +35,14 @@ it('verifies the right password of an imported bcrypt hash, and reports the hash
   for (const prefix of ['$2a$', '$2b$', '$2y$']) {
     const stored = imported.replace('$2a$', prefix)
     expect(await passwords.verify('correct horse 7', stored)).toBe(true)
-    // Only our own hashes are of folded passwords.
+    // Only the hashes of this program are of folded passwords.
     for (const wrong of ['ｃorrect horse 7', '', stored]) expect(await passwords.verify(wrong, stored)).toBe(false)
   }
   expect(passwords.isOutdated(imported)).toBe(true)
   expect(await passwords.verify('correct horse 7', imported.replace('$10$', '$31$'))).toBe(false)
 })
 
-it('gives the same answers while imported hashes make it do the work of both kinds', async () => {
+it('returns the same results while imported hashes make it do the work of both kinds', async () => {
   const passwords = new Passwords()
   const own = await passwords.hash('correct horse 7')
   for (const cost of [0, 3, 5, 4]) {
@@ -55,7 +55,7 @@ it('gives the same answers while imported hashes make it do the work of both kin
   }
 })
 
-it('[T025] hashes so few at once that a core stays free, and refuses callers when the queue is full', async () => {
+it('[T025] limits parallel hashing so that a core stays free, and refuses callers when the queue is full', async () => {
   const passwords = new Passwords()
   const most = Math.max(1, availableParallelism() - 1)
   let [running, seen] = [0, 0]
@@ -81,7 +81,7 @@ it.each([
   ['ｐassword123', 'password_weak'],
   ['Ada Lovelace', 'password_weak'],
   ['correct horse 7', undefined],
-])('judges the password %s: %s', (password, code) => {
+])('checks the password %s: %s', (password, code) => {
   expect(codeOf(() => requireGoodPassword(password, 'ada lovelace'))).toBe(code)
 })
 
@@ -101,7 +101,7 @@ it.each([
   ['a\u3164b', 'username_characters'],
   ['王小明', undefined],
   [' ada ', undefined],
-])('judges the name %j: %s', (name, code) => {
+])('checks the name %j: %s', (name, code) => {
   expect(codeOf(() => readUsername(name))).toBe(code)
 })
 

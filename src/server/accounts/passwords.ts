@@ -9,7 +9,7 @@ import { Semaphore } from '../lib/semaphore.ts'
 import { commonPasswords } from './common-passwords.ts'
 import { usernameKey } from './usernames.ts'
 
-/** The cost of Argon2id, in kibibytes, passes and lanes. */
+/** The cost of Argon2id: memory in kibibytes, passes and lanes. */
 export interface Strength {
   readonly memoryCost: number
   readonly timeCost: number
@@ -17,12 +17,12 @@ export interface Strength {
 }
 
 const fullStrength: Strength = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-/** One core is left for relaying, if there are several. */
+/** Hashing leaves one core to the relay if there are several. */
 const hashingMax = Math.max(1, availableParallelism() - 1)
 const waitingMax = 50
-/** A full queue is through by then. */
+/** Time after which a full queue has been processed. */
 const retrySeconds = 1
-/** Costs above 14 would keep a core busy for seconds: no program of this kind has made such. */
+/** Costs above 14 would keep a core busy for seconds: no program of this kind has created such hashes. */
 const bcryptForm = /^\$2[aby]\$(0[4-9]|1[0-4])\$[./A-Za-z0-9]{53}$/
 const bcryptCost = { min: 4, max: 14 }
 
@@ -35,8 +35,8 @@ export interface Hashing {
 }
 
 /**
- * Password hashes. Hashing is slow and hungry by intent, so this process does little of it at once; beyond a short queue it answers
- * `too_many_requests`.
+ * Password hashes. Hashing is slow and needs much memory on purpose, so this process limits how many run in parallel; beyond a
+ * short queue it throws `too_many_requests`.
  */
 export class Passwords implements Hashing {
   readonly #strength: Strength
@@ -45,7 +45,7 @@ export class Passwords implements Hashing {
     hash: (password) => hash(fold(password), this.#strength),
     verify: (password, stored) => this.#verify(password, stored),
   }
-  /** Hashes of unknown passwords, verified when a user has no hash of that kind. */
+  /** Hashes of random passwords, which are verified when a user has no hash of that kind. */
   #argonDummy: Promise<string> | undefined
   #bcryptDummy: { cost: number; hash: Promise<string> } | undefined
   /** The latest timeout of the database within a permit. */
@@ -83,8 +83,8 @@ export class Passwords implements Hashing {
   }
 
   /**
-   * There are bcrypt hashes of this cost, left by another program. From now on each verification does the work of both kinds, so that
-   * its time does not reveal whether the user has logged in since the import.
+   * Called when there are bcrypt hashes of this cost, imported from another program. From now on each verification does the work of
+   * both kinds, so that its time does not reveal whether the user has logged in since the import.
    */
   expectImported(cost: number): void {
     const wanted = Math.min(cost, bcryptCost.max)
@@ -111,7 +111,7 @@ export class Passwords implements Hashing {
     return (isOwn && own !== undefined) || (isImported && imported !== undefined)
   }
 
-  /** Whether a stored hash is of another kind or strength: it is renewed at the next login. */
+  /** Whether a stored hash is of another kind or strength: it is replaced at the next login. */
   isOutdated(stored: string): boolean {
     if (!stored.startsWith('$argon2')) return true
     const used = parseOptions(stored)

@@ -32,7 +32,7 @@ eachDatabase('registration', (fresh, kind) => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
   })
 
-  /** A second node where the database can have one. */
+  /** A second node where the database allows more than one. */
   async function otherNode(): Promise<AccountNode> {
     if (kind === 'sqlite') return node
     const other = await startAccounts(test, { clock: node.clock })
@@ -95,7 +95,7 @@ eachDatabase('registration', (fresh, kind) => {
     expect(await node.db.selectFrom('users').select('id').execute()).toEqual([])
   })
 
-  it('[T004] takes a name once of many parallel attempts, and gives its gift once', async () => {
+  it('[T004] registers a name once for many parallel attempts, and grants the bonus once', async () => {
     await node.set({ QuotaForNewUser: '700' })
     const other = await otherNode()
     const names = ['ada', 'ADA', 'Ａｄａ', ' ada ', 'Ada', 'aDa']
@@ -122,7 +122,7 @@ eachDatabase('registration', (fresh, kind) => {
     expect(await reconcile(node)).toEqual([])
   })
 
-  it('grants nothing for an unknown invite code, or one of a user who may no longer invite', async () => {
+  it('grants no inviter bonus for an unknown invite code, or one of a user who may no longer invite', async () => {
     await node.set({ QuotaForInvitee: '1000', QuotaForInviter: '2000' })
     await join('host')
     const { id, aff_code } = await userNamed('host')
@@ -133,7 +133,7 @@ eachDatabase('registration', (fresh, kind) => {
     expect(await userNamed('host')).toMatchObject({ aff_count: 0, aff_quota: 0 })
   })
 
-  it('counts every guest of many at once', async () => {
+  it('counts every invited user when many register at once', async () => {
     await node.set({ QuotaForInvitee: '10', QuotaForInviter: '3' })
     await join('host')
     const { aff_code } = await userNamed('host')
@@ -146,7 +146,7 @@ eachDatabase('registration', (fresh, kind) => {
   describe('with a proved address', () => {
     beforeEach(verified)
 
-    it('keeps the address that the mailed code proves, in one form', async () => {
+    it('stores the address that the mailed code verifies, in its canonical form', async () => {
       expect(await sendCode(' Ada@EXAMPLE.com ')).toBe('ok')
       const mail = await smtp.mailTo(ada)
       expect(mail.headers.get('subject')).toContain('verification code')
@@ -155,13 +155,13 @@ eachDatabase('registration', (fresh, kind) => {
       expect(JSON.stringify(await node.db.selectFrom('mailed_codes').selectAll().execute())).toBe('[]')
     })
 
-    it('keeps no code in clear', async () => {
+    it('stores no code in clear text', async () => {
       await sendCode(ada)
       const code = await newestCode(ada)
       expect(JSON.stringify(await node.db.selectFrom('mailed_codes').selectAll().execute())).not.toContain(code)
     })
 
-    it('[T009] makes one user of one code in 1,000 parallel uses on two nodes', async () => {
+    it('[T009] creates one user for 1,000 parallel uses of a code on two nodes', async () => {
       await sendCode(ada)
       const code = await newestCode(ada)
       const other = await otherNode()
@@ -173,7 +173,7 @@ eachDatabase('registration', (fresh, kind) => {
       expect(await node.db.selectFrom('users').select('email').execute()).toEqual([{ email: ada }])
     })
 
-    it('[T009] takes a code for three minutes, on any node, and not a second longer', async () => {
+    it('[T009] accepts a code for three minutes, on any node, and not a second longer', async () => {
       await sendCode(ada)
       const verification_code = await newestCode(ada)
       node.clock.passSeconds(180)
@@ -182,7 +182,7 @@ eachDatabase('registration', (fresh, kind) => {
       expect(await join('ada', { email: ada, verification_code }, await otherNode())).toBe('ok')
     })
 
-    it('[T010] takes a code only for its purpose, its address and its user', async () => {
+    it('[T010] accepts a code only for its purpose, its address and its user', async () => {
       await sendCode(ada)
       const verification_code = await newestCode(ada)
       expect(await join('eve', { email: 'eve@example.com', verification_code })).toBe('code_wrong')
@@ -202,7 +202,7 @@ eachDatabase('registration', (fresh, kind) => {
       expect(await join('bob2', { email: 'bob@example.com', verification_code: ofBinding })).toBe('code_wrong')
     })
 
-    it('[T008] ends a code after five wrong guesses, also when a thousand come at once', async () => {
+    it('[T008] invalidates a code after five wrong guesses, also when a thousand arrive at once', async () => {
       await sendCode(ada)
       const right = await newestCode(ada)
       const guesses = Array.from({ length: 1000 }, (_, n) => String(n).padStart(6, '9')).filter((code) => code !== right)
@@ -211,7 +211,7 @@ eachDatabase('registration', (fresh, kind) => {
       expect(await join('ada', { email: ada, verification_code: right })).toBe('code_wrong')
     })
 
-    it('lets the code live when something else was wrong, and as often as it takes', async () => {
+    it('keeps a code valid when another field is wrong, any number of times', async () => {
       await node.set({ EmailVerificationEnabled: 'false' })
       await join('taken')
       await verified()
@@ -222,7 +222,7 @@ eachDatabase('registration', (fresh, kind) => {
       expect(await join('again', { email: ada, verification_code })).toBe('code_wrong')
     })
 
-    it('[T211] mails again after 30 seconds, ten times an hour, and the newest code alone counts', async () => {
+    it('[T211] mails again after 30 seconds, ten times an hour, and only the newest code is valid', async () => {
       expect(await sendCode(ada)).toBe('ok')
       const first = await newestCode(ada)
       const refusal = await mailRegistrationCode(node, { email: ada, language: 'en' }).catch((error) => error)
@@ -268,7 +268,7 @@ eachDatabase('registration', (fresh, kind) => {
       expect(codeIn((await smtp.mailTo(ada, 3)).text)).toBe('')
     })
 
-    it('[T026] refuses to mail codes while registration is closed, needs none, or nothing can be mailed', async () => {
+    it('[T026] refuses to mail codes while registration is closed, needs no code, or mail is not configured', async () => {
       await node.set({ SMTPServer: '' })
       expect(await sendCode(ada)).toBe('mail_unconfigured')
       await node.set({ EmailVerificationEnabled: 'false' })
@@ -278,7 +278,7 @@ eachDatabase('registration', (fresh, kind) => {
       expect(smtp.mails).toEqual([])
     })
 
-    it('[T012] accepts only addresses of listed domains, and no aliases, if the options say so', async () => {
+    it('[T012] accepts only addresses of listed domains, and no aliases, if the options require it', async () => {
       await node.set({ EmailDomainRestrictionEnabled: 'true', EmailDomainWhitelist: 'gmail.com,bücher.example' })
       const refused = ['u@evil.com', 'u@sub.gmail.com', 'u@gmail.com.evil.com', 'u@gmaiI.com', 'u@gmаil.com', 'u@notgmail.com']
       for (const email of refused) expect([email, await sendCode(email)]).toEqual([email, 'email_domain_refused'])
@@ -297,7 +297,7 @@ describe('e-mail addresses', () => {
     [' a+b.c@x-1.example.org ', 'a+b.c@x-1.example.org'],
     ['u@bücher.example', 'u@xn--bcher-kva.example'],
     ['u@bücher.example'.normalize('NFD'), 'u@xn--bcher-kva.example'],
-  ])('%j are kept as %s', (given, kept) => {
+  ])('%j are stored as %s', (given, kept) => {
     expect(canonicalEmail(given)).toBe(kept)
   })
 

@@ -26,7 +26,7 @@ export interface Registration {
 
 /**
  * Creates an ordinary user with the sign-up bonus of the options. The mail address is required, verified and stored only when the
- * options require it proved. Throws `registration_closed`, `human_check_failed`, the failures of names, passwords and addresses,
+ * options require verification. Throws `registration_closed`, `human_check_failed`, the failures of names, passwords and addresses,
  * `passwords_differ`, `email_required`, `code_wrong`, `username_taken`, `email_taken`.
  */
 export async function register(accounts: Accounts, given: Registration): Promise<{ userId: number }> {
@@ -53,7 +53,7 @@ export async function register(accounts: Accounts, given: Registration): Promise
   return { userId }
 }
 
-/** Mails a code for a registration; to an address with an account, a mail that says so. The response is the same. */
+/** Mails a code for a registration; if the address has an account, it mails a notice of that instead. The response is the same. */
 export async function mailRegistrationCode(
   accounts: Accounts,
   { email: given, language }: { email: string; language: Language },
@@ -81,7 +81,7 @@ function requireOpen({ options }: Accounts): void {
   if (!RegisterEnabled || !PasswordRegisterEnabled) fail('registration_closed')
 }
 
-/** The proved address. Before the password is hashed, so that wrong codes cost us little. */
+/** The verified address. Checked before the password is hashed, so that wrong codes cost little. */
 async function requireProved(accounts: Accounts, given: Registration): Promise<CodeKey> {
   if (given.email.trim() === '' || given.verification_code.trim() === '') fail('email_required')
   const key = { purpose: 'register', email: readEmail(accounts, given.email), userId: 0 } as const

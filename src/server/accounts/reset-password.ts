@@ -16,8 +16,8 @@ import { findByEmail, isActive } from './users.ts'
 const passwordLength = 16
 
 /**
- * Mails a link that resets the password, to the address of an active account; for any other address it does the same but for the mail,
- * and answers as quickly. Throws `email_invalid`, `code_too_soon`, `human_check_failed`, `mail_unconfigured`.
+ * Mails a link that resets the password, to the address of an active account; for any other address it does the same except for the
+ * mail, and returns as quickly. Throws `email_invalid`, `code_too_soon`, `human_check_failed`, `mail_unconfigured`.
  */
 export async function mailResetLink(
   accounts: Accounts,
@@ -41,8 +41,8 @@ export async function mailResetLink(
 }
 
 /**
- * Sets a new random password by the token of a mailed link and answers it. It has to be changed; sessions, the access token, and other
- * codes and links of the user end. Throws `reset_link_invalid`.
+ * Sets a new random password by the token of a mailed link and returns it. It has to be changed; sessions, the access token, and
+ * other codes and links of the user become invalid. Throws `reset_link_invalid`.
  */
 export async function resetPassword(
   accounts: Accounts,

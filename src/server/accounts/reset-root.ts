@@ -15,9 +15,9 @@ import { usernameKey } from './usernames.ts'
 const randomLength = 16
 
 export interface RootReset {
-  /** The first super admin when absent. */
+  /** The name of a super admin; if absent, the first one is reset. */
   readonly username?: string | undefined
-  /** A random one when absent. It has to be changed at the next login. */
+  /** The new password; if absent, a random one. It has to be changed at the next login. */
   readonly password?: string | undefined
   /** Also removes the second factor and the passkeys. */
   readonly resetsFactors: boolean

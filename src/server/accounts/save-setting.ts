@@ -11,9 +11,9 @@ import type { Accounts } from './sign-in.ts'
 import { findUser } from './users.ts'
 
 /**
- * Saves a user's notice settings; absent members stay unchanged. An address other than the account's own has to be verified by a code,
- * or anyone could make us mail strangers. An empty secret keeps the stored one, null removes it. Throws `webhook_url_invalid`,
- * `email_invalid`, `notification_email_unverified`, `code_wrong`.
+ * Saves a user's notice settings; absent members stay unchanged. An address other than the account's own has to be verified by a
+ * code, or anyone could make the server mail strangers. An empty secret keeps the stored one, null removes it. Throws
+ * `webhook_url_invalid`, `email_invalid`, `notification_email_unverified`, `code_wrong`.
  */
 export async function saveSetting(
   accounts: Accounts,
@@ -49,7 +49,7 @@ function requireGoodWebhook({ notify_type, webhook_url = '' }: Setting): void {
   if (webhook_url === '' && notify_type !== 'webhook') return
   const url = parseUrl(webhook_url)
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') fail('webhook_url_invalid')
-  // Lower ports belong to mail servers and similar services, which must not be reachable through us.
+  // Lower ports belong to mail servers and similar services, which must not be reachable through this server.
   if (url.port !== '' && Number(url.port) < 1024) fail('webhook_url_invalid')
 }
 

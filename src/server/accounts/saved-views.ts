@@ -24,7 +24,7 @@ export async function listSavedViews({ db }: Core, userId: number): Promise<Save
   return rows.map(present)
 }
 
-/** Keeps a view. Throws `view_name_taken`, `views_too_many`. */
+/** Stores a view. Throws `view_name_taken`, `views_too_many`. */
 export function createSavedView(core: Core, userId: number, input: SavedViewInput): Promise<SavedView> {
   const { list, name, is_default: isDefault, ...shows } = input
   return core.db.transaction().execute(async (within) => {

@@ -7,7 +7,10 @@ import { writeMail } from '../notify/mails.ts'
 import type { Core } from '../options/core.ts'
 import { readSetting } from './setting.ts'
 
-/** Notifies the owner of an account about changes of its login methods: an attacker who made one can log in, or lock the owner out. */
+/**
+ * Notifies the owner of an account about changes of its login methods: an attacker who made such a change can log in, or lock the
+ * owner out.
+ */
 const changes = {
   twoFactorOn: { zh: '开启了两步验证', en: 'two-factor authentication was switched on' },
   twoFactorOff: { zh: '关闭了两步验证', en: 'two-factor authentication was switched off' },
@@ -34,7 +37,7 @@ export function sendSecurityNotice(
   background(parts.logger, 'sending a security notice', mailOwner(parts, owner, change, params))
 }
 
-/** The names of a provider, for the words of a change. */
+/** The names of a provider, for the text of a notice. */
 export function namesOf(provider: IdentityProvider): TextParams {
   return { ...providerNames[provider] }
 }

@@ -2,7 +2,7 @@ import { readCookie, writeCookie } from '../lib/cookies.ts'
 import type { Core } from '../options/core.ts'
 import { sessionLifetimeSeconds } from './sessions.ts'
 
-/** A browser takes a cookie of the first name only over https, for exactly this host. */
+/** A browser accepts a cookie of this name only over https, for exactly this host. */
 const secureName = '__Host-session'
 const plainName = 'session'
 

@@ -36,8 +36,8 @@ export interface NewSession {
 }
 
 /**
- * Browser sessions. The cookie holds 256 random bits and nothing else; the database keeps their hash. The user and role of a session
- * are read from the user's row, so that a ban, a demotion or a deletion counts from the next call on.
+ * Browser sessions. The cookie holds 256 random bits and nothing else; the database keeps their hash. The user and role of a
+ * session are read from the user's row, so that a ban, a demotion or a deletion applies from the next call on.
  */
 export class Sessions {
   readonly #core: Core
@@ -69,7 +69,7 @@ export class Sessions {
     return token
   }
 
-  /** The live session of an active user, or nothing. */
+  /** The live session of an active user, or undefined. */
   async find(token: string): Promise<Session | undefined> {
     const hash = sha256(token)
     const readAt = this.#core.now()
@@ -111,7 +111,7 @@ export class Sessions {
     if (proved) this.#core.bus.publish('user', proved.user_id)
   }
 
-  /** The live sessions of a user, the one in use last first. */
+  /** The live sessions of a user, the most recently used first. */
   async list(userId: number, ownToken = ''): Promise<OwnSession[]> {
     const rows = await this.#core.db
       .selectFrom('sessions')
@@ -140,7 +140,7 @@ export class Sessions {
     this.#core.bus.publish('user', userId)
   }
 
-  /** Whether this user has a live session from this address: a place that the user is known to come from. */
+  /** Whether this user has a live session from this address: an address that the user is known to use. */
   async isKnownPlace({ userId, address }: { userId: number; address: string }): Promise<boolean> {
     const found = await this.#core.db
       .selectFrom('sessions')
@@ -217,7 +217,10 @@ export class Sessions {
   }
 }
 
-/** Ends logins that are half done too. Inside of a transaction of a change that ends them; publish topic `user` after the commit. */
+/**
+ * Also deletes pending login steps. Call it in the transaction of the change that ends the sessions; publish topic `user` after the
+ * commit.
+ */
 export async function deleteSessions(within: Queries, userId: number, exceptToken = ''): Promise<void> {
   await within.deleteFrom('sessions').where('user_id', '=', userId).where('token_hash', '!=', sha256(exceptToken)).execute()
   await deleteSteps(within, userId)

@@ -4,11 +4,11 @@ import type { Core } from '../options/core.ts'
 /** A user's own settings, stored as JSON in `users.setting`. Members of other programs are preserved. */
 export interface Setting {
   readonly notify_type?: 'email' | 'webhook'
-  /** Units. */
+  /** Quota units. */
   readonly quota_warning_threshold?: number
   readonly webhook_url?: string
   readonly webhook_secret_sealed?: string
-  /** Confirmed with a code; '' or absent means the address of the account. */
+  /** Verified by a code; '' or absent means the address of the account. */
   readonly notification_email?: string
   readonly accept_unset_model_ratio_model?: boolean
   /** Language of mails that are not requested in a browser. */
@@ -32,12 +32,12 @@ export function readSetting(text: string): Setting {
   }
 }
 
-/** The settings with some of them replaced; `undefined` takes one out. */
+/** The settings with some of them replaced; `undefined` removes one. */
 export function withSetting(text: string, change: { readonly [Name in keyof Setting]: Setting[Name] | undefined }): string {
   return JSON.stringify({ ...parse(text), ...change })
 }
 
-/** Settings as the owner and admins see them: without secrets, but whether there is one. */
+/** Settings as the owner and admins see them: without the secret, but with whether there is one. */
 export function presentSetting(text: string): string {
   if (text === '') return ''
   const { webhook_secret: _plain, webhook_secret_sealed: sealed, ...shown } = parse(text)

@@ -41,7 +41,10 @@ export async function signIn(accounts: Accounts, given: SignIn): Promise<SignedI
   return completeLogin(accounts, user, given)
 }
 
-/** The active user of this password. The slot is freed soon, also while the database does not answer: every wait inside has a timeout. */
+/**
+ * The active user of this password. The hashing permit is freed soon, even if the database does not answer: every wait inside has a
+ * timeout.
+ */
 async function requireUser(
   accounts: Accounts,
   hashing: Hashing,
@@ -62,13 +65,11 @@ async function requireUser(
   for (const subject of subjects) await withDatabaseTimeout(resetAttempts(accounts, subject))
   if (!accounts.passwords.isOutdated(admitted.password_hash)) return admitted
   await renewHash(accounts, hashing, { user: admitted, password: given.password })
-  // Verified against the current hash: ours, or one written by another login or a password change.
+  // Verifies again with the current hash: the one written here, or by another login or a password change.
   return requireUser(accounts, hashing, given)
 }
 
-/**
- * Throws `password_wrong` unless it is the user's password. Guesses count like failed logins.
- */
+/** Throws `password_wrong` unless it is the user's password. Wrong guesses count like failed logins. */
 export async function requirePassword(
   accounts: Accounts,
   { user, password, address }: { user: Row<'users'>; password: string; address: string },
@@ -91,7 +92,9 @@ async function isPassword(
   return hashing.verify(password, stored)
 }
 
-/** From a place where the user is signed in already guesses count apart: strangers cannot keep the owner of the account out. */
+/**
+ * Guesses from an address where the user is already signed in are counted separately, so that strangers cannot lock the user out.
+ */
 async function subjectsOf(
   accounts: Accounts,
   { username, address }: { username: string; address: string },

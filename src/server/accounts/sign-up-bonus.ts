@@ -47,7 +47,7 @@ export async function grantSignUpBonus(core: Core, within: Within, { userId, use
   await rewardInviter(core, within, { inviterId, at })
 }
 
-/** Inviters' bonuses are not part of their balance yet: they transfer them themselves. */
+/** The bonus of an inviter is not part of the balance yet: the inviter transfers it. */
 async function rewardInviter(core: Core, within: Within, { inviterId, at }: { inviterId: number; at: number }): Promise<void> {
   const amount = core.options.current.QuotaForInviter
   const inviter = await within

@@ -31,7 +31,7 @@ export async function countBackupCodes(db: Queries, userId: number): Promise<num
   return Number(count)
 }
 
-/** Draws a secret for the app. It guards nothing until a code of it was given. Throws `two_factor_on`. */
+/** Creates a secret for the app. It is not required until a code of it has been entered. Throws `two_factor_on`. */
 export async function beginTwoFactor(core: Core, caller: Caller): Promise<{ secret: string; uri: string }> {
   const secret = newTotpSecret()
   const row = { secret_sealed: core.secrets.seal(secret, placeOf(caller.id)), last_step: 0 }
@@ -70,7 +70,7 @@ export async function confirmTwoFactor(core: Core, caller: Caller, code: string)
   return codes
 }
 
-/** New backup codes in the place of the old ones. Throws `two_factor_off`. */
+/** Replaces the backup codes by new ones. Throws `two_factor_off`. */
 export async function renewBackupCodes(core: Core, caller: Caller): Promise<string[]> {
   return core.db.transaction().execute(async (within) => {
     await lockUser(core, within, caller.id)
@@ -95,7 +95,7 @@ export async function dropTwoFactor(within: Within, userId: number): Promise<voi
   await within.deleteFrom('backup_codes').where('user_id', '=', userId).execute()
 }
 
-/** Deletes everything that a lost or stolen device could be used with, so that the password alone logs in again. */
+/** Deletes the second factor, backup codes and passkeys, so that the password alone logs in again. */
 export async function resetFactors(within: Within, userId: number): Promise<void> {
   await dropTwoFactor(within, userId)
   await within.deleteFrom('passkeys').where('user_id', '=', userId).execute()
@@ -168,7 +168,7 @@ async function note(core: Core, within: Within, user: { id: number; username: st
   await recordLog(within, { type: logType.system, at: seconds(core.now()), userId: user.id, username: user.username, content })
 }
 
-/** As people type codes: with spaces and dashes, in capitals. */
+/** Normalises a typed code: removes spaces and dashes, and lower-cases it. */
 function tidy(code: string): string {
   return code.replace(/[\s-]/g, '').toLowerCase()
 }

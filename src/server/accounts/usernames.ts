@@ -6,7 +6,7 @@ export function usernameKey(username: string): string {
   return username.trim().normalize('NFKC').toLowerCase()
 }
 
-/** `@` would make a name look like an e-mail address; the others are not seen, or turn the text around them. */
+/** `@` would make a name look like an e-mail address; the others are invisible, or change the direction of the text around them. */
 const forbidden = /[@\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}]/u
 
 /** The name without spaces around it. Throws `username_length` or `username_characters`. */

@@ -83,7 +83,7 @@ export async function createUser(
   }
 
   for (;;) {
-    // An invite code that is already taken is drawn again; a taken name is the caller's failure.
+    // An invite code that is already taken is drawn again; a taken name is an error for the caller.
     const made = await within
       .insertInto('users')
       .values({ ...values, aff_code: randomText(6) })
@@ -106,7 +106,7 @@ export function isActive(user: { status: number; deleted_at?: number | null }): 
   return user.status === userStatus.active && (user.deleted_at ?? null) === null
 }
 
-/** A user as the console shows it. Secrets of the settings stay behind. */
+/** A user as the console shows it. Secrets of the settings are left out. */
 export function presentUser(row: Row<'users'>): User {
   return {
     id: row.id,

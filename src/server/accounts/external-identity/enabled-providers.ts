@@ -3,7 +3,7 @@ import type { OptionValues } from '../../../contract/options/index.ts'
 import { fail } from '../../lib/failure.ts'
 import type { IdentityColumn } from '../users.ts'
 
-/** Settings that are required besides the switch. With an empty secret anyone could sign. */
+/** Settings that are required besides the switch. With an empty secret anyone could forge a signature. */
 const needed = {
   github: ['GitHubClientId', 'GitHubClientSecret'],
   linuxdo: ['LinuxDOClientId', 'LinuxDOClientSecret'],

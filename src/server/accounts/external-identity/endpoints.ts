@@ -56,7 +56,7 @@ export class ProviderClient {
     this.#timeoutMs = settings.timeoutMs ?? 5000
   }
 
-  /** The answer, when it is a JSON object with a status of success. Throws `outside_failed`. */
+  /** Returns the reply if it is a JSON object with a success status. Throws `outside_failed`. */
   async call({ url, headers = {}, form }: EndpointCall): Promise<Readonly<Record<string, unknown>>> {
     const body = form && new URLSearchParams(form).toString()
     try {

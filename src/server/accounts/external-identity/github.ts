@@ -1,7 +1,10 @@
 import { authorizationQuery, codeForm, type OAuthFlow, withQuery } from './oauth-provider.ts'
 import { numericId, requireText, textOf } from './read-profile.ts'
 
-/** Matched by the numeric id: login names are given up and taken by others. The public profile is enough, so that no scope is asked for. */
+/**
+ * Matched by the numeric id: login names are released and reused by others. The public profile is enough, so that no scope is
+ * requested.
+ */
 export const github: OAuthFlow = {
   async authorizeUrl({ options, identity }, request) {
     return withQuery(identity.providers.endpoints.github.authorize, authorizationQuery(options.current.GitHubClientId, request))

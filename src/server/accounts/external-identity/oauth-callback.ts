@@ -21,7 +21,7 @@ const oauthFlows: Readonly<Record<OAuthProvider, OAuthFlow>> = { github, linuxdo
 const stateMinutes = 10
 
 export interface OAuthStart {
-  /** Absent where the client makes the address of the provider's page itself. */
+  /** Absent when the client builds the authorization URL itself. */
   readonly provider?: IdentityProvider | undefined
   readonly affCode: string
   /** The user that binds an identity; absent for a login. */
@@ -30,8 +30,8 @@ export interface OAuthStart {
 }
 
 /**
- * Starts OAuth: a state that is valid once, for ten minutes, in this browser or session only, and the authorization URL, '' where there is
- * none. A binding needs a fresh login. Throws `outside_off`, `outside_failed`, `fresh_login_required`.
+ * Starts OAuth: a state that is valid once, for ten minutes, in this browser or session only, and the authorization URL ('' without
+ * a provider). A binding needs a fresh login. Throws `outside_off`, `outside_failed`, `fresh_login_required`.
  */
 export async function startOAuth(
   accounts: IdentityAccounts,
@@ -72,7 +72,7 @@ export interface OAuthCallback extends LoginClient {
 
 /**
  * Handles the callback: signs in, signs up, or binds, depending on the purpose for which OAuth was started. Throws `outside_off`,
- * `outside_state_invalid`, `outside_failed` and what `enterByOutside` and `bindOutside` throw.
+ * `outside_state_invalid`, `outside_failed` and what `loginByIdentity` and `bindIdentity` throw.
  */
 export async function handleCallback(accounts: IdentityAccounts, given: OAuthCallback): Promise<SignedIn | 'bound'> {
   const { provider, code } = given
@@ -97,7 +97,7 @@ export async function takeState(
 ): Promise<Step> {
   const holders = [sessionToken, browserToken].filter((token) => token !== undefined)
   const step = state === '' ? undefined : await consumeStep(accounts, { kind: 'state', token: state }, holders)
-  // A client that made the address itself could not give a nonce along.
+  // A client that built the authorization URL itself could not include the nonce.
   const fits = step && (step.detail.provider === provider || (step.detail.provider === '' && provider !== 'oidc'))
   return fits ? step : fail('outside_state_invalid')
 }

@@ -25,14 +25,14 @@ export type IdentityCore = Core & { readonly identity: IdentityParts }
 /** The authorization request of RFC 6749: the query parameters of the provider's page. */
 export interface AuthorizationRequest {
   readonly state: string
-  /** PKCE, RFC 7636. Providers that do not know it pass over it. */
+  /** PKCE, RFC 7636. Providers that do not support it ignore it. */
   readonly challenge: string
   readonly nonce: string
   /** Built from the saved server address, never from the Host header; '' leaves it to the URI registered at the provider. */
   readonly redirectUri: string
 }
 
-/** The code that the browser brought to the redirect URI, and the stored OAuth start. */
+/** The code with which the browser came to the redirect URI, and the stored OAuth start. */
 export interface AuthorizationResponse {
   readonly code: string
   /** The PKCE verifier; '' when a client began the login without PKCE. */

@@ -16,10 +16,10 @@ export interface OidcDiscovery {
 }
 
 const keptMs = 10 * 60_000
-/** An unknown key id makes us fetch the keys again, at most once per interval. */
+/** On an unknown key id the keys are fetched again, at most once per interval. */
 const rereadMs = 60_000
 const clockToleranceSeconds = 60
-/** Asymmetric signatures only. Anyone who learns a shared secret could make the others. */
+/** Asymmetric signatures only: anyone who learns a shared secret could forge the others. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
 const wellKnown = '/.well-known/openid-configuration'
 
@@ -50,7 +50,7 @@ export class OidcKeys {
     return value
   }
 
-  /** The claims of an identity that this provider made for this client and this login. Throws `outside_failed`. */
+  /** The claims of an ID token that this provider issued for this client and this login. Throws `outside_failed`. */
   async verify(site: OidcDiscovery, { idToken, clientId, nonce }: { idToken: string; clientId: string; nonce: string }) {
     const check = async (keys: JSONWebKeySet) => {
       const { payload } = await jwtVerify(idToken, createLocalJWKSet(keys), {
@@ -93,7 +93,7 @@ export class OidcKeys {
   }
 }
 
-/** The authorized party must be us, and must be present when there are several audiences. */
+/** The authorized party must be this client, and must be present when there are several audiences. */
 function isFor({ aud, azp }: JWTPayload, clientId: string): boolean {
   return azp === undefined ? !Array.isArray(aud) || aud.length === 1 : azp === clientId
 }

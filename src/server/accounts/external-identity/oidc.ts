@@ -3,7 +3,10 @@ import { basicAuth, requireText, textOf } from './read-profile.ts'
 
 const subjectLengthMax = 255
 
-/** Any OpenID provider, by its discovery document. Matched by issuer and subject, so that another provider's subjects are other people. */
+/**
+ * Any OpenID provider, by its discovery document. Matched by issuer and subject, so that the same subject at another provider is
+ * another person.
+ */
 export const oidc: OAuthFlow = {
   async authorizeUrl({ options, identity }, request) {
     const { 'oidc.well_known': address, 'oidc.client_id': clientId } = options.current

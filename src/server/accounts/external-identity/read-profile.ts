@@ -9,7 +9,8 @@ export function textOf(answer: ProviderAnswer, name: string): string {
 }
 
 /**
- * A numeric id, as text: zero is none, and a number that JSON cannot hold exactly would be another person's. Throws `outside_failed`.
+ * A numeric id, as text. Refuses zero, and a number that JSON cannot represent exactly: it could be the id of another person.
+ * Throws `outside_failed`.
  */
 export function numericId(answer: ProviderAnswer, name = 'id'): string {
   const value = answer[name]

@@ -60,7 +60,7 @@ async function register(accounts: Accounts, { provider, profile, affCode, langua
   const id = await accounts.db.transaction().execute(async (within) => {
     const inviter_id = await findInviter(within, affCode.trim())
     const more = { inviter_id, setting: withSetting('', { language }), [identityColumns[provider]]: profile.subject }
-    // No password fits an empty hash.
+    // No password matches an empty hash.
     const user = { username, displayName: displayName(profile.name), password_hash: '', role: role.ordinary, at: accounts.now() }
     const userId = await createUser(within, { ...user, more })
     await grantSignUpBonus(accounts, within, { userId, username, inviterId: inviter_id })
@@ -69,7 +69,7 @@ async function register(accounts: Accounts, { provider, profile, affCode, langua
   accounts.bus.publish('user', id)
 }
 
-/** `github_48213`: as long as names may be. */
+/** A name such as `github_48213`, within the length limit of names. */
 function drawName(provider: IdentityProvider): string {
   const start = `${provider}_`
   const digits = Math.min(8, usernameLengthMax - start.length)

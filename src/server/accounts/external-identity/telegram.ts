@@ -11,7 +11,7 @@ const ageMaxMinutes = 10
 const aheadMaxSeconds = 60
 
 /**
- * The Telegram user of the widget's data. The data is signed with the bot's token and valid once, for some minutes.
+ * The Telegram user of the widget's data. The data is signed with the bot's token and accepted once, for some minutes.
  * https://core.telegram.org/widgets/login#checking-authorization. Throws `outside_failed`.
  */
 export async function identifyTelegram(core: IdentityCore, given: TelegramFields): Promise<Profile> {
