@@ -5,7 +5,7 @@ import { addCounter, type Metrics } from '../lib/metrics.ts'
 import { type CallObserver, type EndedAttempt, type EndedCall, pathOf } from './ended-calls.ts'
 
 /**
- * One line of JSON for each call of a known key, on standard output or at the end of a file. Lines are written in batches behind
+ * One line of JSON for each call with a known key, on standard output or at the end of a file. Lines are written in batches after
  * the answers. Lines that a disk or a reader does not accept in time are dropped and counted: no call waits for them, and memory is
  * bounded.
  */
@@ -94,7 +94,7 @@ export class AccessLog implements CallObserver {
   }
 }
 
-/** The line of a call. Names are those of its log row where that has them; times in milliseconds, cost in quota units. */
+/** The line of a call. Fields have the names of the log row where it has them; times in milliseconds, cost in quota units. */
 function lineOf(call: EndedCall): Record<string, unknown> {
   const { caller, failure } = call
   return {

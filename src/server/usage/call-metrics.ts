@@ -3,8 +3,9 @@ import type { Core } from '../options/core.ts'
 import type { CallObserver, EndedAttempt, EndedCall } from './ended-calls.ts'
 
 /**
- * Calls by model and channel for `/metrics`. What a call counts is found by its model and channel once, then added to plain numbers; text is
- * made when the metrics are asked for. The number of series is bounded: callers choose the names of models where a channel serves patterns.
+ * Calls by model and channel for `/metrics`. The counters of a call are looked up once by its model and channel, then plain numbers
+ * are added; text is made when the metrics are requested. The number of series is bounded: callers choose the names of models where
+ * a channel serves patterns.
  */
 
 /** Pairs of a model and a channel with series of their own; all others are one, `other`. */
@@ -13,7 +14,7 @@ const pairsMax = 500
 const codesMax = 20
 const nameMax = 100
 const other = 'other'
-/** The channel of calls that ended before one was tried, and the model of those whose model is not known here. */
+/** The channel of calls that ended before one was tried, and the model of those whose model is unknown. */
 const none = 'none'
 
 const durationBounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 60, 120, 300, 600] as const
@@ -109,7 +110,7 @@ export class CallMetrics implements CallObserver {
   callEnded(call: EndedCall): void {
     const { attempts, failure, firstByteMs, holdMs, commitMs, queueMs, tokensIn, tokensOut, quota } = call
     const last = attempts.at(-1)
-    // A group is known once the model is.
+    // A group is only set once the model is known.
     const series = this.#seriesOf(last || call.group !== '' ? call.model : none, last?.channel.id ?? 0)
     series.calls++
     series.tokensIn += tokensIn
@@ -127,7 +128,7 @@ export class CallMetrics implements CallObserver {
 
   attemptEnded({ channel, model, status }: EndedAttempt): void {
     const { attempts } = this.#seriesOf(model, channel.id)
-    // Statuses are those of HTTP, which are few; what an upstream makes up beyond them counts as no answer.
+    // The statuses of HTTP are few; any other status of an upstream is counted as 0, no answer.
     const counted = status >= 200 && status < 600 ? String(status) : '0'
     attempts.set(counted, (attempts.get(counted) ?? 0) + 1)
   }

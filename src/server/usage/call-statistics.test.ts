@@ -176,7 +176,7 @@ eachDatabase('statistics of calls', (fresh, kind) => {
     expect(JSON.stringify(errors)).not.toMatch(/abcdefghijklmnopqrstuvwxyz|status 503/)
   })
 
-  it('are removed when they are older than they are kept, the finest first', async () => {
+  it('are removed after their retention, the finest first', async () => {
     const { core } = await ledgerOf(await fresh())
     const statistics = new CallStatistics({ ...core, now: () => midnight * 1000 })
     statistics.callEnded(endedCall())

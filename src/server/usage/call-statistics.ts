@@ -17,8 +17,8 @@ import {
 import type { CallFailure, CallKind, CallObserver, EndedAttempt, EndedCall } from './ended-calls.ts'
 
 /**
- * Counts calls and attempts in memory, and adds them to the rows of `call-sums.ts` every few seconds, behind the answers. Bounded: keys
- * beyond the bound are counted for the site alone, and a database that is away costs the statistics of that time, nothing else.
+ * Counts calls and attempts in memory, and adds them to the rows of `call-sums.ts` every few seconds, after the answers. Bounded:
+ * keys beyond the bound are counted for the site alone, and an outage of the database loses only the statistics of that time.
  */
 
 const flushMs = 5_000
@@ -42,7 +42,7 @@ type Parts = Pick<Core, 'db' | 'logger' | 'now'>
 
 export class CallStatistics implements CallObserver {
   readonly #parts: Parts
-  /** Of the 5 minutes that began at `#at`. */
+  /** Counts of the 5 minutes that began at `#at`. */
   #counts = noCounts()
   #at = 0
   #waiting: AddedSums[] = []
@@ -70,7 +70,7 @@ export class CallStatistics implements CallObserver {
     this.#countFor('token', caller.tokenId, call, outcome)
     if (call.group !== '' && (last || failure?.code === 'no_channel')) this.#countFor('offer', offerOf(call), call, outcome)
     if (!last) return
-    // Names that no channel was asked for are made up by callers.
+    // Only models for which a channel was tried: callers can invent names.
     const ofModel = model === '' ? undefined : this.#of('model', model.slice(0, 200))
     if (ofModel) {
       countTimes(ofModel.sums, call, outcome)
@@ -101,7 +101,7 @@ export class CallStatistics implements CallObserver {
     this.#countAttempt(this.#of('key', attempt.channel.keyId), attempt)
   }
 
-  /** Writes what was counted so far. A database that is away keeps it waiting. */
+  /** Writes the counts so far. While the database is unavailable, they stay queued. */
   async flush(): Promise<void> {
     await this.#writing
     this.#collect()
@@ -109,7 +109,7 @@ export class CallStatistics implements CallObserver {
     await this.#writing
   }
 
-  /** Writes what was counted, once, and counts no more. */
+  /** Writes the counts once, and counts no more. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
@@ -257,13 +257,13 @@ function errorsOf(errors: Map<string, CountedError> | undefined): readonly CallE
   })
 }
 
-/** The reason of an attempt begins with its status, which is the code of the error here. */
+/** Removes the status from the beginning of the reason, because it is the code of the error here. */
 function withoutStatus(reason: string, status: number): string {
   const beginning = `status ${status}: `
   return reason.startsWith(beginning) ? reason.slice(beginning.length) : reason
 }
 
-/** Without secrets, and without what PostgreSQL takes for no text. */
+/** The text without secrets, and without characters that PostgreSQL does not accept. */
 function plain(text: string): string {
   return redact(text).slice(0, messageMax).toWellFormed().replaceAll('\0', '')
 }

@@ -4,9 +4,9 @@ import type { NewRow, Row, Tables } from '../db/schema.ts'
 import { Histogram } from '../lib/histogram.ts'
 
 /**
- * Statistics of calls and of attempts on channels: sums with histograms of durations, in rows of 5 minutes, of an hour and of a day (UTC),
- * for the site, each model, user and token (calls), and each channel and key (attempts). They come from `call-statistics.ts` and may lack
- * some seconds of a process that was killed: money is accounted in the ledger alone.
+ * Statistics of calls and of attempts on channels: sums with histograms of durations, in rows of 5 minutes, of an hour and of a day
+ * (UTC), for the site, each model, user and token (calls), and each channel and key (attempts). They come from `call-statistics.ts`
+ * and may lack some seconds of a process that was killed: money is accounted only in the ledger.
  */
 
 /**
@@ -25,19 +25,22 @@ export const spans = [
   { seconds: oneDay, keptSeconds: 400 * oneDay },
 ] as const
 
-/** Sums over any time. `count` are all; those neither answered nor failed were refused for a fault of the caller, or left by him. */
+/**
+ * Sums over any time. `count` includes all calls; those neither answered nor failed were refused for a fault of the caller, or
+ * aborted by the caller.
+ */
 export interface CallSums {
   count: number
   answered: number
-  /** By a fault of the site, its channels or their upstreams. */
+  /** Calls that failed by a fault of the site, its channels or their upstreams. */
   failed: number
   tokens_in: number
   tokens_out: number
   /** Charged when the calls ended, in quota units. */
   quota: number
-  /** Milliseconds in which the output tokens were made. */
+  /** Milliseconds in which the output tokens were generated. */
   output_ms: number
-  /** Of what was answered: milliseconds from beginning to end, and to the first byte of streams. */
+  /** Of answered calls: milliseconds from beginning to end, and to the first byte of streams. */
   durations: Histogram
   first_bytes: Histogram
 }
@@ -81,12 +84,12 @@ export function noSums(): CallSums {
   }
 }
 
-/** Answered of what was answered or failed, from 0 to 1; undefined when nothing was. */
+/** The share of answered calls among those answered or failed, from 0 to 1; undefined without any. */
 export function successShare({ answered, failed }: Pick<CallSums, 'answered' | 'failed'>): number | undefined {
   return answered + failed === 0 ? undefined : answered / (answered + failed)
 }
 
-/** Output tokens per second; undefined when none were made. */
+/** Output tokens per second; undefined without output. */
 export function tokensPerSecond({ tokens_out, output_ms }: Pick<CallSums, 'tokens_out' | 'output_ms'>): number | undefined {
   return output_ms === 0 ? undefined : (tokens_out * 1000) / output_ms
 }
@@ -99,8 +102,8 @@ export async function readCallSums(db: Queries, query: CallQuery): Promise<CallS
 }
 
 /**
- * The sums of each key. 5-minute rows are gone after two days: a query of an earlier time should begin and end with an hour. Whole days
- * and hours are read from their own rows, so that a month of one key is some 50 rows.
+ * The sums of each key. 5-minute rows are deleted after two days: a query of an earlier time should begin and end with an hour.
+ * Whole days and hours are read from their own rows, so that a month of one key is some 50 rows.
  */
 export async function readSumsByKey(db: Queries, { side, keys, from, to }: CallQuery): Promise<Map<string, CallSums>> {
   const found = new Map<string, CallSums>()
@@ -114,7 +117,7 @@ export async function readSumsByKey(db: Queries, { side, keys, from, to }: CallQ
   return found
 }
 
-/** Sums of each beginning of `seconds` (a length of `spans`) that has rows, oldest first: for strips and lines. */
+/** Sums of each period of `seconds` (a length of `spans`) that has rows, oldest first: for charts. */
 export async function readPoints(
   db: Queries,
   { seconds, side, keys, from, to }: CallQuery & { readonly seconds: number },
@@ -128,7 +131,7 @@ export function offerKey(group: string, model: string): string {
   return `${group}\n${model}`
 }
 
-/** What was answered and what failed, of each key and beginning of `seconds`, over some sides together. */
+/** Answered and failed calls of each key and period of `seconds`, over some sides together. */
 export async function readOutcomes(
   db: Queries,
   { seconds, sides: of, from, to }: Piece & { readonly seconds: number; readonly sides: readonly CallSide[] },
@@ -160,7 +163,7 @@ export async function topKeys(
       .select(({ fn }) => plainColumns.map((column) => fn.sum<number>(column).as(column)))
       .groupBy('key')
       .execute()
-    // The columns are those of the list.
+    // The selected columns are those of this type.
     for (const row of rows as ({ key: string } & Plain)[]) {
       const known = found.get(row.key)
       if (known) addPlain(known, row)
@@ -199,7 +202,7 @@ export async function readErrors(db: Queries, { side, keys, from, to }: CallQuer
   return [...found.values()].sort((one, other) => other.count - one.count || other.last_at - one.last_at)
 }
 
-/** Adds to the rows of 5 minutes, hour and day. The order of rows is always the same, so that nodes do not wait for each other in a circle. */
+/** Adds to the rows of 5 minutes, hour and day. The order of rows is always the same, so that nodes do not deadlock. */
 export async function writeCallSums(within: Transaction<Tables>, added: readonly AddedSums[]): Promise<void> {
   const sums = added.flatMap((one) => spans.map(({ seconds }) => sumsRow(one, seconds)))
   const errors = added.flatMap((one) => spans.flatMap(({ seconds }) => one.errors.map((error) => errorRow(one, error, seconds))))
@@ -337,7 +340,7 @@ function addedText(text: string, more: string): string {
   return histogram.toText()
 }
 
-/** The first statement adds the numbers and so locks the rows; the second writes histograms that were merged with what it found. */
+/** The first statement adds the numbers and so locks the rows; the second writes histograms merged with those that were read. */
 async function addSumsRows(within: Transaction<Tables>, rows: readonly SumsRow[]): Promise<void> {
   if (rows.length === 0) return
   const found = await within

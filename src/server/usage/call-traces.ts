@@ -1,17 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /**
- * The traces of calls, on a server that sends any (`telemetry/`). The relay begins what it does and passes the trace on to upstreams; the
- * observer of ended calls ends it.
+ * The traces of calls, on a server that sends traces (`telemetry/`). The relay begins the spans and passes the trace on to
+ * upstreams; the observer of ended calls ends them.
  */
 export interface CallTracer {
   begin(call: BeginningCall): CallTrace
 }
 
 export interface BeginningCall {
-  /** With the `traceparent` of a caller who traces. */
+  /** Contains `traceparent` if the caller sends traces. */
   readonly headers: IncomingHttpHeaders
-  /** The caller's wire format; 'other' for calls that have none. */
+  /** The caller's wire format; 'other' for calls without one. */
   readonly format: string
   readonly startedMs: number
 }
@@ -25,11 +25,11 @@ export interface CallTrace {
 export interface AttemptTrace {
   /** The headers by which an upstream continues the trace. */
   headersTo(url: URL): Readonly<Record<string, string>>
-  /** What a reply, or an event of it, says of its model ('' for nothing), and why which of its answers has ended. */
+  /** Records the model that a reply or one of its events names ('' if it names none), and the finish reasons of its answers. */
   noteReply(model: string, finishReasons: readonly (readonly [answer: number, reason: string])[]): void
 }
 
-/** A channel as traces name it. */
+/** A channel as it is named in traces. */
 export interface TracedChannel {
   readonly id: number
   readonly keyId: number

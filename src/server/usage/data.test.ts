@@ -126,7 +126,7 @@ eachDatabase('sums of charges', (fresh) => {
     ])
     expect((await logStatistics(core, { model_name: 'late' })).quota).toBe(100)
 
-    // By a clock that was wrong for a while.
+    // A charge of a clock that was wrong for a while.
     await charge(monday + 400 * day, 'dreamt')
     expect(await rollUpHours({ ...core, now: () => (monday + 401 * day) * 1000 })).toBe(1)
     await charge(monday + 4 * hour, 'awake')

@@ -7,7 +7,7 @@ import { hourSeconds } from './hours.ts'
 import { eachSum, hourSums } from './rollup.ts'
 
 /**
- * The roll-up for dashboards: charges by hour, written in the commit of each charge, so that its sums are those of the ledger, also
+ * The data of dashboards: charges by hour, written in the commit of each charge, so that its sums are those of the ledger, also
  * after purges of the log.
  */
 
@@ -17,8 +17,8 @@ const usualDays = 30
 export const spanMaxDays = { own: 30, all: 366 } as const
 
 /**
- * Charges by model and hour, oldest first; with a user in the filter those of that user. Hours that the span cuts count as a whole.
- * Throws `data_span_too_long`.
+ * Charges by model and hour, oldest first; with a user in the filter, only that user's. Hours that are partly in the span are
+ * counted completely. Throws `data_span_too_long`.
  */
 export async function listQuotaData(core: Core, filter: LogFilter, maxDays: number): Promise<QuotaData[]> {
   const found = await resolveFilter(core.db, wholeHours(core, filter, maxDays))

@@ -6,7 +6,7 @@ import type { AttemptTrace, CallTrace } from './call-traces.ts'
 
 /**
  * The end of every call of the relay with a known key, and of every attempt on a channel, for counters, logs and traces. The
- * observers are fixed when the server starts; without one, no record is made.
+ * observers are fixed when the server starts; without observers, no record is made.
  */
 
 /** An attempt on a channel that is over. Times in milliseconds. */
@@ -14,26 +14,26 @@ export interface EndedAttempt {
   readonly channel: { readonly id: number; readonly keyId: number; readonly name: string; readonly type: number }
   /** Why the channel was chosen. */
   readonly choice: string
-  /** Of a failed attempt, among which; absent for the only one. */
+  /** For a failed attempt, the candidates it was chosen from; absent when it was the only one. */
   readonly candidates?: Candidates | undefined
   /** The model that the caller asked for. */
   readonly model: string
-  /** Its name at the upstream; '' where no request was made. */
+  /** The name of the model at the upstream; '' if no request was sent. */
   readonly upstreamModel: string
-  /** The upstream's status of a failed attempt; 0 without an answer. 200 of one that answered. */
+  /** The upstream's status of a failed attempt, 0 without an answer; 200 of an answered attempt. */
   readonly status: number
-  /** Why it failed, without secrets, in words of this server or of the vendor; '' for an attempt that answered. */
+  /** Why it failed, without secrets, as written by this server or by the vendor; '' for an attempt that answered. */
   readonly reason: string
-  /** What kind of failure it was, in a word; absent where `reason` is one. */
+  /** The kind of failure as one word; absent if `reason` is one word. */
   readonly kind?: string | undefined
-  /** It failed by a fault of the channel or its upstream, not of the caller or of this server. */
+  /** Whether it failed by a fault of the channel or its upstream, not of the caller or of this server. */
   readonly isFault: boolean
   /** On the steady clock, which is close to the time of day. */
   readonly startedMs: number
   readonly ms: number
   /** From its start to the first byte of a streamed answer; undefined without one. */
   readonly firstByteMs: number | undefined
-  /** On a server that sends traces. */
+  /** Set on a server that sends traces. */
   readonly trace?: AttemptTrace | undefined
 }
 
@@ -43,13 +43,13 @@ export interface CallFailure {
   readonly code: string
   /** The message that the caller got. */
   readonly message: Text
-  /** It failed after the answer had begun. */
+  /** Whether it failed after the answer had begun. */
   readonly inStream: boolean
   /** The limit that has refused it. */
   readonly stoppedBy?: StoppedBy | undefined
 }
 
-/** The kind of an endpoint, as the table of the relay's paths names it; a response in the background is a call of its own. */
+/** The kind of an endpoint, as named in the table of the relay's paths; a background response is a separate call. */
 export type CallKind =
   | 'relay'
   | 'background'
@@ -67,66 +67,66 @@ export interface EndedCall {
   /** The request id. */
   readonly id: string
   readonly caller: { readonly userId: number; readonly username: string; readonly tokenId: number; readonly tokenName: string }
-  /** The group that it was charged in; '' where it ended before that was known. */
+  /** The group in which it was charged; '' if it ended before that was known. */
   readonly group: string
   readonly kind: CallKind
   readonly dialect: string
-  /** The caller's wire format, such as `openai.chat`; 'other' for calls that have none. */
+  /** The caller's wire format, such as `openai.chat`; 'other' for calls without one. */
   readonly format: string
   readonly method: string
-  /** Of the request, with its query, which may hold a key: see `pathOf`. */
+  /** The URL of the request, with its query, which may contain a key: see `pathOf`. */
   readonly url: string
   readonly address: string
   readonly userAgent: string
-  /** The model that was asked for; '' where none was read. */
+  /** The model that was requested; '' if none was read. */
   readonly model: string
-  /** Whether a stream was asked for. */
+  /** Whether a stream was requested. */
   readonly stream: boolean
   /** The status that the caller got; 499 for one who left before the answer was complete. */
   readonly status: number
-  /** Absent for a call that has its answer. */
+  /** Absent for a call that was answered. */
   readonly failure: CallFailure | undefined
-  /** In their order. The last one answered, unless it has a reason. */
+  /** In order. The last one answered, unless it has a `reason`. */
   readonly attempts: readonly EndedAttempt[]
-  /** Of the last choice, if it found no channel to try. */
+  /** The candidates of the last choice, if it found no channel to try. */
   readonly candidates?: Candidates | undefined
   /** On the steady clock, which is close to the time of day. */
   readonly startedMs: number
   readonly durationMs: number
   /** From the start of the call to the first byte of a streamed answer; undefined without one. */
   readonly firstByteMs: number | undefined
-  /** Waited for a free place on channels. */
+  /** Time spent waiting for a free concurrency slot of a channel. */
   readonly queueMs: number
-  /** Took the hold. */
+  /** Time that placing the hold took. */
   readonly holdMs: number
-  /** Waited for the charge to be durable. */
+  /** Time spent waiting until the charge was durable. */
   readonly commitMs: number
   readonly tokensIn: number
   readonly tokensOut: number
-  /** Charged, in quota units. */
+  /** The charge, in quota units. */
   readonly quota: number
-  /** Of the bodies. `bytesIn` is what the caller declared; 0 for one that declared nothing. */
+  /** Size of the bodies. `bytesIn` is the length that the caller declared, 0 if none. */
   readonly bytesIn: number
   readonly bytesOut: number
-  /** On a server that sends traces. */
+  /** Set on a server that sends traces. */
   readonly trace?: CallTrace | undefined
 }
 
 /** The notes that the steps of a call make for its end: attempts, charges and durations. Times in milliseconds. */
 export class CallNotes {
   attempts: EndedAttempt[] = []
-  /** Of the last choice, if it found no channel to try. */
+  /** The candidates of the last choice, if it found no channel to try. */
   candidates: Candidates | undefined
   tokensIn = 0
   tokensOut = 0
-  /** Charged, in quota units. */
+  /** The charge, in quota units. */
   quota = 0
   queueMs = 0
   holdMs = 0
   commitMs = 0
-  /** The connection became a WebSocket. */
+  /** Whether the connection became a WebSocket. */
   isUpgraded = false
-  /** The answer is made in the background, by a call of its own. */
+  /** Whether the answer is made in the background, by a separate call. */
   isContinued = false
 }
 
@@ -137,11 +137,11 @@ export type ObservedCall = Pick<EndedCall, 'id' | 'group'> & {
 }
 
 /**
- * An observer. It runs on the path of every call, so that it only counts or queues: it must not block or throw. It may keep the
+ * An observer. It runs on the path of every call, so it should only count or queue: it must not block or throw. It may retain the
  * records, but must not change them.
  */
 export interface CallObserver {
-  /** It observes failed calls only. */
+  /** Whether it observes failed calls only. */
   readonly onlyFailed?: boolean
   callEnded?(call: EndedCall): void
   attemptEnded?(attempt: EndedAttempt, call: ObservedCall): void
@@ -161,7 +161,7 @@ export class CallObservers {
     this.#logger = logger
   }
 
-  /** Whether anyone wants a record of a call: without one, none is made. */
+  /** Whether an observer wants a record of a call: otherwise none is made. */
   wantsCall(isFailed: boolean): boolean {
     return (isFailed ? this.#ofFailed : this.#ofAll).length > 0
   }

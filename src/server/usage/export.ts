@@ -44,7 +44,7 @@ export async function* exportLogs(core: Core, { filter, format, timeZone, ownerI
   }
 }
 
-/** Goes through the hours that the roll-up names, or through the days; so that no single query searches through the whole log. */
+/** Reads hour by hour where the hour buckets name the hours, otherwise day by day, so that no single query scans the entire log. */
 async function* chunks(db: Queries, filter: ResolvedFilter) {
   for await (const span of isLocated(filter) ? hoursOf(db, filter) : daysOf(db, filter)) {
     const within = {
@@ -128,7 +128,7 @@ function jsonOf({ id, other, ...log }: Log, timeText: Shown['timeText'], isOwner
 function readOther(text: string): Other {
   try {
     const value: unknown = JSON.parse(text)
-    // Written by `relay/charge/charge-row.ts`; rows of other origin have members of their own, which are read as absent or shown
+    // Written by `relay/charge/charge-row.ts`; rows of other origin have other members, which are read as absent or shown
     // unchanged.
     return typeof value === 'object' && value !== null ? (value as Other) : {}
   } catch {

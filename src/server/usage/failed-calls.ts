@@ -9,8 +9,8 @@ import type { Core } from '../options/core.ts'
 import { type CallFailure, type CallObserver, type EndedCall, pathOf } from './ended-calls.ts'
 
 /**
- * Log rows of failed calls (type 5). They are written in batches behind the answers, apart from the ledger: nothing waits for them,
- * and a database that is away costs only these rows. Dropped rows are counted.
+ * Log rows of failed calls (type 5). They are written in batches after the answers, apart from the ledger: nothing waits for them,
+ * and an outage of the database loses only these rows. Dropped rows are counted.
  */
 
 /** A row whose `other` is still to be written as JSON. */
@@ -19,7 +19,7 @@ type FailedCall = Omit<NewRow<'logs'>, 'id' | 'type' | 'other' | 'quota'> & {
   other: LogFailure
 }
 
-/** Rows that wait at most: some megabytes. */
+/** Greatest number of queued rows: some megabytes. */
 export const waitingMax = 2_000
 const batchMax = 100
 const pauseMs = 250
@@ -27,7 +27,7 @@ const retryMinMs = 1_000
 const retryMaxMs = 30_000
 const otherBytesMax = 8_192
 const addressesMax = 1_000
-/** Addresses that are shown by themselves in the metrics. */
+/** Number of addresses with a series of their own in the metrics. */
 const addressesShown = 20
 
 type Outcome = 'written' | 'off' | 'sampled' | 'dropped' | 'lost'
@@ -73,7 +73,7 @@ export class FailedCalls implements CallObserver {
     known.set(counted, (known.get(counted) ?? 0) + 1)
   }
 
-  /** Writes what waits, once, and takes nothing in any more. */
+  /** Writes the queued rows once, and accepts no more. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
@@ -89,7 +89,7 @@ export class FailedCalls implements CallObserver {
     return this.#isClosed || this.#waiting.length >= waitingMax ? 'dropped' : undefined
   }
 
-  /** Half of a second's rows at most are of one user: a flood of one key must not hide the failures of others. */
+  /** At most half of the rows of a second may be of one user: a flood of one key must not hide the failures of others. */
   #isWithin(userId: number, rowsMax: number): boolean {
     const second = Math.floor(this.#core.now() / 1000)
     if (second !== this.#second) {
@@ -120,7 +120,7 @@ export class FailedCalls implements CallObserver {
     if (this.#waiting.length > 0) this.#schedule(isWritten ? pauseMs : this.#retryMs)
   }
 
-  /** False when the database is away: the rows wait on, within the bound of the queue. Never throws. */
+  /** Returns false when the database is unavailable: the rows stay queued, within the bound of the queue. Never throws. */
   async #writeBatch(): Promise<boolean> {
     const batch = this.#waiting.slice(0, batchMax)
     try {
@@ -128,7 +128,7 @@ export class FailedCalls implements CallObserver {
     } catch (error) {
       if (isDatabaseFailure(error)) return false
       this.#core.logger.error({ error }, 'rows of failed calls were refused')
-      // One row that the database refuses does not cost the others.
+      // A row that the database refuses does not prevent the others.
       for (const row of batch.splice(0)) {
         const isWritten = await this.#insert([row]).then(
           () => true,
@@ -169,7 +169,7 @@ export class FailedCalls implements CallObserver {
     this.#core.metrics.failedCallRows.inc({ outcome }, rows)
   }
 
-  /** The addresses with the most calls, and the calls of all others together. */
+  /** The addresses with the most calls without a known key, and the calls of all others together. */
   #mostUnknown(): ReadonlyMap<string, number> {
     const sorted = [...this.#unknownKeys].sort(([, one], [, other]) => other - one)
     const shown = new Map(sorted.slice(0, addressesShown))
@@ -232,12 +232,15 @@ function contentOf({ message: { zh, en } }: CallFailure): string {
   return inBothLanguages({ zh: plain(zh, messageMax), en: plain(en, messageMax) })
 }
 
-/** Within a length, without secrets, and without what PostgreSQL takes for no text. */
+/** The text within a length, without secrets, and without characters that PostgreSQL does not accept. */
 function plain(text: string, lengthMax: number): string {
   return redact(text).slice(0, lengthMax).toWellFormed().replaceAll('\0', '')
 }
 
-/** `other` as JSON, within its bound: of a long chain the last attempts are kept, and those rather than the candidates of each. */
+/**
+ * `other` as JSON, within its bound: of many attempts the last are kept, and the candidates of each are dropped before attempts
+ * are.
+ */
 function textOf(other: LogFailure): string {
   const text = JSON.stringify(other)
   const { admin_info: admin } = other

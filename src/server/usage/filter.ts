@@ -12,7 +12,7 @@ export interface LogFilter {
   /** The user who has this name now, regardless of the name in the row. */
   readonly username?: string
   readonly token_name?: string
-  /** Of several keys that bore one name, this one. */
+  /** The id of a token, to distinguish tokens of the same name. */
   readonly tokenId?: number
   /** Exact, or a pattern when it contains `%` for any characters; letter case is ignored in a pattern. */
   readonly model_name?: string
@@ -61,7 +61,7 @@ export function matching(filter: ResolvedFilter) {
     eb.and([...comparisons('logs', columnsOfLog, filter), ...(filter.type ? [ofType(eb, filter.type)] : [])])
 }
 
-/** The same for the roll-up, which has neither tokens nor requests, and only whole hours. */
+/** The condition of a filter on hour buckets, which have neither tokens nor requests, and only whole hours. */
 export function matchingHours(filter: ResolvedFilter) {
   return (eb: ExpressionBuilder<Tables, 'quota_data'>): Expression<SqlBool> =>
     eb.and(comparisons('quota_data', columnsOfBoth, filter))
@@ -99,14 +99,17 @@ function comparisons(
   )
 }
 
-/** Spelled out like the conditions of the partial indexes on rows without a charge: databases prove nothing about parameters. */
+/**
+ * Written literally, as in the conditions of the partial indexes on rows without a charge: databases do not match parameters with
+ * these.
+ */
 function ofType(eb: ExpressionBuilder<Tables, 'logs'>, type: number): Expression<SqlBool> {
   if (type === logType.error) return eb('logs.type', '=', eb.lit(logType.error))
   const equal = eb('logs.type', '=', type)
   return type === logType.consume ? equal : eb.and([equal, eb('logs.type', '<>', eb.lit(logType.consume))])
 }
 
-/** Models that were ever charged and fit the pattern. They are read by leaps from one name to the next. */
+/** Models that were ever charged and match the pattern. The query skips from one name to the next. */
 async function modelsLike(db: Queries, pattern: string): Promise<string[]> {
   const literal = pattern.replace(/[\\_]/g, (sign) => `\\${sign}`)
   const { rows } = await sql<{ name: string }>`
@@ -122,13 +125,13 @@ async function modelsLike(db: Queries, pattern: string): Promise<string[]> {
 
 const modelsMax = 2000
 const daySeconds = 86_400
-/** A row and its charge are of one commit; their times were read apart. */
+/** A row and its charge are in one commit, but their times were read separately. */
 const chargeSlackSeconds = 60
 
 /**
- * The charge of a request names its user and its time, and so does the row of a failed call. Any other row is looked up by the id, which begins with the UTC time
- * of arrival (`lib/ids`): a day on either side covers clocks that differ and long requests. Ids of another form are looked up without
- * a time range.
+ * The charge of a request names its user and its time, as does the row of a failed call. Any other row is looked up by the id,
+ * which begins with the UTC time of arrival (`lib/ids`): a day on either side covers clocks that differ and long requests. Ids of
+ * another form are looked up without a time range.
  */
 async function aroundRequest(db: Queries, filter: ResolvedFilter, requestId: string): Promise<ResolvedFilter | undefined> {
   const charge = await db

@@ -6,11 +6,11 @@ import { hourSeconds, type Span, splitByHour } from './hours.ts'
 import { rollupEnd, sumHours } from './rollup.ts'
 
 /**
- * Locates matching rows of the log: the hour buckets of `quota_data` list the hours in which a user has a model, a channel or a group,
- * and `token_hours` those of tokens. Indexes of `logs` for them would cost every charge more than they save.
+ * Locates matching rows of the log: the hour buckets of `quota_data` list the hours in which a user has a model, a channel or a
+ * group, and `token_hours` the hours of tokens. Indexes of `logs` for them would cost every charge more than they save.
  */
 
-/** An hour in which rows match, and how many at most. */
+/** An hour with matching rows, and their greatest number. */
 export interface HourBucket {
   readonly hour: number
   readonly count: number
@@ -24,7 +24,10 @@ interface From {
   readonly mark: number
 }
 
-/** The first matching hour buckets in this order, at most `limit`. With a token in the filter, hours behind the rollup come without a check of it. */
+/**
+ * The first matching hour buckets in this order, at most `limit`. With a token in the filter, hours after the end of the rollup are
+ * returned without a check of the token.
+ */
 export async function hourBuckets(
   db: Queries,
   filter: ResolvedFilter,
@@ -65,7 +68,7 @@ export async function hourBuckets(
   return merged(order === 'newest' ? [...behindRollup, ...rolledUp] : [...rolledUp, ...behindRollup])
 }
 
-/** An hour is its first second. */
+/** An hour is represented by its first second. */
 const hourOfLog = sql<number>`logs.created_at - logs.created_at % ${sql.lit(hourSeconds)}`
 
 /** Rows of failed calls: their index holds every column that they are filtered by. */
@@ -73,13 +76,13 @@ function failedCalls(db: Queries, filter: ResolvedFilter) {
   return db.selectFrom('logs').where(matching({ ...filter, type: logType.error }))
 }
 
-/** Every hour in which something matches, the newest first. */
+/** Every hour with matching rows, newest first. */
 export async function hoursWithMatches(db: Queries, filter: ResolvedFilter): Promise<number[]> {
   const buckets = await hourBuckets(db, filter, { order: 'newest', limit: Number.MAX_SAFE_INTEGER })
   return [...new Set(buckets.map(({ hour }) => hour))]
 }
 
-/** Each hour and user with matching rows since an hour, once. */
+/** Each pair of hour and user with matching rows from an hour on, once. */
 export function userHoursSince(db: Queries, filter: ResolvedFilter, { hour, mark }: From): UserHours {
   const rolled = (start: number) =>
     db
@@ -101,14 +104,14 @@ export function userHoursSince(db: Queries, filter: ResolvedFilter, { hour, mark
   return db.selectFrom(charged.as('charged')).selectAll().union(failed).as('user_hours')
 }
 
-/** The first hour that a filter reaches into. */
+/** The first hour of a filter's time range. */
 export function firstHour({ start_timestamp: start = 0 }: ResolvedFilter): number {
   return start - (start % hourSeconds)
 }
 
 /**
- * The sum of the matching charges as far as the hour buckets have it, and the spans whose rows must be read. Undefined when the rows
- * are needed: tokens are not rolled up by model.
+ * The sum of the matching charges in hour buckets, and the spans whose rows must be read. Undefined when the rows are needed:
+ * tokens are not rolled up by model.
  */
 export async function sumWithoutRows(
   db: Queries,

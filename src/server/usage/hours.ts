@@ -5,8 +5,8 @@ export interface Span {
 }
 
 /**
- * Sums are kept by the hour: a span is the whole hours in it (`from` of the first, `to` of the last second of the last), and the rest
- * of an hour at either end. A span without an end is open there (0).
+ * Sums are stored by the hour: a span is the whole hours in it (`from` of the first, `to` of the last second of the last), and the
+ * rest of an hour at either end. 0 means an open beginning or end.
  */
 export interface SplitSpan {
   readonly whole: Span | undefined
@@ -15,7 +15,7 @@ export interface SplitSpan {
 
 export const hourSeconds = 3600
 
-/** 0 is no beginning, and no end. */
+/** 0 means no beginning, or no end. */
 export function splitByHour(start: number, end: number): SplitSpan {
   const firstHour = Math.ceil(start / hourSeconds) * hourSeconds
   const to = end === 0 ? Number.MAX_SAFE_INTEGER : end

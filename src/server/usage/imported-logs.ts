@@ -1,7 +1,7 @@
 /**
- * Rows of the log that an import brought: their charges were made by another program, before the cut of the import, and have no row of the
- * ledger behind them. Their ids are below 0 and made of the id that the row had, so that none comes twice, and nothing else needs to remember
- * which ones are there.
+ * Rows of the log that were imported: their charges were made by another program, before the cut of the import, and have no ledger
+ * row. Their ids are negative and derived from the id in the source, so that no row is imported twice, and nothing else has to
+ * record which ones exist.
  */
 const rowsPerImport = 2 ** 40
 
@@ -11,10 +11,10 @@ export function importedLogIds(importId: number): { readonly floor: number; read
   return { floor, ceiling: floor + rowsPerImport - 1 }
 }
 
-/** The id here of a row of a source; undefined for one that no source has. */
+/** The id in this log of a row of a source; undefined for an invalid source id. */
 export function importedLogId(importId: number, sourceId: number): number | undefined {
   return sourceId > 0 && sourceId < rowsPerImport ? importedLogIds(importId).floor + sourceId : undefined
 }
 
-/** Rows up to this id are of imports. */
+/** Rows up to this id were imported. */
 export const lastImportedLogId = 0

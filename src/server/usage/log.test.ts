@@ -58,7 +58,7 @@ eachDatabase('logs', (fresh, kind) => {
       await core.db.deleteFrom(table).execute()
   })
 
-  /** A row, and the roll-up entries of its charge. */
+  /** A row, and the hour buckets of its charge. */
   const add = async (values: Partial<NewRow<'logs'>> = {}) => {
     const row = { user_id: ada, username: 'ada', created_at: nowSeconds, type: logType.consume as number, ...values }
     if (row.type === logType.consume) await rollUp(core, row)
@@ -66,7 +66,7 @@ eachDatabase('logs', (fresh, kind) => {
   }
   const ids = async (filter: LogFilter) => (await listLogs(core, { filter, page })).items.map(({ id }) => id)
 
-  it('lists newest first in pages, with the number of all', async () => {
+  it('lists newest first in pages, with the total number', async () => {
     const made = [await add({ created_at: nowSeconds - 9 }), await add(), await add(), await add({ created_at: nowSeconds + 1 })]
     const first = await listLogs(core, { filter: {}, page: { offset: 0, limit: 3 } })
     const second = await listLogs(core, { filter: {}, page: { offset: 3, limit: 3 } })
@@ -96,7 +96,7 @@ eachDatabase('logs', (fresh, kind) => {
     }
   })
 
-  it('takes 0 and empty filters as none', async () => {
+  it('ignores filters that are 0 or empty', async () => {
     await add()
     const query = logRoutes['GET /api/log/'].query.parse({ type: '0', username: '', model_name: 'undefined', channel: 'abc' })
     expect(await ids(query)).toHaveLength(1)
@@ -109,7 +109,7 @@ eachDatabase('logs', (fresh, kind) => {
     expect(await ids({ model_name: 'm', group: 'vip', username: 'ada' })).toEqual([id])
   })
 
-  it('reads % in a model name as any characters and everything else literally', async () => {
+  it('treats % in a model name as a wildcard and everything else literally', async () => {
     const names = ['gpt-4o', 'GPT-4o-mini', 'a_b', 'axb', 'back\\slash', 'claude']
     for (const model_name of names) await add({ model_name })
     const found = async (model_name: string) =>
@@ -216,7 +216,7 @@ eachDatabase('logs', (fresh, kind) => {
     expect(await of({ model_name: 'nobody' })).toEqual({ quota: 0, rpm: 0, tpm: 0 })
   })
 
-  it('adds sums beyond 32 bits', async () => {
+  it('computes sums beyond 32 bits', async () => {
     await add({ quota: 4_000_000_000_000 })
     await add({ quota: 5_000_000_000_000 })
     expect((await logStatistics(core, {})).quota).toBe(9_000_000_000_000)
@@ -232,7 +232,7 @@ eachDatabase('logs', (fresh, kind) => {
     expect(await searchOwnLogs(core, { keyword: '', userId: ada })).toHaveLength(3)
   })
 
-  it('records rows without a charge in the given transaction', async () => {
+  it('writes rows without a charge in the given transaction', async () => {
     const record = { type: logType.topUp, at: nowSeconds, userId: ada, username: 'ada', content: 'redeemed', quota: 5 } as const
     await core.db.transaction().execute((trx) => recordLog(trx, record))
     const undone = core.db.transaction().execute(async (trx) => {
@@ -244,7 +244,7 @@ eachDatabase('logs', (fresh, kind) => {
     expect(items).toMatchObject([{ type: 1, content: 'redeemed', quota: 0, amount: 5, other: '', created_at: nowSeconds }])
   })
 
-  it('purges only consume rows older than the time, and leaves a trace', async () => {
+  it('purges only consume rows older than the time, and records the purge', async () => {
     await add({ created_at: nowSeconds - 10 })
     await add({ created_at: nowSeconds - 10, user_id: bob })
     const kept = [
@@ -305,7 +305,7 @@ eachDatabase('logs', (fresh, kind) => {
     expect(await ids({})).toEqual([young])
   })
 
-  it('is read from the oldest on too: page by page, from where a page ended, and by way of the roll-up', async () => {
+  it('can be read oldest first: page by page, by cursor, and by way of hour buckets', async () => {
     for (let index = 0; index < 7; index++) await add({ created_at: nowSeconds + Math.floor(index / 3), content: String(index) })
     const oldest = async (asked: Partial<LogQuery>) => {
       const { items, next } = await listLogs(core, { filter: {}, page: { offset: 0, limit: 2 }, order: 'oldest', ...asked })
@@ -330,7 +330,7 @@ eachDatabase('logs', (fresh, kind) => {
       'r2',
       'r1',
     ])
-    // Hours whose rows were not kept are passed over.
+    // Hours whose rows were purged are skipped.
     await rollUp(core, { user_id: ada, created_at: nowSeconds - 99 * hourSeconds, type: 2, model_name: 'rare' })
     expect((await oldest({ filter: { model_name: 'rare' } }))[0]).toEqual(['r3', 'r2'])
     for (const isRolledUp of [false, true]) {
@@ -339,7 +339,7 @@ eachDatabase('logs', (fresh, kind) => {
     }
   })
 
-  it('continues at the end of a page, at any depth, while rows are written', async () => {
+  it('continues at the end of the previous page, at any depth, while rows are written', async () => {
     for (let index = 0; index < 7; index++) await add({ created_at: nowSeconds - Math.floor(index / 3), content: String(index) })
     const seen: string[] = []
     for (let before = ''; ; ) {
@@ -352,14 +352,14 @@ eachDatabase('logs', (fresh, kind) => {
     expect(seen).toEqual(['2', '1', '0', '5', '4', '3', '6'])
   })
 
-  it('finds the rare by way of the roll-up, page by page', async () => {
+  it('finds rare rows by way of hour buckets, page by page', async () => {
     for (let hour = 0; hour < 30; hour++) {
       const created_at = nowSeconds - hour * hourSeconds
       await add({ created_at, model_name: 'often' })
       if (hour % 7 === 0)
         await add({ created_at: created_at - 1, model_name: 'rare', channel_id: 3, group: 'vip', content: String(hour) })
     }
-    // The sums of an hour whose rows were not kept.
+    // The sums of an hour whose rows were purged.
     await rollUp(core, { user_id: bob, created_at: nowSeconds - 5 * hourSeconds, type: 2, model_name: 'rare' })
     const found = async (filter: LogFilter, offset = 0) => {
       const { items, total } = await listLogs(core, { filter, page: { offset, limit: 2 } })
@@ -373,7 +373,7 @@ eachDatabase('logs', (fresh, kind) => {
     expect(await found({ model_name: 'never' })).toEqual([[], 0])
   })
 
-  it("finds a token's requests and their cost, before and after its hours are rolled up", async () => {
+  it('finds the requests of a token and their cost, before and after its hours are rolled up', async () => {
     const hours = (count: number) => nowSeconds - count * hourSeconds
     for (let hour = 0; hour < 30; hour++) {
       await add({ created_at: hours(hour), token_name: 'often', quota: 1 })
@@ -409,7 +409,7 @@ eachDatabase('logs', (fresh, kind) => {
     await check()
   })
 
-  it("keeps a token's usage in an hour whose rows were purged before a late charge", async () => {
+  it('keeps the usage of a token in an hour whose rows were purged before a late charge', async () => {
     const at = nowSeconds - 5 * hourSeconds
     const consumed = async (token_name: string) => (await logStatistics(core, { token_name })).quota
     for (let count = 0; count < 3; count++) await add({ created_at: at, token_name: 'early', quota: 10 })
@@ -425,7 +425,7 @@ eachDatabase('logs', (fresh, kind) => {
     expect(await listLogs(core, { filter: { token_name: 'early' }, page })).toMatchObject({ items: [{ quota: 7 }] })
   })
 
-  it('[T063] shows owners no number that counts the rows of others', async () => {
+  it('[T063] shows owners no number that reveals how many rows others have', async () => {
     await add()
     for (let index = 0; index < 20; index++) await add({ user_id: bob })
     await add()
@@ -434,7 +434,7 @@ eachDatabase('logs', (fresh, kind) => {
     expect(next).toBe(`${nowSeconds}-2`)
   })
 
-  it('[T063] exports matching rows, in the given zone, with nothing that a spreadsheet would run', async () => {
+  it('[T063] exports matching rows, in the given zone, with nothing that a spreadsheet would execute', async () => {
     await add({
       created_at: nowSeconds - 2 * 86_400,
       content: '=1+1',
@@ -471,7 +471,7 @@ eachDatabase('logs', (fresh, kind) => {
     expect(JSON.parse((await lines({ format: 'jsonl' }))[2] ?? '')).toMatchObject({ channel: 7, other: { admin_info: {} } })
   })
 
-  it('reads rows for an export only as they are consumed', async () => {
+  it('reads the rows of an export only as they are consumed', async () => {
     const rows = Array.from({ length: 1200 }, (_, index) => ({
       user_id: ada,
       created_at: nowSeconds - (index % 3),
@@ -487,7 +487,7 @@ eachDatabase('logs', (fresh, kind) => {
   })
 })
 
-/** As the commit of a charge does it. */
+/** Updates the hour bucket as the commit of a charge does. */
 async function rollUp(core: Core, row: NewRow<'logs'>): Promise<void> {
   const { quota = 0, prompt_tokens = 0, completion_tokens = 0 } = row
   const token_used = prompt_tokens + completion_tokens
@@ -539,7 +539,7 @@ describe('a long log', () => {
     }
   })
 
-  /** The plan's lines about `logs`, with the sorts. */
+  /** The steps of the query plan. */
   async function planOf(filter: LogFilter, order: Order): Promise<string> {
     const query = logsInOrder(core.db, filter, order).limit(10).compile()
     const { database } = core
@@ -576,7 +576,7 @@ describe('a long log', () => {
     }
   })
 
-  it('is counted only some way beyond the page', async () => {
+  it('is counted only up to a bound beyond the page', async () => {
     const totalAt = async (offset: number) => (await listLogs(core, { filter: {}, page: { offset, limit: 10 } })).total
     expect(await totalAt(0)).toBe(10_000)
     expect(await totalAt(50_000)).toBe(60_000)
@@ -584,7 +584,7 @@ describe('a long log', () => {
     expect((await listOwnLogs(core, { userId: 3, filter: {}, page: { offset: 0, limit: 10 } })).total).toBe(2_000)
   })
 
-  it('is purged whole, in many steps', async () => {
+  it('is purged completely, in many batches', async () => {
     expect(await purgeLogs(core, { before: nowSeconds - 50_000 })).toBe(47_500)
   })
 })

@@ -27,7 +27,10 @@ export interface LogQuery {
 
 interface Listed {
   readonly items: Log[]
-  /** Exact up to 10,000 rows behind the page's beginning, and that bound beyond; pages that are asked for by place count nothing. */
+  /**
+   * Exact up to 10,000 rows after the beginning of the page, otherwise that bound; not counted for pages that are requested by
+   * cursor.
+   */
   readonly total: number
   /** The cursor of the next page; '' at the end. Such pages cost the same at any depth. */
   readonly next: string
@@ -57,7 +60,7 @@ export async function listOwnLogs(core: Core, { userId, filter, ...asked }: LogQ
 /** Names, by id, of the channels that the details of rows name, as they are now. A deleted channel has none. */
 export async function channelNames({ db }: Pick<Core, 'db'>, logs: readonly Log[]): Promise<Record<string, string>> {
   const named = new Set(logs.flatMap(({ other }) => [...channelsIn(readFactors(other))]))
-  // Rows of other programs may name anything.
+  // Rows of other programs may contain any value.
   const ids = [...named].filter((id) => Number.isInteger(id) && id > 0 && id < 2 ** 31)
   if (ids.length === 0) return {}
   const rows = await db.selectFrom('channels').select(['id', 'name']).where('id', 'in', ids).execute()
@@ -65,8 +68,8 @@ export async function channelNames({ db }: Pick<Core, 'db'>, logs: readonly Log[
 }
 
 /**
- * The newest 100 rows whose content begins with `keyword`, or whose type is that number. A rare word is searched day by day, so that
- * other queries run in between.
+ * The newest 100 rows whose content begins with `keyword`, or whose type is `keyword` if it is a number. A rare word is searched
+ * day by day, so that other queries run in between.
  */
 export async function searchLogs(core: Core, { keyword, userId }: { keyword: string; userId?: number }): Promise<Log[]> {
   const mine = userId === undefined ? {} : { userId }
@@ -89,7 +92,7 @@ export async function searchOwnLogs(core: Core, { keyword, userId }: { keyword: 
 }
 
 export interface LogRecord {
-  /** Consume rows are the ledger's, failed calls those of `failed-calls.ts`. */
+  /** Consume rows are written by the ledger, failed calls by `failed-calls.ts`. */
   readonly type: Exclude<(typeof logType)[keyof typeof logType], typeof logType.consume | typeof logType.error>
   /** Unix seconds. */
   readonly at: number
@@ -125,7 +128,10 @@ export function presentLog({
   }
 }
 
-/** Rows as their owner sees them. Their ids are made of time and position: those of the database would count other users' rows. */
+/**
+ * Rows as their owner sees them. Their ids are made of time and position: those of the database would reveal the number of other
+ * users' rows.
+ */
 export function forOwner(logs: readonly Log[]): Log[] {
   const seen = new Map<number, number>()
   return logs.map((log) => {
@@ -145,7 +151,7 @@ function withoutAdminInfo(other: string): string {
   }
 }
 
-/** `<seconds>-<rows of that second before>`; anything else is none. */
+/** Parses a cursor, `<seconds>-<rows of that second before>`; anything else means no cursor. */
 function readPlace(text: string): Cursor | undefined {
   const [, at, skip] = /^(\d{1,12})-(\d{1,9})$/.exec(text) ?? []
   return at === undefined ? undefined : { at: Number(at), skip: Number(skip) }

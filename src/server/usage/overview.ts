@@ -16,7 +16,7 @@ import {
   topKeys,
 } from './call-sums.ts'
 
-/** `step` is the length of the rows that the lines are made of, `align` that of the finest rows that both periods still have. */
+/** `step` is the row length of the points of the charts, `align` that of the finest rows that still exist for both periods. */
 const periods: Readonly<Record<OverviewPeriod, { readonly length: number; readonly step: number; readonly align: number }>> = {
   hour: { length: oneHour, step: fiveMinutes, align: fiveMinutes },
   day: { length: oneDay, step: oneHour, align: fiveMinutes },
@@ -29,8 +29,8 @@ const failingMax = 10
 const topMax = 8
 
 /**
- * The site in a period that ends now, and in the one before. Only statistics are read, some hundred rows for the site and for each model,
- * user or token some dozen.
+ * The site in a period that ends now, and in the one before. Only statistics are read: some hundred rows for the site, and some
+ * dozen for each model, user or token.
  */
 export async function readOverview({ db, now }: Pick<Core, 'db' | 'now'>, period: OverviewPeriod): Promise<Overview> {
   const { length, step, align } = periods[period]

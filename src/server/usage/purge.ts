@@ -9,16 +9,17 @@ import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
 
 /**
- * Cleaning the log: consume rows that are older than a time go, day by day in small batches, so that others write in between. Rows of
- * failed calls have a retention of their own. Rows of top-ups, admins and the system stay; the ledger, balances and the sums of the dashboard are never touched.
+ * Purging the log: deletes consume rows that are older than a time, day by day in small batches, so that other writes run in
+ * between. Rows of failed calls have a retention of their own. Rows of top-ups, admins and the system stay; the ledger, balances
+ * and the sums of the dashboard are never touched.
  */
 
 const removedAtOnce = 1_000
 const daySeconds = 86_400
 
 /**
- * Writes down that rows older than `before` (unix seconds) are to go; `runPurges` removes them. Answers the cleaning. Throws
- * `log_time_required` for 0 and `log_purge_running` while there is one already.
+ * Requests the purge of rows older than `before` (unix seconds); `runPurges` deletes them. Returns the purge. Throws
+ * `log_time_required` for 0 and `log_purge_running` while another is running.
  */
 export async function requestPurge(core: Core, { before, caller }: { before: number; caller?: Caller }): Promise<LogPurge> {
   if (before <= 0) fail('log_time_required')
@@ -36,7 +37,7 @@ export async function requestPurge(core: Core, { before, caller }: { before: num
   return present(row)
 }
 
-/** Asks for a cleaning and waits for its end; answers how many rows went. Throws as `requestPurge`. */
+/** Requests a purge and waits for its end; returns the number of deleted rows. Throws as `requestPurge`. */
 export async function purgeLogs(core: Core, asked: { before: number; caller?: Caller }): Promise<number> {
   const { id } = await requestPurge(core, asked)
   const read = () => core.db.selectFrom('log_purges').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
@@ -44,7 +45,7 @@ export async function purgeLogs(core: Core, asked: { before: number; caller?: Ca
   return (await read()).removed
 }
 
-/** The cleaning that runs, or the last one. */
+/** The running purge, or the last one. */
 export async function readPurge(db: Queries): Promise<LogPurge | null> {
   const row = await db.selectFrom('log_purges').selectAll().orderBy('id', 'desc').limit(1).executeTakeFirst()
   return row ? present(row) : null
@@ -78,7 +79,7 @@ export async function runPurges(core: Core, signal?: AbortSignal, tell: (detail:
   return removed + (await removeFailedCalls(core, signal))
 }
 
-/** Deletes rows of failed calls that are older than their retention, and the oldest beyond their greatest number. */
+/** Deletes rows of failed calls that are older than their retention, and the oldest beyond the limit of their number. */
 async function removeFailedCalls(core: Core, signal?: AbortSignal): Promise<number> {
   const { ErrorLogRetentionDays: days, ErrorLogRowsMax: rowsMax } = core.options.current
   const tooOld = days > 0 ? seconds(core.now()) - days * daySeconds - 1 : 0
@@ -106,7 +107,7 @@ async function removeFailedCalls(core: Core, signal?: AbortSignal): Promise<numb
   return removed
 }
 
-/** The literal makes the partial index of these rows serve. */
+/** The literal lets the database use the partial index of these rows. */
 function failedCalls(db: Queries) {
   return db.selectFrom('logs').where((eb) => eb('type', '=', eb.lit(logType.error)))
 }
@@ -143,7 +144,9 @@ interface Removal {
   onBatch(removed: number, reached: number): Promise<boolean>
 }
 
-/** Rows that stay are passed once: each batch continues at the end of the previous one, and days without a charge are skipped. */
+/**
+ * Rows that stay are skipped only once: each batch continues at the end of the previous one, and days without a charge are skipped.
+ */
 async function removeBefore(core: Core, { from, before, onBatch }: Removal): Promise<number> {
   let removed = 0
   let position = from
@@ -185,7 +188,7 @@ async function oldestCharge(db: Queries, from = 0): Promise<number | undefined> 
   return row?.created_at
 }
 
-/** Progress is by time, so that nothing has to be counted before. */
+/** Progress is measured by time, so that no rows have to be counted first. */
 function present({ oldest, position, before, finished_at, ...row }: Row<'log_purges'>): LogPurge {
   const span = before - oldest
   const progress = finished_at > 0 || span <= 0 ? 1 : Math.max(0, Math.min(0.99, (position - oldest) / span))

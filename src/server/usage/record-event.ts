@@ -26,8 +26,8 @@ export function newMessage({ now }: Pick<Core, 'now'>, message: NewMessage): Mes
 }
 
 /**
- * Queues an event for every enabled webhook that subscribes to it, in the transaction of its cause: one statement, which writes nothing
- * where nobody subscribes. `notify/send-deliveries` sends what is queued.
+ * Queues an event for every enabled webhook that subscribes to it, in the transaction that causes it: one statement, which writes
+ * nothing when no webhook subscribes. `notify/send-deliveries` sends what is queued.
  */
 export async function recordEvent(
   core: Pick<Core, 'now'>,
@@ -57,7 +57,7 @@ export async function recordEvent(
     .execute()
 }
 
-/** Whether any enabled webhook subscribes to the event, for those that cost something to find out about. */
+/** Whether any enabled webhook subscribes to the event: to be checked before costly work for it. */
 export async function isSubscribed(db: Queries, type: EventType): Promise<boolean> {
   const found = await db
     .selectFrom('destinations')

@@ -14,7 +14,7 @@ import { Snapshot } from '../lib/snapshot.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
 
-/** Which calls are recorded: the rows, and the rules that relay calls are checked against. */
+/** Which calls are recorded: the stored rules, and their compiled form for the check of relay calls. */
 
 const daySeconds = 86_400
 
@@ -29,7 +29,7 @@ interface CompiledRules {
   readonly until: number
 }
 
-/** The caller of a call. */
+/** The caller, as far as the rules need it. */
 interface RecordedCaller {
   readonly userId: number
   readonly tokenId: number
@@ -37,7 +37,7 @@ interface RecordedCaller {
 
 /** The compiled rules of this process, which follow every change on every node. */
 export class RecordingRules {
-  /** Whether any rule is in force: all that a call costs that is not recorded. */
+  /** Whether any rule is in force: the only check of a call while there are no rules. */
   areOn = false
   readonly #now: Core['now']
   readonly #rules: Snapshot<CompiledRules>
@@ -55,7 +55,7 @@ export class RecordingRules {
     )
   }
 
-  /** Resolves when a change before this call is in force here. */
+  /** Resolves when all changes before this call are in force in this process. */
   async refresh(): Promise<void> {
     await this.#rules.refresh()
   }
@@ -65,7 +65,7 @@ export class RecordingRules {
     this.#rules.close()
   }
 
-  /** Whether a call is recorded from its beginning, or may be once it reaches a channel. Call it only while `areOn`. */
+  /** Whether a call is recorded from its beginning, or may be recorded once it reaches a channel. Call it only while `areOn`. */
   ruleOf({ userId, tokenId }: RecordedCaller): 'record' | 'watch' | undefined {
     const { of, hasChannels, until } = this.#rules.current
     if (seconds(this.#now()) >= until) {
@@ -98,7 +98,7 @@ function rulesInForce(db: Queries, now: number): Promise<RuleRow[]> {
   return db.selectFrom('recording_rules').selectAll().where('until', '>', now).orderBy('kind').orderBy('target').execute()
 }
 
-/** The rules in force, with the names of what they record. */
+/** The rules in force, with the names of the users, tokens and channels that they record. */
 export async function listRecordingRules({ db, now }: Pick<Core, 'db' | 'now'>): Promise<RecordingRule[]> {
   const rows = await rulesInForce(db, seconds(now()))
   const idsOf = (wanted: RecordingKind) => rows.filter(({ kind }) => kind === wanted).map(({ target }) => target)
@@ -181,7 +181,7 @@ export async function setRecordingRule(
   core.bus.publish('recordings')
 }
 
-/** Whether there is what a rule names; a token is looked for among those of `ofUser`, if given. */
+/** Whether the target of a rule exists; a token must belong to `ofUser`, if given. */
 async function exists(within: Within, kind: RecordingKind, target: number, ofUser: number | undefined): Promise<boolean> {
   if (kind === 'share') return target === 0
   const found =

@@ -11,11 +11,12 @@ import type { Caller, Core } from '../options/core.ts'
 import { RecordingRules } from './recording-rules.ts'
 
 /**
- * Recordings of relay calls at rest: compressed, then sealed, the caller's side apart from the upstream's, so that the view of an owner
- * never opens the other. They are written one after the other behind the answers; what waits is bounded in bytes.
+ * Recordings of relay calls at rest: compressed, then sealed, the caller's side separately from the upstream's, so that reading the
+ * owner's view never decrypts the upstream's side. They are written one after the other after the answers; the queue is bounded in
+ * bytes.
  */
 
-/** A call in the queue of the store. Its sides are made when it is written. */
+/** A call in the queue of the store. Its sides are built when it is written. */
 export interface FinishedRecording {
   readonly requestId: string
   readonly userId: number
@@ -23,13 +24,13 @@ export interface FinishedRecording {
   readonly at: number
   /** Without secrets. */
   sides(): { readonly caller: CallerSide; readonly upstream: readonly UpstreamExchange[] }
-  /** Gives its memory back. */
+  /** Releases its memory. */
   release(): void
 }
 
-/** Bytes of bodies that this process holds for recordings: of running calls, and of those that wait to be written. */
+/** Bytes of bodies that this process holds for recordings: of running calls and of queued recordings. */
 const memoryBytes = 64 * 1024 * 1024
-/** A recording that the database does not take is tried again; then it is lost. */
+/** Writing a recording is tried this often; then it is dropped. */
 const triesMax = 3
 const retryMs = 2_000
 const daySeconds = 86_400
@@ -62,7 +63,7 @@ export class Recordings {
     this.rules = new RecordingRules(core)
   }
 
-  /** The most of a body that is stored. */
+  /** The greatest number of bytes of a body that are stored. */
   get bodyBytesMax(): number {
     return this.#core.options.current.RecordingBodyKilobytes * 1024
   }
@@ -162,7 +163,7 @@ export class Recordings {
     return row ?? fail('not_found')
   }
 
-  /** Unix seconds; older recordings are as good as deleted. */
+  /** Unix seconds; older recordings are treated as deleted. */
   get #oldest(): number {
     return seconds(this.#core.now()) - this.#retentionSeconds
   }

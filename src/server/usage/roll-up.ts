@@ -9,16 +9,16 @@ import type { Core } from '../options/core.ts'
 import { hourSeconds } from './hours.ts'
 import { add, dimensionColumns, eachSum, flatten, type Key, rollupEnd, type Sum, type Sums } from './rollup.ts'
 
-/** A charge that commits late has this long to be counted in its own hour before that is rolled up. */
+/** An hour is rolled up this long after its end, so that charges that commit late are included. */
 const slackSeconds = 120
-/** For this long an hour is checked again, and rolled up again when later charges were added to it. */
+/** For this long an hour is checked repeatedly, and rolled up again when charges were added to it. */
 const watchedSeconds = 3 * 86_400
 const pauseMs = 5
 const daySeconds = 86_400
 
 /**
- * Rolls up past hours into sums by each dimension, and notes the sums of their tokens; oldest first, each hour in one transaction.
- * Idempotent, also when several runs overlap. Answers how many hours it rolled up.
+ * Rolls up past hours into sums by each dimension, and stores the sums of their tokens; oldest first, each hour in one transaction.
+ * Idempotent, also when several runs overlap. Returns the number of hours.
  */
 export async function rollUpHours(core: Core, signal?: AbortSignal): Promise<number> {
   const now = seconds(core.now())
@@ -46,7 +46,7 @@ export async function rollUpHours(core: Core, signal?: AbortSignal): Promise<num
 async function forgetAfter(db: Queries, end: number): Promise<void> {
   const future = db.deleteFrom('usage_hours').where('side', 'in', sumsBy).where('hour', '>', end)
   const { numDeletedRows } = await future.executeTakeFirstOrThrow()
-  // No index knows their hours alone.
+  // No index begins with the hour.
   if (numDeletedRows > 0n) await db.deleteFrom('token_hours').where('hour', '>', end).execute()
 }
 
@@ -86,7 +86,7 @@ async function rollUpHour(core: Core, hour: number): Promise<void> {
       .onConflict((conflict) =>
         conflict
           .columns(['user_id', 'token_name', 'hour'])
-          // Rows that were noted may have been cleaned since: nothing that is known becomes less.
+          // Rows that were counted before may have been purged since: stored sums must not decrease.
           .doUpdateSet({ count: larger('count'), quota: larger('quota') }),
       )
       .execute()
@@ -138,7 +138,7 @@ async function changedHours(db: Queries, { from, to }: { from: number; to: numbe
 
 function totalsOf(text: string): string {
   const total = { quota: 0, count: 0, token_used: 0 }
-  // Written by `foldHour`.
+  // Written by `rollUpHour`.
   eachSum(JSON.parse(text) as Sums, (_key, sum) => add(total, sum))
   return `${total.quota}:${total.count}:${total.token_used}`
 }

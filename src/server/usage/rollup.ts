@@ -4,9 +4,10 @@ import { matchingHours, type ResolvedFilter } from './filter.ts'
 import { hourSeconds, type Span } from './hours.ts'
 
 /**
- * Sums of charges by one dimension (model, user, channel, group), hour by hour. `quota_data` has an hour bucket for each user, model,
- * channel and group; the rollup in `usage_hours` has one row for each dimension of a past hour, so that a month of the whole site is some
- * hundred rows. Hours behind the rollup, and filters that name another dimension too, are read from the hour buckets.
+ * Sums of charges by one dimension (model, user, channel, group), hour by hour. `quota_data` has an hour bucket for each user,
+ * model, channel and group; the rollup in `usage_hours` has one row for each dimension of a past hour, so that a month of the whole
+ * site is some hundred rows. Hours after the end of the rollup, and filters on more than one dimension, are read from the hour
+ * buckets.
  */
 
 export interface Sum {
@@ -15,10 +16,12 @@ export interface Sum {
   token_used: number
 }
 
-/** A name, or the number of a user or channel. */
+/** A name, or the id of a user or channel. */
 export type Key = string | number
 
-/** The columns of a row of `usage_hours`: key, quota, count and tokens, and so on for each key. Flat because a month has many. */
+/**
+ * The columns of a row of `usage_hours`: key, quota, count and tokens, and so on for each key. Flat, because a month has many keys.
+ */
 export type Sums = readonly Key[]
 
 export interface HourSums {
@@ -31,7 +34,7 @@ export const dimensionColumns = { model: 'model_name', user: 'user_id', channel:
 const rowsAtOnce = 48
 const pieceSeconds = 4 * hourSeconds
 
-/** The end of the rollup: the first hour, in unix seconds, that is not rolled up yet; 0 while none is. */
+/** The end of the rollup: the first hour, in unix seconds, that is not rolled up yet; 0 before the first roll-up. */
 export async function rollupEnd(db: Queries): Promise<number> {
   const last = await db
     .selectFrom('usage_hours')
@@ -50,8 +53,8 @@ export function dimensionOf(filter: ResolvedFilter): SumsBy | undefined {
 }
 
 /**
- * Charges of whole hours by one dimension, in pieces, oldest first; between two pieces others may come in. `start_timestamp` is the beginning
- * of an hour, and hours that begin until `end_timestamp` count; 0 is no bound.
+ * Charges of whole hours by one dimension, in pieces, oldest first; other work can run between two pieces. `start_timestamp` is the
+ * beginning of an hour, and hours that begin up to `end_timestamp` are included; 0 means no bound.
  */
 export async function* hourSums(db: Queries, filter: ResolvedFilter, by: SumsBy): AsyncGenerator<HourSums[]> {
   const from = filter.start_timestamp ?? 0
@@ -81,7 +84,7 @@ export async function sumHours(db: Queries, filter: ResolvedFilter): Promise<Sum
   return sum
 }
 
-/** Passes each key with its sum, which is the same object every time: a month has hundreds of thousands. */
+/** Passes each key with its sum, which is the same object every time: a month has hundreds of thousands of keys. */
 export function eachSum(sums: Sums, take: (key: Key, sum: Readonly<Sum>) => void): void {
   const sum = { quota: 0, count: 0, token_used: 0 }
   for (let index = 0; index + 3 < sums.length; index += 4) {
@@ -146,7 +149,9 @@ function keysOf(filter: ResolvedFilter, by: SumsBy): ReadonlySet<Key> | undefine
   return key ? new Set([key]) : undefined
 }
 
-/** Reads some hours at a time: neither a connection nor the event loop is blocked for long, however many users an hour has. */
+/**
+ * Reads some hours at a time, so that neither a connection nor the event loop is blocked for long, however many users an hour has.
+ */
 async function* bucketSums(db: Queries, filter: ResolvedFilter, { by, span }: Part): AsyncGenerator<HourSums[]> {
   const ends = await endsOf(db, filter, span)
   if (!ends) return
@@ -168,7 +173,7 @@ async function* bucketSums(db: Queries, filter: ResolvedFilter, { by, span }: Pa
   }
 }
 
-/** Rows that are ordered by hour. */
+/** Groups rows that are ordered by hour. */
 function byHour(rows: readonly (Sum & { readonly hour: number; readonly key: Key })[]): HourSums[] {
   const hours: { readonly hour: number; readonly sums: Key[] }[] = []
   for (const { hour, key, quota, count, token_used } of rows) {
@@ -182,7 +187,7 @@ function byHour(rows: readonly (Sum & { readonly hour: number; readonly key: Key
   return hours
 }
 
-/** From the first to the last hour bucket that matches. */
+/** The span from the first to the last hour bucket that matches. */
 async function endsOf(db: Queries, filter: ResolvedFilter, span: Span): Promise<Span | undefined> {
   const query = db
     .selectFrom('quota_data')

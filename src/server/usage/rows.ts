@@ -15,10 +15,10 @@ import { rollupEnd } from './rollup.ts'
 /** `channel_name` is null for a deleted channel. */
 export type LogRow = Row<'logs'> & { channel_name: string | null }
 
-/** From which end a log is read. */
+/** The end from which a log is read. */
 export type Order = 'newest' | 'oldest'
 
-/** The start of a page: this many rows after the first that is not before `at` in its order; 0 is the first of all. */
+/** The start of a page: `skip` rows after the first row that is not before `at` in the order; 0 starts at the first row of all. */
 export interface Cursor {
   readonly at: number
   readonly skip: number
@@ -29,7 +29,7 @@ type LogQuery = SelectQueryBuilder<Tables, 'logs', LogRow>
 const bucketsMax = 2000
 const daySeconds = 86_400
 
-/** Matching rows with the names of their channels, newest first. Every order and range is one of an index of `logs`. */
+/** Matching rows with the names of their channels, newest first. Every order and range is covered by an index of `logs`. */
 export function newestLogs(db: Queries, filter: ResolvedFilter): LogQuery {
   return logsInOrder(db, filter, 'newest')
 }
@@ -76,7 +76,7 @@ export async function readRows(db: Queries, filter: ResolvedFilter, page: PageRe
   const buckets = await hourBuckets(db, kept, { order, limit: bucketsMax + 1 })
   const first = buckets[0]?.hour
   if (first === undefined) return []
-  // So many that a walk from the first on finds them by the way.
+  // With so many matches, a scan from the first row finds a page quickly.
   if (buckets.length > bucketsMax) {
     const begin = order === 'newest' ? first + hourSeconds - 1 : first
     return readAlong(db, beginningAt(kept, begin, order), page)
@@ -84,7 +84,10 @@ export async function readRows(db: Queries, filter: ResolvedFilter, page: PageRe
   return readBuckets(db, kept, { ...page, buckets })
 }
 
-/** The filter without the hours before the first row: the roll-up knows them, but their rows were not kept. Undefined when there are no rows. */
+/**
+ * The filter without the hours before the first row: they have hour buckets, but their rows were purged. Undefined when there are
+ * no rows.
+ */
 async function sinceFirstRow(db: Queries, filter: ResolvedFilter): Promise<ResolvedFilter | undefined> {
   const first = await db.selectFrom('logs').select('created_at').orderBy('created_at').limit(1).executeTakeFirst()
   if (!first) return undefined
@@ -107,7 +110,7 @@ function endingWith(filter: ResolvedFilter, hour: number, order: Order): Resolve
 }
 
 /**
- * The number of matching rows: exact up to some bound beyond `offset`, otherwise that bound. If the roll-up covers the filter, it
+ * The number of matching rows: exact up to some bound beyond `offset`, otherwise that bound. If hour buckets cover the filter, it
  * counts charges, including those without a log row.
  */
 export async function countRows(db: Queries, filter: ResolvedFilter, offset: number): Promise<number> {
@@ -127,7 +130,7 @@ export async function countRows(db: Queries, filter: ResolvedFilter, offset: num
   return Math.min(count, limit)
 }
 
-/** The quota of all rows that match, by way of the buckets. */
+/** The quota of all rows that match, found by way of the hour buckets. */
 export async function sumLocated(db: Queries, filter: ResolvedFilter): Promise<number> {
   const rows = await locatedRows(db, filter)
   const { quota } = await rows
@@ -136,7 +139,7 @@ export async function sumLocated(db: Queries, filter: ResolvedFilter): Promise<n
   return quota
 }
 
-/** The days in which there are rows, the newest first, so that no single query has to go through the whole log. */
+/** The days that have rows, newest first, so that no single query has to scan the entire log. */
 export async function* daysOf(db: Queries, filter: ResolvedFilter): AsyncGenerator<Span> {
   const ends = { start_timestamp: filter.start_timestamp ?? 0, end_timestamp: filter.end_timestamp ?? 0 }
   const mine = filter.userId ? { ...ends, userId: filter.userId } : ends
@@ -153,8 +156,8 @@ export async function* daysOf(db: Queries, filter: ResolvedFilter): AsyncGenerat
 }
 
 /**
- * Only charges and failed calls have a model, a channel, a group and a token. Each charge is counted in the roll-up of its hour; the failed
- * calls have an index of their own.
+ * Only charges and failed calls have a model, a channel, a group and a token. Each charge is counted in an hour bucket; failed
+ * calls have a separate index.
  */
 export function isLocated({ models, channel, group, token_name, type, request_id, site_cost }: ResolvedFilter): boolean {
   return Boolean(models || channel || group || token_name) && (!type || type === logType.consume) && !request_id && !site_cost
@@ -165,7 +168,7 @@ function inOrder<Joined extends Tables & { logs: Tables['logs'] }, From extends 
   order: Order,
 ): LogQuery {
   const direction = directions[order]
-  // Only columns of `logs` are selected from here on, whatever it was joined with.
+  // Only columns of `logs` are selected from here on, whatever table it was joined with.
   return (query as unknown as SelectQueryBuilder<Tables, 'logs', object>)
     .selectAll('logs')
     .select((eb) => eb.selectFrom('channels').select('name').whereRef('channels.id', '=', 'logs.channel_id').as('channel_name'))
@@ -173,7 +176,7 @@ function inOrder<Joined extends Tables & { logs: Tables['logs'] }, From extends 
     .orderBy('logs.id', direction)
 }
 
-/** Rows that are passed over are not read, only their place in the index. */
+/** Skipped rows are not read, only their index entries. */
 async function readAlong(
   db: Queries,
   filter: ResolvedFilter,
@@ -198,7 +201,7 @@ async function readAlong(
 
 const directions = { newest: 'desc', oldest: 'asc' } as const
 
-/** Visits as many hours as promise the page; and more when some kept no rows. */
+/** Reads as many hours as should fill the page, and more when the rows of some were purged. */
 async function readBuckets(
   db: Queries,
   filter: ResolvedFilter,

@@ -10,8 +10,9 @@ const rateSeconds = 60
 
 /**
  * Consumption: `quota` in units within the filter; `rpm` and `tpm`, requests and tokens (input and output), of the last minute with
- * the same filter but its times. The filter's type, status and code are ignored: failed calls are no part of any sum. Whole hours come from the roll-up, so that purging the log changes no
- * sum; only sums without a roll-up, such as a model of a token, are computed over rows.
+ * the same filter but its times. The filter's type, status and code are ignored: failed calls are not part of any sum. Whole hours
+ * are read from the hour buckets, so that purging the log changes no sum; only sums that these do not have, such as a model of a
+ * token, are computed over rows.
  */
 export async function logStatistics(core: Core, filter: LogFilter): Promise<{ quota: number; rpm: number; tpm: number }> {
   const found = await resolveFilter(core.db, { ...filter, type: logType.consume, status: 0, code: '' })

@@ -22,10 +22,10 @@ const weekShiftSeconds = 3 * 86_400
 
 type Point = Sum & { at: number; key: string }
 type Bucket = Map<Key, Sum>
-/** By the beginnings of hours, days or weeks. */
+/** Buckets by the start of their hour, day or week. */
 type Buckets = Map<number, Bucket>
 
-/** Charges by time and by one side; the largest keys by themselves, all others together. Throws `data_span_too_long`. */
+/** Charges by time and by one side; the largest keys separately, all others together. Throws `data_span_too_long`. */
 export async function readSums(core: Core, { filter, by, ...asked }: SumsQuery): Promise<UsageSums> {
   const maxDays = asked.grain === 'hour' ? hoursMaxDays : spanMaxDays.all
   const found = await resolveFilter(core.db, wholeHours(core, filter, maxDays))
@@ -78,7 +78,7 @@ async function present(buckets: Buckets, readNames: (keys: string[]) => Promise<
   return { keys, points: pointsOf(buckets, new Set(own.map(([key]) => key))), total: totalOf(totals.values()) }
 }
 
-/** One point for each time and key; keys that are not shown by themselves are one. */
+/** One point for each time and key; keys that are not shown separately are added up. */
 function pointsOf(buckets: Buckets, own: ReadonlySet<Key>): Point[] {
   return [...buckets].flatMap(([at, bucket]) => {
     const points: Bucket = new Map()

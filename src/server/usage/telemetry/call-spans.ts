@@ -15,9 +15,9 @@ import type { AttemptTrace, BeginningCall, CallTrace, CallTracer, TracedChannel 
 import { type CallObserver, type EndedAttempt, type EndedCall, type ObservedCall, pathOf } from '../ended-calls.ts'
 
 /**
- * A span for each call and one for each of its attempts, by the semantic conventions of OpenTelemetry for HTTP and generative AI; what they
- * have no name for is under `sluice.`. Nothing of prompts, answers or keys is in them, nor what a vendor says of an error, which may quote
- * the prompt.
+ * A span for each call and one for each of its attempts, by the semantic conventions of OpenTelemetry for HTTP and generative AI;
+ * attributes without a name there begin with `sluice.`. They contain nothing of prompts, answers or keys, and no error message of a
+ * vendor, which may quote the prompt.
  */
 export class CallSpans implements CallTracer, CallObserver {
   readonly #tracer: Tracer
@@ -76,7 +76,7 @@ class CallSpan implements CallTrace {
   end(call: EndedCall): void {
     const span = this.#span
     if (span.isRecording()) {
-      // A group is known once the model is: what else callers say is no name of one.
+      // A group is only set once the model is known: otherwise the caller's text is not the name of a model.
       const model = call.group === '' ? '' : plain(call.model)
       span.updateName(`${this.#operation ?? `${call.method} ${call.kind}`} ${model}`.trim())
       span.setAttributes(attributesOf(call, model))
@@ -111,7 +111,7 @@ class AttemptSpan implements AttemptTrace {
       if (this.#finishReasons.size < reasonsMax) this.#finishReasons.set(answer, reason)
   }
 
-  /** Of the answer, as far as the upstream has said it. */
+  /** Attributes of the reply, as far as the upstream has reported them. */
   get replied(): Attributes {
     return {
       ...(this.#model === '' ? {} : { 'gen_ai.response.model': plain(this.#model) }),
@@ -142,7 +142,9 @@ class AttemptSpan implements AttemptTrace {
 
 const propagator = new W3CTraceContextPropagator()
 
-/** The operation of a caller's format, where generative AI is asked for. Those that the conventions do not name are named like them. */
+/**
+ * The operation of a caller's format, for calls of generative AI. Operations that the conventions lack are named in their style.
+ */
 const operations: ReadonlyMap<string, string> = new Map([
   ['openai.chat', 'chat'],
   ['openai.responses', 'chat'],
@@ -203,17 +205,17 @@ function usageOf({ tokensIn, tokensOut }: Pick<EndedCall, 'tokensIn' | 'tokensOu
   return tokensIn + tokensOut === 0 ? {} : { 'gen_ai.usage.input_tokens': tokensIn, 'gen_ai.usage.output_tokens': tokensOut }
 }
 
-/** In seconds, as the conventions want it. */
+/** In seconds, as the conventions require. */
 function firstChunkOf(firstByteMs: number | undefined): Attributes {
   return firstByteMs === undefined ? {} : { 'gen_ai.response.time_to_first_chunk': firstByteMs / 1000 }
 }
 
 const word = /^[a-z_]{1,40}$/
-/** One for each answer that was asked for. */
+/** Limit of finish reasons: one for each requested answer. */
 const reasonsMax = 16
 const textMax = 200
 
-/** Of a text that the caller or an operator chose. */
+/** Shortens and redacts a text that the caller or an operator chose. */
 function plain(text: string): string {
   return redact(text.slice(0, 2 * textMax))
     .slice(0, textMax)

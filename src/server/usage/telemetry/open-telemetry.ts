@@ -14,13 +14,13 @@ import { CallSpans } from './call-spans.ts'
 import { RegistryProducer } from './registry-producer.ts'
 
 /**
- * Traces and metrics over OTLP, by the SDK of OpenTelemetry, which reads its `OTEL_…` variables itself. This folder is loaded only where a
- * collector is named. Nothing waits for the collector: what it does not take in time is dropped.
+ * Traces and metrics over OTLP, by the SDK of OpenTelemetry, which reads its `OTEL_…` variables itself. This folder is loaded only
+ * if a collector is configured. Nothing waits for the collector: data that it does not accept in time is dropped.
  */
 export interface Telemetry {
-  /** Undefined where metrics alone are sent. */
+  /** Undefined when only metrics are sent. */
   readonly spans: CallSpans | undefined
-  /** Sends what is left, for half a second at most: workers and their owner close one after the other. */
+  /** Sends the remaining data, for half a second at most, because workers and their owner close one after the other. */
   close(): Promise<void>
 }
 
@@ -32,7 +32,7 @@ export function openTelemetry(core: TelemetryParts): Telemetry {
   const { env, logger } = core
   if (!['', 'http/protobuf'].includes(env.OTEL_EXPORTER_OTLP_PROTOCOL))
     logger.warn({ asked: env.OTEL_EXPORTER_OTLP_PROTOCOL }, 'traces and metrics are sent by OTLP over http/protobuf alone')
-  // Until its settings are read: later on it would report every batch that fails.
+  // Only while the settings are read: later it would report every batch that fails.
   diag.setLogger(settingsLogger(logger), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
   const resource = resourceOf(core)
   const log = new CollectorLog(logger)
@@ -48,14 +48,14 @@ export function openTelemetry(core: TelemetryParts): Telemetry {
   }
 }
 
-/** Logs what the SDK says of settings that it does not understand. */
+/** Logs the warnings of the SDK about invalid settings. */
 function settingsLogger(logger: TelemetryParts['logger']): DiagLogger {
   const warn = (message: string) => logger.warn(`OpenTelemetry: ${message}`)
   const ignore = () => {}
   return { error: warn, warn, info: ignore, debug: ignore, verbose: ignore }
 }
 
-/** Whose telemetry it is. What the environment says comes first. */
+/** The source of the telemetry. Values of the environment take precedence. */
 function resourceOf({ node, siblings }: Pick<TelemetryParts, 'node' | 'siblings'>): Resource {
   const own = resourceFromAttributes({
     'service.name': 'sluice',
@@ -87,12 +87,14 @@ function meterProvider({ env, metrics }: Pick<TelemetryParts, 'env' | 'metrics'>
   return new MeterProvider({ resource, readers: [reader] })
 }
 
-/** Headers that authorize at the collector. They are not in the environment of the process any more, where the SDK would look for them. */
+/**
+ * Headers that authorize at the collector. They were removed from the environment of the process, where the SDK would read them.
+ */
 function headersFrom(common: string, ofSignal: string): Record<string, string> {
   return { ...parseKeyPairsIntoRecord(common), ...parseKeyPairsIntoRecord(ofSignal) }
 }
 
-/** Says once that the collector does not answer, and once that it does again. */
+/** Logs once that the collector does not answer, and once that it answers again. */
 class CollectorLog {
   readonly #logger: TelemetryParts['logger']
   #hasFailed = false

@@ -21,7 +21,7 @@ interface Times {
   readonly endTime: HrTime
 }
 
-/** The metrics of `/metrics` as the SDK exports them: declared once, read from the one registry whenever they are sent. */
+/** The metrics of `/metrics` as the SDK exports them: declared once, and read from the same registry whenever they are sent. */
 export class RegistryProducer implements MetricProducer {
   readonly #registry: Metrics['registry']
   readonly #resource: Resource
@@ -46,7 +46,7 @@ export class RegistryProducer implements MetricProducer {
 function dataOf(metric: Metric, times: Times): MetricData {
   const descriptor = { name: metric.name, description: metric.help, unit: '', valueType: ValueType.DOUBLE }
   const aggregationTemporality = AggregationTemporality.CUMULATIVE
-  // The types of the library say that it is a number; it is the name.
+  // In the types of the library it is a number; in fact it is the name.
   const type = String(metric.type)
   if (type === 'histogram')
     return {
@@ -65,10 +65,13 @@ function definedOf(labels: Partial<Labels>): Labels {
   return Object.fromEntries(Object.entries(labels).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 }
 
-/** The registry has a value for each bucket, which counts all below it too; OTLP has one point for a series, with the counts between bounds. */
+/**
+ * In the registry each bucket has a value that includes all lower buckets; in OTLP a series is one point with the counts between
+ * bounds.
+ */
 function histogramsOf({ values }: Metric, times: Times): DataPoint<Histogram>[] {
   const points = new Map<string, { attributes: Labels; bounds: number[]; upTo: number[]; sum: number; count: number }>()
-  // A histogram's values have the names of their parts, which the type leaves out.
+  // The values of a histogram have `metricName`, which the type omits.
   for (const { labels, value, metricName } of values as (Metric['values'][number] & { metricName: string })[]) {
     const { le, ...attributes } = definedOf(labels)
     const key = JSON.stringify(attributes)
