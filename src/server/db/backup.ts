@@ -5,18 +5,18 @@ import { migrate, requireCurrentSchema } from './migrate.ts'
 import { type Database, openSqliteDatabase, type Queries } from './open.ts'
 
 /**
- * Backups: a SQLite file with every row, whichever database the rows come from and go to, so that a site also moves from one kind of
- * database to the other. Secrets stay sealed; the master key is not part of a backup.
+ * Backups: a SQLite file with every row, whichever database the rows come from and go to, so that a site can also be moved from one
+ * kind of database to the other. Secrets stay sealed; the master key is not part of a backup.
  */
 export interface Copied {
   /** Rows by table. */
   readonly rows: Readonly<Record<string, number>>
 }
 
-/** Tables of running processes, and recordings of calls, whose deletion after some days a backup would undo. */
+/** Tables of running processes; and recordings of calls, which are deleted after some days and must not survive in backups. */
 const leftOut: ReadonlySet<string> = new Set(['leases', 'nodes', 'revisions', 'recordings'])
 const pageSize = 1000
-/** Parameters of one statement, below the limit of either database. */
+/** Greatest number of parameters of one statement, below the limit of either database. */
 const parametersMax = 20_000
 
 export type OnProgress = (text: string) => void
@@ -37,7 +37,7 @@ export async function writeBackup(database: Database, file: string, onProgress: 
     const copied = await inSnapshot(database, (db) => copyTables({ ...database, db }, target, onProgress))
     onProgress('checking the file')
     requireWhole(target)
-    // Everything in one file, without a log beside it.
+    // Keeps everything in one file, without a write-ahead log.
     target.raw.exec('pragma journal_mode = delete')
     await target.close()
     renameSync(partial, file)
@@ -134,8 +134,8 @@ async function insertRows(within: Queries, table: string, rows: readonly Row[]):
 }
 
 /**
- * The holds that were open belong to no running node: the next start settles or releases them. PostgreSQL holds in rows, SQLite in memory,
- * so that what is held follows from the rows of the holds, or is nothing.
+ * No running node owns the holds that were open: the next start settles or releases them. PostgreSQL keeps holds in rows, SQLite in
+ * memory, so that the held quota is the sum of these rows, or 0.
  */
 async function orphanHolds(within: Queries, dialect: Database['dialect']): Promise<void> {
   await within.updateTable('holds').set({ lease_until: 0 }).execute()
@@ -148,7 +148,7 @@ async function orphanHolds(within: Queries, dialect: Database['dialect']): Promi
   }
 }
 
-/** New rows get the ids after those that are there, and after those that running servers have given away. */
+/** New rows get ids after the existing ones, and after those that running servers have already drawn. */
 export async function continueIds(within: Queries, tables: readonly string[]): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select table_name as name from information_schema.columns
@@ -181,7 +181,7 @@ async function countOf(db: Queries, table: string): Promise<{ count: number }> {
   return rows[0] ?? { count: 0 }
 }
 
-/** Throws unless every page of the file is sound. */
+/** Throws when a page of the file is corrupt. */
 function requireWhole({ raw, file }: Extract<Database, { dialect: 'sqlite' }>): void {
   const [row] = raw.prepare('pragma integrity_check').all()
   if (row?.integrity_check !== 'ok') throw new Error(`${file} is damaged: ${String(row?.integrity_check)}`)

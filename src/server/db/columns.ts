@@ -1,6 +1,6 @@
 import type { ColumnDefinitionBuilder, CreateTableBuilder, Kysely } from 'kysely'
 
-/** The column kinds of this schema, one way of writing each on both databases. */
+/** The column types of this schema, written in the same way for both databases. */
 export type Dialect = 'sqlite' | 'postgres'
 
 type Build = (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder

@@ -18,8 +18,8 @@ export function isContention(error: unknown): boolean {
 }
 
 /**
- * Queries whose transactions are retried with backoff after a deadlock, a serialization failure or a lock timeout. A transaction must
- * therefore have no side effect outside of the database: do that after it has committed.
+ * Queries whose transactions are retried with backoff after a deadlock, a serialization failure or a lock timeout. A transaction
+ * must therefore have no side effect outside of the database: run such effects after the commit.
  */
 export class RetryingQueries extends Kysely<Tables> {
   override transaction(): TransactionBuilder<Tables> {
@@ -43,8 +43,8 @@ async function again<Result>(attempt: () => Promise<Result>): Promise<Result> {
 }
 
 /**
- * Waits for the write lock of the file without blocking the event loop: each attempt fails fast and is repeated after a pause. Only the
- * beginning of a transaction and statements outside of one can meet that lock.
+ * Waits for the write lock of the file without blocking the event loop: each attempt fails fast and is repeated after a pause. Only
+ * the beginning of a transaction and statements outside of one can find it locked.
  */
 export class BusyWaitingSqliteDriver extends SqliteDriver {
   override async acquireConnection(): Promise<DatabaseConnection> {

@@ -2,8 +2,8 @@
 const ownTable = 'key_ring'
 
 /**
- * Throws, with the command that takes it over, for a database of another program of this family, by the columns of its tables. They have the
- * names of ours: to add what is missing would break both programs.
+ * Throws when the columns of the tables show that the database belongs to another program of this family; the error names the
+ * import command. Its tables have the names of this schema, so that a migration would break both programs.
  */
 export function requireOwn(tables: ReadonlyMap<string, readonly string[]>, where: string): void {
   if (tables.has(ownTable) || !['users', 'tokens', 'channels', 'options'].every((table) => tables.has(table))) return

@@ -23,7 +23,7 @@ export async function openSecrets(
   const first = newDataKey()
 
   const rows = await db.transaction().execute(async (trx) => {
-    // Two nodes may start at once: the second waits and then finds the key of the first.
+    // Two nodes may start at the same time: the second waits and then finds the key of the first.
     if (dialect === 'postgres') await sql`lock table key_ring in exclusive mode`.execute(trx)
     const existing = await trx.selectFrom('key_ring').selectAll().orderBy('created_at').orderBy('id').execute()
     if (existing.length > 0) return before ? rewrap(trx, existing, { wrapping, before }) : existing

@@ -39,7 +39,7 @@ export async function requireCurrentSchema(database: Database): Promise<void> {
     throw new Error('The database is of an older version: start the server of this version once, which brings it up to date')
 }
 
-/** A file was looked at before it was opened: `open.ts`. */
+/** The same check for PostgreSQL; a SQLite file is checked before it is opened (`open.ts`). */
 async function requireOwnTables({ db, dialect }: Database): Promise<void> {
   if (dialect === 'sqlite') return
   const tables = await db.introspection.getTables()

@@ -9,7 +9,7 @@ const failureOf = (promise: Promise<unknown>) =>
     (error: unknown) => error,
   )
 
-it('knows a PostgreSQL that cannot be reached or that hangs up from a mistake in a statement', async () => {
+it('distinguishes a PostgreSQL that cannot be reached or disconnects from an error in a statement', async () => {
   const away = await openDatabase({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', DATA_DIR: '' })
   expect(isDatabaseFailure(await failureOf(sql`select 1`.execute(away.db)))).toBe(true)
   await away.close()
@@ -26,7 +26,7 @@ it('knows a PostgreSQL that cannot be reached or that hangs up from a mistake in
   await test.drop()
 })
 
-it('knows a SQLite file that another process has locked from a broken rule of the schema', async () => {
+it('distinguishes a SQLite file that another process has locked from a violated constraint', async () => {
   const test = await freshDatabase('sqlite')
   const [one, two] = [await test.open(), await test.open()]
   if (one.dialect !== 'sqlite' || two.dialect !== 'sqlite') throw new Error('Expected SQLite')

@@ -11,7 +11,7 @@ import { openSqlite, openSqliteReading } from './sqlite-file.ts'
 
 /**
  * Opens the database that the environment names and hands out one query interface for both kinds. Only the files that own a table
- * write it. The raw handles are for `wallet/` (grouped commits) and `bus/` (LISTEN) alone.
+ * write it. Only `wallet/` (grouped commits) and `bus/` (LISTEN) use the raw handles.
  */
 export type Queries = Kysely<Tables>
 export type Within = Transaction<Tables>
@@ -45,7 +45,7 @@ export async function openDatabase(
   return openSqliteDatabase(file)
 }
 
-/** Looks at a file without a change to it: opening it for use would change its mode. */
+/** Checks a file without changing it: opening it normally would change its journal mode. */
 function requireOwnFile(file: string): void {
   const database = openSqliteReading(file)
   try {
@@ -63,7 +63,7 @@ function requireOwnFile(file: string): void {
   }
 }
 
-/** Writes the present state of a database file into a new file. Servers of the first go on writing. */
+/** Writes the present state of a database file into a new file, while servers continue to write to the first. */
 export function copyDatabaseFile(file: string, copy: string): void {
   requireOwnFile(file)
   const database = openSqliteReading(file)
@@ -90,20 +90,22 @@ export function openSqliteDatabase(file: string): Extract<Database, { dialect: '
 }
 
 /**
- * Checkpoints the write-ahead log into the database file, which is complete without it then. For the last connection that is closed.
- * Pages that cannot be moved now stay in the log, and the next start reads them there.
+ * Checkpoints the write-ahead log into the database file, which is then complete without it. Called when the last connection is
+ * closed. Pages that cannot be moved stay in the log, from which the next start reads them.
  */
 function moveIntoFile(raw: DatabaseSyncInstance): void {
   try {
     raw.exec(`pragma busy_timeout = ${checkpointMs}; pragma wal_checkpoint(truncate)`)
   } catch {
-    // The disk is full, or the file was removed: no more data is lost.
+    // The disk is full, or the file was removed: nothing is lost by ignoring it.
   }
 }
 
 const checkpointMs = 2000
 
-/** Whether a failure is a violated unique constraint, on either database; of this column, if one is given as `users.email`. */
+/**
+ * Whether a failure is a violated unique constraint, on either database; of this column, if one is given, such as `users.email`.
+ */
 export function isUniqueViolation(error: unknown, column?: string): boolean {
   if (!(error instanceof Error)) return false
   if ('code' in error && error.code === '23505') {
@@ -118,11 +120,11 @@ export function isUniqueViolation(error: unknown, column?: string): boolean {
  * connection.
  */
 const failureCodes = /^(08|53|57|58)\w{3}$|^25006$|^E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|NOTFOUND|HOSTUNREACH)$|^EAI_AGAIN$/
-/** Failures that carry no code: of SQLite, of the PostgreSQL client, and of a database that we have closed ourselves. */
+/** Texts of failures without a code: of SQLite, of the PostgreSQL client, and of a database that this process has closed. */
 const failureTexts =
   /database is locked|disk is full|readonly database|disk I\/O error|unable to open database|exceeded when trying to connect|wait for a connection|database did not answer|Query read timeout|Connection terminated|is not queryable|database is not open|driver has already been destroyed/
 
-/** Whether a failure means that the database cannot be asked now: gone, busy, full or read-only. Asking again later may help. */
+/** Whether a failure means that the database is unavailable: unreachable, busy, full or read-only. A later retry may succeed. */
 export function isDatabaseFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return failureCodes.test('code' in error ? String(error.code) : '') || failureTexts.test(error.message)

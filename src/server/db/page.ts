@@ -2,7 +2,7 @@ import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kys
 import type { SortBy } from '../../contract/envelope.ts'
 import type { Tables } from './schema.ts'
 
-/** Cuts a page out of a query's result: rows and the number of all rows. Pages count from 0. */
+/** A page of a query's result, as offset and limit. */
 export interface PageOf {
   readonly offset: number
   readonly limit: number
@@ -30,7 +30,7 @@ export function inOrder<Joined, From extends keyof Joined, Output>(
   return by === 'id' ? ordered : ordered.orderBy(sql.ref(`${table}.id`), 'desc')
 }
 
-/** A column whose rows without an end come after all others. */
+/** Sorts by a time column so that rows without an end come after all others. */
 export function endless(column: string, isEndless: RawBuilder<SqlBool>): RawBuilder<number> {
   return sql`case when ${isEndless} then ${sql.lit(Number.MAX_SAFE_INTEGER)} else ${sql.ref(column)} end`
 }

@@ -6,18 +6,20 @@ import { openPostgres } from './postgres.ts'
 import type { ReadingConnections } from './reading-connections.ts'
 
 /**
- * Per node. Each connection keeps one core of the database server busy, which is often this machine: at least half of the cores are
- * left for requests.
+ * Limit per node. Each connection keeps one core of the database server busy, which is often this machine: at least half of the
+ * cores are left for requests.
  */
 const connectionsMax = Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2)))
 const waitMs = 30_000
-/** While others wait, a connection rests for as long as its statement took, so that the database has time for requests. */
+/**
+ * While other statements wait, a connection pauses for as long as its statement took, so that the database has time for requests.
+ */
 const restMaxMs = 500
 /** A cancellation that arrives before its statement has begun is without effect: it is repeated. */
 const cancelEveryMs = 250
 const session = 'set default_transaction_read_only = on; set max_parallel_workers_per_gather = 0'
 
-/** A pool that long reads share, so that none of them keeps a request from its connection. */
+/** A separate pool for long reads, so that none of them delays a request that waits for a connection. */
 export class PostgresReader implements ReadingConnections {
   readonly count = connectionsMax
   readonly #pool: pg.Pool
@@ -64,7 +66,7 @@ export class PostgresReader implements ReadingConnections {
   }
 }
 
-/** The process of the server behind a connection; the types of the client leave it out. */
+/** The process id of the server for a connection; the types of the client omit it. */
 function processOf(client: pg.PoolClient): number {
   return (client as pg.PoolClient & { readonly processID: number }).processID
 }

@@ -4,12 +4,12 @@ import { suspendedMs, withActiveTimeout } from '../lib/active-time.ts'
 
 const int8 = 20
 const numeric = 1700
-/** A caller that would wait for a connection behind so many others is refused at once. */
+/** A caller is refused at once when so many others already wait for a connection. */
 const waitingMax = 2000
 /** The time for which a statement waits for rows and tables that others have locked. */
 const lockMs = 1000
 const statementMs = 30_000
-/** When even the refusal of a statement that takes too long has not come, the connection leads nowhere. */
+/** Without even the server's statement timeout error after this time, the connection counts as dead. */
 const silenceMs = statementMs + 1000
 
 /** 64-bit integers arrive as numbers; a value that a number cannot hold exactly is an error, never a rounded amount. */
@@ -54,7 +54,7 @@ function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   })
 }
 
-/** An unresponsive connection gets no further statement and is not used again. */
+/** Wraps a connection so that it is not used again once it is unresponsive. */
 function watched(client: pg.PoolClient): PostgresPoolClient {
   let silent: Error | undefined
   const query = (sql: string, parameters: unknown[]) =>

@@ -5,7 +5,7 @@ import { eachDatabase, freshDatabase, type TestDatabase } from '../../../test/he
 import { faultProxy } from '../../../test/helpers/fault-proxy.ts'
 import { openReader } from './reader.ts'
 
-/** Counts for minutes, unless it is stopped. */
+/** A query that runs for minutes unless it is cancelled. */
 const endless = sql<{ n: number }>`
   with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 1000000000) select max(n) as n from numbers`
 
@@ -66,7 +66,7 @@ eachDatabase('long reads', (fresh, kind) => {
     if (busy) await expect.poll(async () => (await busy.execute(database.db)).rows.length).toBe(0)
   })
 
-  it('end when they are closed, and after that there are none', async () => {
+  it('are refused after the reader is closed', async () => {
     const { reader } = await open(await fresh())
     expect((await sql`select 1`.execute(reader.queries())).rows).toHaveLength(1)
     await reader.close()
@@ -81,7 +81,7 @@ it('a cancellation that overtakes its statement on the way to PostgreSQL is repe
   const url = new URL(opened.url)
   const proxy = await faultProxy({ host: url.hostname, port: Number(url.port) })
   url.port = String(proxy.port)
-  // Nothing else may end the statement.
+  // Only the cancellation may end the statement.
   url.searchParams.set('statement_timeout', '0')
   const reader = await openReader({ ...opened, url: url.href })
   onTestFinished(async () => {
@@ -100,7 +100,7 @@ it('a cancellation that overtakes its statement on the way to PostgreSQL is repe
   const reason = new Error('enough')
   controller.abort(reason)
   expect(await stopped).toBe(reason)
-  // On a connection of its own, the first cancellation has ended before the statement begins.
+  // The first cancellation, on its own connection, has ended before the statement begins.
   await expect.poll(() => cancel.mock.settledResults.map(({ type }) => type)).toContain('fulfilled')
   proxy.heal()
 

@@ -19,15 +19,15 @@ import { SqliteReader } from './sqlite-reader.ts'
 
 /**
  * Long reads, on connections separate from those of requests and commits: a separate process on SQLite, a small pool on PostgreSQL.
- * Each statement takes a connection for as long as it runs, and the next one waits for it.
+ * Each statement occupies a connection while it runs; others wait for a free one.
  */
 export interface Reader {
   /**
-   * Queries that only read. When the signal is aborted, the statement that runs is cancelled, every later one is refused, and both
-   * reject with the reason of the signal.
+   * Queries that only read. When the signal is aborted, the running statement is cancelled and later ones are refused; both reject
+   * with the reason of the signal.
    */
   queries(signal?: AbortSignal): Queries
-  /** So many statements run at a time. */
+  /** Number of statements that run at the same time. */
   readonly connections: number
   close(): Promise<void>
 }

@@ -85,7 +85,7 @@ interface RecordingsTable {
   request_id: string
   user_id: number
   created_at: number
-  /** Of both sealed columns. */
+  /** Size of both sealed columns. */
   bytes: number
   caller_sealed: string
   upstream_sealed: string
@@ -145,11 +145,11 @@ interface LoginFailuresTable {
   updated_at: number
 }
 
-/** A mailed secret to be sent back: a code, or the token of a link. */
+/** Mailed secrets that users send back: a code, or the token of a link. */
 interface MailedCodesTable {
-  /** Purpose and subject: `register:0:<address>`. One is alive at a time. */
+  /** Purpose and subject: `register:0:<address>`. One is valid at a time. */
   key: string
-  /** A mac of key and code; '' when nothing was mailed, so that nothing fits. */
+  /** A mac of key and code; '' when nothing was mailed, so that no code matches. */
   code_hash: string
   /** The user whose password or address changes delete the codes; 0 while there is no user yet. */
   user_id: number
@@ -174,16 +174,16 @@ interface LoginStepsTable {
 interface TwoFactorTable {
   user_id: number
   secret_sealed: string
-  /** 0 while it is being set up: then it guards nothing yet. */
+  /** 0 while it is being set up: then it is not required yet. */
   confirmed_at: Generated<number>
-  /** Number of the period of the last code that was taken; no code of that or an earlier one is taken again. */
+  /** Number of the period of the last accepted code; codes of that or an earlier period are refused. */
   last_step: Generated<number>
 }
 
 interface PasskeysTable {
   id: Generated<number>
   user_id: number
-  /** As base64url, and so is the key. */
+  /** base64url, as the key is. */
   credential_id: string
   public_key: string
   /** The signature counter of the passkey; many always report 0. */
@@ -213,7 +213,7 @@ interface TokensTable {
   model_limits: Generated<string>
   allow_ips: Generated<string>
   group: Generated<string>
-  /** Limits of the token's own within so many seconds; 0 is no limit. */
+  /** Limits of this token within `limit_seconds` seconds; 0 means no limit. */
   limit_seconds: Generated<number>
   limit_requests: Generated<number>
   limit_tokens: Generated<number>
@@ -251,7 +251,7 @@ interface ChannelsTable {
   other_info: Generated<string>
   tag: Generated<string>
   setting: Generated<string>
-  /** Endpoints that its upstream was found to lack, as JSON: when each was. */
+  /** Endpoints that its upstream was found to lack, as JSON: the time for each. */
   lacking: Generated<string>
 }
 
@@ -260,7 +260,7 @@ interface ChannelKeysTable {
   id: Generated<number>
   channel_id: number
   key_sealed: string
-  /** As of channels: 1 enabled, 2 disabled by an admin, 3 disabled automatically, with the reason and the time. */
+  /** As for channels: 1 enabled, 2 disabled by an admin, 3 disabled automatically, with the reason and the time. */
   status: Generated<number>
   status_reason: Generated<string>
   status_time: Generated<number>
@@ -287,7 +287,7 @@ interface RedemptionsTable {
   created_time: number
   redeemed_time: Generated<number>
   used_user_id: Generated<number>
-  /** 0 is never. */
+  /** 0 means never. */
   expired_time: Generated<number>
   deleted_at: number | null
 }
@@ -307,12 +307,12 @@ interface TopUpsTable {
   status: string
   created_time: number
   completed_time: Generated<number>
-  /** The provider's id of the order: a checkout session, or the number of the gateway. '' until it is known. */
+  /** The provider's id of the order: a checkout session, or the order number of the gateway. '' until it is known. */
   provider_id: Generated<string>
   /** The provider's id of the payment: refunds and disputes refer to it. */
   payment_id: Generated<string>
   refunded_minor: Generated<number>
-  /** The state of a chargeback in the words of the provider; '' while there is none. */
+  /** The state of a chargeback as the provider names it; '' without a chargeback. */
   dispute: Generated<string>
   /** Units that an admin took back for a refund or a chargeback. */
   withdrawn: Generated<number>
@@ -357,34 +357,34 @@ interface BudgetsTable {
   id: Generated<number>
   scope: string
   subject: string
-  /** The subject as a number; 0 for the name of a group or model. */
+  /** The id of the subject; 0 for a group or model, whose subject is a name. */
   subject_id: Generated<number>
   name: Generated<string>
   period: string
   seconds: Generated<number>
-  /** Units. */
+  /** Quota units. */
   amount: number
   is_hard: Generated<number>
   /** Percentages, with commas between them. */
   shares: Generated<string>
   set_by: string
   override_amount: Generated<number>
-  /** 0 for no end. */
+  /** 0 means no end. */
   override_until: Generated<number>
   has_override: Generated<number>
   created_at: number
 }
 
-/** What counts in a window of a budget, or in a piece of a sliding one. Only `wallet` changes `charged` and `held`. */
+/** The sums of a window of a budget, or of a piece of a sliding window. Only `wallet` changes `charged` and `held`. */
 interface BudgetSumsTable {
   budget_id: number
   /** 0 for a budget without windows. */
   start: number
   /** Sum of its rows in `budget_charges`. */
   charged: Generated<number>
-  /** The part of `charged` that a reset has taken out of the count. */
+  /** The part of `charged` that a reset has excluded. */
   forgiven: Generated<number>
-  /** By open holds; always 0 on SQLite, whose holds are in memory. */
+  /** Reserved by open holds; always 0 on SQLite, whose holds are in memory. */
   held: Generated<number>
   /** The highest percentage that a notification was sent for. */
   noticed: Generated<number>
@@ -392,7 +392,7 @@ interface BudgetSumsTable {
 
 /** Upstream costs of requests that no user is charged for. Only `wallet` writes it; purges of the log leave it alone. */
 interface SiteCostsTable {
-  /** For calls of the site itself that are over: what they have in common, see `wallet/site-calls.ts`. */
+  /** For ended site calls, a common key of several: see `wallet/site-calls.ts`. */
   request_id: string
   user_id: number
   channel_id: number
@@ -403,7 +403,7 @@ interface SiteCostsTable {
   reason: string
   /** Unix seconds, the same as of the log row. */
   created_at: number
-  /** So many calls have this cost. */
+  /** Number of calls that have this cost together. */
   calls: Generated<number>
 }
 
@@ -414,14 +414,14 @@ interface SiteCostDaysTable {
   amount: Generated<number>
 }
 
-/** What the status page tells of a disturbance or planned maintenance. Lists are JSON. */
+/** Incidents and planned maintenance on the status page. Lists are JSON. */
 interface IncidentsTable {
   id: Generated<number>
   kind: string
   title: string
   state: string
   impact: string
-  /** Both empty: it affects everything. */
+  /** If both are empty, everything is affected. */
   groups: Generated<string>
   models: Generated<string>
   starts_at: number
@@ -440,7 +440,7 @@ interface IncidentUpdatesTable {
   created_at: number
 }
 
-/** State that models want back with their tool calls. Read and written by the relay alone. */
+/** Opaque state that models require back with their tool calls. Read and written only by the relay. */
 interface SealedStatesTable {
   owner: string
   call_id: string
@@ -457,7 +457,7 @@ interface KeptResponsesTable {
   key_id: number
   /** As the caller named it. */
   model: string
-  /** The length of the conversation, including it. */
+  /** The length of the conversation in tokens, including this response. */
   tokens: Generated<number>
   expires_at: number
 }
@@ -469,16 +469,16 @@ interface OpenResponsesTable {
   response_id: string
   channel_id: number
   key_id: number
-  /** Units that are held for it. */
+  /** Quota units that are held for it. */
   held: number
   /** The facts for its charge: JSON of `relay/stored-responses` Bill. */
   bill: string
-  /** The node that asks for it, and until when no other does. */
+  /** The node that polls for it, and until when no other does. */
   node: Generated<string>
   lease_until: Generated<number>
-  /** When it is asked for next. */
+  /** The time of the next poll. */
   ask_at: Generated<number>
-  /** The number of times it was requested. */
+  /** The number of polls. */
   asked: Generated<number>
   created_at: number
 }
@@ -494,15 +494,15 @@ interface OwnResponsesTable {
   status: string
   /** The first response of the conversation. */
   thread: string
-  /** The id of the response that it continues; empty for none. */
+  /** The id of the response that it continues; '' without one. */
   previous_id: string
   is_background: Generated<number>
   /** Request and response: encrypted JSON of `relay/stored-responses` Content. */
   content_sealed: string
   bytes: number
   /**
-   * While it is being produced: its node, the time until which no other node may declare it lost, and whether it is to stop. 0 when it
-   * has ended.
+   * While it is being produced: its node, the time until which no other node may declare it lost, and whether it has to stop. 0
+   * when it has ended.
    */
   node: Generated<string>
   lease_until: Generated<number>
@@ -511,11 +511,11 @@ interface OwnResponsesTable {
   expires_at: number
 }
 
-/** The stream of a response that was made in the background, some events a row. */
+/** The stream of a response that was made in the background, some events per row. */
 interface OwnResponseEventsTable {
   user_id: number
   response_id: string
-  /** Of the last event of the row. */
+  /** The number of the last event of the row. */
   number: number
   events_sealed: string
   bytes: number
@@ -536,7 +536,7 @@ interface IdempotentRequestsTable {
   /** `running`; `done`: the reply is here; `unavailable`: charged, but the reply is not stored. */
   state: string
   node: string
-  /** Until then the node answers for a running request; 0 when it has ended. */
+  /** Until then the node owns the running request; 0 when it has ended. */
   lease_until: number
   status: Generated<number>
   /** JSON. */
@@ -568,7 +568,7 @@ interface LogsTable {
   group: Generated<string>
   request_id: Generated<string>
   other: Generated<string>
-  /** Of a failed call (type 5): the status and the code that its caller got; 0 and '' in other rows. */
+  /** For a failed call (type 5): the status and the code that its caller got; 0 and '' in other rows. */
   error_status: Generated<number>
   error_code: Generated<string>
 }
@@ -586,14 +586,17 @@ interface QuotaDataTable {
   quota: number
 }
 
-/** The rollup: `quota_data` of a past hour by one dimension, JSON of `usage/rollup` Sums. Only `usage/roll-up` writes it, and `token_hours`. */
+/**
+ * The rollup: `quota_data` of a past hour by one dimension, JSON of `usage/rollup` Sums. Only `usage/roll-up` writes this table and
+ * `token_hours`.
+ */
 interface UsageHoursTable {
   side: string
   hour: number
   sums: string
 }
 
-/** Statistics of calls and attempts. Only `usage/call-sums` reads and writes it, and `call_errors`. */
+/** Statistics of calls and attempts. Only `usage/call-sums` reads and writes this table and `call_errors`. */
 interface CallSumsTable {
   /** A side of `usage/call-sums`. */
   side: string
@@ -609,7 +612,7 @@ interface CallSumsTable {
   tokens_out: number
   quota: number
   output_ms: number
-  /** Text of `lib/histogram`, as `first_bytes` is. */
+  /** The text of a `lib/histogram`, as is `first_bytes`. */
   durations: string
   first_bytes: string
 }
@@ -625,13 +628,13 @@ interface CallErrorsTable {
   last_at: number
 }
 
-/** Cleanings of the log that were asked for. Only `usage/purge` writes it. */
+/** Requested purges of the log. Only `usage/purge` writes it. */
 interface LogPurgesTable {
   id: Generated<number>
   before: number
   asked_by: string
   asked_at: number
-  /** When the oldest row was written as it began, and up to where it has come. */
+  /** The time of the oldest row when the purge began, and the time that it has reached. */
   oldest: number
   position: number
   removed: Generated<number>
@@ -661,15 +664,15 @@ interface MidjourneysTable {
   quota: Generated<number>
   buttons: Generated<string>
   properties: Generated<string>
-  /** The request that made it: its charge is `charge:<request id>` of the ledger. */
+  /** The request that created it: its charge is `charge:<request id>` of the ledger. */
   request_id: Generated<string>
-  /** The key of the channel that it was made with. */
+  /** The channel key with which it was created. */
   key_id: Generated<number>
-  /** When the upstream is asked about it next, unix seconds; 0 when it has ended. */
+  /** The time of the next poll, unix seconds; 0 when it has ended. */
   ask_at: Generated<number>
   /** The number of failed attempts to fetch it. */
   asked: Generated<number>
-  /** The model and group that the roll-up has its charge under; '' for rows of earlier versions. */
+  /** The model and group of the hour bucket that contains its charge; '' for rows of earlier versions. */
   charged_model: Generated<string>
   charged_group: Generated<string>
 }
@@ -693,11 +696,11 @@ interface TasksTable {
   progress: Generated<string>
   properties: Generated<string>
   data: Generated<string>
-  /** The request that made it: its charge is `charge:<request id>` of the ledger. */
+  /** The request that created it: its charge is `charge:<request id>` of the ledger. */
   request_id: Generated<string>
-  /** The key of the channel that it was made with. */
+  /** The channel key with which it was created. */
   key_id: Generated<number>
-  /** When the upstream is asked about it next, unix seconds; 0 when it has ended. */
+  /** The time of the next poll, unix seconds; 0 when it has ended. */
   ask_at: Generated<number>
   /** The number of failed attempts to fetch it. */
   asked: Generated<number>
@@ -718,24 +721,26 @@ interface PriceDataTable {
   dismissed: Generated<number>
 }
 
-/** Databases of other programs that were imported. Only `import/` writes it, and `imported_rows`. */
+/** Databases of other programs that were imported. Only `import/` writes this table and `imported_rows`. */
 interface ImportsTable {
   id: Generated<number>
   /** `new-api`, `one-api`, `litellm`. */
   family: string
-  /** Rows get the ids that they had, because nothing was here before them. */
+  /** 1 if rows kept their ids, because the site was unused before the import. */
   keeps_ids: number
   started_at: number
 }
 
-/** Which row of a source became which row here. Rows of the log need none: their ids say it (`usage/imported-logs.ts`). */
+/**
+ * Which row of a source became which row here. Log rows need no entry: their ids contain the source id (`usage/imported-logs.ts`).
+ */
 interface ImportedRowsTable {
   import_id: number
-  /** The table here. */
+  /** The table in this database. */
   entity: string
   source_id: number
   row_id: number
-  /** A mac of a secret of the row: the same database is known again by it, wherever it lies. */
+  /** A MAC of a secret of the row, by which the same source database is recognised at any address. */
   mark: string
 }
 
@@ -753,12 +758,12 @@ interface AuditTable {
   chain: string
 }
 
-/** Where alerts and events go. Only `notify/` writes it. */
+/** Destinations of alerts and events. Only `notify/` writes it. */
 interface DestinationsTable {
   id: Generated<number>
   kind: string
   name: string
-  /** Of the texts of alerts. */
+  /** The language of the texts of alerts. */
   language: string
   /** `destinationStatus` of the contract. */
   status: Generated<number>
@@ -766,9 +771,9 @@ interface DestinationsTable {
   events: string
   /** JSON of the settings of its kind. */
   settings_sealed: Generated<string>
-  /** The last failed call of the log that it was notified of. */
+  /** The id of the last failed call in the log of which it was notified. */
   failed_call_id: Generated<number>
-  /** When the first of the deliveries failed that have failed since the last success; 0 for none. */
+  /** The time of the first failed delivery since the last success; 0 without one. */
   failing_since: Generated<number>
   last_error: Generated<string>
   /** When it was disabled automatically. */
@@ -780,7 +785,7 @@ interface DestinationsTable {
 interface DeliveriesTable {
   id: Generated<number>
   destination_id: number
-  /** The receiver knows a repeated message by it. */
+  /** Identifies repeated messages to the receiver. */
   message_id: string
   type: string
   /** JSON of `usage/record-event` Message. */
@@ -791,7 +796,7 @@ interface DeliveriesTable {
   next_at: Generated<number>
   /** Until then one node is sending it. */
   lease_until: Generated<number>
-  /** Of the last answer. */
+  /** HTTP status of the last answer. */
   status: Generated<number>
   answer: Generated<string>
   created_at: number
@@ -821,14 +826,14 @@ interface AlertsTable {
   fired_at: number
   /** 0 while it fires. */
   resolved_at: Generated<number>
-  /** Of the last message; 0 for none. */
+  /** Time of the last message; 0 without one. */
   notified_at: Generated<number>
   messages: Generated<number>
 }
 
 interface AlertSilencesTable {
   id: Generated<number>
-  /** '' for every rule, and for every subject. */
+  /** '' means every rule, and every subject. */
   rule: Generated<string>
   subject: Generated<string>
   until: number
@@ -837,7 +842,7 @@ interface AlertSilencesTable {
   created_at: number
 }
 
-/** A measure of an hour, for rules whose past is nowhere else. */
+/** A measure of an hour, for rules whose past values are stored nowhere else. */
 interface AlertMeasuresTable {
   rule: string
   subject: string
@@ -845,7 +850,7 @@ interface AlertMeasuresTable {
   node: string
   hour: number
   name: string
-  /** The value of the hour that comes closest to firing, and the newest. */
+  /** The value of the hour that came closest to firing, and the newest value. */
   worst: number
   last: number
   measured_at: number
@@ -860,11 +865,11 @@ interface QualityChecksTable {
   settings: string
   /** JSON: prompt, tools and expectations. */
   question: string
-  /** Counts the changes of the question: results of another one are not compared. */
+  /** Number of changes of the question: results of another revision are not compared. */
   revision: Generated<number>
-  /** An admin wants it to run now. */
+  /** 1 if an admin has requested a run. */
   is_requested: Generated<number>
-  /** The beginning of the run that is not over; 0 for none. */
+  /** The beginning of the unfinished run; 0 without one. */
   run_at: Generated<number>
   last_run_at: Generated<number>
   next_run_at: Generated<number>
@@ -891,19 +896,19 @@ interface QualityResultsTable {
   ms: number
   input_tokens: Generated<number>
   output_tokens: Generated<number>
-  /** Units, borne by the site. */
+  /** Quota units, borne by the site. */
   cost: Generated<number>
-  /** The beginning of the answer; '' for none. */
+  /** The beginning of the answer; '' without one. */
   answer_sealed: Generated<string>
 }
 
-/** How a channel does in a quality check after its last run. */
+/** The state of a channel in a quality check after its last run. */
 interface QualityStandingsTable {
   check_id: number
   channel_id: number
   model: string
   state: string
-  /** Percent; -1 for none. */
+  /** Percent; -1 means none. */
   share: number
   baseline: number
   runs: number

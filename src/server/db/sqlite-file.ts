@@ -5,8 +5,8 @@ const require = createRequire(import.meta.url)
 
 /**
  * Opens a connection to a SQLite file. Imports nothing else, so that a worker thread stays small.
- * The `node:sqlite` API: the builtin where Node has it without a flag (22.13 and later), else the package with the same API.
- * `lockWaitMs` is how long a statement may hold up its thread for the write lock; opening the file may take as long as it takes.
+ * Uses the builtin `node:sqlite` where Node has it without a flag (22.13 and later), otherwise the package with the same API.
+ * `lockWaitMs` is how long a statement may hold up its thread for the write lock; opening the file itself waits up to 5 seconds.
  */
 export function openSqlite(file: string, lockWaitMs = 5000): DatabaseSyncInstance {
   const database = new (sqliteApi().DatabaseSync)(file)

@@ -4,7 +4,7 @@ import { builtModule } from '../lib/root.ts'
 import type { ReadingConnections } from './reading-connections.ts'
 import type { Answer, Statement } from './sqlite-reading.ts'
 
-/** An idle process only takes memory. */
+/** An idle process ends after this time, because it only takes memory. */
 const idleMs = 60_000
 
 type Rows = Record<string, unknown>[]
@@ -56,7 +56,7 @@ export class SqliteReader implements ReadingConnections {
   #start(): ChildProcess {
     if (this.#isClosed) throw new Error('The database is not open')
     const child = fork(builtModule('db/sqlite-reading.js'), [this.#file], {
-      // No secret of this process goes along, and nothing that the operator asked of Node.
+      // The child process gets no secrets of this process, and no Node options of the operator.
       env: {},
       execArgv: [],
       serialization: 'advanced',
@@ -72,14 +72,14 @@ export class SqliteReader implements ReadingConnections {
     return child
   }
 
-  /** It only reads: there is nothing that it could leave half done. */
+  /** Kills the process. It only reads, so that nothing is left incomplete. */
   #end(child: ChildProcess): void {
     if (this.#child === child) this.#child = undefined
     child.kill('SIGKILL')
   }
 }
 
-/** Of one statement at a time. Rejects when the process ends before it has answered, or never began. */
+/** The answer to one statement; one runs at a time. Rejects when the process ends before it has answered, or did not start. */
 function answerOf(child: ChildProcess, statement: Statement): Promise<Rows> {
   return new Promise((resolve, reject) => {
     const heard = (answer: Answer) => {

@@ -10,12 +10,12 @@ export interface Statement {
 }
 
 /**
- * Rows are JSON: the parent process, which also serves requests, parses that in half the time of structured clones. Columns are
- * numbers, texts and null.
+ * Rows are JSON: the parent process, which also serves requests, parses it in half the time that a structured clone takes. Columns
+ * are numbers, texts and null.
  */
 export type Answer = { readonly rows: string } | { readonly failed: string }
 
-/** Lower than the priority of the process that serves requests. */
+/** Gives it a lower priority than the process that serves requests. */
 const niceness = 10
 
 refuseDebugger()
@@ -25,7 +25,7 @@ try {
 } catch {
   // If that is not allowed, it reads at normal priority.
 }
-// A terminal and a service manager signal the whole group: the parent decides when this ends.
+// A terminal and a service manager signal the whole group: the parent decides when this process ends.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
 process.on('disconnect', () => process.exit())
 

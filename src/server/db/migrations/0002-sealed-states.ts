@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
-/** State that models want back with their tool calls, for callers that cannot carry it. */
+/** Opaque state that models require back with their tool calls, for callers that cannot carry it. */
 export async function sealedStates(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { integer, text, required } = columnsOf(dialect)
   await db.schema

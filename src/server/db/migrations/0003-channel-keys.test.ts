@@ -6,7 +6,7 @@ import { openKey } from '../../channels/keys.ts'
 import { channelKeys } from './0003-channel-keys.ts'
 
 eachDatabase('the move of keys to a table of their own', (fresh, kind) => {
-  it('makes the key of each channel its first, and it opens as before', async () => {
+  it('makes the key of each channel its first key, which can be decrypted as before', async () => {
     const test = await fresh()
     const database = await test.open()
     const core = await testCore(database)

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
-/** Channel and key of stored responses, so that continuations go there; and responses with a pending charge. */
+/** Channel and key of stored responses, so that continuations are sent there; and responses with a pending charge. */
 export async function upstreamResponses(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { integer, text, required, zero, empty } = columnsOf(dialect)
   await db.schema

@@ -2,9 +2,9 @@ import { type Kysely, sql } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
 /**
- * Indexes that keep lists and sums fast over a long log, all of them cheap to write: that of users now knows tokens, one is for the few
- * rows that are no charges, and everything else is found by way of the roll-up, whose new rows are few. And the cleanings of the log,
- * with how far they are.
+ * Indexes that keep lists and sums fast over a long log, all of them cheap to write: the index of users now contains token names,
+ * one is for the few rows that are not charges, and everything else is found by way of the hour buckets, which get few new rows.
+ * And the purges of the log, with their progress.
  */
 export async function statistics(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { id, integer, text, required, zero } = columnsOf(dialect)

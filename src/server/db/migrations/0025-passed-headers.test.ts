@@ -4,7 +4,7 @@ import { eachDatabase } from '../../../../test/helpers/databases.ts'
 import { passedHeaders } from './0025-passed-headers.ts'
 
 eachDatabase('the switch for headers that decide who pays', (fresh) => {
-  it('becomes a list; other settings stay', async () => {
+  it('becomes a list; other settings are unchanged', async () => {
     const test = await fresh()
     const database = await test.open()
     const { db } = await testCore(database)

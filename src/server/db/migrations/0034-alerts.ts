@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
-/** Rules of alerts, what they have found, what is silenced, and measures that are kept for their previews. */
+/** Rules of alerts, the alerts, silences, and measures that are stored for the previews of rules. */
 export async function alerts(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { id, integer, text, decimal, required, zero, empty } = columnsOf(dialect)
   await db.schema

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
-/** Budgets, what was charged in each of their windows, and the charges behind those sums. */
+/** Budgets, the sums charged in each of their windows, and the charges that these sums contain. */
 export async function budgets(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { id, integer, text, required, zero, one, empty } = columnsOf(dialect)
   await id(db.schema.createTable('budgets'))

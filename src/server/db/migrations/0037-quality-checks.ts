@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
-/** Quality checks, the results of their runs, and how each channel does. */
+/** Quality checks, the results of their runs, and the state of each channel. */
 export async function qualityChecks(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { id, integer, text, decimal, required, zero, one, empty } = columnsOf(dialect)
   await id(db.schema.createTable('quality_checks'))
@@ -37,7 +37,7 @@ export async function qualityChecks(db: Kysely<unknown>, dialect: Dialect): Prom
     .addColumn('cost', integer, zero)
     .addColumn('answer_sealed', text, empty)
     .execute()
-  // A run that was cut short goes on where it was, and asks nothing twice.
+  // An interrupted run continues where it stopped, and sends no prompt twice.
   await addIndex(db, 'quality_results', ['check_id', 'channel_id', 'model', 'run_at', 'sample'], true)
   await addIndex(db, 'quality_results', ['check_id', 'created_at'])
 
