@@ -32,7 +32,7 @@ anyDatabase('calls of accounts', (_fresh, kind) => {
   const codeOf = async (email: string, count = 1) => codeIn((await smtp.mailTo(email, count)).text)
   const ok = { success: true, message: '', data: null }
 
-  it('registers as accustomed clients do, by GET and with nothing for an invite code', async () => {
+  it('accepts registrations as compatible clients send them, by GET and with an empty invite code', async () => {
     expect(await call(`GET /api/verification?email=${address}&turnstile=`)).toEqual(ok)
     const verification_code = await codeOf(address)
     const form = { username: 'ada', password, password2: password, email: address, verification_code, aff_code: null }
@@ -60,14 +60,14 @@ anyDatabase('calls of accounts', (_fresh, kind) => {
     expect([row.id === 77, row.access_token_hash]).toEqual([false, null])
   })
 
-  it('mails in the language of the asker, and takes a plus sign that was not escaped', async () => {
+  it('mails in the language of the caller, and accepts a plus sign that was not escaped', async () => {
     await call('GET /api/verification?email=a+b@example.com', undefined, undefined, { 'accept-language': 'zh-CN' })
     expect((await smtp.mailTo('a+b@example.com')).headers.get('subject')).toContain('邮箱验证码')
     await call('POST /api/verification', { email: address })
     expect((await smtp.mailTo(address)).headers.get('subject')).toContain('verification code')
   })
 
-  it('says how long to wait, with an ordinary status that consoles show the words of', async () => {
+  it('reports how long to wait, with status 200, for which consoles show the message', async () => {
     await call('POST /api/verification', { email: address })
     const again = await console.call('POST /api/verification', { body: { email: address }, headers: english })
     expect([again.statusCode, again.headers['retry-after']]).toEqual([200, '30'])
@@ -173,7 +173,7 @@ anyDatabase('calls of accounts', (_fresh, kind) => {
     expect((await call('POST /api/user/login', { username: 'ada', password })).code).toBe('credentials_wrong')
   })
 
-  it('shows sessions and invite code, and signs out elsewhere or everywhere', async () => {
+  it('shows sessions and invite code, and ends the other sessions or all of them', async () => {
     const ada = await console.addUser('ada')
     await call('POST /api/user/login', { username: 'ada', password })
     expect((await call('GET /api/user/aff', undefined, ada)).data).toMatch(/^\w{6}$/)
@@ -188,7 +188,7 @@ anyDatabase('calls of accounts', (_fresh, kind) => {
     expect((await console.call('GET /api/user/self', { as: ada })).statusCode).toBe(401)
   })
 
-  it('takes settings as accustomed consoles send them, and shows them without secrets', async () => {
+  it('accepts settings as compatible consoles send them, and shows them without secrets', async () => {
     const ada = await console.addUser('ada')
     const input = { notify_type: 'webhook', quota_warning_threshold: 500000, webhook_secret: 'canary', notification_email: '' }
     const save = (webhook_url: string) => call('PUT /api/user/setting', { ...input, webhook_url }, ada)
@@ -203,7 +203,7 @@ anyDatabase('calls of accounts', (_fresh, kind) => {
     expect((await call('PUT /api/user/setting', { quota_warning_threshold: 0 }, ada)).code).toBe('field_invalid')
   })
 
-  it('sends the super admin a test mail, or says why not', async () => {
+  it('sends the super admin a test mail, or reports why it could not', async () => {
     const boss = await console.addUser('boss', { role: 100 })
     const admin = await console.addUser('adm', { role: 10 })
     expect((await call('POST /api/option/test_mail', { email: address }, admin)).code).toBe('permission_denied')

@@ -39,7 +39,7 @@ const signingLines: readonly string[] = [
   'GET /api/user/logout',
   'POST /api/user/logout',
 ] satisfies Line[]
-/** Public, except that for a signed-in user it starts a binding, which would outlive the password that must be changed. */
+/** A public route, but for a signed-in user it starts a binding, which would remain after a required change of the password. */
 const oauthStateLine: string = 'GET /api/oauth/state' satisfies Line
 const optionLine: string = 'PUT /api/option/' satisfies Line
 
@@ -77,8 +77,8 @@ export async function requireCallerOf(app: App, route: Route, request: FastifyRe
 }
 
 /**
- * A download link cannot send a header with the user's id, and has it in its URL. That is accepted when the browser confirms that the
- * link is on a page of ours, as it does for the header: on sites over https, and on this machine.
+ * A download link cannot send a header with the user's id, so its URL contains it. This is accepted when the browser confirms that
+ * the link is on a page of this site, which it does over https and on this machine.
  */
 function headersOf({ text }: Route, { headers, query }: FastifyRequest): IncomingHttpHeaders {
   if (text?.fileName === undefined || headers['new-api-user'] !== undefined || headers['sec-fetch-site'] !== 'same-origin')
@@ -87,14 +87,14 @@ function headersOf({ text }: Route, { headers, query }: FastifyRequest): Incomin
   return { ...headers, 'new-api-user': asking }
 }
 
-/** On a demo site nothing changes, but that people sign in and out, and that the super admin ends the demonstration. */
+/** Refuses changes on a demo site, except that users log in and out, and that the super admin ends the demo mode. */
 export function requireNoDemo(context: Context, { line, route, body }: { line: string; route: Route; body: unknown }): void {
   if (!context.app.options.current.DemoSiteEnabled || !isWriting(line, route) || signingLines.includes(line)) return
   const endsDemo = line === optionLine && isRoot(context.caller?.role ?? 0) && keyOf(body) === 'DemoSiteEnabled'
   if (!endsDemo) fail('demo_site')
 }
 
-/** Public pages stay up while the database is away: then everybody is a stranger. */
+/** Public pages still work while the database is unavailable: then every visitor counts as anonymous. */
 async function identifyVisitor(app: App, headers: IncomingHttpHeaders): Promise<Identity | undefined> {
   try {
     return await identify(app, headers)

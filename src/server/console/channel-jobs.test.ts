@@ -90,7 +90,7 @@ anyDatabase('jobs over all channels', (_fresh, kind) => {
     expect((await channelOf(server, slow)).status).toBe(3)
   })
 
-  it('read balances: of one channel at once, of all in the background', async () => {
+  it('read the balance of one channel at once, and of all channels in the background', async () => {
     const server = await serverOfTest(kind)
     const asked: string[] = []
     const url = await httpUpstream((request, response) => {
@@ -149,7 +149,7 @@ anyDatabase('jobs over all channels', (_fresh, kind) => {
 })
 
 describe('calls for many channels', () => {
-  it('edit, enable, disable and give tags, and repair, in force when they are answered', async () => {
+  it('edit, enable, disable, tag and repair channels, in force before the reply', async () => {
     const server = await serverOfTest('sqlite')
     const ids = [
       await addChannel(server, { url: 'http://127.0.0.1:9', models: model }),

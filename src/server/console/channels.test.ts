@@ -20,7 +20,7 @@ describe('channel calls', () => {
   })
   afterAll(() => server.stop())
 
-  it('list bare arrays from page 0, pages on request, and whole searches', async () => {
+  it('list bare arrays from page 0, pages on request, and all matches of a search', async () => {
     const server = await serverOfTest('sqlite')
     await add(server, { key: Array.from({ length: 12 }, (_, at) => `key-${at}`).join('\n') })
 
@@ -42,7 +42,7 @@ describe('channel calls', () => {
     expect(await server.call('GET /api/channel/search?status=2')).toEqual([])
   })
 
-  it('never answer with a key, in no form and to no call', async () => {
+  it('never return a key, in any form and to any call', async () => {
     const [id] = await add(server, { tag: 'blue' })
     const lines: [string, unknown?][] = [
       [`GET /api/channel/${id}`],
@@ -110,7 +110,7 @@ describe('channel calls', () => {
     expect(await refusal(server, 'POST /api/channel/batch', { ids: [] })).toBe('field_invalid')
   })
 
-  it('name missing members, and the expected type of wrong ones', async () => {
+  it('report missing members, and the expected type of wrong ones', async () => {
     const told = async (type?: unknown) => {
       const channel = { name: 'one', key: secret, models: 'gpt-4o-mini', ...(type === undefined ? {} : { type }) }
       const answer = await server.raw('POST /api/channel/', channel, { 'accept-language': 'en' })
@@ -139,7 +139,7 @@ describe('channel calls', () => {
     expect(await server.call('GET /api/channel/models_enabled')).toEqual(['a', 'b'])
   })
 
-  it('test a channel and remember how long it took', async () => {
+  it('test a channel and store its response time', async () => {
     const upstream = await upstreamOfTest()
     const [good] = await add(server, { base_url: upstream.url })
     const answer = await (await server.raw(`GET /api/channel/test/${good}?model=`)).json()

@@ -30,7 +30,7 @@ import { type Context, requireCaller } from './context.ts'
 import { refusalOf } from './failures.ts'
 import { startJob } from './start-job.ts'
 
-/** Most channels that one search without paging answers. */
+/** Greatest number of channels that a search without paging returns. */
 const searchedMax = 1000
 const copySuffix = { zh: '_复制', en: '_copy' }
 
@@ -128,7 +128,7 @@ async function updateBalance(context: Context, id: number) {
   return { data: null, extra: { balance: await applied(context, refreshBalance(context.app, id)) } }
 }
 
-/** Waits until this node routes by the change, so that the answer means that it is in force. */
+/** Waits until this node routes by the change, so that it is in force before the reply. */
 async function applied<Result>({ app }: Context, change: Promise<Result>): Promise<Result> {
   const result = await change
   await app.channels.refresh()

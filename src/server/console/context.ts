@@ -9,7 +9,7 @@ export interface Context {
   readonly app: App
   /** The caller. On public routes present when the caller is signed in. */
   readonly caller: Caller | undefined
-  /** The caller still uses the password that everybody knows, or that was sent by mail. */
+  /** Whether the caller still uses the well-known default password, or one that somebody else has set. */
   readonly mustChangePassword: boolean
   /** Token of the live session of the caller; calls with an access token have none. */
   readonly sessionToken: string | undefined
@@ -29,7 +29,7 @@ export interface Context {
   clearSession(): void
   /** Sets a short-lived cookie with a token that continues the login. */
   keepBrowser(token: string): void
-  /** Says in `X-Total-Count` how many rows there are beside those of a bare array. */
+  /** Sets `X-Total-Count`: the number of all rows, for a page that is a bare array. */
   setTotal(rows: number): void
 }
 

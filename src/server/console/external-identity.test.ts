@@ -72,7 +72,7 @@ anyDatabase('external identities', (_fresh, kind) => {
     })
   const json = async (line: string, sent: Sent = {}) => (await raw(line, sent)).json()
 
-  /** A user at a provider, in the form of each provider. */
+  /** A user, with the profile members of every provider. */
   const person = (more: Record<string, unknown> = {}) => {
     const id = ++drawn
     return { id, sub: `sub-${id}`, login: `login${id}`, name: `Name ${id}`, ...more }
@@ -90,7 +90,7 @@ anyDatabase('external identities', (_fresh, kind) => {
   }
   const back = (provider: string, body: { code: string; state: string }, sent: Sent = {}) =>
     raw(`POST /api/oauth/${provider}`, { body, ...sent })
-  /** The whole way of a login. */
+  /** A complete login. */
   async function logInWith(provider: string, user: Record<string, unknown>, aff = '') {
     const { cookie, url } = await begin(provider, aff)
     return (await back(provider, peers.approve(url, user), { cookie })).json()
@@ -109,7 +109,7 @@ anyDatabase('external identities', (_fresh, kind) => {
     expect(first.data.username).toMatch(new RegExp(`^${provider}_\\d+$`))
     expect(first.data.username.length).toBeLessThanOrEqual(12)
 
-    // The provider calls them otherwise now: it is the id that counts.
+    // The provider reports another name now: only the id counts.
     const again = await logInWith(provider, { ...user, login: 'renamed', name: 'Renamed', email: 'other@example.com' })
     expect(again.data.id).toBe(first.data.id)
     const row = await console.app.db.selectFrom('users').selectAll().where('id', '=', first.data.id).executeTakeFirstOrThrow()
@@ -118,7 +118,7 @@ anyDatabase('external identities', (_fresh, kind) => {
     expect(await logInWith(provider, person({ login: user.login }))).not.toMatchObject({ data: { id: first.data.id } })
   })
 
-  it('[T016] asks with PKCE, state, nonce and the saved address, regardless of the Host header', async () => {
+  it('[T016] sends PKCE, state, nonce and the saved address, regardless of the Host header', async () => {
     for (const provider of oauth) {
       const response = await raw('POST /api/oauth/state', {
         body: { provider, aff: null },
@@ -137,7 +137,7 @@ anyDatabase('external identities', (_fresh, kind) => {
     }
   })
 
-  it('[T020] takes a state once, for ten minutes, from the browser that began and for the provider that it was for', async () => {
+  it('[T020] accepts a state once, for ten minutes, from the browser that began and for its provider', async () => {
     const users = await userCount()
     const refused = async (provider: string, body: { code: string; state: string }, sent: Sent) =>
       expect((await back(provider, body, sent)).json().code).toBe('outside_state_invalid')
@@ -245,7 +245,7 @@ anyDatabase('external identities', (_fresh, kind) => {
     expect(row.github_id).toBe('')
   })
 
-  it('leaves a last way in, and lets a first password be set', async () => {
+  it('keeps the last login method, and lets the user set a first password', async () => {
     const user = person()
     const { cookie, url } = await begin('github')
     const response = await back('github', peers.approve(url, user), { cookie })
@@ -307,7 +307,7 @@ anyDatabase('external identities', (_fresh, kind) => {
   })
 
   it.each(['slow', 'huge', 'redirect', 'html', 'failing', 'list'] as const)(
-    '[T023] a peer that is in trouble (%s) changes nothing, and is one plain failure',
+    '[T023] a failing provider (%s) changes nothing, and always causes the same error',
     async (trouble: Trouble) => {
       const users = await userCount()
       const asked = await Promise.all(oauth.map(async (provider) => ({ provider, ...(await begin(provider)) })))
@@ -334,14 +334,14 @@ anyDatabase('external identities', (_fresh, kind) => {
     { id: [7] },
     { id: { a: 1 } },
     {},
-  ])('takes nothing for a numeric id that is none: %j', async (user) => {
+  ])('refuses a profile without a valid numeric id: %j', async (user) => {
     const users = await userCount()
     expect((await logInWith('github', { login: 'x', ...user })).code).toBe('outside_failed')
     expect((await logInWith('linuxdo', { username: 'x', ...user })).code).toBe('outside_failed')
     expect(await userCount()).toBe(users)
   })
 
-  it('refuses closed accounts of the forum', async () => {
+  it('refuses accounts that the forum has closed', async () => {
     expect((await logInWith('linuxdo', person({ active: false }))).code).toBe('outside_failed')
   })
 
@@ -396,7 +396,7 @@ anyDatabase('external identities', (_fresh, kind) => {
     await set({ 'oidc.well_known': peers.url })
   })
 
-  it('lets clients of their own make the address, with a state that is bound like any other, but not for OpenID', async () => {
+  it('lets other clients build the authorization URL, with a state that is bound like any other, but not for OpenID', async () => {
     const response = await raw('GET /api/oauth/state?aff=')
     const state: string = response.json().data
     const cookie = String(response.headers['set-cookie']).split(';', 1)[0] ?? ''
@@ -423,7 +423,7 @@ anyDatabase('external identities', (_fresh, kind) => {
     expect(String(response.headers['set-cookie'])).not.toContain('session=')
   })
 
-  it('[T030] signs in and binds by WeChat codes, once each and percent-encoded, and soon tires of guesses', async () => {
+  it('[T030] signs in and binds by WeChat codes, once each and percent-encoded, and limits guesses', async () => {
     const user = person()
     const first = await json('POST /api/oauth/wechat', { body: { code: peers.approvePlain(user), aff: '' } })
     expect(first.data.username).toMatch(/^wechat_\d{5}$/)
@@ -499,7 +499,7 @@ anyDatabase('external identities', (_fresh, kind) => {
     expect((await json(login, { body: { ...data('901'), state: own }, cookie })).data.id).toBe(ada.id)
   })
 
-  it('[T023] keeps secrets, codes, states and tokens out of the log and out of every answer', async () => {
+  it('[T023] keeps secrets, codes, states and tokens out of the log and out of every reply', async () => {
     const wrong = await begin('oidc')
     peers.claims = { aud: 'other', email: 'canary@example.com' }
     await back('oidc', peers.approve(wrong.url, person()), { cookie: wrong.cookie })

@@ -31,7 +31,7 @@ export function failureEnvelope(failure: AppError, request: FastifyRequest): Env
   return refusalOf(failure, languageOf(request.headers['accept-language']))
 }
 
-/** The members of a refusal, also beside other members of an answer. */
+/** The members of a refusal, for replies that have other members too. */
 export function refusalOf(failure: AppError, language: Language) {
   return { success: false, message: failure.text(language), code: failure.code } as const
 }

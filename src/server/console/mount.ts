@@ -13,8 +13,9 @@ import { answerFailure } from './failures.ts'
 import { sendText } from './send-text.ts'
 
 /**
- * The console calls. This folder turns the contract into HTTP: access first, then the input by its schema, the handler, and the reply by
- * its schema, so that a field that the contract does not name cannot leave. Handlers are short; the rules live in the folders below.
+ * The console calls. This folder turns the contract into HTTP: authorization, then the input by its schema, the handler, and the
+ * reply by its schema, so that fields outside of the contract are never sent. Handlers are short; the rules live in the folders
+ * below.
  */
 export interface Mount<Table extends Routes> {
   readonly app: App
@@ -33,7 +34,7 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
   const admissions = new WeakMap<FastifyRequest, AuthorizedCall>()
 
   for (const [line, route] of Object.entries(mount.routes)) {
-    // The type of the table ties each handler to its own route; walking over the table forgets which is which.
+    // The type of the table ties each handler to its route; iterating over the table loses that relation.
     const handler = mount.handlers[line] as AnyHandler
     const { method, path } = parseLine(line)
     const add = (scope: FastifyInstance) =>
@@ -41,7 +42,7 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
         method,
         url: path,
         bodyLimit: bodyMaxOf(route),
-        // Before the body is read: an unauthorized caller cannot make us read one.
+        // Before the body is read: an unauthorized caller cannot make the server read one.
         onRequest: async (request) => {
           admissions.set(request, await authorizeRoute(mount.app, mount.clientLimits, { line, route, request }))
         },
@@ -51,7 +52,7 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
           const answer = await handler(context, readInput(route, request))
           if (route.cacheSeconds && !context.caller) reply.headers(cacheHeaders(route.cacheSeconds))
           if (!route.text) return reply.send(envelopeOf(route, answer))
-          // The handler table's type makes handlers of such routes answer with the pieces.
+          // By the type of the handler table, handlers of such routes return the pieces.
           return sendText(mount.app, { route, text: route.text, request, reply }, answer as AsyncIterable<string>)
         },
         ...(route.text?.refusal === undefined ? {} : { errorHandler: refuseInText(mount.app, route.text.refusal) }),
@@ -61,7 +62,7 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
   }
 }
 
-/** An answer to nobody in particular. Whoever signs in does not get it from a cache. */
+/** Headers of a reply for anonymous callers. Signed-in users do not get it from a cache. */
 function cacheHeaders(seconds: number): Record<string, string> {
   return { 'cache-control': `public, max-age=${seconds}`, vary: 'cookie, authorization, new-api-user' }
 }
@@ -71,14 +72,14 @@ function bodyMaxOf({ access, bodyAs }: Route): number {
   return access === 'public' ? bodyMax.anonymous : bodyMax.console
 }
 
-/** A part of the server that passes bodies as raw text. */
+/** A scope of the server that passes bodies as raw text. */
 function takingText(scope: FastifyInstance): FastifyInstance {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
   return scope
 }
 
-/** The failure is logged and keeps its status like any other; but the peer reads this text and nothing else. */
+/** The failure is logged and keeps its status like any other; but the peer only reads this text. */
 function refuseInText(app: App, text: string) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
     answerFailure(app, request, reply, error, () => reply.type('text/plain; charset=utf-8').send(text))
@@ -159,7 +160,7 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
 
 function envelopeOf(route: Route, answer: unknown): Record<string, unknown> {
   if (!route.extra) return { success: true, message: '', data: route.reply.parse(answer) }
-  // The handler table's type makes handlers of routes with extra fields answer in this form.
+  // By the type of the handler table, handlers of routes with extra fields return this form.
   const { data, extra } = answer as { data: unknown; extra: unknown }
   return { success: true, message: '', data: route.reply.parse(data), ...route.extra.parse(extra) }
 }

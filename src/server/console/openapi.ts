@@ -99,7 +99,7 @@ function answer(route: Route): Json {
   const { properties = {}, required = [] } = route.extra ? schemaOf(route.extra, 'output') : {}
   return {
     type: 'object',
-    // An object's schema has its fields and their names here.
+    // The schema of an object has its fields here.
     properties: {
       ...{ success: { const: true }, message: { type: 'string' }, data: schemaOf(route.reply, 'output') },
       ...(properties as Json),
@@ -108,7 +108,10 @@ function answer(route: Route): Json {
   }
 }
 
-/** Fields that an answer asks for by name are required, though it is no fault of form to leave them out. */
+/**
+ * Adds the fields that are marked as `needed` to the required ones: the schema accepts input without them, but the handler then
+ * reports them as missing.
+ */
 function withNeeded(schema: Json): Json {
   const fields = Object.entries((schema.properties ?? {}) as Record<string, Json>)
   const needed = fields.filter(([, field]) => field.needed === true).map(([name]) => name)

@@ -94,7 +94,7 @@ anyDatabase('passkeys', (_fresh, kind) => {
     ['of another site', { site: 'example.com' }],
     ['without its owner having been seen', { verified: false }],
     ['with an attestation that nobody asked for', { format: 'fido-u2f' }],
-  ])('are not added by an answer %s', async (_what, deviations) => {
+  ])('are not added by a reply %s', async (_what, deviations) => {
     const user = await console.addUser(`v${++count}`)
     expect((await add(user, newAuthenticator({ origin, site }), deviations)).answer.code).toBe('passkey_refused')
   })

@@ -54,7 +54,7 @@ export const passkeyHandlers: Handlers<typeof passkeyRoutes, Context> = {
   },
 }
 
-/** An access token is no proof of identity, and creates no passkeys. */
+/** An access token does not prove identity, so that it cannot create passkeys. */
 function sessionOf({ sessionToken }: Context): string {
   return sessionToken ?? fail('fresh_login_required')
 }

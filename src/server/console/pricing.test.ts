@@ -28,7 +28,7 @@ describe('the price list', () => {
     return () => server.stop()
   })
 
-  it('shows visitors the price of every priced model and which of the open groups have it, and names no other group', async () => {
+  it('shows visitors the price of every priced model and which public groups have it, and names no other group', async () => {
     const { answer } = await ask(false)
     expect(answer).toMatchObject({
       success: true,
@@ -45,7 +45,7 @@ describe('the price list', () => {
     expect(answer.data[1]).toMatchObject({ model_ratio: 1.25, completion_ratio: 4, model_price: 0, owner_by: '' })
   })
 
-  it('is for logged-in users only if the site says so', async () => {
+  it('is for logged-in users only if the site is configured so', async () => {
     await save('PricingPublicEnabled', 'false')
     expect(await ask(false)).toMatchObject({ status: 200, answer: { success: false, code: 'prices_for_members' } })
     expect((await ask(true)).answer.data).toHaveLength(3)
@@ -77,7 +77,7 @@ describe("the source of a model's price", () => {
     return () => server.stop()
   })
 
-  it('is shown with the vendor and the steps of public prices, and with a proposal where there is no price', async () => {
+  it('is shown with the vendor and the tiers of public prices, and with a proposal for models without a price', async () => {
     const { of, data_date } = await models()
     expect(data_date).toBe(server.app.priceBook.current.date)
     expect([of('gpt-4o')?.source, of('draws')?.source, of('gpt-3.5-turbo')]).toMatchObject([
@@ -94,7 +94,7 @@ describe("the source of a model's price", () => {
     expect(of('nobody-knows')).toMatchObject({ source: null, proposal: null })
   })
 
-  it('is the site itself once an offer was taken', async () => {
+  it('is the site itself once a proposal was accepted', async () => {
     expect(await server.call('POST /api/pricing/proposals', { models: ['claude-opus-5'] })).toEqual({ accepted: 1 })
     expect((await models()).of('claude-opus-5')).toMatchObject({ source: 'own', proposal: null })
   })

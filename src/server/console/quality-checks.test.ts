@@ -51,7 +51,7 @@ describe.each(['sqlite', 'postgres'] as const)('quality checks over %s', (kind) 
     const at = Math.floor(clock.nowMs / 1000)
     await server.app.db.updateTable('sessions').set({ created_at: at, seen_at: at }).execute()
   }
-  // The simulated provider says again the last line of the prompt.
+  // The simulated provider repeats the last line of the prompt.
   const input = (more: object = {}) => ({
     ...{
       name: 'Echo',
@@ -75,7 +75,7 @@ describe.each(['sqlite', 'postgres'] as const)('quality checks over %s', (kind) 
     })
   const code = async (line: string, body?: unknown) => ((await (await server.raw(line, body)).json()) as { code?: string }).code
 
-  it('are asked on their schedule, and what they cost is the site’s', async () => {
+  it('are sent on their schedule, at the cost of the site', async () => {
     const before = await books(server)
     const asked = upstream.journal.length
     const { id } = await create({ system: 'Be brief.', max_output_tokens: 20, samples: 2 })
@@ -123,7 +123,7 @@ describe.each(['sqlite', 'postgres'] as const)('quality checks over %s', (kind) 
     expect(await run(purgeQualityResults)).toBe('removed 4 results')
   })
 
-  it('tell what is wrong with an answer, or that there was none', async () => {
+  it('report what is wrong with an answer, or that there was none', async () => {
     const expectations = [
       { kind: 'json', members: ['city'] },
       { kind: 'tokens', min: 1, max: 5 },
@@ -144,7 +144,7 @@ describe.each(['sqlite', 'postgres'] as const)('quality checks over %s', (kind) 
     expect(await get(id)).toMatchObject({ standings: [{ state: 'below', share: 0 }] })
   })
 
-  it('fire an alert when a channel departs, which ends when it answers rightly again', async () => {
+  it('fire an alert when a channel fails the check, and resolve it when the channel passes again', async () => {
     const west = await addChannel(server, { url: upstream.url, models: 'other', name: 'west' })
     const { id } = await create({ name: 'Arithmetic' })
     const settings = { enabled: true, params: {}, scope: [], destinations: [], repeat_seconds: 0, notify_recovery: true }
@@ -196,7 +196,7 @@ describe.each(['sqlite', 'postgres'] as const)('quality checks over %s', (kind) 
     expect(await get(id)).toMatchObject({ standings: [], next_run_at: Math.floor(clock.nowMs / 1000) + hourSeconds })
   })
 
-  it('cost no more than their daily limit, and nothing when it is 0', async () => {
+  it('cost no more than their daily limit, and do not run when it is 0', async () => {
     const asked = upstream.journal.length
     await option('QualityCheckDailyQuota', 1)
     const { id } = await create({ samples: 3 })
@@ -208,7 +208,7 @@ describe.each(['sqlite', 'postgres'] as const)('quality checks over %s', (kind) 
     expect(runQualityChecks.everyMs(server.app.options.current)).toBe(0)
   })
 
-  it('go on where a run was cut short, and ask nothing twice', async () => {
+  it('continue an interrupted run, and send no prompt twice', async () => {
     const { id } = await create({ samples: 6, enabled: false })
     const ending = new AbortController()
     const asked = upstream.journal.length
@@ -228,7 +228,7 @@ describe.each(['sqlite', 'postgres'] as const)('quality checks over %s', (kind) 
     expect(await get(id)).toMatchObject({ is_running: false, standings: [{ passed: 6, total: 6 }] })
   })
 
-  it('begin a new history with another question, and are gone with all results when they are deleted', async () => {
+  it('begin a new history when the question changes, and are deleted with all their results', async () => {
     const { id } = await create()
     await run()
     await server.call(`PUT /api/quality_check/${id}`, input({ name: 'Same question', threshold: 90 }))

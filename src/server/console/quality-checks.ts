@@ -25,7 +25,7 @@ export const qualityCheckHandlers: Handlers<typeof qualityCheckRoutes, Context> 
 
   async 'POST /api/quality_check/:id/run'(context, { params: { id } }) {
     await requestRun(context.app, { caller: requireCaller(context), id })
-    // A job that runs already takes it up before it ends.
+    // A job that is already running picks it up before it ends.
     await context.app.startJob('run-quality-checks')
     return null
   },

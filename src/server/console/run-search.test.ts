@@ -13,7 +13,7 @@ const codeOf = async (server: TestServer, path: string) => {
 }
 
 eachDatabase('searches of the log', (_fresh, kind) => {
-  it('beyond the running and waiting ones are refused with 429; files, other users and other calls are not', async () => {
+  it('are refused with 429 when too many run and wait, but not files, other users and other calls', async () => {
     const server = await serverOfTest(kind)
     let end = () => {}
     const over = new Promise<void>((resolve) => {

@@ -25,7 +25,7 @@ anyDatabase('the second factor', (_fresh, kind) => {
   const call = async (line: string, body?: unknown, as?: Signed) => (await raw(line, { body, ...(as ? { as } : {}) })).json()
   const codeOf = (secret: string, periods = 0) => totpCode(secret, periodAt(console.clock.now() / 1000) + periods)
 
-  /** A user with a second factor that is on. */
+  /** A user whose second factor is enabled. */
   async function guarded(username: string, more: { role?: number } = {}) {
     const user = await console.addUser(username, more)
     const { secret } = (await call('POST /api/user/two_factor', undefined, user)).data
@@ -34,7 +34,7 @@ anyDatabase('the second factor', (_fresh, kind) => {
     return { user, secret: String(secret), codes: codes as string[] }
   }
 
-  /** Logs in with the password; answers the cookie of the browser that is half signed in. */
+  /** Logs in with the password; returns the browser cookie of the partial login. */
   async function halfIn(username: string): Promise<string> {
     const response = await raw('POST /api/user/login', { body: { username, password } })
     expect(response.json()).toMatchObject({ success: false, code: 'second_factor_required' })
@@ -46,7 +46,7 @@ anyDatabase('the second factor', (_fresh, kind) => {
   const second = (code: string, cookie?: string) =>
     raw('POST /api/user/login/second', { body: { code }, ...(cookie === undefined ? {} : { cookie }) })
 
-  it('is drawn for a fresh login alone, is on after a first code, and is nowhere to be read', async () => {
+  it('is set up only after a fresh login, is enabled by a first code, and its secret is never returned again', async () => {
     const user = await console.addUser('setup')
     const { data } = await call('POST /api/user/two_factor', undefined, user)
     expect(data.uri).toMatch(/^otpauth:\/\/totp\/Sluice:setup\?secret=[A-Z2-7]{32}&issuer=Sluice&/)

@@ -11,7 +11,7 @@ import type { Caller } from '../options/core.ts'
 const root: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '' }
 const site = 'site.test'
 
-anyDatabase('the owner of an account', (_fresh, kind) => {
+anyDatabase('a security notice', (_fresh, kind) => {
   let console: TestConsole
   let smtp: SmtpServer
   let owner: Signed
@@ -82,7 +82,7 @@ anyDatabase('the owner of an account', (_fresh, kind) => {
     expect(await told(2)).toContain('管理员清除了两步验证和通行密钥')
   })
 
-  it('is mailed only at an address of the account, and a mail that fails stops nothing', async () => {
+  it('is mailed only to the address of the account, and a failed mail does not fail the change', async () => {
     const before = smtp.mails.length
     await console.app.db.updateTable('users').set({ email: '' }).where('id', '=', owner.id).execute()
     const { secret } = await call('POST /api/user/two_factor')

@@ -31,10 +31,10 @@ async function download({ isReading }: { isReading: boolean }) {
   if (isReading) caller.resume()
   const [connection] = await accepted
   return {
-    /** Until the response is ended and the connection closed. */
+    /** Resolves when the response is ended and the connection closed. */
     ended: Promise.all([isOver, once(connection, 'close')]),
     connection,
-    /** Until the permission of the admin has been checked again. */
+    /** Resolves when the permission of the admin has been checked again. */
     async askedAgain() {
       const asked = vi.spyOn(console.app.sessions, 'find')
       await expect.poll(() => asked.mock.calls.length).toBeGreaterThan(0)
@@ -56,13 +56,13 @@ it.each([
   await file.ended
 })
 
-it('[T069] continues for an admin who was renamed, and ends when nothing was read for two minutes', async () => {
+it('[T069] continues for an admin who was renamed, and aborts when nothing was read for two minutes', async () => {
   const { connection, ended, change, askedAgain } = await download({ isReading: false })
   await change({ display_name: 'Boss' })
   await askedAgain()
   expect(connection.destroyed).toBe(false)
   expect(connection.timeout).toBe(120_000)
-  // Node's error for a timeout.
+  // The event that Node emits at a timeout.
   connection.emit('timeout')
   await ended
 })

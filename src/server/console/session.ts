@@ -48,7 +48,7 @@ export const sessionHandlers: Handlers<typeof sessionRoutes, Context> = {
   'GET /api/group/': (context) => Object.keys(context.app.options.current.GroupRatio),
 }
 
-/** Gives the browser its session, in the place of an earlier one. */
+/** Sets the session cookie of the browser, and ends an earlier session. */
 export async function setLoginSession(context: Context, { token, user }: SignedIn): Promise<SignedInUser> {
   if (context.sessionToken) await context.app.sessions.end(context.sessionToken)
   context.setSession(token)

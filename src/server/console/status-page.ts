@@ -12,7 +12,7 @@ export const statusPageHandlers: Handlers<typeof statusPageRoutes, Context> = {
     return viewOf(app, await app.statusSnapshots.read(), caller)
   },
 
-  // What everybody sees: other pages show it to their readers.
+  // Without the caller's permissions, because other sites embed the badge for all their readers.
   async 'GET /status/badge.svg'({ app }, { query: { model, group, lang } }) {
     const page = viewOf(app, await app.statusSnapshots.read(), undefined)
     return pieces(drawBadge(page, { model, group, language: lang.startsWith('zh') ? 'zh' : 'en' }))
@@ -35,7 +35,7 @@ export const statusPageHandlers: Handlers<typeof statusPageRoutes, Context> = {
     shown(context.app, deleteIncident(context.app, { caller: requireCaller(context), id })),
 }
 
-/** The page shows a change at once, on this node. */
+/** Updates the page of this node at once after a change. */
 async function shown<Result>({ statusSnapshots }: App, changing: Promise<Result>): Promise<Result> {
   const result = await changing
   statusSnapshots.forget()

@@ -66,7 +66,7 @@ describe('token calls', () => {
     expect(await server.call(`GET /api/user/${other.id}/tokens?page_size=1`)).toMatchObject({ total: 0, page_size: 1 })
   })
 
-  it('edit the whole token, or only its status', async () => {
+  it('edit all fields of a token, or only its status', async () => {
     const token = await make(server)
     expect(await server.call('PUT /api/token/', { ...token, name: 'renamed', DeletedAt: null })).toMatchObject({
       name: 'renamed',
@@ -102,14 +102,14 @@ describe('token calls', () => {
     expect(await server.call('POST /api/token/batch', { ids, action: 'delete' })).toBe(1)
   })
 
-  it('refuse ids that are none', async () => {
+  it('refuse invalid ids', async () => {
     for (const id of ['0', '-1', 'abc', '1%20or%201=1', '9007199254740993'])
       expect(await refusal(server, `GET /api/token/${id}`), id).toBe('field_invalid')
   })
 })
 
 describe('log calls', () => {
-  it('answer pages counted from 1 and statistics, and purge by time', async () => {
+  it('return pages counted from 1 and statistics, and purge by time', async () => {
     const server = await serverOfTest('sqlite')
     const row = { user_id: 1, username: 'root', type: 2, quota: 10, channel_id: 5, other: '{"admin_info":{"use_channel":["5"]}}' }
     await server.app.db

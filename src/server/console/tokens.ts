@@ -77,7 +77,7 @@ function failStatus(): never {
   return fail('field_invalid', { field: 'status', reason: { zh: '须为 1 或 2', en: 'must be 1 or 2' } })
 }
 
-/** Lists take `size` from accustomed clients and `page_size` from others. */
+/** Lists accept `size` from compatible clients and `page_size` from others. */
 function pageOf({ p, size, page_size = 10 }: { p: number; size?: number; page_size?: number }): PageOf {
   return zeroBased(p, size ?? page_size)
 }
@@ -86,7 +86,7 @@ function cut(items: Token[], page: number, { offset, limit }: PageOf) {
   return { items: items.slice(offset, offset + limit), total: items.length, page, page_size: limit }
 }
 
-/** '' is the user's own group and `auto` any that they may use. */
+/** '' is the user's own group, and `auto` any group that the user may use. */
 function groupsOf(context: Context): GroupCheck {
   const usable = usableGroups(context.app.options.current, requireCaller(context).group)
   return (group) => group === '' || group === 'auto' || Object.hasOwn(usable, group)

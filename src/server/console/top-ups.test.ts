@@ -10,7 +10,7 @@ import type { AdminTopUp, TopUpOffer } from '../../contract/entities/top-up.ts'
 import { ConsoleRateLimits } from '../limits/console-rate-limits.ts'
 
 const key = 'merchant-key'
-/** The log at its most talkative. */
+/** The log lines, at the most verbose level. */
 const lines: string[] = []
 const logger = testLogger('trace', (line) => void lines.push(line))
 let server: TestServer
@@ -48,10 +48,10 @@ afterAll(async () => {
 const answer = async (line: string, body: unknown) =>
   (await (await server.raw(line, body, { 'accept-language': 'en' })).json()) as Record<string, unknown>
 const balance = async () => (await server.call<{ quota: number }>('GET /api/user/self')).quota
-/** An order with epay, as the form that pays it. */
+/** Creates an order with epay, and returns the form that pays it. */
 const order = async (amount = 12) => {
   const { data, trade_no, url } = await answer('POST /api/user/pay', { amount, top_up_code: '', payment_method: 'wx' })
-  // The contract says that a successful answer holds the fields of the form.
+  // By the contract a successful answer contains the fields of the form.
   return { url: String(url), tradeNo: String(trade_no), form: data as Record<string, string> }
 }
 const notify = async (fields: Record<string, string>, method: 'GET' | 'POST' = 'GET', headers: Record<string, string> = {}) => {
@@ -93,7 +93,7 @@ it('shows the offer and its price for each payment method in its currency', asyn
   })
 })
 
-it('[T181] a form that a browser posts to the gateway is credited by its report, and coming back credits nothing', async () => {
+it('[T181] a form that a browser posts to the gateway is credited by its report, not by the browser that returns', async () => {
   for (const reports of ['GET', 'POST'] as const) {
     gateway.reports = reports
     const { url, tradeNo, form } = await order()
@@ -122,7 +122,7 @@ it('[T181] a form that a browser posts to the gateway is credited by its report,
   expect((await other.call('GET /api/user/self')).json.data).toMatchObject({ quota: 0 })
 })
 
-it('a page of Stripe that was paid is credited by its event, with amount, currency and user of the order', async () => {
+it('a paid Stripe checkout is credited by its event, with amount, currency and user of the order', async () => {
   const { data, url } = await answer('POST /api/user/pay', { amount: 3, payment_method: 'stripe' })
   expect([data, String(url).startsWith(stripe.url)]).toEqual([{}, true])
   const before = await balance()
@@ -136,7 +136,7 @@ it('a page of Stripe that was paid is credited by its event, with amount, curren
   expect(await balance()).toBe(before + 1_500_000)
 })
 
-it('has a refusal in message and in data, where compatible consoles read it', async () => {
+it('a refusal is in both message and data, where compatible consoles read it', async () => {
   const least = 'The amount must be a whole number and at least 1'
   const refused = { success: false, message: least, data: least, code: 'top_up_below_minimum' }
   expect(await answer('POST /api/user/amount', { amount: 0, top_up_code: '' })).toEqual(refused)
@@ -151,7 +151,7 @@ it('has a refusal in message and in data, where compatible consoles read it', as
   expect(await answer('POST /api/user/amount', { amount: '1e3' })).toEqual(refused)
 })
 
-it('[T169] [T176] never answers with the word of success unless it is one, for any report and any failure', async () => {
+it('[T169] [T176] replies `success` only to a credited report, whatever the report or the failure', async () => {
   const { form } = await order(1)
   expect(await notify({})).toEqual(no)
   expect(await notify({}, 'POST')).toEqual(no)
@@ -244,7 +244,7 @@ it('credits, queries and withdraws only for an admin with a recent authenticatio
   expect((await server.call<AdminTopUp>(`POST /api/topup/${id}/complete`, { reason: 'paid in cash' })).status).toBe('success')
 })
 
-it('[T167] guesses of redemption codes are limited, and all answered alike', async () => {
+it('[T167] guesses of redemption codes are limited, and all get the same answer', async () => {
   const answers = new Set<string>()
   for (let guess = 0; guess < 70; guess++) {
     const response = await server.raw('POST /api/user/topup', { key: String(guess).padStart(32, '0') })
@@ -253,7 +253,7 @@ it('[T167] guesses of redemption codes are limited, and all answered alike', asy
   expect([...answers]).toEqual(['200 redemption_invalid', '429 too_many_requests'])
 })
 
-// The last: from here on this machine calls too often.
+// Must be the last test: afterwards this machine is over the rate limit.
 it('a gateway that calls too often is refused with 429', async () => {
   const requests = new ConsoleRateLimits(server.app.counters)
   const useUp = async (): Promise<void> => requests.count(['every'], '127.0.0.1').then(useUp, () => {})

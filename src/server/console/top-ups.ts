@@ -72,7 +72,7 @@ export const topUpHandlers: Handlers<typeof topUpRoutes, Context> = {
   },
 }
 
-/** Gateways look for the word anywhere in the answer, so that even an envelope of a failure would be taken for a yes. */
+/** Gateways search for `success` anywhere in the reply, so that even the envelope of a failure would count as success. */
 async function answerGateway({ app, requestId }: { app: App; requestId: string }, fields: Readonly<Record<string, unknown>>) {
   const isCredited = await handleReport(app, fields).catch((error: unknown) => {
     app.logger.error({ error, request: requestId }, 'a reported payment could not be credited')
@@ -88,7 +88,7 @@ interface Told<Data> {
   readonly trade_no?: string
 }
 
-/** The answer in the form of these two calls: the reason of a refusal is in `data` as well. */
+/** The reply in the form of these two calls: the reason of a refusal is in `data` as well. */
 async function tell<Data>({ language }: Context, answer: () => Promise<Told<Data>>) {
   try {
     const { data, ...more } = await answer()

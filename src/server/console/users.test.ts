@@ -79,7 +79,7 @@ describe.each(['sqlite', 'postgres'] as const)('users over %s', (kind) => {
     expect((await first.raw(`GET /api/user/${ada.id}`)).status).toBe(200)
   })
 
-  it('are managed as accustomed consoles do it', async () => {
+  it('can be managed by compatible consoles', async () => {
     const server = await serverOfTest(kind)
     const ada = await member(server, 'ada')
     const listed = await server.call<{ items: User[] }>('GET /api/user/?p=0&page_size=10')
@@ -152,7 +152,7 @@ describe.each(['sqlite', 'postgres'] as const)('users over %s', (kind) => {
 })
 
 describe.each(['sqlite', 'postgres'] as const)('several users over %s', (kind) => {
-  it('are changed each by its own rules, and the caller gets the result of each', async () => {
+  it('are each changed if the rules allow it, and the caller gets the result for each', async () => {
     const server = await serverOfTest(kind)
     const [ada, bob, eve] = [await member(server, 'ada'), await member(server, 'bob'), await member(server, 'eve')]
     await server.call('POST /api/user/manage', { id: eve.id, action: 'promote' })
@@ -212,7 +212,7 @@ describe.each(['sqlite', 'postgres'] as const)('several users over %s', (kind) =
       200,
       ['username', "'=ada", 'zoe', undefined],
     ])
-    // The user id in the address counts only where the browser confirms the page, and only for files.
+    // The user id in the URL is accepted only if the browser confirms the page, and only for files.
     for (const [path, headers] of [
       [`/api/user/export.csv?new_api_user=${zoe.id}`, {}],
       [`/api/user/export.csv?new_api_user=${zoe.id}`, { 'sec-fetch-site': 'cross-site' }],

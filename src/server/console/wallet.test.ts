@@ -88,7 +88,7 @@ describe('redemption calls', () => {
     expect(acts.map(({ action }) => action)).toEqual(['disable', 'enable', 'delete', 'export'].map((act) => `redemption.${act}`))
   })
 
-  it('take back the whole object of an accustomed console, or a status alone', async () => {
+  it('accept the complete object that a compatible console sends back, or only a status', async () => {
     const server = await serverOfTest('sqlite')
     const [key] = await make(server)
     const code = await server.call<Redemption>('GET /api/redemption/1')
@@ -113,7 +113,7 @@ describe('redemption calls', () => {
 })
 
 describe('wallet calls', () => {
-  it('redeem a code, move earned quota and show both in the statement', async () => {
+  it('redeem a code, transfer earned quota and show both in the statement', async () => {
     const server = await serverOfTest('sqlite')
     const [key] = await make(server, { quota: 500_000 })
     expect(await refusal(server, 'POST /api/user/topup', { key: 'bad-code' })).toBe('redemption_invalid')
