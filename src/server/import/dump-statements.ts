@@ -47,7 +47,7 @@ export type DumpValue = string | number | bigint | Uint8Array | null
 
 export interface Insert {
   readonly table: string
-  /** Undefined if the statement lists no columns: then each row has all of them. */
+  /** Undefined if the statement lists no columns: then each row has values for all columns. */
   readonly columns: readonly string[] | undefined
   readonly rows: Iterable<DumpValue[]>
 }

@@ -85,7 +85,7 @@ export const families: Readonly<Record<FamilyName, Family>> = {
   },
 }
 
-/** Throws, with what to do, for a database of another program or of the other family. */
+/** Throws, with instructions, for a database of another program or of the other family. */
 export function requireFamily(family: Family, { tables, kind }: Source): void {
   if (tables.has('key_ring')) throw new Error('This is a database of Sluice: use backup and restore')
   if (family.isOf(tables)) return

@@ -14,8 +14,9 @@ interface Sums {
 }
 
 /**
- * Imports a page of hourly sums. Of each sum it takes the part that the imported log rows do not cover, because those rows were deleted or are
- * older than `--logs-days`. Such sums have neither channel nor group, and are stored under the negative id of the import. Idempotent.
+ * Imports a page of hourly sums. Of each sum it imports the part that the imported log rows do not cover, because those rows were
+ * deleted or are older than `--logs-days`. Such sums have neither channel nor group, and are stored under the negative id of the
+ * import. Idempotent.
  */
 export async function takeHours(run: Import, within: Within, rows: readonly SourceRow[], table: TableReport): Promise<void> {
   const users = await mappedIds(

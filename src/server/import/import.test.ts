@@ -30,7 +30,7 @@ eachDatabase('an import', (fresh, kind) => {
   }
 
   const sources = sampled(Object.keys(originals) as Original[], kind === 'sqlite' ? 1 : 3, 2)
-  it.each(sources)('takes %s to the unit, and a second run changes nothing', async (original) => {
+  it.each(sources)('imports %s exactly to the unit, and a second run changes nothing', async (original) => {
     const core = await started()
     const first = await importFile(core, originalFile(original), originals[original].family)
     expect(refusedIn(first.tables)).toEqual([])
@@ -75,7 +75,7 @@ eachDatabase('an import', (fresh, kind) => {
     expect(made.id).toBe(18)
   })
 
-  it('reports invalid values of the source, and imports or refuses each row by itself', async () => {
+  it('reports invalid values of the source, and imports or refuses each row separately', async () => {
     const file = changedOriginal('new-api-0.4', [
       `update users set quota = -5, email = 'Same@Example.com', github_id = '12345' where id = 2`,
       `update users set email = 'same@example.com', setting = '{broken' where id = 3`,
@@ -158,7 +158,7 @@ eachDatabase('an import', (fresh, kind) => {
     expect(channels[1]?.model_mapping).toBe('{broken')
   })
 
-  it('reads a row once whose id is beyond the safe range of numbers', async () => {
+  it('reads a row whose id is beyond the safe range of numbers only once', async () => {
     const core = await started()
     const twice =
       'insert into logs (id, user_id, created_at, type, quota) select 9007199254740992 + column1, 1, 1, 3, 0 from (values (0), (1))'

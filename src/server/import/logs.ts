@@ -10,7 +10,7 @@ import { Refused, type SourceRow } from './source-row.ts'
 
 type LogRow = NewRow<'logs'> & { readonly id: number }
 
-/** Failed calls of other programs name channels where their owners read: they become rows of the system. */
+/** Failed calls of other programs name channels in a text that owners can read, so they become system rows. */
 const types: ReadonlySet<number> = new Set(Object.values(logType).filter((type) => type !== logType.error))
 
 /**

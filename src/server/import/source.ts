@@ -18,7 +18,7 @@ export interface Source {
   close(): Promise<void>
 }
 
-/** The id of a row, exact beyond the safe range of numbers too, so that the next page begins behind it. */
+/** The id of a row, exact even beyond the safe range of numbers, so that the next page begins after it. */
 export function exactId({ id }: SourceValues): bigint {
   return BigInt(String(id))
 }
