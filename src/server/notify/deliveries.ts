@@ -7,7 +7,7 @@ import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
 import type { Message } from '../usage/record-event.ts'
 
-/** The messages that were sent, and those that wait; `send-deliveries.ts` sends them. */
+/** The sent and the queued messages; `send-deliveries.ts` sends them. */
 const keptSeconds = 30 * 86_400
 
 /** Queues a message for these destinations, in the transaction of its cause. Unknown destinations are left out. */
@@ -31,7 +31,7 @@ export async function queueMessage(within: Queries, message: Message, destinatio
 }
 
 interface Asked {
-  /** 0 for all. */
+  /** A destination id; 0 for all. */
   readonly destination: number
   readonly state: (typeof deliveryStates)[number] | undefined
   readonly page: PageOf
@@ -57,7 +57,7 @@ export async function listDeliveries(
   const { total } = await matching.select((row) => row.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
   const items = rows.map(({ message: _message, lease_until: _lease, destination_name, ...row }) => ({
     ...row,
-    // Only this folder and `recordEvent` write it.
+    // Only this folder and `recordEvent` write this column.
     state: row.state as Delivery['state'],
     next_at: row.state === 'pending' ? row.next_at : 0,
     destination_name: destination_name ?? '',
@@ -65,7 +65,7 @@ export async function listDeliveries(
   return { items, total: Number(total) }
 }
 
-/** Sends it again from its first try, under the same message id. Throws `not_found`. */
+/** Queues a delivery again, beginning with its first try, under the same message id. Throws `not_found`. */
 export async function sendAgain(core: Core, { caller, id }: { caller: Caller; id: number }): Promise<void> {
   const now = seconds(core.now())
   await core.db.transaction().execute(async (within) => {
@@ -80,7 +80,7 @@ export async function sendAgain(core: Core, { caller, id }: { caller: Caller; id
   })
 }
 
-/** Deletes deliveries that are older than 30 days. Answers how many. */
+/** Deletes deliveries that are older than 30 days. Returns their number. */
 export async function purgeDeliveries({ db, now }: Core): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('deliveries')

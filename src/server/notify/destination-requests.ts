@@ -5,13 +5,13 @@ import { withoutTrailing } from '../../contract/trailing.ts'
 import { parseUrl } from '../lib/parse-url.ts'
 import type { Message } from '../usage/record-event.ts'
 
-/** How each kind of destination but mail is called: its request, and whether an answer of status 2xx is a yes. */
+/** How each kind of destination except mail is called: its request, and whether an answer of status 2xx means success. */
 export type Settings = Readonly<Record<string, string>>
 
 interface Sent {
   readonly settings: Settings
   readonly message: Message
-  /** The message for people; of an event without texts its name. */
+  /** The message for people; for an event without texts, its name. */
   readonly text: string
   readonly nowMs: number
 }
@@ -24,7 +24,7 @@ interface Request {
 
 interface Caller {
   request(sent: Sent): Request
-  /** Of the JSON of an answer; chat programs answer 200 to what they refuse. */
+  /** Whether the JSON of an answer means success; chat programs answer refusals with status 200. */
   accepts?(answer: Readonly<Record<string, unknown>>): boolean
 }
 

@@ -18,7 +18,7 @@ import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
 import type { Settings } from './destination-requests.ts'
 
-/** Destinations of alerts and events: admins make and change them; their secrets are sealed and never shown again. */
+/** Destinations of alerts and events: admins create and change them; their secrets are sealed and never shown again. */
 export interface OpenDestination {
   readonly id: number
   readonly kind: DestinationKind
@@ -61,7 +61,10 @@ export async function createDestination(
   })
 }
 
-/** Absent members and empty secrets stay. Enabling one clears its failures. Throws `not_found`, `destination_setting_invalid`. */
+/**
+ * Absent members and empty secrets stay unchanged. Enabling one clears its failures. Throws `not_found`,
+ * `destination_setting_invalid`.
+ */
 export async function changeDestination(
   core: Core,
   { caller, id, change }: { caller: Caller; id: number; change: DestinationChange },
@@ -119,10 +122,10 @@ export function openDestination({ secrets }: Pick<Core, 'secrets'>, row: Row<'de
   }
 }
 
-/** The values that no answer may show. */
+/** The values that no reply may show. */
 export function secretsOf({ kind, settings }: Pick<OpenDestination, 'kind' | 'settings'>): string[] {
   const hidden = destinationFields(kind).flatMap(({ name, secret }) => (secret && settings[name] ? [settings[name]] : []))
-  // A peer may quote the path and the query of the address that it was called at.
+  // A peer may quote the path and the query of the URL at which it was called.
   const paths = hidden.flatMap((text) => {
     const url = parseUrl(text)
     return url ? [`${url.pathname}${url.search}`, url.pathname, ...url.searchParams.values()] : []
@@ -157,7 +160,7 @@ function update(within: Within, id: number, values: Partial<Omit<Row<'destinatio
   return within.updateTable('destinations').set(values).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
 }
 
-/** A webhook is notified of failed calls from here on. */
+/** The last failed call so far: a new webhook is notified of later ones only. */
 async function lastFailedCall(within: Within): Promise<number> {
   const { last } = await within
     .selectFrom('logs')
@@ -166,7 +169,7 @@ async function lastFailedCall(within: Within): Promise<number> {
   return Math.max(0, Number(last ?? 0))
 }
 
-/** Only webhooks are for machines. */
+/** Only webhooks get events for programs. */
 function eventsOf<Name>(kind: DestinationKind, events: readonly Name[]): Name[] {
   return kind === 'webhook' ? [...new Set(events)] : []
 }

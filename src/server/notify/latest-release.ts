@@ -43,8 +43,8 @@ export async function readLatestRelease({ options, upstream, version }: Parts): 
 }
 
 /**
- * Whether a version is newer than another in semantic versioning: `v1.0.0` after `1.0.0-rc.2` after `1.0.0-rc.1`. Missing numbers are
- * 0, further ones count too, and a text without a version is never newer.
+ * Whether a version is newer than another in semantic versioning: `v1.0.0` after `1.0.0-rc.2` after `1.0.0-rc.1`. Missing numbers
+ * count as 0, more than three numbers are compared too, and a text without a version is never newer.
  */
 export function isNewer(version: string, than: string): boolean {
   const [given, known] = [partsOf(version), partsOf(than)]

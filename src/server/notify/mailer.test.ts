@@ -38,7 +38,7 @@ const codeOf = (promise: Promise<void>) =>
   )
 
 describe('mail', () => {
-  it('[T011] goes to one recipient over TLS that the server offers, with text and HTML in any language', async () => {
+  it('[T011] is sent to one recipient over the TLS that the server offers, with text and HTML in any language', async () => {
     const { server, mailer } = await setUp({ login })
     await mailer.send(hello)
     const [mail] = server.mails
@@ -56,7 +56,7 @@ describe('mail', () => {
     ['AUTH LOGIN, where nothing else is offered', { login, methods: 'LOGIN' } as const, {}],
     ['no login, where there is no password', {} as const, { SMTPFrom: 'no-reply@site.test', SMTPAccount: '' }],
     ['a server on this machine without TLS', { security: 'none' } as const, {}],
-  ])('goes out with %s', async (_what, settings, values) => {
+  ])('is sent with %s', async (_what, settings, values) => {
     const { server, mailer } = await setUp(settings, values)
     await mailer.send(hello)
     expect(server.mails).toHaveLength(1)
@@ -65,10 +65,10 @@ describe('mail', () => {
   it.each([
     ['a certificate that nobody signed', { login } as const, {}, false],
     ['TLS from the first byte with such a certificate', { security: 'tls', login } as const, { SMTPSSLEnabled: true }, false],
-    // 0.0.0.0 leads to this machine and is not known to.
+    // 0.0.0.0 leads to this machine, but is not recognised as local.
     ['another machine without TLS', { security: 'none', login } as const, { SMTPServer: '0.0.0.0' }, true],
     ['another name than the certificate has', { login } as const, { SMTPServer: '127.0.0.2' }, true],
-  ])('is not trusted to %s, and the password stays here', async (_what, settings, values, trusting) => {
+  ])('is not sent to %s, and neither is the password', async (_what, settings, values, trusting) => {
     const { server, mailer } = await setUp(settings, values, trusting)
     expect(await codeOf(mailer.send(hello))).toBe('mail_failed')
     expect([server.mails, server.logins]).toEqual([[], []])
@@ -77,7 +77,7 @@ describe('mail', () => {
   it.each([
     ['a server that never greets', { fault: 'silent' } as const],
     ['a server that stops answering', { fault: 'stalled' } as const],
-  ])('to %s ends with the process', async (_what, settings) => {
+  ])('to %s is aborted when the process ends', async (_what, settings) => {
     const { mailer } = await setUp(settings)
     const sending = codeOf(mailer.send(hello))
     await mailer.close(50)
@@ -101,7 +101,7 @@ describe('mail', () => {
   })
 
   it.each(['x@y.test\r\nBcc: evil@y.test', 'a@x.test, b@y.test', '"x@evil.test" <y@ok.test>', 'a@x.test;b@y.test'])(
-    'to %j, which is not one address, is not even tried',
+    'to %j, which is not one address, is refused without a connection',
     async (to) => {
       const { server, mailer } = await setUp()
       expect(await codeOf(mailer.send({ ...hello, to }))).toBe('mail_failed')

@@ -21,12 +21,12 @@ const sendingMax = 4
 const waitingMax = 200
 const connectMs = 10_000
 const idleMs = 15_000
-/** For one mail in all: a server that answers one byte at a time holds nothing up for longer. */
+/** Deadline of one mail in total, so that a server that answers one byte at a time cannot block longer. */
 const deadlineMs = 30_000
 
 export class Mailer {
   readonly #core: Pick<Core, 'options' | 'logger'>
-  /** Trusted besides those of the system, or in their place; for tests with a server of their own. */
+  /** CA certificates that are trusted besides those of the system, or in their place; for tests that run their own server. */
   readonly #certificates: string | undefined
   readonly #semaphore = new Semaphore(sendingMax, waitingMax)
   readonly #ending = new AbortController()
@@ -45,7 +45,8 @@ export class Mailer {
 
   /**
    * Resolves when the server has accepted the mail. TLS is required except for a server on this machine, and its certificate is
-   * verified. Throws `mail_unconfigured` or `mail_failed`; the server's reply is not passed on, since it may quote ours.
+   * verified. Throws `mail_unconfigured` or `mail_failed`; the server's reply is not passed on, since it may quote the mail or the
+   * password.
    */
   async send(mail: Mail): Promise<void> {
     this.requireConfigured()
@@ -145,7 +146,7 @@ const reasons: Readonly<Record<string, Text>> = {
 
 const unknown: Text = { zh: '邮件服务器拒绝了该邮件', en: 'the mail server refused the mail' }
 
-/** Codes and numbers alone: a careless server repeats the password in its refusal. */
+/** Contains only codes and numbers: a careless server repeats the password in its refusal. */
 function failureOf(error: unknown): AppError {
   const { code, responseCode, command }: Readonly<Record<string, unknown>> = Object(error)
   const detail = { code, responseCode, command }

@@ -2,7 +2,9 @@ import { fill, type Language, type Text, type TextParams } from '../../contract/
 import type { Message } from '../usage/record-event.ts'
 import type { Mail } from './mailer.ts'
 
-/** The words of every mail that this site sends, and how they look. A mail is some paragraphs, with a code or a button among them. */
+/**
+ * The texts and the layout of every mail that this site sends. A mail consists of paragraphs, and may contain a code or a button.
+ */
 interface Words {
   readonly subject: Text
   readonly lines: readonly Text[]
@@ -196,7 +198,7 @@ export function writeMessageMail(
   return { to, subject, text, html: page(language, site, html) }
 }
 
-/** The text of a webhook notice: that of the mail, without HTML. */
+/** The text of a webhook notice: the text of the mail, without HTML. */
 export function wordsOf(kind: MailKind, language: Language, params: Letter['params']): { title: string; content: string } {
   const { subject, lines }: Words = mails[kind]
   const say = (text: Text) => fill(text[language], params, language)

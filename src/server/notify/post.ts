@@ -7,7 +7,7 @@ export type PostParts = Pick<Core, 'options'> & { readonly upstream: UpstreamAge
 export interface Post {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** JSON. */
+  /** A JSON text. */
   readonly body: string
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined

@@ -7,14 +7,14 @@ import { newMessage } from '../usage/record-event.ts'
 import { queueMessage } from './deliveries.ts'
 
 const type: EventType = 'call.failed'
-/** The most calls of one run that a webhook is notified of; the last message of a run has the number of the others. */
+/** The greatest number of calls of one run of which a webhook is notified; the last message contains the number of the others. */
 const callsMax = 10
-/** Rows of concurrent transactions become visible out of their order: younger ones are left to the next run. */
+/** Rows of concurrent transactions become visible out of order: rows younger than this are left to the next run. */
 const settledSeconds = 2
 
 /**
- * Queues the failed calls that the log has got since the last run for each webhook that subscribes to them: read from the log, so that
- * calls themselves pay nothing. Answers how many were queued.
+ * Queues, for each webhook that subscribes to failed calls, those added to the log since the last run. They are read from the log,
+ * so that calls are not slowed down. Returns the number of queued messages.
  */
 export async function queueFailedCalls(core: Core): Promise<number> {
   const subscribed = await core.db
@@ -68,7 +68,7 @@ async function queueFor(core: Core, destinationId: number, after: number): Promi
     }),
   )
   return core.db.transaction().execute(async (within) => {
-    // Another node that read the same rows was first.
+    // Skipped when another node that read the same rows was first.
     const mine = await within
       .updateTable('destinations')
       .set({ failed_call_id: last.id })

@@ -14,8 +14,9 @@ import { writeMessageMail } from './mails.ts'
 import { type PostParts, postJson } from './post.ts'
 
 /**
- * The one sender of alerts and events. A delivery is a row, claimed by one node at a time; a failed one is tried again after growing
- * pauses, and a node that dies leaves its claims to the next: each message arrives at least once, always under its own id.
+ * The one sender of alerts and events. A delivery is a row, claimed by one node at a time; a failed one is tried again after
+ * growing pauses, and another node continues the deliveries of a dead one: each message arrives at least once, always under the
+ * same id.
  */
 export type SenderParts = Core & PostParts & { readonly mailer: Mailer }
 
@@ -25,13 +26,13 @@ const claimedMax = 50
 const sendingMax = 8
 const answerLengthMax = 300
 const retryAfterMax = 3600
-/** The pauses after the first try and those that follow; after the last of them it has failed. */
+/** The pauses between tries; when the try after the last pause fails, the delivery has failed. */
 const pausesSeconds = [10, 60, 300, 1800, 7200, 21_600, 43_200]
-/** A webhook that has answered nothing good for so long is disabled. */
+/** A webhook without a successful delivery for so long is disabled. */
 const disabledAfterSeconds = 3 * 86_400
 
 interface Outcome extends DeliveryAnswer {
-  /** Seconds that the peer asks to wait. */
+  /** Seconds to wait, as requested by the peer. */
   readonly retryAfter: number
 }
 
@@ -52,14 +53,14 @@ export async function sendDeliveries(parts: SenderParts, signal: AbortSignal): P
   }
 }
 
-/** Sends a test message at once, and once. Throws `not_found`. */
+/** Sends a test message at once, without retries. Throws `not_found`. */
 export function testDestination(parts: SenderParts, id: number): Promise<DeliveryAnswer> {
   const title = { zh: '测试消息', en: 'Test message' }
   const content = { zh: '如果您收到此消息，说明通知设置有效。', en: 'If you can read this, the settings work.' }
   return sendOnce(parts, newMessage(parts, { type: 'test', title, content, data: {} }), id)
 }
 
-/** Sends a message at once; it is not tried again. Throws `not_found`. */
+/** Sends a message at once, without retries. Throws `not_found`. */
 export async function sendOnce(parts: SenderParts, message: Message, destinationId: number): Promise<DeliveryAnswer> {
   await queueMessage(parts.db, message, [destinationId])
   const row = await claim(parts)
@@ -105,7 +106,7 @@ async function send(parts: SenderParts, row: Row<'deliveries'>, signal: AbortSig
   if (!found) return undefined
   const destination = openDestination(parts, found)
   const outcome = await attempt(parts, { destination, message: JSON.parse(row.message), signal })
-  // Aborted by a stop of this node, which says nothing about the destination: another node tries it at the end of the lease.
+  // Aborted because this node stops, which is no failure of the destination: another node retries it when the lease ends.
   if (signal?.aborted && !outcome.delivered) return undefined
   await record(parts, row, outcome)
   await recordHealth(parts, destination, outcome)
@@ -174,7 +175,7 @@ function jsonOf({ body }: Reply): Readonly<Record<string, unknown>> {
 /** The first part of an answer, without the secrets of the destination. */
 function shown(text: string, secrets: readonly string[]): string {
   const safe = secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are to be removed
   return redact(safe.replace(/[\u0000-\u001f\u007f]+/g, ' ').toWellFormed())
     .trim()
     .slice(0, answerLengthMax)

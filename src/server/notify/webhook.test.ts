@@ -15,7 +15,7 @@ interface Call {
   readonly body: string
 }
 
-/** Instead of a status: no response, and a response without an end. */
+/** In place of a status: no response, or a response without an end. */
 const [silent, endless] = [1, 2]
 
 const notice = { type: 'quota_exceed', title: '额度不足', content: '剩余 $0.10', values: ['$0.10', 7] }
@@ -43,7 +43,7 @@ async function receiver(statuses: readonly number[] = [200], secure = true) {
   const server = secure ? https.createServer({ cert, key }, listener) : http.createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   cleanups.push(() => new Promise((resolve) => server.close(resolve)))
-  // A server that listens on a port has addresses of this kind.
+  // A server that listens on a port has an address of this type.
   const { port } = server.address() as AddressInfo
   return { calls, port, url: `${secure ? 'https' : 'http'}://mail.test:${port}/hook` }
 }
@@ -65,7 +65,7 @@ function parts(values: Partial<OptionValues> = {}, isPublic = true) {
 
 const codeOf = (promise: Promise<void>) => promise.then(() => 'sent', (error) => `${error.code}: ${error.text('en')}`) // biome-ignore format: one thought
 
-/** Tries without waiting for real between them. */
+/** Advances the fake timers until the promise is settled. */
 async function hurried(promise: Promise<void>): Promise<string> {
   let ended = false
   const code = codeOf(promise).finally(() => {
@@ -74,7 +74,7 @@ async function hurried(promise: Promise<void>): Promise<string> {
   while (!ended) {
     await new Promise((resolve) => setImmediate(resolve))
     await vi.advanceTimersByTimeAsync(100)
-    // The interval that asks this clock is not hurried.
+    // Updates the active clock, whose interval is not faked.
     activeMs()
   }
   return code
@@ -97,7 +97,7 @@ describe('a webhook', () => {
     expect(JSON.stringify(calls)).not.toContain('canary')
   })
 
-  it('[T204] is called again while it fails, three times at most, under one name', async () => {
+  it('[T204] is called again while it fails, at most three times, under one id', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const { calls, url } = await receiver([503, 0, 200])
     expect(await hurried(callWebhook(parts(), { webhook: { url, secret: 's' }, notice }))).toBe('sent')
@@ -110,7 +110,7 @@ describe('a webhook', () => {
     expect(broken.calls).toHaveLength(3)
   })
 
-  it('[T204] has five seconds for each try, and is read to a limit', async () => {
+  it('[T204] has five seconds for each try, and its reply is read up to a limit', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
     const mute = await receiver([silent])
     const startedAt = Date.now()
@@ -130,7 +130,7 @@ describe('a webhook', () => {
     expect(calls).toHaveLength(1)
   })
 
-  it('gives up at once when the process ends', async () => {
+  it('is aborted at once when the process ends', async () => {
     const { calls, url } = await receiver([500])
     const ending = new AbortController()
     const sending = codeOf(callWebhook(parts(), { webhook: { url, secret: '' }, notice, signal: ending.signal }))
@@ -139,7 +139,7 @@ describe('a webhook', () => {
     expect(await sending).toContain('webhook_failed')
   })
 
-  it('[T087] [T192] never reaches plain http or an address of our own network', async () => {
+  it('[T087] [T192] is never called over plain http or at a private address', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const plain = await receiver([200], false)
     const inner = await receiver()
@@ -157,7 +157,7 @@ describe('a webhook', () => {
     expect([plain.calls, inner.calls]).toEqual([[], []])
   })
 
-  it('is called by the worker where there is one', async () => {
+  it('is called by the worker if one is configured', async () => {
     const { calls, port } = await receiver([200], false)
     const using = parts({ WorkerUrl: `http://127.0.0.1:${port}`, WorkerValidKey: 'worker-key' })
     await callWebhook(using, { webhook: { url: 'https://user.test/hook', secret: 'canary' }, notice })
