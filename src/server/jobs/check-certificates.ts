@@ -8,7 +8,7 @@ import type { Job } from './runner.ts'
 const connectMs = 10_000
 const daySeconds = 86_400
 
-/** Notes in how many days the TLS certificates of enabled channels expire. Only the handshake is made. */
+/** Records in how many days the TLS certificates of enabled channels expire. Only a handshake is made. */
 export const checkCertificates: Job = {
   name: 'check-certificates',
   label: { zh: '检查渠道证书', en: 'Check certificates of channels' },

@@ -3,7 +3,7 @@ import { AppError } from '../lib/failure.ts'
 import type { Job } from './runner.ts'
 import { enabledChannels, sweep } from './sweep.ts'
 
-/** Notes which models the upstreams of all enabled channels add and drop. */
+/** Records which models the upstreams of all enabled channels add and remove. */
 export const checkUpstreamModels: Job = {
   name: 'check-models',
   label: { zh: '检查上游模型变化', en: 'Look for models that upstreams added or dropped' },

@@ -5,7 +5,7 @@ import { readTally } from './sweep.ts'
 
 const nodeGoneAfterSeconds = 90
 
-/** All jobs with their last result. One whose node died over it has failed. */
+/** All jobs with their last result. A run whose node died has failed. */
 export async function listJobs(core: Core, jobs: readonly Job[]): Promise<SystemJob[]> {
   const { db, options, now } = core
   const rows = await db.selectFrom('job_runs').selectAll().execute()

@@ -1,7 +1,7 @@
 import { probeModels as probe } from '../status-page/probes.ts'
 import type { Job } from './runner.ts'
 
-/** Asks models without traffic whether they answer, for the status page. The site bears the cost. */
+/** Probes models without traffic, for the status page. The site bears the cost. */
 export const probeModels: Job = {
   name: 'probe-models',
   label: { zh: '探测模型', en: 'Probe models' },

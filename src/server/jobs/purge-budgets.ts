@@ -1,7 +1,7 @@
 import { purgeBudgetSums } from '../limits/budget-use.ts'
 import type { Job } from './runner.ts'
 
-/** Deletes what budgets counted in windows that ended long ago. */
+/** Deletes the sums of budget windows that ended long ago. */
 export const purgeBudgets: Job = {
   name: 'purge-budgets',
   label: { zh: '清理过期的预算周期', en: 'Delete old windows of budgets' },

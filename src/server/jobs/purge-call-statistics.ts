@@ -2,7 +2,7 @@ import { seconds } from '../lib/clock.ts'
 import { removeOldCallSums } from '../usage/call-sums.ts'
 import type { Job } from './runner.ts'
 
-/** Deletes statistics of calls that are older than they are kept. */
+/** Deletes statistics of calls that are older than their retention. */
 export const purgeCallStatistics: Job = {
   name: 'purge-call-statistics',
   label: { zh: '清理调用统计', en: 'Clean statistics of calls' },

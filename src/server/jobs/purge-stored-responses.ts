@@ -1,6 +1,8 @@
 import type { Job } from './runner.ts'
 
-/** Deletes the locations of responses that their upstreams have deleted by now, and responses whose retention on this server has ended. */
+/**
+ * Deletes the locations of responses that their upstreams no longer store, and responses whose retention on this server has ended.
+ */
 export const purgeStoredResponses: Job = {
   name: 'purge-kept-responses',
   label: { zh: '清理过期的回复位置', en: 'Forget expired responses' },

@@ -1,7 +1,7 @@
 import { runChecks } from '../quality/run-checks.ts'
 import type { Job } from './runner.ts'
 
-/** Asks channels the questions of quality checks whose time has come. */
+/** Runs the quality checks that are due. */
 export const runQualityChecks: Job = {
   name: 'run-quality-checks',
   label: { zh: '运行质量检查', en: 'Run quality checks' },

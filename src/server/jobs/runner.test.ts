@@ -136,7 +136,7 @@ eachDatabase('jobs', (fresh) => {
     expect(await lastRun('count')).toMatchObject({ outcome: 'timeout', detail: 'The deadline has passed' })
   })
 
-  it('cannot stay stuck: a job that does not end is abandoned and started again', async () => {
+  it('cannot hang for ever: a job that does not end is abandoned and started again', async () => {
     let runs = 0
     const { pass, lastRun } = await oneNode([
       job({
@@ -171,7 +171,7 @@ eachDatabase('jobs', (fresh) => {
     await runner.settled()
   })
 
-  it('are off while their interval is 0, and back when the option changes', async () => {
+  it('do not run while their interval is 0, and run again when the option changes', async () => {
     let everyMs = 0
     let runs = 0
     const { pass } = await oneNode([job({ everyMs: () => everyMs, run: async () => `${++runs}` })])
@@ -221,7 +221,7 @@ eachDatabase('jobs', (fresh) => {
     await follower.pass(20)
     expect(told).toEqual(['node-0 runs'])
 
-    // As another node finds it when this one no longer renews.
+    // As if this node had not renewed its lease.
     await one.db.updateTable('leases').set({ until_ms: 1 }).execute()
     for (let second = 0; second < 17; second++) {
       follower.tick()
@@ -233,7 +233,7 @@ eachDatabase('jobs', (fresh) => {
     await Promise.all([leader.runner.stop(), follower.runner.stop()])
   })
 
-  it('that run keep other nodes away for no longer than half a minute without a renewal', async () => {
+  it('that run hold their lease for no longer than half a minute without a renewal', async () => {
     const [core] = await nodes(1)
     if (!core) throw new Error('unreachable')
     const { runner, tick } = runnerOf(core, [
@@ -250,7 +250,7 @@ eachDatabase('jobs', (fresh) => {
     await runner.stop()
   })
 
-  it('on each node run on each node', async () => {
+  it('declared for each node run on each node', async () => {
     const ran = new Set<string>()
     const all = (await nodes(2)).map((core) => runnerOf(core, [job({ run: async ({ node }) => String(ran.add(node).size) })]))
     for (const { pass } of all) await pass(5)
@@ -260,7 +260,7 @@ eachDatabase('jobs', (fresh) => {
   it('are aborted when the server stops, and waited for', async () => {
     const run: Job<Core>['run'] = (_parts, signal) =>
       new Promise((resolve) => signal.addEventListener('abort', () => setTimeout(() => resolve('cleaned up'), 5)))
-    // Longer than any test takes: on a busy machine a short one may end before the cleanup.
+    // A grace period longer than any test: on a busy machine a short one may end before the cleanup.
     const { runner, tick, lastRun } = await oneNode([job({ everyMs: () => 1000, run })], { graceMs: 60_000 })
     for (let round = 0; round < 3; round++) tick()
     await runner.stop()
@@ -269,7 +269,7 @@ eachDatabase('jobs', (fresh) => {
     await runner.settled()
   })
 
-  it('with one name for two are refused at the start', async () => {
+  it('with the same name are refused at the start', async () => {
     const [core] = await nodes(1)
     if (!core) throw new Error('unreachable')
     expect(() => new JobRunner(core, [job(), job()])).toThrow('Two jobs are named count')

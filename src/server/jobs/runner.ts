@@ -15,17 +15,17 @@ import type { App } from '../parts.ts'
  */
 export interface Job<Parts extends Core = App> {
   readonly name: string
-  /** For the list that admins see; its name where there is none. */
+  /** Shown in the list of jobs; the name if absent. */
   readonly label?: Text
-  /** `one-node`: on one of the nodes at a time, mostly the same. */
+  /** `one-node`: on one node at a time, usually the same. */
   readonly on: 'one-node' | 'each-node'
-  /** Time from one start to the next. 0 or less switches the job off; a changed option counts at once. */
+  /** Time from one start to the next. 0 or less disables the job; a changed option takes effect at once. */
   everyMs(options: OptionValues): number
-  /** When the signal is aborted; soon afterwards the run is no longer waited for. */
+  /** Time after which the signal is aborted; soon afterwards the run is abandoned. */
   readonly deadlineMs: number
   /** Whether an admin may start it on demand. Then no two of its runs overlap, over all nodes. */
   readonly onDemand?: true
-  /** Returns a short summary, and may report progress. Throws on failure; the next run is scheduled nevertheless. */
+  /** Returns a short summary, and may report progress by `tell`. Throws on failure; the next run is scheduled nevertheless. */
   run(parts: Parts, signal: AbortSignal, tell: (detail: string) => void): Promise<string>
 }
 
@@ -100,7 +100,7 @@ export class JobRunner<Parts extends Core> {
     this.#timer = setInterval(() => this.tick(), tickMs).unref()
   }
 
-  /** Starts the jobs whose time has come. The timer does this; a test with its own clock does it by hand. */
+  /** Starts the jobs that are due. The timer does this; a test with its own clock does it by hand. */
   tick(): void {
     if (this.#isStopping) return
     for (const planned of this.#planned) {
@@ -114,7 +114,7 @@ export class JobRunner<Parts extends Core> {
     }
   }
 
-  /** Starts a job out of turn. Answers false when it runs already, on this node or another. */
+  /** Starts a job immediately. Resolves with false when it is already running on this node or another. */
   startNow(name: string): Promise<boolean> {
     const planned = this.#planned.find(({ job }) => job.name === name && job.onDemand)
     if (!planned) throw new Error(`There is no job ${name} to be started by hand`)
@@ -166,7 +166,7 @@ export class JobRunner<Parts extends Core> {
       await kept.stop()
     }
     if (kept.lost.aborted) return
-    // Kept until after the next start, so that other nodes take over only when this one is dead.
+    // Keeps the lease until after the next start, so that other nodes take over only when this one is dead.
     const restMs = job.everyMs(this.#parts.options.current) * 1.25 - (this.#now() - startedMs)
     if (restMs > 0) await takeLease(this.#parts, { ...lease, ms: Math.ceil(restMs) })
     else await releaseLease(this.#parts, lease)
@@ -243,20 +243,20 @@ export class JobRunner<Parts extends Core> {
     return { name: `job:${job.name}`, holder: this.#parts.node }
   }
 
-  /** The first runs are spread over the first seconds. */
+  /** The wait before the first run, random, so that the jobs are spread over the first seconds. */
   #first(): (everyMs: number) => number {
     const part = this.#random()
     return (everyMs) => Math.min(everyMs, firstWithinMs) * part
   }
 
-  /** The interval, or a shorter time, give or take a tenth: nodes that started together drift apart. */
+  /** The interval, or a shorter time, varied by up to a tenth, so that nodes that started together drift apart. */
   #about(atMostMs: number): (everyMs: number) => number {
     const factor = 0.9 + this.#random() * 0.2
     return (everyMs) => Math.min(everyMs, atMostMs) * factor
   }
 }
 
-/** Fit for the list that admins see. */
+/** Redacts and shortens a text for the list of jobs. */
 function shown(detail: string): string {
   return redact(detail).slice(0, 500)
 }

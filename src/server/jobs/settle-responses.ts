@@ -1,7 +1,7 @@
 import { settlePendingResponses } from '../relay/stored-responses/pending-responses.ts'
 import type { Job } from './runner.ts'
 
-/** Charges responses that ended in the background, read or not; those of dead nodes have failed. */
+/** Charges responses that ended in the background, whether or not the caller has read them; marks those of dead nodes as failed. */
 export const settleResponses: Job = {
   name: 'settle-responses',
   label: { zh: '结算后台回复', en: 'Charge responses in the background' },

@@ -8,9 +8,9 @@ import { runLease } from './runner.ts'
 export interface Sweep {
   readonly ids: readonly number[]
   readonly signal: AbortSignal
-  /** Of the job. */
+  /** The progress callback of the job. */
   readonly tell: (detail: string) => void
-  /** Returns the outcome in a word; an exception counts as `broken` and is logged. */
+  /** Returns the outcome as one word; an exception counts as `broken` and is logged. */
   visit(id: number): Promise<string>
 }
 
@@ -79,7 +79,7 @@ export function readTally(detail: string): z.output<typeof tallyForm> | undefine
   }
 }
 
-/** In the order in which they were made. */
+/** The ids of enabled channels, in the order in which they were created. */
 export async function enabledChannels({ db }: Pick<Core, 'db'>): Promise<number[]> {
   const rows = await db.selectFrom('channels').select('id').where('status', '=', channelStatus.enabled).orderBy('id').execute()
   return rows.map(({ id }) => id)

@@ -6,7 +6,7 @@ import { type Probe, probeKey } from '../relay/models/probe.ts'
 import type { Job } from './runner.ts'
 import { sweep } from './sweep.ts'
 
-/** Of the keys of one channel that were disabled automatically, so many are tried again in one run. */
+/** The number of automatically disabled keys of a channel that are retried in one run. */
 const triedAgainMax = 20
 
 /**
@@ -48,7 +48,10 @@ async function follow(app: App, channel: RunningChannel, probe: Probe): Promise<
   await reportFailure(app, channel, { status, code: facts.code, type: facts.type, message: facts.message })
 }
 
-/** Returns whether the channel was disabled for that. A channel that was disabled already is not enabled by a slow test. */
+/**
+ * Disables a channel that was too slow. Returns whether it was disabled. A channel that was disabled already is not enabled by a
+ * slow test.
+ */
 async function disableSlow(app: App, { row }: SavedChannel, channel: RunningChannel, ms: number): Promise<boolean> {
   const { ChannelDisableThreshold, AutomaticDisableChannelEnabled } = app.options.current
   if (ChannelDisableThreshold === 0 || ms <= ChannelDisableThreshold * 1000) return false
