@@ -14,11 +14,11 @@ const root: Caller = { id: 1, username: 'root', role: 100, group: 'default', add
 const elsewhere = '203.0.113.9'
 const english = { 'accept-language': 'en' }
 
-/** Over a real connection, because only there a path is sent unchanged. */
+/** A request over a real connection, because only there is a path sent unchanged. */
 async function overSocket(console: TestConsole, line: string) {
   const [method, path] = line.split(' ')
   if (console.server.addresses().length === 0) await console.server.listen({ port: 0, host: '127.0.0.1' })
-  // A server that listens on a port has addresses of this kind.
+  // A server that listens on a port has an address of this type.
   const { port } = console.server.addresses()[0] as AddressInfo
   return new Promise<{ statusCode: number | undefined; headers: IncomingHttpHeaders; body: string }>((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, method, path, agent: false }, (response) => {
@@ -72,7 +72,7 @@ anyDatabase('the console', (_fresh, kind) => {
     expect([replayed.statusCode, replayed.json().code]).toEqual([401, 'not_signed_in'])
   })
 
-  it('[T031] gives a new session at login and ends the previous one; a cookie chosen by an attacker stays anonymous', async () => {
+  it('[T031] starts a new session at login and ends the previous one; a cookie chosen by an attacker stays anonymous', async () => {
     const chosen = { cookie: 'session=chosen', 'new-api-user': String(user.id) }
     await login('ada', password, chosen)
     expect((await console.call('GET /api/user/self', { headers: chosen })).statusCode).toBe(401)
@@ -80,7 +80,7 @@ anyDatabase('the console', (_fresh, kind) => {
     expect((await console.call('GET /api/user/self', { as: user })).statusCode).toBe(401)
   })
 
-  it('counts a ban from the next call on', async () => {
+  it('applies a ban from the next call on', async () => {
     expect((await console.call('GET /api/user/self', { as: user })).json().success).toBe(true)
     await console.app.db.updateTable('users').set({ status: 2 }).where('id', '=', user.id).execute()
     console.app.bus.publish('user', user.id)
@@ -96,7 +96,7 @@ anyDatabase('the console', (_fresh, kind) => {
     expect(response.body).not.toMatch(/canary|password_hash|argon2/)
   })
 
-  it('[T033] changes the password only with the right one, and signs out elsewhere', async () => {
+  it('[T033] changes the password only with the current one, and ends other sessions', async () => {
     const other = cookieOf((await login('ada')).headers['set-cookie'])
     const change = (body: object) => console.call('PUT /api/user/self', { as: user, body, headers: english })
     expect((await change({ password: 'new horse 12', current_password: 'wrong' })).json().code).toBe('password_wrong')
@@ -124,7 +124,7 @@ anyDatabase('the console', (_fresh, kind) => {
     expect(data).toMatchObject({ username: 'lovelace', display_name: 'ada', role: 1, quota: 0 })
   })
 
-  it('[T028] makes a system access token that works without a cookie, with the header of its user', async () => {
+  it('[T028] creates a system access token that works without a cookie, with the header of its user', async () => {
     const token: string = (await console.call('GET /api/user/token', { as: user })).json().data
     const self = (headers: Record<string, string>) => console.call('GET /api/user/self', { headers })
     const id = String(user.id)
@@ -134,7 +134,7 @@ anyDatabase('the console', (_fresh, kind) => {
     const eve = await console.addUser('eve')
     expect((await self({ authorization: token, 'new-api-user': String(eve.id) })).json().code).toBe('user_header_invalid')
     expect((await self({ authorization: `Bearer Bearer ${token}`, 'new-api-user': id })).json().code).toBe('access_token_invalid')
-    // The cookie of a signed-in user does not help a bad token.
+    // The cookie of a signed-in user does not make an invalid token valid.
     expect((await self({ authorization: 'wrong', ...user.headers })).json().code).toBe('access_token_invalid')
   })
 
@@ -151,7 +151,7 @@ anyDatabase('the console', (_fresh, kind) => {
     }
   })
 
-  it('[T027] answers 503 while the database is away', async () => {
+  it('[T027] answers 503 while the database is unavailable', async () => {
     await console.app.database.close()
     for (const line of ['GET /api/user/self', 'POST /api/user/login']) {
       const response = await console.call(line, {
@@ -230,7 +230,7 @@ describe('the console', () => {
     expect(logout.json().success).toBe(taken)
   })
 
-  it('[T042] takes a change by GET from a browser that does not say from where only with the header of our pages', async () => {
+  it('[T042] requires the header of the console for a change by GET from a browser that sends no origin', async () => {
     const logout = async (headers: Record<string, string>) => {
       const { statusCode } = await console.call('GET /api/user/logout', {
         headers: { cookie: user.headers.cookie ?? '', ...headers },
@@ -243,14 +243,14 @@ describe('the console', () => {
     expect(await logout({ 'user-agent': 'curl/8.5.0' })).toBe(200)
   })
 
-  it('[T044] counts no login that a page of another site sends against those of our user', async () => {
+  it('[T044] does not count logins that a page of another site sends toward the limit of the user', async () => {
     const login = async (headers: Record<string, string>) =>
       (await console.call('POST /api/user/login', { headers, body: { username: '', password: '' } })).statusCode
     for (let n = 0; n < 25; n++) expect(await login({ origin: foreign })).toBe(403)
     expect(await login({})).toBe(200)
   })
 
-  it('[T043] grants no other site anything', async () => {
+  it('[T043] grants other sites no access', async () => {
     for (const origin of [foreign, 'null', 'https://sub.ai.example.com']) {
       const preflight = { origin, 'access-control-request-method': 'GET' }
       const answers = [
@@ -262,7 +262,7 @@ describe('the console', () => {
     }
   })
 
-  it('[T007] holds a super admin with the known password back until it is changed, but not on the machine itself', async () => {
+  it('[T007] blocks a super admin with the default password until it is changed, but not on the machine itself', async () => {
     const boss = await console.addUser('root', { role: 100, must_change_password: 1 })
     const code = async (line: string, more: object = {}) =>
       (await console.call(line, { as: boss, from: elsewhere, ...more })).json().code
@@ -280,7 +280,7 @@ describe('the console', () => {
     expect(await code('GET /api/option/')).toBe('not_implemented')
   })
 
-  it('changes nothing on a demo site, but that the super admin ends the demonstration', async () => {
+  it('refuses changes on a demo site, except that the super admin ends the demo mode', async () => {
     const boss = await console.addUser('root', { role: 100 })
     await set('DemoSiteEnabled', 'true')
     const answer = async (line: string, body?: object) => {
@@ -295,7 +295,7 @@ describe('the console', () => {
     expect((await console.call('POST /api/user/login', { body: { username: 'ada', password } })).json().success).toBe(true)
   })
 
-  it('[T055] lets only declared fields of a reply out, and no reply that breaks its schema', async () => {
+  it('[T055] sends only the declared fields of a reply, and no reply that violates its schema', async () => {
     const leaky = {
       'GET /api/user/self': () => ({ password_hash: 'canary' }),
       'GET /api/user/:id': () => ({ id: 1, password_hash: 'canary' }),
@@ -311,7 +311,7 @@ describe('the console', () => {
     await other.stop()
   })
 
-  it('[T243] answers an unknown failure with its request id alone, and logs it once', async () => {
+  it('[T243] answers an unexpected failure with only the request id, and logs it once', async () => {
     const response = await console.call('GET /api/about', { headers: english })
     const id = response.headers['x-oneapi-request-id']
     expect(id).toMatch(/^\d{17}\w{12}$/)
@@ -344,7 +344,7 @@ describe('the console', () => {
     ['application/json', '[]', 200, 'field_invalid'],
     ['application/json', JSON.stringify({ username: 'a', password: 'b'.repeat(70_000) }), 413, 'body_too_large'],
     ['application/json; charset=utf-8', '{"username":"a\\\\u0000","password":"b"}', 200, 'credentials_wrong'],
-  ])('[T041] takes a body of %s only as it should: %.40s', async (type, body, status, code) => {
+  ])('[T041] accepts a body of %s only in valid form: %.40s', async (type, body, status, code) => {
     const response = await console.call('POST /api/user/login', { body, headers: { 'content-type': type } })
     expect([response.statusCode, response.json().code]).toEqual([status, code])
   })
@@ -355,7 +355,7 @@ describe('the console', () => {
     expect(response.statusCode).toBe(401)
   })
 
-  it('limits logins by address, each separately', async () => {
+  it('limits logins for each address separately', async () => {
     const login = async (from: string) =>
       (await console.call('POST /api/user/login', { body: { username: '', password: '' }, from })).statusCode
     for (let n = 0; n < 20; n++) expect(await login(elsewhere)).toBe(200)
@@ -365,7 +365,7 @@ describe('the console', () => {
     expect(await login(elsewhere)).toBe(200)
   })
 
-  it('[T059] believes forwarded addresses of trusted proxies only', async () => {
+  it('[T059] accepts forwarded addresses only from trusted proxies', async () => {
     const other = await startConsole('sqlite', { env: { TRUSTED_PROXIES: '10.0.0.0/8' } })
     const login = async (from: string, forwarded: string) =>
       (
@@ -382,7 +382,7 @@ describe('the console', () => {
     await other.stop()
   })
 
-  it('will not start with a route without a handler or a handler without a route', async () => {
+  it('does not start when a route has no handler or a handler no route', async () => {
     await expect(startConsole('sqlite', { handlers: { 'GET /api/nothing': () => null } })).rejects.toThrow(
       'GET /api/nothing is not a route',
     )
@@ -415,7 +415,7 @@ describe('the console', () => {
     if (!line.startsWith('HEAD')) expect(JSON.parse(response.body)).toMatchObject({ success: false, code: 'route_unknown' })
   })
 
-  it('[T045] [T245] marks every answer as data that must not be cached or run', async () => {
+  it('[T045] [T245] marks every answer as data that must not be cached or executed', async () => {
     for (const line of ['GET /api/notice', 'GET /api/user/self', 'GET /api/nothing', 'GET /healthz']) {
       expect((await console.call(line)).headers).toMatchObject({
         'cache-control': 'no-store',
@@ -438,7 +438,7 @@ describe('the console', () => {
     expect(await metrics({ from: elsewhere, headers: { authorization: `Bearer ${tokens[1]}` } })).toBe(200)
   })
 
-  it('is not ready while it stops', async () => {
+  it('is not ready while it is stopping', async () => {
     const stopping = await startConsole('sqlite', { isStopping: () => true })
     expect((await console.call('GET /readyz')).body).toBe('ok')
     expect((await stopping.call('GET /readyz')).statusCode).toBe(503)
@@ -507,7 +507,7 @@ describe('the files of the console', () => {
     expect((await console.call('GET /an-<echo>?of=echo')).body).not.toContain('echo')
   })
 
-  it('[T245] gives every kind of answer the reviewed headers, and does not name the server software', async () => {
+  it('[T245] sends the reviewed headers with every kind of answer, and does not name the server software', async () => {
     for (const [key, value] of [
       ['ServerAddress', 'https://ai.example.com'],
       ['Chats', '[]'],
@@ -532,7 +532,7 @@ describe('the files of the console', () => {
     })
   })
 
-  it('lets browsers keep hashed files for ever and ask again for others', async () => {
+  it('lets browsers cache hashed files for ever and revalidate others', async () => {
     const asset = await console.call('GET /assets/main-abc123.js')
     expect([asset.body, asset.headers['cache-control']]).toEqual(['export {}', 'public, max-age=31536000, immutable'])
     expect(asset.headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'x-oneapi-request-id': expect.any(String) })
@@ -563,7 +563,7 @@ describe('the files of the console', () => {
     expect(await statusOf('/login', 'identity')).toBe(200)
   })
 
-  it('[T045] [T188] [T245] allows in its policy the origins that the settings name, and never their text', async () => {
+  it('[T045] [T188] [T245] allows in its policy only the origins of addresses in the settings, never their text', async () => {
     const save = (key: string, value: string) => console.app.options.save({ key, value, caller: root })
     await save(
       'Chats',

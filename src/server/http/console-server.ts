@@ -32,7 +32,7 @@ export interface ConsoleServerOptions {
 const bodyMaxBytes = 64 * 1024
 /** An escaped NUL, which no database stores as text; an even number of backslashes before it would not be an escape. */
 const escapedNul = /(?:^|[^\\])(?:\\\\)*\\u0000/
-/** Ways of writing a path that proxies and routers read differently. */
+/** Forms of a path that proxies and routers interpret differently. */
 const ambiguousPath = /%(?:2f|5c|2e|00)|[\\;]|\/\/|\/\./i
 
 export function buildConsoleServer(
@@ -65,7 +65,7 @@ export function buildConsoleServer(
 
   addHealth(server, app, { clientOf, isStopping: options.isStopping ?? (() => false) })
   server.get('/api/openapi.json', async (request) => {
-    // No list of routes for anonymous callers.
+    // Anonymous callers do not get the list of routes.
     if (!(await identify(app, request.headers))) fail('not_signed_in')
     return openApi(app.version)
   })
@@ -91,7 +91,7 @@ function acceptJsonOnly(server: FastifyInstance): void {
   })
 }
 
-/** The rest of a refused or unexpected body is read only when it is short. */
+/** Reads the rest of a refused or unexpected body only if it is short. */
 function leaveUnread({ raw }: FastifyRequest, reply: FastifyReply): void {
   const { 'content-length': declared, 'transfer-encoding': encoding } = raw.headers
   if (raw.complete || (encoding === undefined && Number(declared ?? 0) <= bodyMaxBytes)) return
@@ -99,7 +99,7 @@ function leaveUnread({ raw }: FastifyRequest, reply: FastifyReply): void {
   lingeringCloseAfterReply(raw)
 }
 
-/** Paths that cannot be decoded do not even reach the hooks. */
+/** Answers paths that cannot be decoded, which do not reach the hooks. */
 function refusePath(app: App, request: FastifyRequest, reply: FastifyReply): void {
   setHeaders(app, request, reply)
   answerUnknown(request, reply)

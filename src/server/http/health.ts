@@ -39,7 +39,7 @@ export function addHealth(
   }
 }
 
-/** Reads the metrics of all processes of this start, in whichever of them the request arrives. */
+/** Reads the metrics of all processes of this start, whichever of them gets the request. */
 function metricsReader({ metrics: { registry }, siblings }: Core): () => Promise<string> {
   if (!siblings) return () => registry.metrics()
   siblings.serve('metrics.own', () => registry.getMetricsAsJSON())

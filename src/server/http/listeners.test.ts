@@ -17,7 +17,7 @@ async function listening<Of extends Server>(server: Of, options: object): Promis
   return server
 }
 
-/** Opens so many connections at once. Answers the most that were accepted in one iteration of the event loop. */
+/** Opens `connections` connections at once. Returns the most that were accepted in one iteration of the event loop. */
 async function acceptedTogether(server: HttpServer, connections: number): Promise<number> {
   const { port } = server.address() as AddressInfo
   let [all, now, most] = [0, 0, 0]

@@ -15,9 +15,9 @@ const listeners = 16
 let isSupported: Promise<boolean> | undefined
 
 /**
- * Whether several sockets of this process can listen on a port: by `SO_REUSEPORT`, on Linux and some BSD. The processes of `WORKERS` share one
- * socket instead, because a connection that waits at a socket of its own is lost when its process dies. A port in use is refused with
- * the error of `listen`: another Sluice would share it unnoticed.
+ * Whether several sockets of this process can listen on a port: by `SO_REUSEPORT`, on Linux and some BSD. The processes of
+ * `WORKERS` share one socket instead, because a connection that waits at the socket of one process is lost when that process dies.
+ * A port in use is refused with the error of `listen`: another Sluice would share it unnoticed.
  */
 export async function canSharePort(address: { host: string; port: number }): Promise<boolean> {
   isSupported ??= listensTwice(address.host)
@@ -34,7 +34,7 @@ async function listensTwice(host: string): Promise<boolean> {
   return second !== undefined
 }
 
-/** More sockets where `server` listens with `reusePort`. Their connections are those of `server`. */
+/** Opens more sockets on the port on which `server` listens with `reusePort`. Their connections are passed to `server`. */
 export async function listenBeside(server: HttpServer, options: { host: string; backlog: number }): Promise<Server[]> {
   const port = portOf(server)
   return Promise.all(

@@ -13,7 +13,7 @@ const hostile = [
   'https://{key}.example',
   'https://under_score.example',
   'https://[::1]:8443',
-  // It becomes a semicolon when the host is read.
+  // This character becomes a semicolon when the URL is parsed.
   'https://evil；script-src',
 ]
 const good = ['https://chat.example', 'https://chat-2.example:8443', 'https://127.0.0.1', 'https://xn--bcher-kva.example']
@@ -61,7 +61,7 @@ describe.each(Object.entries(settings))('an address in %s', (option, withLink) =
   })
 })
 
-it('addresses that are no source are not looked at: applications, texts, and pages without TLS in frames', () => {
+it('addresses that are not policy sources are not checked: applications, texts, and frames without TLS', () => {
   const links = ['ama://{key}', 'Our site is https://a;b', 'https://a;b is a text', '<p>https://a;b</p>']
   for (const About of links) expect(() => requirePolicyHosts(optionsWith({ About }), 'About')).not.toThrow()
   expect(headersOf(optionsWith({ PayAddress: 'http://pay.example' })).policy).toContain("form-action 'self' http://pay.example")

@@ -14,15 +14,15 @@ export function commonHeaders(options: OptionValues): Record<string, string> {
   }
 }
 
-/** For answers that are data: nothing in them may ever run or be framed, and no cache may store them. */
+/** For answers that are data: they must not be executed, framed or cached. */
 export const dataHeaders = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cache-control': 'no-store',
 } as const
 
 /**
- * For the page of the console. The component library writes inline styles; scripts come only from our own files. Built once for each
- * snapshot of the options; sources that the policy cannot express are left out and logged.
+ * For the page of the console. The component library writes inline styles; scripts are loaded only from the files of the console.
+ * Built once for each snapshot of the options; sources that the policy cannot express are left out and logged.
  */
 export function pageHeaders({
   options: { current },
@@ -55,7 +55,7 @@ function makePageHeaders(options: OptionValues): Record<string, string> {
     // Songs are hosted by their upstreams, and loaded when they are played.
     'media-src': ["'self'", 'https:'],
     'connect-src': ["'self'"],
-    // Our own files are downloaded through frames; our own pages and data may not be framed by others.
+    // The console downloads its own files through frames; other sites must not frame its pages and data.
     'frame-src': unique(["'self'", ...checks, ...telegramFrame, ...originsOf('frame')]),
     'object-src': ["'none'"],
     'base-uri': ["'none'"],

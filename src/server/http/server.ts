@@ -58,7 +58,7 @@ export async function listen(app: App, files = readConsoleFiles(builtWeb)): Prom
   const { PORT: port, HOST: host } = app.env
   const sharing = (await canSharePort({ host, port })) ? { reusePort: true } : undefined
   await console.listen({ port, host, backlog, ...sharing })
-  // Fastify has called the factory by now.
+  // Fastify has called the factory at this point.
   const running = server as unknown as Server
   const beside = sharing ? await listenBeside(running, { host, backlog }) : []
 
@@ -97,7 +97,7 @@ export async function listen(app: App, files = readConsoleFiles(builtWeb)): Prom
   }
 }
 
-/** As a browser on this machine takes it. */
+/** The host in a URL for a browser on this machine. */
 function namedInUrl(host: string): string {
   if (['127.0.0.1', '0.0.0.0', '::1', '::'].includes(host)) return 'localhost'
   return isIPv6(host) ? `[${host}]` : host
@@ -127,7 +127,7 @@ function refuseOldest({ socket }: IncomingMessage): void {
   socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n')
 }
 
-/** Thousands may come at the same moment, as when another node has gone. */
+/** Thousands of connections may arrive at the same moment, for example when another node has stopped. */
 const backlog = 4096
 const idleEveryMs = 50
 /** Time limits for the charges and errors of aborted requests, and for callers to read them. */

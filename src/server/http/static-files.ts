@@ -7,7 +7,7 @@ import sirv from 'sirv'
 import type { Core } from '../options/core.ts'
 import { pageHeaders } from './security-headers.ts'
 
-/** Paths of APIs: an unknown one there is an error, not a page. */
+/** Paths of APIs: for an unknown one the answer is an error, not the page. */
 const machinePaths = /^\/(api|assets|dashboard|metrics|mj|mj-\w+|pg|status\/badge\.svg|suno|v1|v1beta)(\/|$)/
 
 export type FileServer = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined
@@ -19,7 +19,7 @@ export interface ConsoleFiles {
   readonly serve: ReturnType<typeof sirv>
 }
 
-/** Reads the folder of the built console; undefined when nothing is built there. */
+/** Reads the folder of the built console; undefined when it is not built. */
 export function readConsoleFiles(folder: string): ConsoleFiles | undefined {
   const pageFile = join(folder, 'index.html')
   if (!existsSync(pageFile)) return undefined
@@ -63,14 +63,14 @@ export function fileServer(core: Core, files: ConsoleFiles | undefined): FileSer
   }
 }
 
-/** It went, or cannot be read, between the look and the opening; its length has been promised already. */
+/** The file was removed or became unreadable after the check; its length has already been sent. */
 function giveUp(response: ServerResponse): void {
   response.destroy()
 }
 
 /**
- * Whether a path is a file of the folder still, with the packed forms that it had at the start: a new build takes away the files of the
- * old. A link that leads out of the folder is none.
+ * Whether a path is still a file of the folder, with the compressed forms that it had at the start: a new build removes the files
+ * of the old one. A link that leads out of the folder does not count.
  */
 function presenceIn(folder: string): (path: string) => boolean {
   const root = realpathSync.native(folder)
