@@ -40,7 +40,7 @@ function listening(name: string) {
       for (const wake of waiting) wake()
     })
   }
-  /** Resolves when the expected notification arrives; the limit is the guarantee under test. */
+  /** Resolves when the expected notification arrives; the limit is the tested guarantee. */
   const hears = (topic: Topic, ids: readonly number[], limitMs: number) =>
     new Promise<void>((resolve, reject) => {
       const timer = setTimeout(
@@ -157,7 +157,7 @@ eachDatabase('revisions', (_fresh, kind) => {
     return { ...node, database, revisions }
   }
 
-  /** Two nodes over one database whose transport is in the hands of the test. */
+  /** Two nodes over one database, with a transport that the test controls. */
   async function twoNodes(carry: (message: string) => 'arrives' | 'is lost' = () => 'arrives') {
     const test = await fresh(kind)
     const a = await oneNode(test, 'a')
@@ -185,7 +185,7 @@ eachDatabase('revisions', (_fresh, kind) => {
     expect(b.heard).toEqual([{ topic: 'user', id: 5 }])
   })
 
-  it('finds lost messages, once', async () => {
+  it('find lost messages, once', async () => {
     let lost = true
     const { a, b } = await twoNodes(() => (lost ? 'is lost' : 'arrives'))
     a.bus.publish('token', 5)
@@ -202,7 +202,7 @@ eachDatabase('revisions', (_fresh, kind) => {
     ])
   })
 
-  it('take a message twice for one', async () => {
+  it('ignore a repeated message', async () => {
     const { a, b } = await twoNodes()
     const message = writeChange({ node: 'c', topic: 'user', ids: [1], revision: 1 })
     b.revisions.receive(message)
@@ -211,7 +211,7 @@ eachDatabase('revisions', (_fresh, kind) => {
     expect(a.heard).toEqual([])
   })
 
-  it('does not deliver messages sent before a node started', async () => {
+  it('do not deliver messages sent before a node started', async () => {
     const { a, b } = await twoNodes()
     a.bus.publish('options')
     await a.revisions.poll()
@@ -235,7 +235,7 @@ eachDatabase('revisions', (_fresh, kind) => {
     expect(messages.length).toBeLessThan(10)
   })
 
-  it('are counted right under parallel changes on two nodes', async () => {
+  it('are counted correctly under parallel changes on two nodes', async () => {
     const { a, b } = await twoNodes()
     const checks: (() => void)[] = []
     const change = (from: typeof a, to: typeof a, id: number) => {
@@ -274,7 +274,7 @@ eachDatabase('revisions', (_fresh, kind) => {
     expect(b.heard.at(-1)).toEqual({ topic: 'user', id: 9 })
   })
 
-  it('keeps messages that the database did not take, and sends them when it does again', async () => {
+  it('keep messages that the database did not accept, and send them when it is available again', async () => {
     const { a, b } = await twoNodes()
     const { db } = a.database
     await db.schema.alterTable('revisions').renameTo('away').execute()
@@ -337,7 +337,7 @@ describe('Redis', () => {
     return () => redis?.stop()
   })
 
-  it('[T223] carries notifications between nodes without another transport, and its failure loses none', async ({ skip }) => {
+  it('[T223] carries notifications between nodes without another transport, and loses none when it fails', async ({ skip }) => {
     if (!redis) return skip('redis-server is not installed')
     const test = await fresh('sqlite')
     const a = await startNode(test, 'a', redis.url)

@@ -22,7 +22,7 @@ eachDatabase('leases', (fresh) => {
     return all
   }
 
-  it('are taken by one of many nodes at once', async () => {
+  it('are acquired by only one of many concurrent nodes', async () => {
     const all = await nodes(4)
     const tries = Array.from({ length: 40 }, (_, index) => {
       const parts = all[index % all.length]
@@ -32,7 +32,7 @@ eachDatabase('leases', (fresh) => {
     expect((await Promise.all(tries)).filter(Boolean)).toHaveLength(1)
   })
 
-  it('are renewed by their holder, refused to others, and free when given back or run out', async () => {
+  it('are renewed by their holder, refused to others, and free when released or expired', async () => {
     const [parts] = await nodes(1)
     if (!parts) throw new Error('unreachable')
     const take = (holder: string, ms = 60_000) => takeLease(parts, { name: 'sweep', holder, ms })
@@ -44,7 +44,7 @@ eachDatabase('leases', (fresh) => {
     expect(await takeLease(parts, { name: 'other', holder: 'b', ms: 1000 })).toBe(true)
   })
 
-  it('run work on one node at a time and are given back, also when the work fails', async () => {
+  it('run work on one node at a time and are released, also when the work fails', async () => {
     const [a, b] = await nodes(2)
     if (!a || !b) throw new Error('unreachable')
     const inner = withLease(a, { name: 'sweep', ms: 60_000 }, async () => {

@@ -20,7 +20,7 @@ export interface Lease {
   readonly holder: string
 }
 
-/** Takes the lease for `ms` if it is free, has run out or is already this holder's. One statement; answers whether it was taken. */
+/** Takes the lease for `ms` if it is free, has expired or is already this holder's. One statement; returns whether it was taken. */
 export async function takeLease(parts: LeaseParts, { name, holder, ms }: Lease & { ms: number }): Promise<boolean> {
   const now = databaseNow(parts)
   const taken = await parts.database.db
@@ -43,8 +43,8 @@ export async function releaseLease({ database }: Pick<LeaseParts, 'database'>, {
 }
 
 /**
- * Runs `work` under the lease and keeps it for as long as that takes. Answers undefined, without running it, when another holds it.
- * The signal is aborted when the lease was lost on the way.
+ * Runs `work` under the lease, which is renewed while it runs. Returns undefined, without running it, when another node holds the
+ * lease. The signal is aborted when the lease is lost meanwhile.
  */
 export async function withLease<Result>(
   parts: LeaseParts,

@@ -19,7 +19,7 @@ export interface PostgresParts {
 
 /**
  * Notifications by LISTEN and NOTIFY. One connection only listens and is reopened when it breaks; sending takes any connection of
- * the pool. The listening connection sends itself an echo: that finds a dead peer, and a pooler in between that swallows
+ * the pool. The listening connection sends itself an echo: this detects a dead peer, and a pooler in between that drops
  * notifications.
  */
 export function openPostgresTransport({ url, db, logger }: PostgresParts, receiver: Receiver): Transport {

@@ -15,8 +15,8 @@ const pollMs = 15_000
 const fastPollMs = 1000
 
 /**
- * Numbers the changes of each topic in the database, so that none is missed: every message says which number it is, and a poll
- * finds the numbers that no message has brought. Those are delivered as id 0. Transports make notifications fast, this makes them
+ * Numbers the changes of each topic in the database, so that none is missed: every message contains its number, and a poll finds
+ * the numbers for which no message arrived. Those are delivered as id 0. Transports make notifications fast, this makes them
  * reliable.
  */
 export class Revisions implements Outlet, Receiver {
@@ -171,7 +171,7 @@ class Seen {
     this.#beyond.clear()
   }
 
-  /** Notes one revision. Answers whether it is new. */
+  /** Marks one revision as seen. Returns whether it was new. */
   receive(revision: number): boolean {
     if (revision <= this.all || this.#beyond.has(revision)) return false
     this.#beyond.add(revision)
@@ -179,7 +179,7 @@ class Seen {
     return true
   }
 
-  /** Notes all revisions up to a number. Answers whether one of them is new. */
+  /** Marks all revisions up to a number as seen. Returns whether one of them was new. */
   jumpTo(revision: number): boolean {
     if (revision <= this.all) return false
     this.all = revision

@@ -21,7 +21,7 @@ export async function openSiblings(environment: Readonly<Record<string, string |
   return role === 'owner' ? OwnerSiblings.open(path) : WorkerSiblings.open(path)
 }
 
-/** Of a worker that is busy or suspended. */
+/** Time limit for answers; a worker that is busy or suspended misses it. */
 const answersWithinMs = 2000
 
 export class OwnerSiblings {
@@ -49,7 +49,7 @@ export class OwnerSiblings {
     })
   }
 
-  /** `handler` answers each worker's calls of that name. */
+  /** Sets the handler of the workers' calls of that name. */
   serve(name: string, handler: LinkHandler): void {
     this.#handlers.set(name, handler)
   }
@@ -72,7 +72,7 @@ export class OwnerSiblings {
     for (const link of this.#links) link.notify(name, message)
   }
 
-  /** The answers of those workers that answer in time. */
+  /** Calls all workers; returns the answers that arrive in time. */
   async callAll<Result>(name: string, value: unknown): Promise<Result[]> {
     const answers = await Promise.allSettled(
       [...this.#links].map((link) => withActiveTimeout(answersWithinMs, link.call<Result>(name, value), tooLate)),
@@ -118,7 +118,7 @@ export class WorkerSiblings {
     this.owner.notify(name, message)
   }
 
-  /** `handler` answers the owner's calls of that name. */
+  /** Sets the handler of the owner's calls of that name. */
   serve(name: string, handler: LinkHandler): void {
     this.#handlers.set(name, handler)
   }

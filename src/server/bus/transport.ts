@@ -5,7 +5,7 @@ export interface Transport {
   readonly name: string
   /** Whether messages arrive, as far as this node can see. While one transport is down, the poll is fast. */
   readonly isUp: boolean
-  /** Rejects when the message is not on its way. */
+  /** Rejects when the message could not be sent. */
   send(message: string): Promise<void>
   close(): Promise<void>
 }
@@ -21,7 +21,7 @@ export interface Change {
   readonly node: string
   readonly topic: Topic
   readonly ids: readonly number[]
-  /** Of the topic, after this change. */
+  /** The revision of the topic after this change. */
   readonly revision: number
 }
 
