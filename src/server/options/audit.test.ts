@@ -29,7 +29,7 @@ eachDatabase('audit', (fresh) => {
     return { ...core, record }
   }
 
-  it('continues one unbroken chain under writers at the same time', async () => {
+  it('continues one unbroken chain under concurrent writers', async () => {
     const core = await start()
     await Promise.all(Array.from({ length: 40 }, (_, index) => core.record(String(index))))
     const state = await verifyAudit(core)
@@ -38,7 +38,7 @@ eachDatabase('audit', (fresh) => {
     expect(state.head).toMatch(/^[0-9a-f]{64}$/)
   })
 
-  it('is part of the act: an act that fails leaves no row', async () => {
+  it('is written in the transaction of the action: a failed action leaves no row', async () => {
     const core = await start()
     await core.record('kept')
     const failing = core.db.transaction().execute(async (within) => {
@@ -49,7 +49,7 @@ eachDatabase('audit', (fresh) => {
     expect(await verifyAudit(core)).toMatchObject({ rows: 1 })
   })
 
-  it('[T242] finds the first row that was changed, inserted or removed behind its back', async () => {
+  it('[T242] finds the first row that was changed, inserted or removed directly in the database', async () => {
     for (const tamper of ['change', 'remove', 'insert'] as const) {
       const core = await start()
       for (const after of ['a', 'b', 'c', 'd']) await core.record(after)
@@ -68,7 +68,7 @@ eachDatabase('audit', (fresh) => {
     }
   })
 
-  it('[T242] cannot be changed through the ordinary database', async () => {
+  it('[T242] has rows that the database refuses to change', async () => {
     const core = await start()
     await core.record('a')
     await expect(core.db.updateTable('audit').set({ after: 'b' }).execute()).rejects.toThrow('append-only')

@@ -11,23 +11,26 @@ import type { Caller, Core } from './core.ts'
  * detected: rows cut off at the end, unless the head of the chain was stored elsewhere, and changes by a holder of the master key.
  */
 export interface AuditEntry {
-  /** Undefined when the system itself acts. */
+  /** Undefined for an action of the system itself. */
   readonly caller: Pick<Caller, 'id' | 'username' | 'address'> | undefined
-  /** The action, as `option.save` or `user.disable`. */
+  /** The action, such as `option.save` or `user.disable`. */
   readonly action: string
-  /** The target, as `option:Price` or `user:7`. */
+  /** The target, such as `option:Price` or `user:7`. */
   readonly target: string
   /** Never a secret itself: at most whether it is set, or its mac. */
   readonly before?: string
   readonly after?: string
 }
 
-/** As the databases store it: characters that they would replace or refuse are replaced before the chain is computed. */
+/** Replaces characters that a database would replace or refuse, before the chain is computed. */
 function storable(text = ''): string {
   return text.toWellFormed().replaceAll('\0', '')
 }
 
-/** Adds one row inside of the caller's transaction. Writers wait for each other until they commit: audit last in a transaction. */
+/**
+ * Adds one row inside of the caller's transaction. Writers wait for each other until they commit, so this should be the last write
+ * of a transaction.
+ */
 export async function recordAudit(
   core: Pick<Core, 'database' | 'secrets' | 'now'>,
   within: Within,
@@ -55,7 +58,7 @@ export async function recordAudit(
 
 export interface AuditState {
   readonly rows: number
-  /** Chain value of the last row: kept elsewhere, it also shows rows that were cut off at the end. */
+  /** Chain value of the last row: stored elsewhere, it also reveals rows that were removed at the end. */
   readonly head: string
   /** Id of the first row that does not continue the chain. */
   readonly brokenAt?: number

@@ -57,7 +57,7 @@ export const requirements: readonly Requirement[] = [
   { option: 'StripeApiSecret', needs: 'ServerAddress', name: { zh: '服务器地址', en: 'the server address' } },
 ]
 
-/** Throws `option_needs` when the new value of `key` leaves a requirement unmet, from whichever side. */
+/** Throws `option_needs` when the new value of `key` leaves a requirement unmet, whichever of the two options it is. */
 export function requireConsistent(values: OptionValues, key: OptionKey): void {
   const broken = requirements.find(
     (requirement) => [requirement.option, requirement.needs].includes(key) && isUnmet(values, requirement),

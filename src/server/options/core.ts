@@ -21,13 +21,13 @@ export interface Core {
   readonly secrets: Secrets
   readonly bus: Bus
   readonly options: OptionStore
-  /** Name of this process among the nodes, new at each start. */
+  /** Name of this process among the nodes; a new one at each start. */
   readonly node: string
   /** The other processes of this start; undefined in a process that runs alone. */
   readonly siblings: Siblings | undefined
 }
 
-/** Whether no other process uses the database: then what another node has left was left by one that is dead. */
+/** Whether no other process uses the database: then anything that another node has left belongs to a dead node. */
 export function isOnlyNode({ database, siblings }: Pick<Core, 'database' | 'siblings'>): boolean {
   return database.dialect === 'sqlite' && siblings === undefined
 }
@@ -58,9 +58,9 @@ export interface OptionStore {
    * unchanged when `value` is undefined and cleared when it is empty.
    */
   save(change: OptionChange): Promise<void>
-  /** Saves several options, made from the values of that moment: all of them are in force at once, or none. Throws as `save`. */
+  /** Saves several options, computed by `make` from the current values: all of them take effect, or none. Throws as `save`. */
   edit(caller: Caller, make: (values: OptionValues) => Partial<Record<OptionKey, string>>): Promise<void>
-  /** Puts the default back. Throws `option_forbidden`. Idempotent. */
+  /** Restores the default. Throws `option_forbidden`. Idempotent. */
   reset(key: OptionKey, caller: Caller): Promise<void>
   close(): void
 }
@@ -69,6 +69,6 @@ export interface OptionChange {
   readonly key: string
   readonly value: string | undefined
   readonly caller: Caller
-  /** False refuses to remove groups that are in use until confirmed; scripts confirm. */
+  /** False refuses to remove groups that are in use; scripts leave it out and are not asked. */
   readonly confirmed?: boolean | undefined
 }

@@ -8,7 +8,7 @@ import type { Caller, Core } from './core.ts'
 import { recordExport } from './record-export.ts'
 
 export interface AuditSearch {
-  /** Beginnings in any case: `option` finds `option.save`. '' for any. */
+  /** A prefix, in any case: `option` finds `option.save`. '' for any. */
   readonly action: string
   readonly target: string
   /** The name or the id of the actor. */

@@ -3,24 +3,25 @@ import { fail } from '../lib/failure.ts'
 import { parseUrl } from '../lib/parse-url.ts'
 
 /**
- * The addresses in options that the content policy of the console allows: pages that it frames and the form that it sends payments to.
- * A host may have signs that separate the words of a policy, so only hosts of letters, digits, dots and hyphens are ever taken.
+ * The addresses in options that the content policy of the console allows: pages that it frames and the form that it sends payments
+ * to. A host may contain characters that are separators in a policy, so only hosts of letters, digits, dots and hyphens are
+ * accepted.
  */
 export interface PolicySource {
   readonly option: OptionKey
   readonly use: 'frame' | 'form'
-  /** `https://host:port`; undefined when the host has other signs. */
+  /** `https://host:port`; undefined when the host has other characters. */
   readonly origin: string | undefined
 }
 
-/** The sources that the options name. Texts that are no web addresses name none; neither do frames without TLS. */
+/** The sources that the options name. Texts that are not web addresses, and frames without TLS, are left out. */
 export function policySources(options: OptionValues): PolicySource[] {
   const chats = options.Chats.flatMap((chat) => Object.values(chat))
   return [
     ...chats.flatMap((link) => sourceOf('Chats', 'frame', link)),
     ...sourceOf('ChatLink', 'frame', options.ChatLink),
     ...sourceOf('ChatLink2', 'frame', options.ChatLink2),
-    // A text that only begins with an address is no page.
+    // A text that only begins with an address is not a page.
     ...(['About', 'HomePageContent'] as const).flatMap((option) =>
       /\s/.test(options[option].trim()) ? [] : sourceOf(option, 'frame', options[option]),
     ),

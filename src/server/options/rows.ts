@@ -41,7 +41,7 @@ export async function readOptions(db: Queries, secrets: Secrets, last: OptionVal
     faults.set(requirement.option, `needs ${requirement.needs}`)
     values[requirement.option] = defaults[requirement.option]
   }
-  // Began as all defaults; every replacement has passed the schema of its key.
+  // It began with all defaults, and every replacement has passed the schema of its key.
   return { values: Object.freeze(values) as OptionValues, faults }
 }
 

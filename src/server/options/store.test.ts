@@ -56,7 +56,7 @@ eachDatabase('options', (fresh, kind) => {
     expect(Object.isFrozen(options.current)).toBe(true)
   })
 
-  it('has a saved value in force at once and after a restart', async () => {
+  it('applies a saved value at once and after a restart', async () => {
     const test = await freshTest()
     const { options, save } = await startNode(test)
     await save('RetryTimes', '3')
@@ -67,7 +67,7 @@ eachDatabase('options', (fresh, kind) => {
     expect(restarted.options.current).toEqual(options.current)
   })
 
-  it('rejects invalid values and keeps the old ones in force', async () => {
+  it('rejects invalid values and keeps the old ones', async () => {
     const { options, save, row } = await startNode(await freshTest())
     await save('RetryTimes', '2')
     await expect(save('RetryTimes', 'many')).rejects.toMatchObject({ code: 'option_invalid' })
@@ -85,7 +85,7 @@ eachDatabase('options', (fresh, kind) => {
     expect(await row('GroupRatio')).toBeUndefined()
   })
 
-  it('takes the value that an option has already, and writes nothing down', async () => {
+  it('accepts the value that an option already has, and writes nothing', async () => {
     const { save, row, audit } = await startNode(await freshTest())
     await save('RetryTimes', '0')
     await save('GroupRatio', '{ "default": 1, "vip": 1, "svip": 1 }')
@@ -105,7 +105,7 @@ eachDatabase('options', (fresh, kind) => {
     expect(options.current.QuotaPerUnit).toBe(1_000_000)
   })
 
-  it('[T190] seals secrets, leaves them alone without a value and clears them with an empty one', async () => {
+  it('[T190] seals secrets, keeps them without a value and clears them with an empty one', async () => {
     const { options, save, row, audit } = await startNode(await freshTest())
     await save('SMTPToken', 'canary-secret')
     expect(options.current.SMTPToken).toBe('canary-secret')
@@ -126,7 +126,7 @@ eachDatabase('options', (fresh, kind) => {
     expect(JSON.stringify(await audit())).not.toContain('canary')
   })
 
-  it('refuses to switch on a feature without its settings, and to remove them while it is on', async () => {
+  it('refuses to enable a feature without its settings, and to remove these while it is enabled', async () => {
     const { save } = await startNode(await freshTest())
     const pairs = [
       ['GitHubOAuthEnabled', 'GitHubClientId', 'id'],
@@ -152,7 +152,7 @@ eachDatabase('options', (fresh, kind) => {
     expect(refusal.text('zh')).toBe('请先填写服务器地址')
   })
 
-  it('refuses on request to remove a group in use, unless confirmed', async () => {
+  it('refuses to remove a group in use until it is confirmed, if the caller wants that check', async () => {
     const { options, save, db, audit } = await startNode(await freshTest())
     await save('GroupRatio', '{"default":1,"vip":3,"svip":0.5,"empty":2}')
     const user = { display_name: '', password_hash: '', created_time: 0 }
@@ -185,13 +185,13 @@ eachDatabase('options', (fresh, kind) => {
     expect(await audit()).toHaveLength(2)
     await options.save({ ...change, confirmed: true })
     expect(options.current.GroupRatio).toEqual({ default: 1 })
-    // Scripts are not asked.
+    // Scripts are not asked to confirm.
     await save('GroupRatio', '{"default":1,"vip":3}')
     await save('GroupRatio', '{"default":1}')
     expect(options.current.GroupRatio).toEqual({ default: 1 })
   })
 
-  it('[T082] runs on good values when the table holds corrupt, unknown and oversized rows, and complains loudly', async () => {
+  it('[T082] uses valid values when the table has corrupt, unknown and oversized rows, and logs each as an error', async () => {
     const test = await freshTest()
     const first = await startNode(test)
     await first.save('RetryTimes', '4')
@@ -219,7 +219,7 @@ eachDatabase('options', (fresh, kind) => {
     expect((await first.row('RetryTimes'))?.value).toBe('0')
   })
 
-  it('[T191] brings a change to the other nodes, and the last of two writers wins with both in the audit', async () => {
+  it('[T191] propagates a change to the other nodes; of two writers the last wins, and both are in the audit log', async () => {
     const test = await freshTest()
     const one = await startNode(test)
     const two = kind === 'postgres' ? await startNode(test) : one
@@ -237,7 +237,7 @@ eachDatabase('options', (fresh, kind) => {
     expect(await verifyAudit(one)).toMatchObject({ rows: 2 })
   })
 
-  it('puts a default back, as often as asked', async () => {
+  it('restores a default, any number of times', async () => {
     const { options, save, audit } = await startNode(await freshTest())
     await save('ModelRatio', '{"gpt-4o":9}')
     expect(options.current.ModelRatio).toEqual({ 'gpt-4o': 9 })

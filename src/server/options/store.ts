@@ -15,7 +15,7 @@ import { readOptions, writeOption } from './rows.ts'
 
 type Parts = Pick<Core, 'database' | 'db' | 'secrets' | 'bus' | 'logger' | 'now'>
 
-// Throws when the declarations have a mistake: once per process, however many stores it opens.
+// Throws when the declarations contain a mistake. Runs once per process, however many stores it opens.
 checkOptions()
 
 /** Loads the options and keeps them up to date with the other nodes. */
@@ -87,8 +87,8 @@ function parse({ key, option }: FoundOption, text: string | undefined): unknown 
 type Edit = readonly [FoundOption, unknown]
 
 /**
- * Writes values computed from the current ones, each with its audit row, in one transaction that other writers of options wait for.
- * Returns whether any value is new.
+ * Writes values computed from the current ones, each with its audit row, in one transaction, for which other writers of options
+ * wait. Returns whether any value is new.
  */
 function change(
   parts: Parts,
@@ -118,7 +118,7 @@ function change(
   })
 }
 
-/** As the audit keeps it: of a secret only whether it is the same as another. */
+/** The value for the audit log: for a secret a MAC, which only shows whether two values are the same. */
 function shown(secrets: Parts['secrets'], { key, option }: FoundOption, value: unknown): string {
   const text = encodeOption(option, value)
   return option.secret && text !== '' ? `mac ${secrets.mac(`option ${key}`, text).slice(0, 16)}` : text
