@@ -7,10 +7,10 @@ import type { App } from '../parts.ts'
 import type { Measured } from './measures.ts'
 
 const listedMax = 200
-/** Only what may fire soon is kept for the preview. */
+/** Only budgets that may fire soon are recorded for the preview: from this percentage on. */
 const notedFrom = 20
 
-/** In percent, what the current windows of budgets have charged, the most used first. */
+/** The used percentage of the current windows of budgets, the most used first. */
 export async function measureBudgets(app: App): Promise<Measured[]> {
   const rows = await app.db.selectFrom('budgets').selectAll().execute()
   const uses = await readBudgetUse(app, app.db, rows)
@@ -25,14 +25,14 @@ export async function measureBudgets(app: App): Promise<Measured[]> {
   )
 }
 
-/** What is kept of them by the hour. */
+/** The values that are recorded every hour. */
 export async function notedBudgets(app: App): Promise<Measured[]> {
   return (await measureBudgets(app)).filter(({ value }) => value >= notedFrom)
 }
 
-/** `User ada, 10 dollars a day`, in the language of programs. */
+/** The name of a budget in English: `User ada, 10 dollars a day`. */
 export async function budgetName(app: App, row: Row<'budgets'>): Promise<string> {
-  // Only `manage-budgets.ts` writes them, with these types.
+  // Only `manage-budgets.ts` writes these columns, with these types.
   const [scope, period] = [row.scope as BudgetScope, row.period as Parameters<typeof periodText>[0]['period']]
   const subject = (await nameOfSubject(app.db, row)) || row.subject
   const own = row.name === '' ? periodText({ period, seconds: row.seconds }).en : row.name

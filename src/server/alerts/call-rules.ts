@@ -7,7 +7,7 @@ import type { Asked, RuleSource } from './rule-source.ts'
 
 type Side = 'channel' | 'model' | 'site'
 
-/** Undefined when there are too few calls. */
+/** Reads a measure from sums; undefined when there are fewer calls than `least`. */
 type Read = (sums: CallSums, least: number) => number | undefined
 
 const minuteSeconds = 60

@@ -61,7 +61,7 @@ export async function evaluateRules(app: App, signal: AbortSignal): Promise<{ fi
   return counts
 }
 
-/** 0 for rules without one. */
+/** The threshold of a rule; 0 for rules without one. */
 export function thresholdOf(rule: AlertRuleId, params: Readonly<Record<string, number>>): number {
   return alertParams(rule, params).threshold ?? 0
 }
@@ -71,7 +71,7 @@ export function isBeyond(rule: AlertRuleId, params: Readonly<Record<string, numb
   return alertRuleText(rule).fires === 'above' ? value > threshold : value < threshold
 }
 
-/** A scope names subjects by the id behind the colon, or by their name: of `east (#5): Arithmetic` also `east`, or `east (#5)`. */
+/** A scope names subjects by the id after the colon, or by their name: of `east (#5): Arithmetic` also `east`, or `east (#5)`. */
 export function isInScope({ subject, name }: Measured, scope: readonly string[]): boolean {
   const id = subject.slice(subject.indexOf(':') + 1)
   const isNamed = (named: string) => named === id || named === name || [' (#', ': '].some((end) => name.startsWith(named + end))

@@ -6,13 +6,13 @@ import { hourSeconds } from '../usage/hours.ts'
 
 /** A measured value of a subject: a channel, a node or the site. */
 export interface Measured {
-  /** `channel:5`, `node:…`, `site`. */
+  /** For example `channel:5`, `node:…`, `site`. */
   readonly subject: string
   readonly name: string
   readonly value: number
 }
 
-/** A value that held for a time, in unix seconds. */
+/** A value that was measured for a period, in unix seconds. */
 export interface PastMeasured extends Measured {
   readonly from: number
   readonly to: number
@@ -20,7 +20,10 @@ export interface PastMeasured extends Measured {
 
 const keptSeconds = 8 * 86_400
 
-/** Stores values for rules whose history is stored nowhere else: the newest, and of each hour the one that comes closest to firing. */
+/**
+ * Stores values for rules whose history is stored nowhere else: the newest value, and the value of each hour that came closest to
+ * firing.
+ */
 export async function noteMeasures(
   { db, now: nowMs }: Core,
   rule: AlertRuleId,
@@ -54,7 +57,7 @@ export async function noteMeasures(
     .execute()
 }
 
-/** The newest value of each subject that is not older than this; of several nodes the one that comes closest to firing. */
+/** The newest value of each subject that is not older than this; of several nodes the value that is closest to firing. */
 export async function latestMeasures({ db, now }: Core, rule: AlertRuleId, withinSeconds: number): Promise<Measured[]> {
   const since = seconds(now()) - withinSeconds
   const rows = await db

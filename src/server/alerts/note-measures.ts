@@ -49,13 +49,13 @@ function openBreakers({ channels, traffic }: App) {
   })
 }
 
-/** Undefined when the file system of the folder cannot be read. */
+/** The free share of a file system, from 0 to 1; undefined when it cannot be read. */
 async function freeShare(folder: string): Promise<number | undefined> {
   const disk = await statfs(folder).catch(() => undefined)
   return disk && disk.blocks > 0 ? disk.bavail / disk.blocks : undefined
 }
 
-/** Memory of the machine, the container or the heap: the one with the least left. */
+/** The used share of the memory of the machine or container, or of the heap: the greater one, from 0 to 1. */
 function memoryShare(): number {
   const { used_heap_size: used, heap_size_limit: most } = getHeapStatistics()
   const machine = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem())

@@ -12,9 +12,9 @@ import { recordEvent } from '../usage/record-event.ts'
 import { quotaText } from '../wallet/quota-text.ts'
 
 /**
- * Announces budgets whose current window has reached one of their shares: once for each share and window as an event for webhooks, and as a
- * notice to the owner of a user or token, or to the super admins. A notice that could not be sent is offered again while the window lasts.
- * Answers how many shares were announced.
+ * Announces budgets whose current window has reached one of their shares: once for each share and window as an event for webhooks,
+ * and as a notice to the owner of a user or token, or to the super admins. A notice that could not be sent is retried while the
+ * window lasts. Returns the number of announced shares.
  */
 export async function notifyBudgets(app: App, signal: AbortSignal): Promise<number> {
   const rows = await app.db.selectFrom('budgets').selectAll().where('shares', '<>', '').execute()
@@ -33,12 +33,12 @@ export async function notifyBudgets(app: App, signal: AbortSignal): Promise<numb
 }
 
 interface Reached {
-  /** The row of the window that has it. */
+  /** The start of the window that reached the share. */
   readonly start: number
   readonly share: number
 }
 
-/** The share that this call announced. */
+/** Records the highest share reached and its event; returns it if this call was the first. */
 async function announce(app: App, row: Row<'budgets'>, use: BudgetUse): Promise<Reached | undefined> {
   const { spent, amount, lastStart } = use
   if (lastStart === undefined || spent <= 0) return undefined
@@ -69,7 +69,7 @@ async function tell(
   app: App,
   { row, use, start, share, signal }: Reached & { readonly row: Row<'budgets'>; readonly use: BudgetUse; signal: AbortSignal },
 ): Promise<void> {
-  // Only `manage-budgets.ts` writes them, with these types.
+  // Only `manage-budgets.ts` writes these columns, with these types.
   const [scope, period] = [row.scope as BudgetScope, row.period as BudgetPeriod]
   const owner = scope === 'user' || scope === 'token' ? await ownerOf(app, scope, row.subject_id) : undefined
   const { spent, amount } = use
@@ -78,7 +78,7 @@ async function tell(
   const notice: OnceNotice = {
     subject: `budget:${row.id}`,
     kind: `budget:${row.id}:${start}:${share}`,
-    // Each is another kind, which is sent once.
+    // Each share and window has its own `kind`, which is sent once.
     dueSince: 0,
     notice: {
       kind: 'budgetReached',

@@ -2,7 +2,7 @@ import type { App } from '../parts.ts'
 import { type Departure, departedChannels, pastDepartures } from '../quality/departures.ts'
 import type { Measured, PastMeasured } from './measures.ts'
 
-/** Channels by the number of quality checks in which they depart. */
+/** Channels with the number of quality checks in which they depart. */
 export async function measureDepartures(app: App): Promise<Measured[]> {
   return (await departedChannels(app)).map(measuredOf)
 }

@@ -5,7 +5,7 @@ import type { Measured, PastMeasured } from './measures.ts'
 export interface RuleSource {
   /** The current values; the rule fires for those beyond its threshold. */
   measure(app: App, asked: Asked): Promise<Measured[]>
-  /** The history is complete: an hour without a value means that nothing happened. */
+  /** Whether the history is complete: then an hour without a value means that nothing happened. */
   readonly isWhole?: true
   /** The values within a period, for the preview. */
   past(app: App, asked: Asked & { readonly from: number; readonly to: number }): Promise<PastMeasured[]>

@@ -8,9 +8,9 @@ import type { RuleSource } from './rule-source.ts'
 import { measureSpend, pastSpend } from './spend-rule.ts'
 import { measureBalances, pastBalances } from './user-balance-rule.ts'
 
-/** The values that nodes report every twenty seconds. */
+/** Maximum age of values that nodes report every twenty seconds. */
 const reportedSeconds = 60
-/** The values that `evaluate-alerts` itself measures in the same run. */
+/** Maximum age of values that `evaluate-alerts` itself measures in the same run. */
 const runSeconds = 300
 
 /** How each rule of the contract is measured, now and over the past. */
@@ -45,7 +45,7 @@ export const ruleSources: Readonly<Record<AlertRuleId, RuleSource>> = {
   certificate: noted('certificate', 2 * 86_400),
 }
 
-/** A rule whose values jobs note, on each node or on one. */
+/** A rule whose values are recorded by jobs, on each node or on one. */
 function noted(rule: AlertRuleId, withinSeconds: number): RuleSource {
   return {
     measure: (app) => latestMeasures(app, rule, withinSeconds),

@@ -119,7 +119,7 @@ type SilenceInput = z.output<typeof alertSilenceInput>
 /** The silences that have not ended. */
 export async function listSilences({ db, now }: Core): Promise<AlertSilence[]> {
   const rows = await db.selectFrom('alert_silences').selectAll().where('until', '>', seconds(now())).orderBy('id').execute()
-  // Only `createSilence` writes it, from the contract's enum.
+  // Only `createSilence` writes this column, from the contract's enum.
   return rows.map((row) => ({ ...row, rule: row.rule as AlertSilence['rule'] }))
 }
 

@@ -35,8 +35,8 @@ interface Compared {
 }
 
 /**
- * Undefined with less than a week of data. A median that is so small that the least amount decides counts as that amount divided by the
- * threshold, so that one comparison holds for both conditions.
+ * The spend of an hour as a multiple of the median; undefined with less than a week of data. The median is at least the least
+ * amount divided by the threshold, so that one comparison checks both conditions.
  */
 function multipleOf(spent: ReadonlyMap<number, number>, { hour, params, app }: Compared): number | undefined {
   const [first = hour] = spent.keys()
@@ -54,7 +54,7 @@ function medianOf(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2
 }
 
-/** Units by hour, oldest first; hours without a charge are left out. */
+/** Quota units by hour, oldest first; hours without a charge are left out. */
 async function readHours({ db }: App, from: number, to: number): Promise<Map<number, number>> {
   const spent = new Map<number, number>()
   for await (const piece of hourSums(db, { start_timestamp: from, end_timestamp: to }, 'group')) {

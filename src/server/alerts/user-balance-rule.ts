@@ -19,7 +19,7 @@ export async function measureBalances({ db, now, options }: App, { scope }: Aske
   }))
 }
 
-/** The balances at the end of each hour, from those of now back through charges and credits. */
+/** The balances at the end of each hour, computed back from the current ones by charges and credits. */
 export async function pastBalances(
   { reader, now, options }: App,
   { scope, from, to, signal }: Asked & { from: number; to: number },
@@ -62,7 +62,7 @@ function readUsers(db: Queries, scope: readonly string[], spentSince: number) {
     .execute()
 }
 
-/** Signed units by user and hour. */
+/** Signed changes in quota units, by user and hour. */
 async function readChanges(db: Queries, ids: readonly number[], from: number): Promise<Map<number, Map<number, number>>> {
   const changes = new Map<number, Map<number, number>>()
   const note = (id: number, at: number, units: number) => {
