@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../protocols/wire-format.ts'
 
-/** What a model has said in a Chat reply, as far as expectations are about it. */
+/** The parts of a Chat reply that expectations can refer to. */
 export interface Answer {
   readonly text: string
   readonly toolCalls: readonly { readonly name: string; readonly arguments: string }[]
@@ -21,7 +21,7 @@ export function readAnswer(reply: JsonObject): Answer {
   }
 }
 
-/** For people to read. */
+/** The answer as text for people. */
 export function shownAnswer({ text, toolCalls }: Answer): string {
   return [text, ...toolCalls.map((call) => `${call.name}(${call.arguments})`)].filter((part) => part !== '').join('\n')
 }

@@ -6,7 +6,7 @@ import { callForSite } from '../relay/models/site-call.ts'
 import { type Answer, readAnswer } from './answer.ts'
 import { askedFormat, type Target } from './targets.ts'
 
-/** `skipped`: nothing was sent, by a decision of this site that says nothing about the channel. */
+/** `skipped`: nothing was sent, because of a refusal of this site that is not a fault of the channel. */
 export type Asked =
   | { readonly outcome: 'answered'; readonly ms: number; readonly cost: number; readonly answer: Answer }
   | { readonly outcome: 'error'; readonly ms: number; readonly cost: number; readonly message: string }
@@ -25,7 +25,7 @@ const ownRefusals: ReadonlySet<string> = new Set([
   'database_unavailable',
 ])
 
-/** Sends the question of a check to one channel; the cost is the site's. */
+/** Sends the question of a check to one channel; the site bears the cost. */
 export async function askChannel(
   app: App,
   question: QualityQuestion,

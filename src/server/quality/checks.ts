@@ -17,11 +17,12 @@ import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
 
 /**
- * Quality checks: admins declare what the site asks of which channels, and what the answers have to be. `run-checks.ts` asks; how a channel
- * does is in `standing.ts`, and the alert about it in `departures.ts`. Nothing here changes a channel.
+ * Quality checks: admins declare which prompts the site sends to which channels, and what the answers have to be. `run-checks.ts`
+ * sends them; `standing.ts` computes the state of a channel, and `departures.ts` the subjects of the alert. Nothing here changes a
+ * channel.
  */
 
-/** With everything that is set about it. */
+/** A check with all its settings. */
 export interface SavedCheck extends QualityCheckInput {
   readonly id: number
   readonly revision: number
@@ -133,7 +134,7 @@ export async function deleteCheck(core: Core, { caller, id }: { caller: Caller; 
   return null
 }
 
-/** The check runs next, whether its schedule is on or not. Throws `not_found`, `quality_checks_off`. */
+/** Requests a run of the check, whether or not its schedule is enabled. Throws `not_found`, `quality_checks_off`. */
 export async function requestRun(core: Core, { caller, id }: { caller: Caller; id: number }): Promise<void> {
   if (core.options.current.QualityCheckDailyQuota === 0) fail('quality_checks_off')
   await core.db.transaction().execute(async (within) => {

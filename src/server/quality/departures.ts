@@ -5,17 +5,17 @@ import type { App } from '../parts.ts'
 import { type SavedCheck, savedCheck } from './checks.ts'
 import { baselineRunsMax, type RunScore, standingOf } from './standing.ts'
 
-/** Channels that depart in quality checks: what alerts watch. */
+/** Channels that depart in quality checks: the subjects of an alert rule. */
 
 export interface Departure {
   readonly channelId: number
-  /** Of the channel, with the checks in which it departs. */
+  /** The name of the channel, with the checks in which it departs. */
   readonly name: string
-  /** In so many checks. */
+  /** The number of checks in which it departs. */
   readonly count: number
 }
 
-/** Enabled channels that depart in a check whose schedule is on. */
+/** Enabled channels that depart in a check whose schedule is enabled. */
 export async function departedChannels({ db }: App): Promise<Departure[]> {
   const rows = await db
     .selectFrom('quality_standings')
@@ -41,7 +41,7 @@ export interface PastDeparture extends Departure {
   readonly to: number
 }
 
-/** How it was over a span of time, from the results that are kept, with the questions and thresholds of today. */
+/** Departures over a span of time, computed from the stored results with the current questions and thresholds. */
 export async function pastDepartures(app: App, { from, to }: { from: number; to: number }): Promise<PastDeparture[]> {
   const rows = await app.db.selectFrom('quality_checks').selectAll().where('enabled', '=', 1).orderBy('id').execute()
   const turns = (await Promise.all(rows.map((row) => turnsOf(app, savedCheck(row), { from, to })))).flat()
@@ -57,7 +57,7 @@ export async function pastDepartures(app: App, { from, to }: { from: number; to:
   })
 }
 
-/** After a run of a channel and model: whether it departs. */
+/** A run of a channel and model, and whether it departed after that. */
 interface Turn {
   readonly channelId: number
   readonly at: number

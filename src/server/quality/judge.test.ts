@@ -42,7 +42,7 @@ describe('an answer', () => {
     expect(reasons({ kind: 'tool', name: 'search' }, said('It is sunny'))).toEqual(['no_tool'])
   })
 
-  it('that is none at all fails, and never throws', () => {
+  it('without the expected members fails every expectation, and never throws', () => {
     const kinds: Expectation[] = [
       { kind: 'exact', value: 'a', ignore_case: false },
       { kind: 'json', members: ['a'] },

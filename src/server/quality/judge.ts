@@ -4,7 +4,7 @@ import { matchesName } from '../channels/match-name.ts'
 import { isObject } from '../protocols/wire-format.ts'
 import type { Answer } from './answer.ts'
 
-/** What an answer lacks of what was expected; empty for one that passes. Pure. */
+/** The expectations that an answer does not meet; empty if it passes. Pure. */
 export function faultsOf(expectations: readonly Expectation[], answer: Answer): QualityFault[] {
   return expectations.flatMap((expected, index) => {
     const fault = faultOf(expected, answer)
@@ -13,7 +13,7 @@ export function faultsOf(expectations: readonly Expectation[], answer: Answer): 
 }
 
 const detailMax = 200
-/** A pattern is matched in the product of both lengths. */
+/** Limit of the matched text: matching takes time in proportion to the product of both lengths. */
 const matchedMax = 20_000
 
 interface Fault {
@@ -71,7 +71,7 @@ function jsonFault(members: readonly string[], text: string): Fault | undefined 
   return absent === undefined ? undefined : { reason: 'no_member', detail: absent }
 }
 
-/** Without the code block around it. */
+/** Removes a code block around the text. */
 function unwrapped(text: string): string {
   const bare = text.trim()
   if (!bare.startsWith('```') || !bare.endsWith('```')) return bare
@@ -82,7 +82,7 @@ function unwrapped(text: string): string {
 function hasMember(value: unknown, [name, ...rest]: readonly string[]): boolean {
   if (name === undefined) return true
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return false
-  // An own member, which an array has by its index.
+  // An own member; arrays have members by index.
   return hasMember((value as Record<string, unknown>)[name], rest)
 }
 

@@ -6,12 +6,12 @@ import type { Core } from '../options/core.ts'
 
 /** Results of quality checks at rest: the beginning of each answer is sealed, as recordings of calls are. */
 
-/** Of an answer that is kept. */
+/** The greatest stored part of an answer. */
 const answerBytesMax = 16 * 1024
 const removedAtOnce = 1000
 const daySeconds = 86_400
 
-/** Which answer it is. */
+/** Identifies an answer. */
 export interface ResultKey {
   readonly check_id: number
   readonly run_at: number
@@ -22,7 +22,7 @@ export interface ResultKey {
 
 export interface ResultFilter {
   readonly checkId: number
-  /** 0, '' and undefined for all. */
+  /** 0, '' and undefined mean all. */
   readonly channel: number
   readonly model: string
   readonly outcome: QualityOutcome | undefined
@@ -83,7 +83,7 @@ export async function readResultAnswer(core: Core, id: number): Promise<{ answer
   return { answer, is_cut: Buffer.byteLength(answer) >= answerBytesMax - 3 }
 }
 
-/** Deletes results beyond their retention, and those of checks that were deleted while they ran. Answers how many. */
+/** Deletes results beyond their retention, and those of checks that were deleted while they ran. Returns their number. */
 export async function purgeResults({ db, now, options }: Core, signal: AbortSignal): Promise<number> {
   const before = seconds(now()) - options.current.QualityCheckRetentionDays * daySeconds
   let removed = 0
@@ -101,7 +101,7 @@ export async function purgeResults({ db, now, options }: Core, signal: AbortSign
   return removed
 }
 
-/** The beginning of a text, with no character cut in two. */
+/** The beginning of a text, not cut inside of a character. */
 function keptPart(text: string): string {
   const bytes = Buffer.from(text)
   return bytes.length <= answerBytesMax

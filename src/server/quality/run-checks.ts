@@ -10,7 +10,7 @@ import { type NewResult, writeResult } from './results.ts'
 import { baselineRunsMax, type RunScore, standingOf } from './standing.ts'
 import { type Target, targetsOf } from './targets.ts'
 
-/** Calls at once, over all checks. */
+/** Greatest number of concurrent calls, over all checks. */
 const atOnce = 4
 const minuteSeconds = 60
 
@@ -29,8 +29,8 @@ interface Question {
 }
 
 /**
- * Runs every check whose time has come or that an admin wants to run, until there is none. A run that was cut short goes on with the
- * answers that it still lacks. Only one node may do it at a time. Throws when aborted.
+ * Runs every check that is due or requested by an admin, until there is none. An interrupted run continues with the missing
+ * answers. Only one node may do it at a time. Throws when aborted.
  */
 export async function runChecks(app: App, signal: AbortSignal, tell: (detail: string) => void): Promise<string> {
   let [checks, answers] = [0, 0]
@@ -44,7 +44,7 @@ export async function runChecks(app: App, signal: AbortSignal, tell: (detail: st
         tell(`${++answers} of ${total} answers`)
       }
     }
-    // After a failure the calls that run are waited for, and no further one begins.
+    // After a failure the running calls are awaited, and no further call begins.
     const ended = await Promise.allSettled(Array.from({ length: atOnce }, () => work().finally(() => waiting.splice(0))))
     for (const one of ended) if (one.status === 'rejected') throw one.reason
     for (const run of runs) await finish(app, run)
@@ -53,7 +53,7 @@ export async function runChecks(app: App, signal: AbortSignal, tell: (detail: st
   return `${checks} checks, ${answers} answers`
 }
 
-/** The runs to do now, with those that were cut short. */
+/** The runs to execute now, including interrupted ones. */
 async function beginRuns(app: App): Promise<Run[]> {
   const now = seconds(app.now())
   await app.db
@@ -69,7 +69,7 @@ async function beginRuns(app: App): Promise<Run[]> {
   })
 }
 
-/** What the run still has to ask: the first answer of every channel before the second of any. */
+/** The prompts that the run still has to send: the first to every channel before the second to any. */
 async function questionsOf({ db }: App, run: Run): Promise<Question[]> {
   const rows = await db
     .selectFrom('quality_results')
@@ -114,7 +114,7 @@ function judged(check: SavedCheck, asked: Exclude<Asked, { outcome: 'skipped' }>
   }
 }
 
-/** A row of the log without an owner, which is part of no statistics. */
+/** Writes a log row without an owner, which is not part of any statistics. */
 async function writeLog(app: App, check: SavedCheck, result: NewResult): Promise<void> {
   const site_cost = { amount: result.cost, reason: 'quality_check' }
   const say = { passed: ['通过', 'passed'], failed: ['未通过', 'failed'], error: ['无回答', 'no answer'] }[result.outcome]
@@ -133,7 +133,7 @@ async function writeLog(app: App, check: SavedCheck, result: NewResult): Promise
     .execute()
 }
 
-/** Ends a run: how its channels do now, and when the next one is due. A check that was changed meanwhile is left as it is. */
+/** Ends a run: stores the state of its channels and the time of the next run. A check that was changed meanwhile is not updated. */
 async function finish(app: App, run: Run): Promise<void> {
   const { check, runAt, targets, skipped } = run
   const scored = await Promise.all(targets.map(async (target) => ({ target, runs: await readRuns(app, check, target) })))
@@ -163,7 +163,7 @@ function standingRows(check: SavedCheck, { channelId, model }: Target, runs: rea
   return [{ check_id: check.id, channel_id: channelId, model, ...standing, runs: runs.length, passed, total, run_at }]
 }
 
-/** Newest first. */
+/** The scores of the runs, newest first. */
 async function readRuns({ db }: App, { id, revision, window_runs }: SavedCheck, target: Target): Promise<RunScore[]> {
   const rows = await db
     .selectFrom('quality_results')

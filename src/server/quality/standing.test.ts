@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { standingOf } from './standing.ts'
 
 const rule = { window_runs: 3, threshold: 70, drop: 30 }
-/** Newest first: passed answers of two in each run. */
+/** Runs, newest first, of two answers each; `passed` is the number of passed ones. */
 const runs = (...passed: number[]) => passed.map((count, index) => ({ run_at: 100 - index, passed: count, total: 2 }))
 
 it.each([

@@ -9,17 +9,17 @@ export interface RunScore {
 
 export interface Standing {
   readonly state: StandingState
-  /** Percent; -1 for none. */
+  /** Percent; -1 means none. */
   readonly share: number
   readonly baseline: number
 }
 
-/** So many runs before those that count are the baseline. */
+/** Number of runs before the current window that form the baseline. */
 export const baselineRunsMax = 50
 
 /**
- * How a channel does by its runs, newest first. It departs only by a whole window of runs, and against a baseline of as many before it. A
- * rise is no departure: the recovery of a channel would be one. Pure.
+ * The state of a channel by its runs, newest first. It can only depart with a full window of runs, and against a baseline of at
+ * least as many runs before it. A rise is not a departure: otherwise the recovery of a channel would be one. Pure.
  */
 export function standingOf(
   runs: readonly RunScore[],
