@@ -13,14 +13,14 @@ const siteLabel = { zh: '服务状态', en: 'status' }
 const height = 20
 
 interface BadgeRequest {
-  /** '' for the site. */
+  /** '' means the site. */
   readonly model: string
-  /** '' for the first that has the model. */
+  /** '' means the first group that has the model. */
   readonly group: string
   readonly language: Language
 }
 
-/** The state of the site, or of one of its models, as a picture for other pages. Pure. */
+/** The state of the site, or of one of its models, as an image for other pages. Pure. */
 export function drawBadge(page: Pick<StatusPage, 'state' | 'groups'>, { model, group, language }: BadgeRequest): string {
   const groups = group === '' ? page.groups : page.groups.filter(({ name }) => name === group)
   const found = groups.flatMap(({ models }) => models).find(({ name }) => name === model)
@@ -45,7 +45,7 @@ function draw({ label, text, color }: { label: string; text: string; color: stri
   ].join('')
 }
 
-/** About as wide as the text is drawn: viewers stretch it to fit. */
+/** The approximate width of the drawn text: viewers stretch the text to it. */
 function widthOf(text: string): number {
   const signs = [...text].reduce((sum, sign) => sum + ((sign.codePointAt(0) ?? 0) > 0x2e80 ? 12 : 6.6), 0)
   return Math.round(signs) + 12
@@ -54,6 +54,6 @@ function widthOf(text: string): number {
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
 function escaped(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: XML has none of them.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: XML does not allow them.
   return text.replace(/[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/g, '').replace(/[&<>"']/g, (sign) => entities[sign] ?? '')
 }

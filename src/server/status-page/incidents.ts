@@ -30,7 +30,7 @@ type Parts = Pick<Core, 'db' | 'database' | 'secrets' | 'now'>
 const shownMax = 50
 const daySeconds = 86_400
 
-/** Those that are not over and those of the days that the page shows, newest first. */
+/** Incidents that have not ended, and those of the days that the page shows, newest first. */
 export async function readShownIncidents(db: Queries, at: number): Promise<Incident[]> {
   const rows = await db
     .selectFrom('incidents')
@@ -46,7 +46,7 @@ export async function readShownIncidents(db: Queries, at: number): Promise<Incid
 interface Wanted {
   readonly keyword: string
   readonly kind: IncidentKind | undefined
-  /** Not over yet, or over. */
+  /** Whether they have ended; undefined for all. */
   readonly state: 'open' | 'ended' | undefined
   readonly sort: SortBy<'id' | 'starts_at'> | undefined
   readonly page: PageOf
@@ -206,7 +206,7 @@ async function withUpdates(db: Queries, rows: readonly IncidentRow[], at: number
   )
 }
 
-/** Maintenance begins and ends as planned, also when nobody writes an update. */
+/** Maintenance begins and ends as planned, even if nobody writes an update. */
 function stateAt({ kind, state, starts_at, ends_at }: IncidentRow, at: number): string {
   if (kind !== 'maintenance' || state === 'completed') return state
   if (at >= ends_at) return 'completed'
@@ -232,7 +232,7 @@ function timesOf(kind: IncidentKind, { starts_at, ends_at }: Times, at: number):
   return { starts_at: from, ends_at: kind === 'maintenance' ? ends_at : 0 }
 }
 
-/** When it is over, or planned to be; 0 for an incident that goes on. */
+/** The time of its actual or planned end; 0 for an incident that has not ended. */
 function endOf(
   kind: IncidentKind,
   { state, planned, at }: { readonly state: IncidentState; readonly planned: number; readonly at: number },

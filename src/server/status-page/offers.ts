@@ -8,20 +8,20 @@ import type { Snapshot } from '../lib/snapshot.ts'
 import type { Core } from '../options/core.ts'
 import type { Catalog } from '../pricing/catalog.ts'
 
-/** The parts that know what is offered. */
+/** The parts that offers are read from. */
 export type OfferParts = Core & { readonly channels: Snapshot<ChannelIndex>; readonly catalog: Catalog }
 
 /** A model in a group. */
 export interface Offer {
   readonly group: string
   readonly model: string
-  /** Enabled channels, in the order of selection; none while all of them are automatically disabled. */
+  /** Enabled channels, in the order of selection; empty while all of them are automatically disabled. */
   readonly channels: readonly RunningChannel[]
 }
 
 /**
- * What callers of the site's groups may ask for: the models of enabled channels that have a price, and those that only automatically
- * disabled channels serve, because their calls fail. By group and name.
+ * What callers of the site's groups may request: the models of enabled channels that have a price, and those that only
+ * automatically disabled channels serve, because their calls fail. By group and name.
  */
 export async function listOffers(parts: OfferParts): Promise<Offer[]> {
   const { channels, catalog, options } = parts

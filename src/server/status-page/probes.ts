@@ -10,21 +10,21 @@ import { listOffers, type Offer, type OfferParts } from './offers.ts'
 /** The parts that probe models. */
 export type ProbeParts = OfferParts & SiteCallParts & { readonly callStatistics: CallStatistics }
 
-/** One call that tells about every group for which the same channels serve the model. */
+/** One call whose result counts for every group for which the same channels serve the model. */
 interface Probe {
   readonly model: string
   readonly groups: readonly string[]
-  /** Undefined where no channel is enabled: callers are refused. */
+  /** Undefined when no channel is enabled: then callers are refused. */
   readonly request: ProbeRequest | undefined
 }
 
 const atOnce = 4
-/** Of one run: with more, each run takes others. */
+/** Limit of one run: with more models, each run probes a random part of them. */
 const probesMax = 200
 
 /**
- * Asks models one small question each, as a caller of their groups would: those that the options name, or all without traffic since the
- * last run. Models that cannot be asked for text are left out. Answers how many ended how; throws when it is aborted.
+ * Sends one small request to each model, as a caller of its groups would: those that the options name, or all without traffic since
+ * the last run. Models that do not generate text are left out. Returns the number of probes by outcome; throws when aborted.
  */
 export async function probeModels(app: ProbeParts, signal: AbortSignal, tell: (detail: string) => void): Promise<string> {
   const waiting = shuffled(await plan(app)).slice(0, probesMax)
@@ -75,7 +75,7 @@ async function plan(app: ProbeParts): Promise<Probe[]> {
   return [...probes.values()]
 }
 
-/** Models in groups that were called since about the last run. */
+/** Keys of models in groups that were called since about the last run. */
 async function keysWithTraffic({ db, now, options }: ProbeParts): Promise<Set<string>> {
   const to = seconds(now()) + 1
   const since = to - Math.max(fiveMinutes, options.current.StatusProbeMinutes * 60)

@@ -6,20 +6,20 @@ import { fiveMinutes, offerKey, oneDay, readOutcomes } from '../usage/call-sums.
 import { readShownIncidents } from './incidents.ts'
 import { listOffers, type OfferParts, vendorsOf } from './offers.ts'
 
-/** What was answered and what failed. */
+/** Numbers of answered and failed calls. */
 export interface Outcomes {
   readonly answered: number
   readonly failed: number
 }
 
-/** A model in a group, with its outcomes by day and of the last time. */
+/** A model in a group, with its outcomes by day, and its recent ones. */
 export interface MeasuredOffer {
   readonly group: string
   readonly model: string
   readonly vendors: readonly Text[]
-  /** A channel is enabled for it. */
+  /** Whether a channel is enabled for it. */
   readonly isServed: boolean
-  /** By the number of the day in the strip. */
+  /** Outcomes by the index of the day in the chart. */
   readonly days: ReadonlyMap<number, Outcomes>
   readonly lately: Outcomes
 }
@@ -36,8 +36,8 @@ const maxAgeMs = 15_000
 const latelySeconds = 3600
 
 /**
- * The state of the site, measured when somebody asks and at most every 15 seconds, so that readers cost nothing. While the database is
- * away the last one is shown.
+ * The state of the site, measured on request and at most every 15 seconds, so that readers cause no load. While the database is
+ * unavailable, the last state is shown.
  */
 export class StatusSnapshots {
   readonly #parts: OfferParts
@@ -61,7 +61,7 @@ export class StatusSnapshots {
     })
   }
 
-  /** What is shown has changed: the next reader gets a new one. */
+  /** Discards the snapshot after a change: the next reader gets a new one. */
   forget(): void {
     this.#last = undefined
   }

@@ -17,8 +17,8 @@ import type { MeasuredOffer, Outcomes, StatusSnapshot } from './snapshot.ts'
 type Reader = Pick<Caller, 'role' | 'group'> | undefined
 
 /**
- * The status page as its reader may see it: the groups that the price list shows them, all of them for an admin. Counts of calls are left
- * out. Throws `status_page_private`.
+ * The status page as its reader may see it: the groups that the price list shows to that reader, all of them for an admin. Counts
+ * of calls are left out. Throws `status_page_private`.
  */
 export function viewOf({ options }: Pick<Core, 'options'>, snapshot: StatusSnapshot, reader: Reader): StatusPage {
   const { StatusPagePublicEnabled: isPublic, StatusPageVendorsEnabled: hasVendors } = options.current
@@ -77,7 +77,10 @@ function total(all: readonly Outcomes[], of: keyof Outcomes): number {
   return all.reduce((sum, each) => sum + each[of], 0)
 }
 
-/** Rounded down, so that a single failure of a million is not hidden, and nobody can count calls by it. */
+/**
+ * Rounded down, so that a single failure in a million is not hidden, and to four digits, so that it does not reveal the number of
+ * calls.
+ */
 function shareOf(outcomes: Outcomes | undefined): number | null {
   if (!outcomes || outcomes.answered + outcomes.failed === 0) return null
   return Math.floor((outcomes.answered / (outcomes.answered + outcomes.failed)) * 10_000) / 10_000
@@ -105,7 +108,7 @@ function worst(states: readonly ServiceState[]): ServiceState {
   return states.reduce((one, other) => (serviceStates.indexOf(other) > serviceStates.indexOf(one) ? other : one), 'unknown')
 }
 
-/** It lasts now. */
+/** Whether an incident is in progress. */
 function isCurrent({ state }: Incident): boolean {
   return !isEnded(state) && state !== 'scheduled'
 }
@@ -114,7 +117,7 @@ function affects({ groups, models }: Incident, { group, model }: Pick<MeasuredOf
   return (groups.length === 0 || groups.includes(group)) && (models.length === 0 || models.includes(model))
 }
 
-/** Some models are down: the site is degraded. All of them: it is down. */
+/** The site is down when all models are down, and degraded when some are. */
 function stateOfAll(models: readonly StatusModel[], incidents: readonly Incident[]): ServiceState {
   const known = models.map(({ state }) => state).filter((state) => state !== 'unknown')
   const current = incidents.filter(isCurrent)
@@ -127,7 +130,7 @@ function stateOfAll(models: readonly StatusModel[], incidents: readonly Incident
   return most === 'outage' ? 'degraded' : most
 }
 
-/** Of each incident only what the reader may know; none that is about other groups and models alone. */
+/** The incidents, each with only the groups and models that the reader may see; without those that only affect others. */
 function incidentsFor(
   incidents: readonly Incident[],
   { visible, seesAll }: { readonly visible: readonly MeasuredOffer[]; readonly seesAll: boolean },
