@@ -18,7 +18,7 @@ export interface Outcome {
   readonly lines: readonly string[]
 }
 
-/** Adds `--json`, and prints the outcome of the work in the form that was asked for. */
+/** Adds `--json`, and prints the outcome of the work in the requested form. */
 export function reporting<Options extends { readonly json?: true }>(
   command: Command,
   work: (options: Options, args: readonly string[]) => Promise<Outcome>,

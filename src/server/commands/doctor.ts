@@ -13,12 +13,12 @@ import { version } from '../lib/version.ts'
 import type { Core } from '../options/core.ts'
 import { type Outcome, progress, reporting, withCore } from './command.ts'
 
-/** One thing that was looked at. `warning`: the server runs, but not as well as it could. */
+/** The result of one check. `warning`: the server runs, but something should be improved. */
 interface Check {
   readonly name: string
   readonly state: 'ok' | 'warning' | 'failed'
   readonly found: string
-  /** What to do about it. */
+  /** How to fix it. */
   readonly advice?: string
 }
 
@@ -83,7 +83,7 @@ function checkProcesses({ WORKERS }: Env): Check {
   }
 }
 
-/** Free, or used by a server of this kind. */
+/** Checks that the port is free, or used by a Sluice server. */
 async function checkPort({ HOST, PORT }: Env): Promise<Check> {
   const name = 'Port'
   const error = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
@@ -168,7 +168,7 @@ async function examineOpen(core: Core): Promise<Check[]> {
 
 const skewMostMs = 2000
 
-/** Against the clock of PostgreSQL; on SQLite the newest row of the log must not lie in the future. */
+/** Compares the clock with that of PostgreSQL; on SQLite the newest log row must not be in the future. */
 async function checkClock(core: Core): Promise<Check> {
   const isShared = core.database.dialect === 'postgres'
   const nowMs = core.now()
@@ -196,7 +196,10 @@ async function newestRowMs({ db }: Core): Promise<number> {
 
 const atOnce = 8
 
-/** Whether something answers at the address of each enabled channel, over its proxy. Any status will do: no key is sent. */
+/**
+ * Checks that something answers at the address of each enabled channel, over its proxy. Any status is accepted, because no key is
+ * sent.
+ */
 async function checkChannels(core: Core, upstream: UpstreamAgents): Promise<Check[]> {
   const rows = await core.db
     .selectFrom('channels')
@@ -245,7 +248,7 @@ async function checkChannel(core: Core, upstream: UpstreamAgents, id: number): P
   return { name, state: 'ok', found: `${row.name}: ${origin} answers` }
 }
 
-/** With the first cause: whether the name was not found, the connection refused, or a certificate not valid. */
+/** The reason of an error with its first cause: a name that was not found, a refused connection, or an invalid certificate. */
 function reasonOf(error: unknown): string {
   let cause = error
   while (cause instanceof Error && cause.cause !== undefined) cause = cause.cause

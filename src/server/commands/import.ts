@@ -55,7 +55,7 @@ export const importCommand = reporting<Options>(
     try {
       const report = await withDestination(dryRun, (core) =>
         runImport(core, {
-          // commander lets only the names of families through.
+          // commander accepts only the names of families.
           family: families[family as FamilyName],
           source,
           logs,
@@ -97,8 +97,8 @@ async function closeAndThrow(source: Source, error: unknown): Promise<never> {
 }
 
 /**
- * The database of the server, which is made where there is none. A dry run gets a copy of an embedded database in a folder that is removed
- * afterwards: its one long transaction would block the writes of a running server.
+ * The database of the server, which is created if it does not exist. A dry run gets a copy of an embedded database in a folder that
+ * is removed afterwards: its one long transaction would block the writes of a running server.
  */
 async function withDestination<Result>(dryRun: boolean, work: (core: Core) => Promise<Result>): Promise<Result> {
   const env = readEnv(process.env)

@@ -21,7 +21,7 @@ export const rotateKeyCommand = reporting<{ json?: true; yes?: true }>(
   },
 )
 
-/** The key is printed before it is in force, so that the database is never the only thing that has seen it. */
+/** The key is printed before it is in force, so that it is never lost while the database already requires it. */
 async function rotateInEnvironment(env: Env): Promise<Outcome> {
   const key = randomBytes(32)
   process.stderr.write(`New master key, keep it now: ${key.toString('base64')}\n`)

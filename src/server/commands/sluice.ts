@@ -11,12 +11,14 @@ import { rotateKeyCommand } from './rotate-key.ts'
 import { serveCommand } from './serve.ts'
 import { verifyCommand } from './verify.ts'
 
-/** The command line: one command a file, each with its own help. Settings come from the environment, as those of the server do. */
+/**
+ * The command line: one file per command, each with its own help. Settings come from the environment, as those of the server do.
+ */
 const program = new Command('sluice')
   .description('The gateway in front of AI model APIs, and the work of its operator')
   .version(version)
   .showHelpAfterError()
-  // Its own exit code for a command line that it does not understand is that of a problem that was found.
+  // For an invalid command line commander would exit with 1, which here means that a problem was found.
   .exitOverride()
 for (const command of [
   serveCommand,
