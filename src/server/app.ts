@@ -71,7 +71,7 @@ export interface Replaceable {
   readonly humanVerifier?: string
   /** The endpoints of the identity providers. */
   readonly identityProviders?: EndpointSettings
-  /** How long a reply waits for its commit at most. */
+  /** The longest time that a reply waits for its commit. */
   readonly commitWaitMs?: number
   /** Timeouts of Redis. */
   readonly redisTiming?: RedisTiming
@@ -87,18 +87,18 @@ export interface OpenApp {
   readonly app: App
   /** Path of a master key that this start has generated. */
   readonly createdKey: string | undefined
-  /** Whether this start made the root account, and with the known default password. */
+  /** Set if this start created the root account; tells whether it has the well-known default password. */
   readonly root: { defaultPassword: boolean } | undefined
   startJobs(): void
   close(): Promise<void>
 }
 
-/** Builds all parts in the order of the import list, and takes them down in reverse. The only wiring of the program. */
+/** Builds all parts in the order of the import list, and closes them in reverse. The only place where parts are connected. */
 export async function openApp(env: Env, replaced: Replaceable = {}): Promise<OpenApp> {
   const now = replaced.now ?? Date.now
   const steady = replaced.steady ?? replaced.now ?? newSteadyClock()
   const logger = replaced.logger ?? newLogger(env.LOG_LEVEL)
-  // Read while the database opens.
+  // Loads while the database opens.
   const loadingPrices = loadPricePackage()
   const { core, createdKey, close: closeCore } = await openCore(env, { now, steady, logger, prepare: migrate })
 
@@ -234,7 +234,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   }
 }
 
-/** Its packages are loaded only where a collector is named. */
+/** Its packages are loaded only if a collector is configured. */
 async function telemetryOf(core: Core): Promise<Telemetry | undefined> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SDK_DISABLED: isDisabled } = core.env
   if (endpoint === '' || isDisabled) return undefined

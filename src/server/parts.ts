@@ -19,13 +19,13 @@ export interface App extends RelayParts {
   readonly passwords: Passwords
   readonly counters: Counters
   readonly version: string
-  /** Long reads, apart from the connections that requests use. */
+  /** Long reads, on connections separate from those of requests. */
   readonly reader: Reader
   readonly searches: SearchQueue
   readonly callStatistics: CallStatistics
   readonly statusSnapshots: StatusSnapshots
   /** Unix seconds of the start of this process. */
   readonly startedAt: number
-  /** Starts a job out of turn. Answers false when it runs already, on this node or another. */
+  /** Starts a job immediately. Resolves with false when it is already running on this node or another. */
   startJob(name: string): Promise<boolean>
 }

@@ -4,15 +4,15 @@ import { listen, type RunningServer } from './http/server.ts'
 import { allocateYoung, releaseYoungGeneration } from './lib/node-internals.ts'
 
 const drainLimitMs = 30_000
-/** Then the resources: files, database, bus. */
+/** After draining, the time limit for closing the resources: files, database, bus. */
 const closeLimitMs = 15_000
 /** The time for which a proxy may still send on a kept-alive connection: it may take this long to notice that the node is stopping. */
 const idleMs = 500
 
 /**
- * Serves in this process: parts, HTTP; and ends it in order on SIGTERM, SIGINT or a fatal error, and at once on a second signal. A process
- * that a supervisor has started is stopped by the supervisor's messages instead, because a terminal signals every process of a start.
- * Rejects when a part cannot be opened.
+ * Runs the server in this process: parts and HTTP. Shuts it down gracefully on SIGTERM, SIGINT or a fatal error, and at once on a
+ * second signal. A process that a supervisor has started is stopped by the supervisor's messages instead, because a terminal
+ * signals every process of a start. Rejects when a part cannot be opened.
  */
 export async function serve(env: Env): Promise<void> {
   allocateYoung()

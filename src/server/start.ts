@@ -5,8 +5,8 @@ import { clearEnvironment, emptyCoreDumps, refuseDebugger } from './lib/harden-p
 import { holdYoungGeneration } from './lib/node-internals.ts'
 
 /**
- * The first file of the server: reads the environment, and serves in this process, or supervises those that do (`WORKERS`). What serves
- * is loaded by the processes that need it.
+ * The first file of the server: reads the environment, and serves in this process, or supervises those that do (`WORKERS`). The
+ * server's modules are loaded only in processes that serve.
  */
 const secrets = pick(process.env, secretSettings)
 const env = readEnvOrExit()
@@ -20,7 +20,7 @@ if (env.WORKERS > 1 && cluster.isPrimary) {
   await serve(env).catch((error: unknown) => exitWith(error))
 }
 
-/** Before anything is opened: a debugger must not read along. */
+/** Called before anything is opened: a debugger must not be able to read secrets. */
 function hideSecrets(): void {
   try {
     if (env.NODE_ENV !== 'development') refuseDebugger()

@@ -8,7 +8,7 @@ import { randomText } from './lib/ids.ts'
 export interface Start {
   /** Number of processes that serve, at least 2. */
   readonly workers: number
-  /** The file that each of them runs. */
+  /** The file that each process runs. */
   readonly entry: string
   /** Settings that this process no longer has in its environment. */
   readonly secrets: Readonly<Record<string, string>>
@@ -27,7 +27,8 @@ export function supervise({ workers, entry, secrets }: Start): void {
   let isStopping = false
   let whenEmpty: (() => void) | undefined
 
-  // Every process accepts from one socket. If this process accepted and handed on, a connection on its way to one that dies would hang.
+  // Every process accepts from one socket. If this process accepted connections and passed them on, a connection on its way to a
+  // dying process would hang.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({ exec: entry, args: process.argv.slice(2) })
   startOwner()
@@ -67,7 +68,7 @@ export function supervise({ workers, entry, secrets }: Start): void {
   function start(role: string, { onReady, onExit }: { onReady?: () => void; onExit(code: number | null): void }): Worker {
     const child = cluster.fork({ ...secrets, [socketVariable]: socket.path, [roleVariable]: role })
     running.add(child)
-    // It listens to messages from now on.
+    // The process receives messages from now on.
     child.on('message', () => (isStopping ? child.send('stop') : onReady?.()))
     child.on('exit', (code) => {
       running.delete(child)
@@ -85,7 +86,7 @@ export function supervise({ workers, entry, secrets }: Start): void {
     if (running.size === 0) whenEmpty()
   }
 
-  /** The first time requests may end; after that they are cut. */
+  /** The first call lets running requests end; a further call aborts them. */
   function stop(): void {
     isStopping = true
     for (const child of running) if (child.isConnected()) child.send('stop')
@@ -97,7 +98,7 @@ export function supervise({ workers, entry, secrets }: Start): void {
   }
 }
 
-/** In a folder that no other user of the machine may enter. */
+/** The path of the owner's socket, in a folder that no other user of the machine may enter. */
 function ownerSocket(): { readonly path: string; remove(): void } {
   if (process.platform === 'win32') return { path: `\\\\.\\pipe\\sluice-${randomText(16)}`, remove: () => {} }
   const folder = mkdtempSync(join(tmpdir(), 'sluice-'))
