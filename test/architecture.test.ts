@@ -8,8 +8,8 @@ const sources = readdirSync(new URL('src/', root), { recursive: true, encoding: 
   .filter((path) => /\.tsx?$/.test(path))
   .map((path) => ({ path, text: readFileSync(new URL(path, root), 'utf8') }))
 
-describe('the house', () => {
-  it('has no import against the ordered list, through a wall, or in a circle', () => {
+describe('the source code', () => {
+  it('has no import against the order of folders, between screens, or in a circle', () => {
     expect(sources.length).toBeGreaterThan(50)
     expect(violations(sources)).toEqual([])
   })

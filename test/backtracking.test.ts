@@ -20,18 +20,18 @@ describe('regular expressions', () => {
       /(?<!\.\d*)(?=(\d{3})+(?!\d))/,
       /x{1000}y/,
     ],
-  ])('%s would be found to be slow', (expression) => {
+  ])('%s is reported as slow', (expression) => {
     expect(lettersOfSlowMatch(expression)).toBeDefined()
   })
 
   it.each([
     ...[/^a+$/, /[^a]+/g, /^\s*data:([^,]*),([\s\S]*)$/, /x.{0,80}y/, /^[a-z]+(\.[a-z]+)*$/, /\ba{3}\b/, /"usage"\s*:\s*\{/],
     ...[/^x(?!\d)/, /\d+/, /(?:%[0-9a-f]{2})+/i, /\n\r?\n/, /^(?:\/models)+/, /\r\n|\r|\n/],
-  ])('%s would not', (expression) => {
+  ])('%s is not reported', (expression) => {
     expect(lettersOfSlowMatch(expression)).toBeUndefined()
   })
 
-  it('[T085] of the whole code take a time that grows with the text and not with its square', async () => {
+  it('[T085] of all sources take time in proportion to the length of the text, not to its square', async () => {
     const found = sources()
     expect(found.length).toBeGreaterThan(500)
     const slow = [...found, ...(await builtExpressions())].flatMap(({ path, expression }) => {
@@ -47,7 +47,7 @@ interface Found {
   readonly expression: RegExp
 }
 
-/** Files that put expressions together instead of writing them down. */
+/** Files that construct expressions at run time. */
 const builders = [
   'src/contract/entities/channel-overrides.ts',
   'src/server/pricing/published-data.ts',

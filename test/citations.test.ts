@@ -17,20 +17,20 @@ describe('citations', () => {
   const files = citingFiles().filter(({ path }) => path !== 'test/citations.test.ts')
   const known = citable()
 
-  it('is in the repository: sections of the protocols notes, edge cases, trust cases, documents, links, source files', () => {
+  it('refers to the repository: sections of the protocols notes, edge cases, trust cases, documents, links, sources', () => {
     const citations = files.flatMap(citationsOf)
     expect(citations.length).toBeGreaterThan(1000)
     expect(citations.filter((citation) => !isThere(citation, known))).toEqual([])
   })
 
-  it('is no document outside of the repository', () => {
+  it('refers to no document outside of the repository', () => {
     const named = files.flatMap(({ path, text }) =>
       elsewhere.filter((pattern) => pattern.test(text)).map((pattern) => `${path}: ${pattern.source}`),
     )
     expect(named).toEqual([])
   })
 
-  it('has whole, unbroken numbers to be found under', () => {
+  it('refers to numbers that form an unbroken sequence', () => {
     const numbers = (kind: string) =>
       [...known].filter((name) => name.startsWith(kind)).map((name) => Number(name.slice(kind.length)))
     expect(numbers('case ')).toEqual(Array.from({ length: 276 }, (_, at) => at + 1))

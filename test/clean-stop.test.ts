@@ -26,7 +26,7 @@ function commandsOf(chapter: string, heading: string): string {
   return commands
 }
 
-/** A folder as backup.md has it: with `data` and `backup`. */
+/** A folder as in backup.md, with `data` and `backup`. */
 function installation() {
   const folder = newFolder()
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -44,7 +44,7 @@ async function sqliteInstallation() {
   return { folder, data, database: { ...template, env: { DATABASE_URL: '', DATA_DIR: data } } }
 }
 
-/** A server with a channel and a key. `spend` makes so many calls that are charged. */
+/** A server with a channel and a key. `spend` makes a number of charged calls. */
 async function serving(database: TestDatabase) {
   const upstream = await upstreamOfTest()
   const server = await startProcess(database)
@@ -67,7 +67,7 @@ async function requireCharges(database: TestDatabase, count: number): Promise<vo
   await server.stop()
 }
 
-it('a server that has stopped is not kept in the memory of its process', async () => {
+it('a stopped server is not retained in the memory of its process', async () => {
   const afterStop = async () => {
     const server = await startServer('sqlite')
     await server.call('GET /api/status')
@@ -82,7 +82,7 @@ it('a server that has stopped is not kept in the memory of its process', async (
   await expect.poll(kept).toBe(0)
 })
 
-it('a clean stop leaves the whole database in app.db, and a copy of that file alone can be restored as backup.md says', async () => {
+it('a clean stop leaves the complete database in app.db, and a copy of only that file can be restored', async () => {
   const { folder, data, database } = await sqliteInstallation()
   const { server, spend } = await serving(database)
   await spend(5)
@@ -107,19 +107,19 @@ if (!hasSqlite)
     '\n!!! sqlite3 is missing: the test of backups of SQLite is SKIPPED. Install it: apt-get install sqlite3\n\n',
   )
 
-it.runIf(hasSqlite)('backup.md is followed as written: a backup of SQLite that is taken while the server runs', async () => {
+it.runIf(hasSqlite)('the commands of backup.md work: a backup of SQLite while the server runs', async () => {
   const { folder, database } = await sqliteInstallation()
   const { server, spend } = await serving(database)
   await spend(3)
   await shell(folder, commandsOf('SQLite', 'Back up while the server runs'))
   await spend(2)
-  // Killed, so that a log of the later state lies beside the file.
+  // Killed, so that a write-ahead log with a later state remains beside the file.
   await server.kill('SIGKILL')
   await shell(folder, commandsOf('SQLite', 'Restore'))
   await requireCharges(database, 3)
 })
 
-/** PostgreSQL as the system has it: its tools refuse servers that are newer. */
+/** The installed versions of PostgreSQL: its tools refuse newer servers. */
 const systems = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql').sort() : []
 const bin = `/usr/lib/postgresql/${systems.at(-1)}/bin`
 const hasTools = ['postgres', 'initdb', 'pg_dump', 'pg_restore'].every((name) => existsSync(join(bin, name)))
@@ -128,7 +128,7 @@ if (!hasTools)
     '\n!!! pg_dump is missing: the test of backups of PostgreSQL is SKIPPED. Install it: apt-get install postgresql\n\n',
   )
 
-it.runIf(hasTools)('backup.md is followed as written: a backup of PostgreSQL that is taken while the server runs', async () => {
+it.runIf(hasTools)('the commands of backup.md work: a backup of PostgreSQL while the server runs', async () => {
   const { folder, data } = installation()
   const postgres = await startPostgres({ bin })
   onTestFinished(() => postgres.stop())

@@ -78,7 +78,7 @@ eachDatabase('the command line', (_fresh, kind) => {
     )
   })
 
-  it('rotate-key puts a new master key in force, also after a run that was interrupted', async () => {
+  it('rotate-key replaces the master key, also after an interrupted run', async () => {
     const database = await freshDatabase(kind, 'empty')
     const env = { ...database.env, DATA_DIR: database.env.DATA_DIR || mkdtempSync(join(tmpdir(), 'sluice-')) }
     const file = join(env.DATA_DIR, 'master.key')
@@ -114,7 +114,7 @@ eachDatabase('the command line', (_fresh, kind) => {
       const server = await serverOfTest(kind)
       const url = await httpUpstream((request, response) => {
         request.resume()
-        // Some calls a second are enough: without a pause they would take a core for themselves.
+        // Some calls a second are enough: without a pause they would occupy a core.
         setTimeout(() => response.setHeader('content-type', 'application/json').end(completion()), 20)
       })
       await addChannel(server, { url, models: model })
@@ -174,7 +174,7 @@ eachDatabase('the command line', (_fresh, kind) => {
 })
 
 anyDatabase('the command line, over a running server,', (_fresh, kind) => {
-  it('doctor says what the server needs and which channels do not answer', async () => {
+  it('doctor reports what the server needs and which channels do not answer', async () => {
     const server = await serverOfTest(kind)
     const url = await httpUpstream((request, response) => {
       request.resume()
@@ -239,17 +239,17 @@ anyDatabase('the command line, over a running server,', (_fresh, kind) => {
   })
 })
 
-it('without a database a command fails, and creates none', async () => {
+it('a command fails without a database, and does not create one', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-'))
   const { code, errors, output } = await sluice(['verify', '--json'], { DATA_DIR: folder })
   expect([code, errors, readdirSync(folder)]).toEqual([2, expect.stringContaining('There is no database'), []])
   expect(JSON.parse(output)).toEqual({ ok: false, error: expect.stringContaining('There is no database') })
 })
 
-it('every command has help, and a command line that is not understood fails', async () => {
+it('every command has help, and an invalid command line fails', async () => {
   const help = commands.map((command) => command.helpInformation())
   expect(help).toEqual(names.map((name) => expect.stringMatching(`^Usage: ${name} `)))
-  // In the ordinary run one process tells the help of one command.
+  // In the ordinary run only the help of one command is tested in a process.
   const told = sampled(names, names.length)
   const runs = [['--help'], ...told.map((name) => [name, '--help']), ['nonsense'], ['verify', '--json', '--nonsense']]
   const ran = await Promise.all(runs.map((args) => sluice(args, {})))

@@ -41,7 +41,7 @@ describe('scripts for consoles of this family', () => {
     expect(await refusal('POST /api/channel/', wrapped('single', 'a\nb'))).toMatchObject({ code: 'field_invalid' })
   })
 
-  it('read a thousand rows a page and the number of all, from bare arrays too', async () => {
+  it('read a thousand rows per page and the total number, also for bare arrays', async () => {
     const sizes = async (size: string) => {
       const lists = ['channel/?paged=true&', 'user/?p=1&', 'redemption/?p=1&', 'log/?p=1&']
       return Promise.all(
@@ -60,7 +60,7 @@ describe('scripts for consoles of this family', () => {
       expect((await server.raw(`GET /api/${list}`)).headers.get('x-total-count')).toMatch(/^\d+$/)
   })
 
-  it('get pages of channels without asking for them, if the site is set to that', async () => {
+  it('get pages of channels without requesting them, if the site is configured so', async () => {
     await server.call('PUT /api/option/', { key: 'ChannelListShape', value: 'paged' })
     expect(await server.call('GET /api/channel/')).toMatchObject({ page: 0, page_size: 10 })
     expect(await server.call('GET /api/channel/search')).toMatchObject({ page: 0, page_size: 10 })
@@ -69,20 +69,20 @@ describe('scripts for consoles of this family', () => {
     expect(await server.call('GET /api/channel/')).toBeInstanceOf(Array)
   })
 
-  it('take the tag of channels with null', async () => {
+  it('remove the tag of channels with null', async () => {
     const ids = await add({ ...channel, tag: 'old' })
     expect(await server.call('POST /api/channel/batch/tag', { ids, tag: null })).toBe(1)
     expect((await show(ids[0])).tag).toBe('')
     expect(await refusal('POST /api/channel/batch/tag', { ids })).toMatchObject({ code: 'tag_required' })
   })
 
-  it('delete a channel that does not exist', async () => {
+  it('can delete a channel that does not exist', async () => {
     const [id] = await add(channel)
     expect(await server.call(`DELETE /api/channel/${id}`)).toBeNull()
     expect(await server.call(`DELETE /api/channel/${id}`)).toBeNull()
   })
 
-  it('are refused a channel of Vertex AI without a region', async () => {
+  it('cannot create a channel of Vertex AI without a region', async () => {
     const refused = await refusal('POST /api/channel/', { ...channel, type: 41 })
     expect(refused).toMatchObject({ code: 'field_invalid', message: expect.stringContaining('region') })
     expect(await add({ ...channel, type: 41, other: 'us-central1' })).toHaveLength(1)
@@ -94,7 +94,7 @@ describe('scripts for consoles of this family', () => {
     expect(await refusal('POST /api/token/9999/key')).toMatchObject({ code: 'not_found' })
   })
 
-  it('read logs of a key in ascending order, by type, and sums of balances beside a quota of 0', async () => {
+  it('read logs of a key in ascending order and by type, and sums of balances with a quota of 0', async () => {
     const { key } = await addToken(server)
     const url = await httpUpstream((request, response) => {
       request.resume()
@@ -134,7 +134,7 @@ describe('scripts for consoles of this family', () => {
     expect(await server.call('GET /api/log/search?keyword=moved')).toMatchObject([{ type: 4, quota: 0, amount: -4 }])
   })
 
-  it('get the sums of the last 30 days where they name no time', async () => {
+  it('get the sums of the last 30 days if they give no time', async () => {
     const day = 86_400
     const now = Math.trunc(Date.now() / 1000)
     const hour = { user_id: 1, username: 'root', channel_id: 0, group: '', token_used: 1, count: 1, quota: 1 }
@@ -151,7 +151,7 @@ describe('scripts for consoles of this family', () => {
     expect(await refusal('GET /api/data/?end_timestamp=1700000000')).toMatchObject({ code: 'data_span_too_long' })
   })
 
-  it('get errors for wrong addresses and dead access tokens in the wording that they match, in both languages', async () => {
+  it('get errors for wrong paths and invalid access tokens with the texts that they match, in both languages', async () => {
     for (const language of ['zh', 'en']) {
       const headers = { 'accept-language': language }
       const { message } = await refusal('GET /api/nothing', undefined, headers)
@@ -205,7 +205,7 @@ describe('scripts for consoles of this family', () => {
     })
   })
 
-  it('get an error for a user who is an admin already', async () => {
+  it('get an error for the promotion of a user who is already an admin', async () => {
     await server.call('POST /api/user/', { username: 'bob', password: 'correct horse 7', display_name: '' })
     const { id } = await server.app.db.selectFrom('users').select('id').where('username', '=', 'bob').executeTakeFirstOrThrow()
     const manage = (action: string) => refusal('POST /api/user/manage', { id, action })
@@ -214,7 +214,7 @@ describe('scripts for consoles of this family', () => {
     expect(await manage('promote')).toMatchObject({ code: 'role_unchanged', message: 'The user is an admin already' })
   })
 
-  it('find the members of status and models that they read', async () => {
+  it('get the members of status and models that they read', async () => {
     expect(await server.call('GET /api/status')).toMatchObject({ enable_batch_update: true })
     const { key } = await addToken(server)
     const models = await fetch(`${server.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
@@ -222,7 +222,7 @@ describe('scripts for consoles of this family', () => {
     expect(data).toContainEqual(expect.objectContaining({ id: 'm', permission: [], root: 'm', parent: null }))
   })
 
-  it('get the error for a missing model first, in one language', async () => {
+  it('get the error for a missing model before others, in one language', async () => {
     for (const [language, words] of [
       ['zh', '缺少 model 字段'],
       ['en', 'The field model is required'],

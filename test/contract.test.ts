@@ -14,11 +14,11 @@ import { eachDatabase } from './helpers/databases.ts'
 import { sampled } from './helpers/torture.ts'
 
 /**
- * Every recorded call of compatible consoles gets a reply of the form that they need, and every failure that the console can report is
- * provoked, with its code and status; over one whole server for each database.
+ * Every recorded call of compatible consoles gets a reply in the form that they need, and every failure that the console can report
+ * is provoked, with its code and status; on one complete server for each database.
  */
 const consoleFolders = ['accounts', 'console', 'http', 'notify', 'options', 'tokens', 'usage', 'wallet']
-/** Failures that no single call provokes: an overloaded server, and bytes that are not a request. */
+/** Failures that no single call can provoke: an overloaded server, and bytes that are not a request. */
 const ofLoad = ['server_busy', 'bad_request']
 
 type Answer = { success: boolean; message: string; code?: string; data?: unknown } & Record<string, unknown>
@@ -36,7 +36,7 @@ eachDatabase('the console', (_fresh, kind) => {
   }
 
   it.each(recordedCalls.map((recorded, index) => ({ ...recorded, number: index + 1 })))(
-    'answers $call (no. $number) in its form',
+    'answers $call (no. $number) in the expected form',
     async ({ call, as, body, form, beside = {}, refused }: RecordedCall) => {
       expect(routeOf(call), 'no route takes this call').toBeDefined()
       const { status, answer } = await answerTo({ call, body, ...(as ? { as } : {}) })
@@ -54,7 +54,7 @@ eachDatabase('the console', (_fresh, kind) => {
 
   // Most refusals precede any query: some of them are enough for the second database.
   it.each(sampled(refusedCalls, kind === 'sqlite' ? 1 : 4))(
-    'tells $code at $call',
+    'refuses with $code: $call',
     async ({ options = {}, code, status, reasonInData, timed, ...sent }: RefusedCall) => {
       const { current } = site.server.app.options
       const before = Object.keys(options).map((key) => [key, asText(current[key as keyof typeof current])])
@@ -70,7 +70,7 @@ eachDatabase('the console', (_fresh, kind) => {
     },
   )
 
-  it('changes nothing on a demo site by any call', async () => {
+  it('refuses changes by any call on a demo site', async () => {
     const open = new Set([
       ...[
         'POST /api/user/login',
@@ -115,7 +115,7 @@ it('required members of answers are required in the OpenAPI description', () => 
   expect(JSON.stringify(paths)).not.toContain('"needed"')
 })
 
-it('the pictures that pages and browsers ask for by themselves are files of the console', () => {
+it('the images that pages and browsers request automatically are files of the console', () => {
   const starts = { 'logo.png': [0x89, 0x50, 0x4e, 0x47], 'favicon.ico': [0, 0, 1, 0] }
   for (const [name, bytes] of Object.entries(starts))
     expect([...readFileSync(join('src/web/public', name)).subarray(0, 4)], name).toEqual(bytes)
@@ -158,7 +158,7 @@ function routeOf(call: string): string | undefined {
     const known = parseLine(line)
     return known.method === method && new RegExp(`^${trimmed(known.path).replace(/:\w+/g, '[^/]+')}$`).test(wanted)
   })
-  // A route without params takes precedence.
+  // A route without parameters takes precedence.
   return matches.find((line) => !line.includes(':')) ?? matches[0]
 }
 

@@ -7,7 +7,7 @@ const files = ['src/', 'test/'].flatMap((folder) =>
     .map((name) => folder + name),
 )
 
-it('no test of PostgreSQL alone is in a suite that the ordinary run has on SQLite alone', () => {
+it('no test for PostgreSQL only is in a suite that the ordinary run executes only on SQLite', () => {
   const hidden = files.filter((name) => {
     const text = readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
     return /\banyDatabase\(/.test(text) && /\.runIf\(kind === 'postgres'\)|\.skipIf\(kind === 'sqlite'\)/.test(text)

@@ -35,7 +35,7 @@ async function runImport(database: TestDatabase, args: readonly string[], env: R
 
 const verify = async (database: TestDatabase) => JSON.parse((await runCommand(verifyCommand, ['--json'], envOf(database))).output)
 
-/** A server over a database that goes with the test. */
+/** A server over a database; both end with the test. */
 async function serverOver(database: TestDatabase, settings: ServerSettings = {}) {
   const server = await startServer(database.kind, { ...settings, database })
   onTestFinished(() => server.stop())
@@ -63,7 +63,7 @@ async function emptyDatabaseOf(kind: DatabaseKind): Promise<TestDatabase> {
 
 eachDatabase('sluice import', (_fresh, kind) => {
   it.each(sampled(Object.keys(originals) as Original[], kind === 'sqlite' ? 1 : 3))(
-    'of %s: an old key calls, an old password logs in, and the books are whole',
+    'of %s: old keys and passwords work, and the books balance',
     async (original) => {
       const { family, rootPassword } = originals[original]
       const upstream = await httpUpstream((request, response) => {
@@ -125,7 +125,7 @@ anyDatabase('an import', (_fresh, kind) => {
     expect(await verify(database)).toMatchObject({ ok: true, charges: { imported: rows + 13 } })
   })
 
-  it('takes the same from PostgreSQL, from MariaDB and from a dump of it', async ({ skip }) => {
+  it('imports the same data from PostgreSQL, from MariaDB and from a dump of it', async ({ skip }) => {
     const file = changedOriginal('new-api-0.4', [
       `update users set deleted_at = '2026-01-02 03:04:05.123', display_name = 'It''s \\ 中文 😀' where id = 7`,
       `update logs set content = 'a;b -- c' || char(10) || '/* d */ ''e''' where id = 3`,
@@ -143,7 +143,7 @@ anyDatabase('an import', (_fresh, kind) => {
     const dsn = await mariadb.database(`source_${kind}`)
     await mariadb.run(`source_${kind}`, statementsFor('mysql', file))
     expect(shown(await runImport(database, ['new-api', dsn, '--dry-run']))).toEqual(expected)
-    // As the old server has it in its environment, with the log in a database of its own.
+    // The address from the environment of the old server, with a separate database for the log.
     const moved = await runImport(database, ['new-api', '--dry-run'], {
       SQL_DSN: dsn,
       LOG_SQL_DSN: address,
@@ -164,7 +164,7 @@ anyDatabase('an import', (_fresh, kind) => {
     expect(line?.content).toBe("a;b -- c\n/* d */ 'e'")
   })
 
-  it('takes the model list of LiteLLM as channels, once', async () => {
+  it('imports the model list of LiteLLM as channels, once', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'sluice-')), 'config.yaml')
     writeFileSync(file, readFileSync(new URL('./fixtures/import/litellm.yaml', import.meta.url)))
     const database = await emptyDatabase()
@@ -226,7 +226,7 @@ it.each([
   if (kind === 'sqlite') expect(readFileSync(file)).toEqual(readFileSync(originalFile(original)))
 })
 
-it('a server leaves SQL_DSN alone and names the import; SESSION_SECRET is no master key', async () => {
+it('a server ignores SQL_DSN and names the import command; SESSION_SECRET is not used as master key', async () => {
   const database = await freshDatabase('sqlite', 'empty')
   onTestFinished(() => database.drop())
   const names = {
@@ -251,7 +251,7 @@ it('a dry run works on a copy of a SQLite database, while a server holds its wri
   onTestFinished(() => open.close())
   await open.db.transaction().execute(async (within) => {
     await within.updateTable('users').set({ display_name: 'busy' }).execute()
-    // In a process of its own: on Unix, reading the file in this one could release its lock.
+    // In a separate process: on Unix, reading the file in this one could release its lock.
     const ran = await sluice(['import', 'one-api', originalFile('one-api-0.6'), '--dry-run', '--json'], envOf(database))
     const dry = JSON.parse(ran.output)
     expect(ran.code).toBe(0)
@@ -260,7 +260,7 @@ it('a dry run works on a copy of a SQLite database, while a server holds its wri
   expect(await open.db.selectFrom('users').select('display_name').execute()).toEqual([{ display_name: 'busy' }])
 })
 
-it('names the error of a source that it cannot read, and writes nothing without --yes', async () => {
+it('reports a source that it cannot read, and writes nothing without --yes', async () => {
   const database = await freshDatabase('sqlite', 'empty')
   onTestFinished(() => database.drop())
   const { code, errors } = await sluice(['import', 'new-api', originalFile('new-api-0.4')], envOf(database))

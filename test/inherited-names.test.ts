@@ -21,7 +21,7 @@ interface Shape {
   readonly oneOf?: readonly Shape[]
 }
 
-/** Calls that would reach other hosts. */
+/** Calls that would send requests to other hosts. */
 const outside = /\/update|test_mail|channel\/(test|fetch_models)|model_changes/
 
 describe('names that every object inherits, in the console', () => {
@@ -53,14 +53,14 @@ describe('names that every object inherits, in the console', () => {
               'new-api-user': '1',
               'accept-language': name,
               'content-type': 'application/json',
-              // The limits of one client have tests of their own.
+              // A new client address each time: client limits are tested elsewhere.
               'x-forwarded-for': `198.18.${Math.floor(++count / 250)}.${(count % 250) + 1}`,
             },
             ...(json === undefined ? {} : { body: json }),
           })
           const text = await response.text()
           if (response.status >= 500 && response.status !== 501) failed.push(`${line} with ${name}: ${text.slice(0, 300)}`)
-          // The names may have reset the account itself.
+          // A call may have changed the account itself.
           await app.db.updateTable('users').set({ role: 100, status: 1, deleted_at: null }).where('id', '=', 1).execute()
           app.bus.publish('user', 1)
         }
@@ -86,7 +86,9 @@ describe('names that every object inherits, in the console', () => {
   })
 })
 
-/** A whole body whose texts and free names are the name, the same without optional members, and one member of the name alone. */
+/**
+ * A full body whose strings and free keys are the name, the same without optional members, and one with only a member of that name.
+ */
 function bodiesOf(schema: z.ZodType, name: string): string[] {
   // The conversion of a schema is JSON Schema.
   const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Shape

@@ -58,7 +58,7 @@ const adviser = (price: Price): Price => ({
   tierFactors: { us: 1.1 },
 })
 
-/** A row of numbers that differ from case to case, the same in every run. */
+/** A sequence of pseudorandom numbers, the same in every run. */
 function* numbers(): Generator<number, never> {
   let seed = 20_250_401
   for (;;) {
@@ -173,7 +173,7 @@ describe('the bill in the log', () => {
     ])
   })
 
-  it('has a line for each lifetime of a cache write, and that of an hour in rows from before its factor was kept', () => {
+  it('has a line for each lifetime of a cache write, and the one-hour line in rows written before its factor was stored', () => {
     const written = { ...factors, cache_tokens: 0, cache_creation_30m_tokens: 100, cache_creation_12h_tokens: 200 }
     const bill = billOf({ quota: 0, factors: { ...written, cache_creation_factors: { '30m': 1, '12h': 2 } } })
     const lines = bill?.kind === 'tokens' ? bill.lines : []
@@ -192,7 +192,7 @@ describe('the bill in the log', () => {
     expect(billOf({ quota: 2971, factors })).toMatchObject({ units: 2970, agrees: false })
   })
 
-  it('is none when a factor that it needs is absent', () => {
+  it('does not exist when a required factor is absent', () => {
     for (const name of ['group_ratio', 'model_ratio', 'completion_ratio', 'cache_ratio', 'input_tokens'] as const) {
       expect(billOf({ quota: 1, factors: { ...factors, [name]: undefined } })).toBeUndefined()
     }
@@ -201,7 +201,7 @@ describe('the bill in the log', () => {
 })
 
 describe('the factors of a row', () => {
-  it('are the readable ones of a damaged row', () => {
+  it('are read from a damaged row as far as they are valid', () => {
     expect(readFactors('{"model_ratio":1.5,"frt":"12","admin_info":null,"foreign":1}')).toEqual({ model_ratio: 1.5 })
     expect(['', 'null', '[1]', '{', '"text"'].map((text) => Object.keys(readFactors(text)))).toEqual([[], [], [], [], []])
   })

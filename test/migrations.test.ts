@@ -20,7 +20,7 @@ async function columnsOf(kind: 'sqlite' | 'postgres'): Promise<string[]> {
     .sort()
 }
 
-/** The same, read from the types that the queries are compiled against. */
+/** The same, read from the types in `schema.ts`. */
 function columnsOfTypes(): string[] {
   const text = readFileSync(new URL('../src/server/db/schema.ts', import.meta.url), 'utf8')
   const fieldsOf = (body: string) =>
@@ -39,14 +39,14 @@ function columnsOfTypes(): string[] {
     .sort()
 }
 
-it('makes the same tables on SQLite and on PostgreSQL, and they are those of schema.ts', async () => {
+it('migrations create the same tables on SQLite and on PostgreSQL, and they match schema.ts', async () => {
   const sqlite = await columnsOf('sqlite')
   expect(sqlite.length).toBeGreaterThan(150)
   expect(await columnsOf('postgres')).toEqual(sqlite)
   expect(columnsOfTypes()).toEqual(sqlite)
 })
 
-it('[T226] lets one of several nodes that start together migrate, while the others wait', async () => {
+it('[T226] of several nodes that start together one migrates, while the others wait', async () => {
   const test = await freshDatabase('postgres', 'empty')
   const nodes = await Promise.all(Array.from({ length: 4 }, () => openDatabase(test.env)))
   await Promise.all(nodes.map(migrate))

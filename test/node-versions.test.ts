@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
 /**
- * Undocumented behaviour of Node (`lib/node-internals.ts`), on the supported versions other than the one that runs the tests, for which
- * the same files are part of this run. `.ci/run` installs them and names them here.
+ * Tests undocumented behaviour of Node (`lib/node-internals.ts`) on the other supported versions; for the version that runs the
+ * tests, the same files are part of this run. `.ci/run` installs the versions and names them here.
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url))

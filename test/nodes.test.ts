@@ -36,7 +36,7 @@ async function answersWithin(limitMs: number, status: number, node: TestServer, 
   await within(limitMs, status, () => statusOn(node, key))
 }
 
-/** Fails when the answer is still another after the time that is promised. */
+/** Fails when the expected answer does not arrive within the promised time. */
 async function within<Answer>(limitMs: number, wanted: Answer, asked: () => Promise<Answer>): Promise<void> {
   const since = Date.now()
   for (;;) {
@@ -51,7 +51,7 @@ async function within<Answer>(limitMs: number, wanted: Answer, asked: () => Prom
 const permissionsMs = 1000
 const settingsMs = 2000
 
-it('[T233] channels, groups and prices that change on one node are in force on the other: rights within 1 s, prices within 2 s', async () => {
+it('[T233] channels, groups and prices that change on one node take effect on the other: permissions within 1 s, prices within 2 s', async () => {
   const set = (key: string, value: object) => a.call('PUT /api/option/', { key, value: JSON.stringify(value) })
   const { key } = await addToken(a)
   const onB = async () => (await ask(b, key, chat({ max_tokens: 1 }))).status

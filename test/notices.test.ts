@@ -5,7 +5,7 @@ import { handedOnPackages } from '../scripts/lib/notices.mjs'
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
 describe('licences distributed with a build', () => {
-  it('has our licence and those of the packages in it: of the server, and of the console’s bundle', () => {
+  it('include the project’s licence and those of the packages of the server and of the console’s bundle', () => {
     expect(read('dist/LICENSE')).toBe(read('LICENSE'))
     const notices = read('dist/THIRD-PARTY-NOTICES.txt')
     const { dependencies } = JSON.parse(read('package.json'))
@@ -15,7 +15,7 @@ describe('licences distributed with a build', () => {
     expect(notices).not.toMatch(/^(typescript|vite|vitest|playwright-core|openai) \d/m)
   })
 
-  it('is in the image', () => {
+  it('are in the image', () => {
     const [, image = ''] = read('Dockerfile')
       .split(/^FROM .*\n/m)
       .slice(1)
@@ -24,7 +24,7 @@ describe('licences distributed with a build', () => {
     expect(read('.dockerignore')).not.toMatch(/LICENSE/)
   })
 
-  it('follows dependencies through nested folders, and leaves out tools and optional peers', () => {
+  it('include dependencies in nested folders, and leave out tools and optional peers', () => {
     const packages = {
       '': { dependencies: { a: '1' }, devDependencies: { b: '1', tool: '1' } },
       'node_modules/a': { version: '1.0.0' },

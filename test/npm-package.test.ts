@@ -15,7 +15,7 @@ const npm = (cwd: string, ...args: string[]) => promisify(execFile)('npm', args,
 /** Error codes of npm when it has no connection to the registry. */
 const unreachable = /code (ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED)/
 
-it('`npm pack` makes a package that serves from an empty folder without a build', async ({ skip }) => {
+it('`npm pack` creates a package that runs the server in an empty folder without a build', async ({ skip }) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-package-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   await npm(root, 'pack', '--pack-destination', folder)
@@ -49,7 +49,7 @@ it('`npm pack` makes a package that serves from an empty folder without a build'
   }
 }, 300_000)
 
-/** What an installation leaves, without the registry: the package, beside those that the lock file has for its use. */
+/** Installs without the registry: unpacks the package beside the packages of the lock file that it needs. */
 async function unpack(archive: string, folder: string): Promise<void> {
   const own = join(folder, 'node_modules', name)
   mkdirSync(own, { recursive: true })
@@ -58,14 +58,17 @@ async function unpack(archive: string, folder: string): Promise<void> {
     packages: Record<string, { dev?: true; devOptional?: true; link?: true }>
   }
   for (const [path, { dev, devOptional, link }] of Object.entries(packages)) {
-    // Packages inside of another one come with it.
+    // Packages nested in another one are copied with it.
     if (!/^node_modules\/(@[^/]+\/)?[^/]+$/.test(path) || dev || devOptional || link || !existsSync(join(root, path))) continue
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     symlinkSync(join(root, path), join(folder, path))
   }
 }
 
-/** `npx sluice serve` in a folder, as a process group of its own: npx starts the program as its child. Without npx in the ordinary run. */
+/**
+ * `npx sluice serve` in a folder, as a separate process group, because npx starts the program as its child. In the ordinary run npx
+ * is left out.
+ */
 async function serve(folder: string): Promise<{ url: string; stop: () => Promise<unknown> }> {
   const program = isTorture ? ['npx', '--no-install', name] : [process.execPath, join(folder, 'node_modules', name, bin[name])]
   const [command = '', ...args] = program

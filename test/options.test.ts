@@ -8,13 +8,13 @@ import { startRedis } from './helpers/redis-server.ts'
 import { scaledByLoad } from './helpers/scaled-by-load.ts'
 import { isTorture } from './helpers/torture.ts'
 
-/** Every option by its own call: the default, another value, and values that are refused and change nothing. */
+/** Saves every option by separate calls: the default, another value, and values that are refused and change nothing. */
 
 // The declarations are walked by their keys.
 const keys = Object.keys(allOptions) as OptionKey[]
 const optionOf = (key: OptionKey): Option => allOptions[key]
 
-/** Another value if the widget does not describe it sufficiently. A new option of JSON needs a line here. */
+/** Another value if the widget does not describe it sufficiently. A new JSON option needs a line here. */
 const others: Readonly<Record<string, string>> = {
   GroupRouting: '{"default":"cheapest"}',
   UserUsableGroups: '{"default":"all"}',
@@ -62,7 +62,7 @@ function badValues(key: OptionKey): readonly string[] {
     case 'switch':
       return ['yes', '', '1']
     case 'number':
-      // Of this one -1 is another word for 0.
+      // For this option -1 means 0.
       return ['', 'many', 'NaN', '1e999', key === 'ModelRequestRateLimitCount' ? '-2' : '-1']
     case 'url':
       return ['javascript:alert(1)', 'ftp://option.example', 'x'.repeat(200_001)]
@@ -81,7 +81,7 @@ function badValues(key: OptionKey): readonly string[] {
 
 // The refusals that do not concern the shape of the value but other values, or earlier ones.
 const refusals = ['option_invalid', 'json_text_invalid', 'field_invalid', 'body_too_large']
-/** Ends a state that the other saves need, so it is last. */
+/** Must be saved last, because it changes a state that the others need. */
 const last = ['DemoSiteEnabled']
 const ordered = [
   ...keys.filter((key) => optionOf(key).widget !== 'switch'),
@@ -90,7 +90,7 @@ const ordered = [
 const walk = [...ordered.filter((key) => !last.includes(key)), ...keys.filter((key) => last.includes(key))]
 
 it.each(isTorture ? (['sqlite', 'postgres'] as const) : (['sqlite'] as const))(
-  '[T081] every option has its default, takes another value at once, and refuses what it must, keeping the old value, over %s',
+  '[T081] every option has its default, applies another value at once, and refuses invalid ones, keeping the old value, over %s',
   async (kind) => {
     const server = await serverOfTest(kind, { env: { TRUSTED_PROXIES: '127.0.0.1' } })
     const { options } = server.app

@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { expect, it, onTestFinished } from 'vitest'
 import { packFiles } from '../scripts/lib/pack-files.mjs'
 
-it('every script and style of a built console lies packed beside itself', async () => {
+it('every script and style of a built console has compressed copies beside it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-pack-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const script = 'export const water = 1\n'.repeat(200)

@@ -29,7 +29,7 @@ describe('the packages that `npm start` and `npm test` install', () => {
     expect(paths.length).toBeLessThan(packagePaths(locked).length - 100)
   })
 
-  it('are installed once: only what is missing or has another version is', async () => {
+  it('are installed only when they are missing or have another version', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-install-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const write = (path: string, packages: LockedPackages) => writeFileSync(join(folder, path), JSON.stringify({ packages }))
@@ -82,7 +82,7 @@ describe('native parts in the lock file', () => {
       .filter((part): part is LockedPackage => part?.os !== undefined)
   const owners = packagePaths(locked).filter((path) => partsOf(path).length > 1)
 
-  it('belong to these packages', () => {
+  it('exist only for these packages', () => {
     expect(owners.map((path) => path.slice('node_modules/'.length))).toEqual([
       '@biomejs/biome',
       '@node-rs/argon2',
@@ -94,12 +94,12 @@ describe('native parts in the lock file', () => {
     ])
   })
 
-  it.each(owners)('%s has one for Linux x64 and arm64 with glibc and musl, macOS and Windows', (path) => {
+  it.each(owners)('include those of %s for Linux x64 and arm64 with glibc and musl, macOS and Windows', (path) => {
     const missing = platforms.filter((platform) => !partsOf(path).some((part) => runsOn(part, platform)))
     expect(missing).toEqual([])
   })
 
-  it('of SQLite for older Node are in its package', () => {
+  it('of SQLite for older versions of Node are in its package', () => {
     const folder = new URL('node_modules/@photostructure/sqlite/prebuilds/', root)
     expect(readdirSync(folder).sort()).toEqual([
       'darwin-arm64',

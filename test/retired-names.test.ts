@@ -26,7 +26,7 @@ describe('retired names', () => {
     expect(missing).toEqual([])
   })
 
-  it('are found as a file, a folder, an export and a re-export', () => {
+  it('are detected as a file, a folder, an export and a re-export', () => {
     const lists = [{ scope: 'src/a', files: ['old'], exports: ['Old'] }]
     const reported = (path: string, text = '') => retiredIn([{ path, text }], lists).length
     expect([reported('src/a/old.ts'), reported('src/a/old.test.ts'), reported('src/a/old/b.ts')]).toEqual([1, 1, 1])

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startServer, type TestServer } from './helpers/app.ts'
 import { anyDatabase } from './helpers/databases.ts'
 
-/** Rules and numbers of the console calls that one call verifies; longer ones have tests of their own. */
+/** Rules and default values of the console calls that can be verified by single calls; other rules have separate tests. */
 anyDatabase('console calls', (_fresh, kind) => {
   let server: TestServer
   beforeAll(async () => {
@@ -23,7 +23,7 @@ anyDatabase('console calls', (_fresh, kind) => {
     return server.call<Record<string, unknown>>(`GET /api/channel/${id}`)
   }
 
-  it('numbers of a fresh site', async () => {
+  it('return the default values of a new site', async () => {
     for (const [key, value] of Object.entries({
       ...{ SMTPPort: '587', Price: '7.3', MinTopUp: '1', QuotaRemindThreshold: '500000', QuotaPerUnit: '500000' },
       ...{
@@ -44,7 +44,7 @@ anyDatabase('console calls', (_fresh, kind) => {
     expect([page_size, items.length]).toEqual([10, 1])
   })
 
-  it('addresses lose their last slash, and payment needs the address of the site first', async () => {
+  it('remove the last slash of addresses, and require the address of the site before that of payments', async () => {
     expect((await save('PayAddress', 'https://pay.test')).code).toBe('option_needs')
     for (const key of ['ServerAddress', 'WorkerUrl', 'PayAddress', 'WeChatServerAddress']) {
       expect([key, (await save(key, `https://${key.toLowerCase()}.test/`)).success]).toEqual([key, true])
@@ -52,7 +52,7 @@ anyDatabase('console calls', (_fresh, kind) => {
     }
   })
 
-  it('the least and the most that options take', async () => {
+  it('enforce the limits of options', async () => {
     const taken = { ModelRequestRateLimitDurationMinutes: '0', ModelRequestRateLimitCount: '7', DataExportInterval: '1' }
     for (const [key, value] of Object.entries(taken)) expect([key, (await save(key, value)).success]).toEqual([key, true])
     const refused = {
@@ -70,7 +70,7 @@ anyDatabase('console calls', (_fresh, kind) => {
       expect([key, (await save(key, value)).code]).toEqual([key, 'option_invalid'])
   })
 
-  it('channels lose the last slash of their address, have a version where they need one, and no negative weight', async () => {
+  it('normalize channels: no last slash in the address, a version where one is needed, and no negative weight', async () => {
     expect(await madeChannel({ base_url: 'https://one.test/' })).toMatchObject({ base_url: 'https://one.test' })
     expect(await madeChannel({ type: 18, key: 'app|secret|key', other: '' })).toMatchObject({ other: 'v2.1' })
     const { id, ...least } = await madeChannel({ weight: -5, priority: -999 })
@@ -81,7 +81,7 @@ anyDatabase('console calls', (_fresh, kind) => {
     expect((await answer('POST /api/channel/', { ...channel, priority: -1000 })).success).toBe(false)
   })
 
-  it('an empty new name dissolves a tag, and an edit has to change something', async () => {
+  it('remove a tag when its new name is empty, and refuse an edit that changes nothing', async () => {
     const { id } = await madeChannel({ tag: 'old' })
     expect((await answer('PUT /api/channel/tag', { tag: 'old' })).code).toBe('nothing_changed')
     expect((await answer('PUT /api/channel/tag', { tag: 'old', model_mapping: '{' })).code).toBe('json_text_invalid')
@@ -93,7 +93,7 @@ anyDatabase('console calls', (_fresh, kind) => {
     expect([null, '']).toContain((await server.call<{ tag: string | null }>(`GET /api/channel/${id}`)).tag)
   })
 
-  it('tokens are switched on and off by their owner, and nothing else sets their status', async () => {
+  it('let owners enable and disable tokens, and accept no other status of them', async () => {
     const { id } = await server.call<{ id: number }>('POST /api/token/', { name: 'one', unlimited_quota: true })
     const set = async (status: number) => {
       await answer('PUT /api/token/?status_only=true', { id, status })
@@ -102,7 +102,7 @@ anyDatabase('console calls', (_fresh, kind) => {
     expect([await set(2), await set(3), await set(1), await set(4)]).toEqual([2, 2, 1, 1])
   })
 
-  it('used codes can be neither enabled nor edited', async () => {
+  it('refuse to enable or edit used codes', async () => {
     const [key] = await server.call<string[]>('POST /api/redemption/', { name: 'one', quota: 5, count: 1 })
     const { items } = await server.call<{ items: { id: number; key: string }[] }>('GET /api/redemption/')
     const id = items.find((one) => one.key === key)?.id
@@ -113,7 +113,7 @@ anyDatabase('console calls', (_fresh, kind) => {
     expect((await answer('PUT /api/redemption/', { id, name: 'two', quota: 6 })).code).toBe('redemption_not_editable')
   })
 
-  it('lists have ten rows by default, and at most a hundred, or a thousand in those of admins', async () => {
+  it('return lists of ten rows by default, and at most a hundred, or a thousand for admins', async () => {
     for (let index = 0; index < 12; index++)
       await server.call('POST /api/token/', { name: `row ${index}`, unlimited_quota: true })
     expect(await server.call<unknown[]>('GET /api/token/')).toHaveLength(10)

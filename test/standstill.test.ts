@@ -12,7 +12,7 @@ import { answerBytes, ask, chat, completion, eventually, model, tcpUpstream } fr
 const headersTimeoutMs = 5000
 const stillMs = 7000
 
-it('a process suspended beside PostgreSQL reads its input before it judges timeouts', async () => {
+it('a process suspended beside PostgreSQL reads its input before it applies timeouts', async () => {
   const database = await freshDatabase('postgres', 'started')
   const waiting: (() => void)[] = []
   const url = await tcpUpstream((socket) => {
@@ -31,7 +31,7 @@ it('a process suspended beside PostgreSQL reads its input before it judges timeo
   const answer = () => {
     for (const one of waiting.splice(0)) one()
   }
-  // Everything that a first request reads is in memory then.
+  // Afterwards everything that a first request loads is in memory.
   const first = callFive()
   await eventually('the first are asked', () => waiting.length === 5)
   answer()

@@ -16,11 +16,11 @@ describe('the lock file', () => {
   }
   const ages = { 'a@1.0.0': 'before 2026-11-01', '@c/d@2.0.0': '2026-11-15' }
 
-  it('[T247] contains nothing younger than a week, and nothing without review', () => {
+  it('[T247] contains no version younger than a week, and none without a recorded age', () => {
     expect(ageProblems(JSON.parse(read('package-lock.json')), JSON.parse(read('scripts/lock-ages.json')), Date.now())).toEqual([])
   })
 
-  it('[T247] is refused with a package or version that is new, young or gone, unless there is a reason', () => {
+  it('[T247] is rejected when a version has no recorded age, is too young without a reason, or was removed', () => {
     expect(ageProblems(lock, ages, today)).toEqual([])
     expect(ageProblems(lock, { ...ages, '@c/d@2.0.0': '2026-11-16' }, today)).toEqual([
       '@c/d@2.0.0 is 6 days old, and 7 are asked for',
@@ -38,7 +38,7 @@ describe('the lock file', () => {
   })
 })
 
-it('[T248] the bill of materials names every package of the lock file with its hash, and is the same each time', () => {
+it('[T248] the bill of materials names every package of the lock file with its hash, and is the same every time', () => {
   const make = () => {
     execFileSync(process.execPath, ['scripts/sbom.mjs'], { cwd: root })
     return read('dist/sbom.json')
@@ -52,22 +52,22 @@ it('[T248] the bill of materials names every package of the lock file with its h
   }
   const components: Component[] = JSON.parse(bom).components
   const named = components.map(({ name, group, version }) => `${group ? `${group}/` : ''}${name}@${version}`)
-  // Of a package that has a second name here the bill says the second.
+  // For a package with an alias the bill contains the alias.
   const renamed = ['openai@6.49.0', 'client-only@0.0.1']
   const wanted = lockedVersions(JSON.parse(read('package-lock.json'))).filter((version) => !renamed.includes(version))
   expect(wanted.filter((version) => !named.includes(version))).toEqual([])
   for (const { name, hashes } of components) expect(hashes?.[0]?.alg, name).toBe('SHA-512')
-  // What npm would make anew each time. It takes seconds to show it by a second run.
+  // These would differ each time. A second run, which takes seconds, would also show it.
   expect(bom).not.toMatch(/"(serialNumber|timestamp)"/)
   if (isTorture) expect(make()).toBe(bom)
 })
 
-it('gives every container of the compose file a limit of its memory', () => {
+it('every container of the compose file has a memory limit', () => {
   const containers = read('compose.yaml').match(/^ {4}image: |^ {2}build: /gm) ?? []
   expect(read('compose.yaml').match(/^ {2,4}mem_limit: \d+[mg]$/gm)).toHaveLength(containers.length)
 })
 
-it('the build context of the image has the files outside of src that the build reads', () => {
+it('the build context of the image contains the files outside of src that the build reads', () => {
   const ignored = read('.dockerignore').split('\n')
   for (const path of ['test/package.json', 'docs/operations/moving.md']) {
     expect(read('scripts/build.mjs') + read('Dockerfile'), path).toContain(path)

@@ -30,11 +30,11 @@ describe('texts that are declared once', () => {
     providers,
   }
 
-  it.each(Object.entries(declarations))('%s say the same in Chinese and in English', (_name, declared) => {
+  it.each(Object.entries(declarations))('%s have matching texts in Chinese and in English', (_name, declared) => {
     expect(faultsOfTexts(declared)).toEqual([])
   })
 
-  it('are found when a language is missing, empty, or names other parameters', () => {
+  it('are reported when a language is missing, empty, or has other parameters', () => {
     expect(faultsOfTexts({ label: { zh: '好', en: '' } })).toEqual(['label: en is empty'])
     expect(faultsOfTexts({ a: { label: { zh: '好' } } })).toEqual(['a.label: en is missing'])
     expect(faultsOfTexts([{ text: { zh: '差 {need}', en: 'lacks {needs}' } }])).toEqual([

@@ -13,14 +13,14 @@ import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
 import { caller } from './relay/realtime-stage.ts'
 
 /**
- * Resources of one user that another must not reach, over whole servers: part C of docs/reference/trust-cases.md, and the cases of
- * part B that need a whole server.
+ * Resources of a user that other users must not reach, on complete servers: part C of docs/reference/trust-cases.md, and the cases
+ * of part B that need a complete server.
  */
 
 const env = { TRUSTED_PROXIES: '127.0.0.0/8' }
 const canary = 'canary-of-a-secret'
 
-anyDatabase('a whole server', (_fresh, kind) => {
+anyDatabase('a server', (_fresh, kind) => {
   let server: TestServer
   let upstream: FakeUpstream
   let ada: Member
@@ -42,7 +42,7 @@ anyDatabase('a whole server', (_fresh, kind) => {
 
   const rowOf = (id: number) => server.app.db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 
-  it('[T051] accepts only a positive whole number as an id, and does not use the first row instead', async () => {
+  it('[T051] accepts only a positive integer as an id, and does not use the first row instead', async () => {
     const bad = [
       '0',
       '-1',
@@ -72,7 +72,7 @@ anyDatabase('a whole server', (_fresh, kind) => {
         codes.add(status === 404 ? 'route_unknown' : json.code)
       }
     }
-    // `%00` and the like are no path at all.
+    // `%00` and similar are not valid paths.
     expect([...codes].sort()).toEqual(['field_invalid', 'route_unknown'])
     expect(await rowOf(1)).toEqual(before)
     for (const id of [0, -1, 1.5, '1', [1], null, 2 ** 53]) {
@@ -202,7 +202,7 @@ anyDatabase('a whole server', (_fresh, kind) => {
     expect(await rowOf(root.id)).toMatchObject({ role: 100, status: 1, deleted_at: null })
   })
 
-  it('[T055] shows no role a hash, a key of an upstream, a secret of the settings or of another user', async () => {
+  it('[T055] shows no role any hash, upstream key, or secret of the settings or of another user', async () => {
     const { db } = server.app
     const secretOf = { webhook_secret: `${canary}-plain` }
     await db
@@ -350,7 +350,7 @@ anyDatabase('a whole server', (_fresh, kind) => {
     expect((await rowOf(eve.id)).quota).toBe(before + 7)
   })
 
-  it('[T035] [T069] lets a running stream of a banned user end, charges it, and accepts no other', async () => {
+  it('[T035] [T069] lets a running stream of a banned user finish, charges it, and refuses new calls', async () => {
     upstream.program('gpt-4o', { words: 60, pauseMs: 20 })
     const guest = await member(server, 'guest')
     await root.call(`POST /api/user/${guest.id}/quota`, { change: 500_000, reason: 'test' })
@@ -376,7 +376,7 @@ anyDatabase('a whole server', (_fresh, kind) => {
     expect((await rowOf(guest.id)).quota).toBe(500_000 - (charged[0]?.quota ?? 0))
   })
 
-  it('[T025] sends logins away that come while all may hash that can, and relays meanwhile', async () => {
+  it('[T025] refuses logins while password hashing is at its limit, and relays meanwhile', async () => {
     const made = await ada.call('POST /api/token/', { name: 'meanwhile', unlimited_quota: true })
     await root.call(`POST /api/user/${ada.id}/quota`, { change: 500_000, reason: 'test' })
     const authorization = `Bearer sk-${(made.json.data as { key: string }).key}`
@@ -397,12 +397,12 @@ anyDatabase('a whole server', (_fresh, kind) => {
       '429 too_many_requests Too many requests, try again later 1',
     ])
     expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200))
-    // The refused attempts did not lock anybody out.
+    // The refused attempts did not count as failures of the account.
     expect((await logIn(101, 'wrong 9', 'en')).json.code).toBe('credentials_wrong')
     expect((await logIn(102, goodPassword, 'en')).json.success).toBe(true)
   })
 
-  it('[T065] decides by path and session alone, for any Host header', async () => {
+  it('[T065] decides only by path and session, for any Host header', async () => {
     const { hostname, port } = new URL(server.url)
     const raw = (head: string) =>
       new Promise<string>((resolve, reject) => {
@@ -422,7 +422,7 @@ anyDatabase('a whole server', (_fresh, kind) => {
     for (const head of heads) expect(await raw(head), head).toMatch(/^HTTP\/1\.1 (400|401|404) /)
   })
 
-  it('[T066] takes no other method than the one of the request line', async () => {
+  it('[T066] uses only the method of the request line', async () => {
     for (const override of ['x-http-method-override', 'x-http-method', 'x-method-override']) {
       await as({ ...eve.headers, [override]: 'DELETE' }, 'GET /api/user/self?_method=DELETE')
       await as({ ...eve.headers, [override]: 'DELETE' }, 'POST /api/user/self?_method=DELETE', { _method: 'DELETE' })
@@ -471,7 +471,7 @@ anyDatabase('a whole server', (_fresh, kind) => {
     for (const path of ['/healthz', '/readyz']) expect((await as({}, `GET ${path}`)).text).toBe('ok')
   })
 
-  it('[T006] cannot be set up from outside: the super admin is created at the start', async () => {
+  it('[T006] has no setup call: the super admin is created at the start', async () => {
     for (const path of ['/api/setup', '/api/user/setup', '/api/init', '/api/install']) {
       expect((await as({}, `POST ${path}`, { username: 'root2', password: 'another pass 9', role: 100 })).status).toBe(404)
     }

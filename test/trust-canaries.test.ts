@@ -13,10 +13,10 @@ import { startSmtpServer } from './helpers/smtp-server.ts'
 import { startStripe } from './helpers/stripe-server.ts'
 
 /**
- * T237: one journey through every secret except those of the relay, which has its own. Everything succeeds once and fails at least
- * once; the log is at its most verbose level. No secret may be found in it, in a refusal or in the metrics.
+ * T237: one run through every secret except those of the relay, which has a separate test. Everything succeeds once and fails at
+ * least once; the log is at its most verbose level. No secret may be found in it, in a refusal or in the metrics.
  */
-describe('canaries in every secret place', () => {
+describe('canaries in place of every secret', () => {
   // Over PostgreSQL, whose errors contain values.
   it('[T237] reach no log, no error and no metric', async () => {
     const smtp = await startSmtpServer({ login: { user: 'robot@site.test', password: 'canary-SMTPToken' } })
@@ -49,7 +49,7 @@ describe('canaries in every secret place', () => {
     }
     const refusals: string[] = []
     let calls = 0
-    /** From a separate client each time: limits have tests of their own. */
+    /** From a separate client each time: client limits are tested elsewhere. */
     const send = async (line: string, body?: unknown, headers: Record<string, string> = {}) => {
       const [method = 'GET', path = ''] = line.split(' ')
       const response = await fetch(server.url + path, {
@@ -139,7 +139,7 @@ describe('canaries in every secret place', () => {
     const half = await send('POST /api/user/login', { username: 'ada', password })
     await bad('POST /api/user/login/second', { code: `${backup[0]}x` }, { cookie: half.cookie })
     await good('POST /api/user/login/second', { code: backup[0] }, { cookie: half.cookie })
-    // Mails to one address take their time.
+    // Mails to one address are limited by time.
     clock.passSeconds(60)
     await good('POST /api/reset_password', { email })
     const linkIn = () => /\/user\/reset\?\S*token=([\w-]+)/.exec(smtp.mails.map(({ text }) => text).join('\n'))?.[1]

@@ -10,7 +10,7 @@ import type { RunningProxy } from './helpers/proxy-process.ts'
 import { addToken } from './helpers/seed.ts'
 import { type SmtpServer, startSmtpServer } from './helpers/smtp-server.ts'
 
-/** The client address and the host name, behind a proxy and past it. */
+/** The client address and the host name, behind a proxy and without one. */
 
 const proxyAddress = '127.0.0.9'
 /** With IPv6, IPv4 clients have mapped addresses. */
@@ -34,7 +34,7 @@ afterAll(async () => {
   await smtp.stop()
 })
 
-/** A request written out, from an address of this machine. */
+/** Sends a request with exactly these header lines, from an address of this machine. */
 async function send(url: string, { from, head, body = '' }: { from: string; head: readonly string[]; body?: string }) {
   const { hostname, port } = new URL(url)
   const socket = connect({ port: Number(port), host: hostname, localAddress: from })
@@ -71,7 +71,7 @@ describe.each(ways)('%s', (way) => {
     for (const headers of claims('127.0.0.6')) expect([headers, await status(here, headers)]).toEqual([headers, 200])
   })
 
-  it('[T016] mails and redirects lead to the saved address, for any name, header or target', async () => {
+  it('[T016] has only the saved address in mails and redirects, for any name, header or target', async () => {
     const email = `ada@${way.replaceAll(' ', '-')}.example`
     await server.app.db.updateTable('users').set({ email }).where('id', '=', 1).execute()
     for (const [key, value] of Object.entries({
@@ -84,7 +84,7 @@ describe.each(ways)('%s', (way) => {
     const ask = (target: string, body: object) =>
       send(urlOf(way), { from: '127.0.0.1', head: [`POST ${target} HTTP/1.1`, ...hosts], body: JSON.stringify(body) })
 
-    // Nginx makes a path of a target in absolute form; this server knows no such path.
+    // Nginx converts a target in absolute form to a path; this server refuses such a target.
     const isPath = way === 'through nginx'
     const absolute = await ask('http://evil.test/api/reset_password', { email })
     expect(absolute.status).toBe(isPath ? 200 : 404)

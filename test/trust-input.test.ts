@@ -53,12 +53,12 @@ describe.each(['sqlite', 'postgres'] as const)('input over %s', (kind) => {
       ...(body === undefined ? {} : { body }),
     })
   }
-  /** In the ordinary run each database takes half of them. */
+  /** In the ordinary run each database tests half of them. */
   const shareOf = <Case>(cases: readonly Case[]) => sampled(cases, 2, kind === 'sqlite' ? 0 : 1)
   const answerTo = async (line: string, body?: unknown) =>
     (await (await send(line, body === undefined ? undefined : JSON.stringify(body))).json()) as Record<string, unknown>
 
-  it('[T076] signs with a meaning in SQL find themselves and nothing else, in every list', async () => {
+  it('[T076] characters with a meaning in SQL are searched literally, in every list', async () => {
     const lists = [
       'user/search?keyword=',
       'token/search?keyword=',
@@ -81,7 +81,7 @@ describe.each(['sqlite', 'postgres'] as const)('input over %s', (kind) => {
         expect([response.status, success, data?.total], `${path} ${sign}`).toEqual([200, true, 0])
       }
     }
-    // For all other params of any call: a result or a refusal of the field, and no message of the database.
+    // For all other params of any call: a result or a refusal of the field, and no database error.
     const fields = Object.entries(allRoutes as Readonly<Record<string, Route>>).flatMap(([line, { query, params }]) => {
       if (!line.startsWith('GET /') || !query || params || /oauth|reset_password|verification|epay/.test(line)) return []
       return Object.keys(query.shape).map((field) => `${line}?${field}=`)
@@ -97,7 +97,7 @@ describe.each(['sqlite', 'postgres'] as const)('input over %s', (kind) => {
     expect(await server.app.db.selectFrom('users').select('id').execute()).not.toHaveLength(0)
   })
 
-  it('[T074] page numbers and sizes that are none are those of a first page, with 1 to 100 rows', async () => {
+  it('[T074] invalid page numbers and sizes return the first page, with 1 to 100 rows', async () => {
     for (const path of ['user/', 'token/', 'channel/', 'redemption/', 'log/', 'audit/', 'mj/', 'task/']) {
       for (const p of ['-1', '0', '1000000000', '1.5', 'abc', '1e99', '']) {
         const response = await send(`GET /api/${path}?p=${p}&page_size=${p}&size=${p}`)
@@ -108,7 +108,7 @@ describe.each(['sqlite', 'postgres'] as const)('input over %s', (kind) => {
     }
   })
 
-  it('[T073] numbers that are none of a kind are refused or bounded, and no balance moves by them', async () => {
+  it('[T073] invalid and extreme numbers are refused or bounded, and change no balance', async () => {
     const before = await server.call<{ quota: number }>('GET /api/user/self')
     const bodies: readonly (readonly [string, (number: string) => string])[] = [
       ['POST /api/token/', (n) => `{"name":"x","remain_quota":${n},"expired_time":${n}}`],
@@ -136,7 +136,7 @@ describe.each(['sqlite', 'postgres'] as const)('input over %s', (kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('[T079] names with signs that hide or mislead are refused or tidied, and never break a call', async () => {
+  it('[T079] names with invisible or misleading characters are refused or cleaned, and never break a call', async () => {
     for (const name of sampled(oddNames, kind === 'sqlite' ? 2 : 6)) {
       const tries: readonly (readonly [string, unknown])[] = [
         ['POST /api/user/', { username: name.slice(0, 12), display_name: '', password: 'longpassword' }],
@@ -156,7 +156,7 @@ describe.each(['sqlite', 'postgres'] as const)('input over %s', (kind) => {
     for (const { username } of users) expect(username, JSON.stringify(username)).not.toMatch(/\p{C}|^\s|\s$/u)
   })
 
-  it('[T070] names of prototypes are data or refused, in bodies, options, maps and queries', async () => {
+  it('[T070] names of prototype members are treated as data or refused, in bodies, options, maps and queries', async () => {
     const poison = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'
     for (const [line, { body }] of shareOf(Object.entries(allRoutes as Readonly<Record<string, Route>>))) {
       if (body) expect((await send(line.replace(/:\w+/g, '1'), poison)).status, line).toBeLessThan(500)
@@ -230,7 +230,7 @@ describe('bodies', () => {
   })
   afterAll(() => server.stop())
 
-  it('[T071] are read as JSON by an exact type, or refused, never read unchecked', async () => {
+  it('[T071] are read as JSON only with an exact media type, otherwise refused, and never read unchecked', async () => {
     const count = () =>
       server.app.db
         .selectFrom('tokens')
@@ -251,7 +251,7 @@ describe('bodies', () => {
       const status = await rawPost(server, { path: '/api/token/', type, body: '{"name":"typed","unlimited_quota":true}' })
       expect([status < 500, (await count()) - before], String(type)).toEqual([true, taken ? 1 : 0])
     }
-    // A wrong field is refused under any type that is read at all.
+    // An invalid field is refused with any media type that is accepted.
     for (const type of ['application/json\ta', 'application/json; charset=utf-7', ' application/json']) {
       const before = await count()
       await rawPost(server, { path: '/api/token/', type, body: '{"name":7,"remain_quota":-1}' })
@@ -272,7 +272,7 @@ describe('bodies', () => {
         body,
       }).then(
         ({ status }) => status,
-        // The connection may end behind the answer, before the whole body was sent.
+        // The connection may end after the answer, before the whole body was sent.
         () => 413,
       )
       expect((await fetch(`${server.url}/api/status`, { headers: client() })).status, shape).toBe(200)
@@ -281,7 +281,7 @@ describe('bodies', () => {
     expect(await server.app.db.selectFrom('tokens').where('name', '!=', 'typed').select('id').execute()).toEqual([])
   })
 
-  it('[T080] of a form with parts without end, or boundaries of dashes alone, are refused before they are taken apart', async () => {
+  it('[T080] of a form with too many parts, or boundaries of only dashes, are refused before they are parsed', async () => {
     const { key } = await addToken(server)
     const part = (index: number | '') => `--x\r\ncontent-disposition: form-data; name="model${index}"\r\n\r\nm\r\n`
     const dashes = '-'.repeat(68)
@@ -302,7 +302,7 @@ describe('bodies', () => {
       expect((await fetch(`${server.url}/api/status`, { headers: client() })).status, boundary).toBe(200)
       expect((await refused).status, `${boundary} ${body.length}`).toBe(400)
     }
-    // A field of such a name is a field, and not the inherited property.
+    // A field with such a name is read as a field, not as the inherited property.
     const form = new FormData()
     for (const field of ['__proto__', 'constructor', 'model']) form.set(field, 'no-such-model')
     form.set('file', new Blob(['RIFF']), 'a.wav')
@@ -323,7 +323,7 @@ describe('bodies', () => {
     }
   })
 
-  it('[T089] made up at random or by schemas, for every route and role, break nothing', async () => {
+  it('[T089] generated at random or from schemas, for every route and role, cause no internal error', async () => {
     await fuzzRoutes(server, { rounds: isTorture ? 2 : 1, seed: 7 })
     expect((await fetch(`${server.url}/readyz`, { headers: client() })).status).toBe(200)
     await requireBalancedBooks(server)
@@ -363,7 +363,7 @@ async function rawPost(
   return Number(answer.split(' ')[1])
 }
 
-/** The log of statements from now on: the text of each, and the values that go beside it. */
+/** Records statements from now on: the text of each, and its parameters. */
 function statementsOf({ app: { database } }: TestServer): { texts: string[]; values: unknown[] } {
   const [texts, values]: [string[], unknown[]] = [[], []]
   const heard = (text: string, more: readonly unknown[]) => {
@@ -373,7 +373,7 @@ function statementsOf({ app: { database } }: TestServer): { texts: string[]; val
   if (database.dialect === 'postgres') {
     const { query } = pg.Client.prototype
     vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...asked: unknown[]) {
-      // Called with a text and its values, or with one object that has both.
+      // Called with a text and its parameters, or with one object that has both.
       const [first, more] = asked as [string | { text: string; values?: unknown[] }, unknown[] | undefined]
       heard(typeof first === 'string' ? first : first.text, (typeof first === 'string' ? more : first.values) ?? [])
       return Reflect.apply(query, this, asked)

@@ -46,7 +46,7 @@ async function serverWithLog(stdout: 'pipe' | number) {
     return ((await answer.json()) as { data: { key: string } }).data
   }
   const upstream = await upstreamOfTest()
-  // Every failure of a channel is a line of the log.
+  // Every failure of a channel is logged.
   upstream.program(model, { status: 503 })
   await call('POST /api/channel/', { name: 'x', type: 1, key: 'sk-upstream', base_url: upstream.url, models: model, auto_ban: 0 })
   const { key } = await call('POST /api/token/', { name: 'x', unlimited_quota: true })
@@ -113,8 +113,8 @@ async function endsWell(child: ChildProcess): Promise<void> {
   expect(await ended).toEqual([0, null])
 }
 
-describe('strangers', () => {
-  it('[T212] write at most one short line each, whatever they request and whatever fails', async () => {
+describe('callers', () => {
+  it('[T212] without credentials cause at most one short log line each, whatever they request and whatever fails', async () => {
     const lines: string[] = []
     const logger = testLogger('info', (line) => void lines.push(line))
     const server = await serverOfTest('sqlite', { logger })
@@ -178,7 +178,7 @@ describe('strangers', () => {
     expect(lines.length).toBeLessThanOrEqual(600)
   })
 
-  it('[T212] [T229] neither do authenticated callers of the relay when their channel fails', async () => {
+  it('[T212] [T229] with a key cause a bounded number of log lines when their channel fails', async () => {
     const lines: string[] = []
     const upstream = await upstreamOfTest()
     upstream.program(model, { status: 503, body: { error: { message: 'y'.repeat(50_000) } } })

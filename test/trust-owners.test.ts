@@ -9,7 +9,7 @@ import { type Member, member } from './helpers/members.ts'
 import { addChannel } from './helpers/seed.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
 
-/** Resources of one user do not exist for another: part C of docs/reference/trust-cases.md, over whole servers. */
+/** Resources of one user do not exist for another: part C of docs/reference/trust-cases.md, on complete servers. */
 
 /** The name of everything that a user owns. */
 const canaryOf = ({ username }: Member) => spreadText(`canary-of-${username}`)
@@ -17,7 +17,7 @@ type Call = readonly [line: string, body?: unknown]
 /** A call that names a resource, and the resource. */
 type Attempt = readonly [(id: number | string) => Call, number | string]
 
-anyDatabase('a whole server', (_fresh, kind) => {
+anyDatabase('a server', (_fresh, kind) => {
   let server: TestServer
   let upstream: FakeUpstream
   let ada: Member
@@ -102,7 +102,7 @@ anyDatabase('a whole server', (_fresh, kind) => {
     }
   }
 
-  /** All of it as the database has it. */
+  /** All these resources as stored in the database. */
   async function everything(who: Member) {
     const { db } = server.app
     const tables = [
@@ -124,7 +124,7 @@ anyDatabase('a whole server', (_fresh, kind) => {
     return { ...Object.fromEntries(await Promise.all(rows)), sessions }
   }
 
-  it("[T050] answers for another user's resource as for one that does not exist, to the byte", async () => {
+  it('[T050] answers for a resource of another user exactly as for one that does not exist', async () => {
     const { token, budget, view, passkey, session, response } = await oneOfEverything(ada)
     const canary = canaryOf(ada)
     const before = await everything(ada)
@@ -180,7 +180,7 @@ anyDatabase('a whole server', (_fresh, kind) => {
     for (const [attempt, id] of overRelay) {
       const other = id === response ? unknownResponse : missing
       const [theirs, nobodys] = [await relay(keyOfGuest, attempt(id)), await relay(keyOfGuest, attempt(other))]
-      // Without the requested name and the request id.
+      // Removes the requested name and the request id.
       const bare = (text: string) =>
         text
           .replaceAll(String(id), '')

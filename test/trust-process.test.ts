@@ -58,10 +58,10 @@ describe('a running server', () => {
   })
 
   it.skipIf(!onLinux)(
-    '[T244] opens no debugger for a signal, dumps no memory, and keeps no secret in its environment',
+    '[T244] opens no debugger on a signal, dumps no memory, and keeps no secret in its environment',
     async () => {
       process.kill(server.pid, 'SIGUSR1')
-      // An answer that comes behind the signal.
+      // These are answered after the signal was handled.
       for (let count = 0; count < 20; count++) expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
       expect(server.output()).not.toContain('Debugger')
       expect(Number.parseInt(readFileSync(`/proc/${server.pid}/coredump_filter`, 'utf8'), 16)).toBe(0)
@@ -69,12 +69,12 @@ describe('a running server', () => {
     },
   )
 
-  it('[T014] keeps hashes of full strength, also of a password whose hash was of a lesser one', async () => {
+  it('[T014] stores hashes of full strength, also for a password that had a weaker hash', async () => {
     expect(hashBefore).toContain('$m=8,t=1,p=1$')
     expect(await hashOfRoot()).toContain('$m=19456,t=2,p=1$')
   })
 
-  it('[T244] removes every secret that its child processes and reports would get', () => {
+  it('[T244] removes every secret from the environment that child processes and reports would get', () => {
     const script = `
       import { readEnv, secretSettings } from ${JSON.stringify(new URL('../dist/server/env.js', import.meta.url).href)}
       import { clearEnvironment } from ${JSON.stringify(new URL('../dist/server/lib/harden-process.js', import.meta.url).href)}
@@ -159,7 +159,7 @@ describe('an uncaught error', () => {
   })
 })
 
-describe('a start over a SQLite file that is no good', () => {
+describe('a start with an unusable SQLite file', () => {
   const cases = {
     'is no database': (data: string) => {
       mkdirSync(data)
@@ -177,7 +177,7 @@ describe('a start over a SQLite file that is no good', () => {
     if (_name === 'is no database') expect(readFileSync(join(data, 'app.db'), 'utf8')).toBe('rubbish '.repeat(1000))
   })
 
-  it('[T222] that another program keeps locked ends with words, soon', async () => {
+  it('[T222] that another program keeps locked ends soon with an error message', async () => {
     const database = await freshDatabase('sqlite', 'migrated')
     onTestFinished(() => database.drop())
     const holder = openSqlite(join(database.env.DATA_DIR, 'app.db'))

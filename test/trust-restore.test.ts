@@ -31,7 +31,7 @@ async function serverOver(database: TestDatabase, env: Record<string, string> = 
 
 const reconcileNow = (server: TestServer) => reconcileLedger.run(server.app, new AbortController().signal, () => {})
 
-eachDatabase('a backup that is put back', (_fresh, kind) => {
+eachDatabase('a restored backup', (_fresh, kind) => {
   it('[T227] is served: its open holds are closed, its gap is reported once, and its books balance', async () => {
     const database = await freshDatabase(kind, 'started')
     onTestFinished(() => database.drop())
@@ -42,7 +42,7 @@ eachDatabase('a backup that is put back', (_fresh, kind) => {
     expect((await ask(first, key, chat())).status).toBe(200)
     expect(await reconcileNow(first)).toBe('0 differ')
 
-    // A request is in the middle of its answer when the backup is taken.
+    // A request is being answered when the backup is taken.
     const hold = aHold(1, 0, 500)
     await first.app.ledger.hold(hold)
     first.app.ledger.checkpoint(hold, aCharge(hold, 70))
@@ -75,7 +75,7 @@ eachDatabase('a backup that is put back', (_fresh, kind) => {
   })
 })
 
-/** Takes a copy as backups are taken, of a database in use; answers how to put it back in the place of the one it is of. */
+/** Copies a database in use as a backup does; returns a function that restores it in place of the original. */
 async function backUp(server: TestServer, kind: DatabaseKind): Promise<() => Promise<TestDatabase>> {
   const { app, database } = server
   if (kind === 'sqlite') {

@@ -94,7 +94,7 @@ anyDatabase('secrets at rest', (fresh, kind) => {
     await more()
     const second = await nodeWith({ MASTER_KEY: young, MASTER_KEY_PREVIOUS: old })
     serving = [first, second]
-    // Each saves secrets, with the key that it has, for the other.
+    // Each node saves secrets with its own master key, which the other must be able to read.
     await first.call('PUT /api/channel/', { id: channel, key: 'canary-of-the-first' })
     await second.call('PUT /api/option/', { key: 'SMTPToken', value: 'canary-of-the-second' })
     await more()
@@ -104,7 +104,7 @@ anyDatabase('secrets at rest', (fresh, kind) => {
     const third = await nodeWith({ MASTER_KEY: young })
     serving = [second, third]
     await more()
-    // Two nodes over one SQLite file receive nothing from each other: it is for one node only.
+    // Two nodes over one SQLite file do not notify each other, because SQLite is for one node only.
     serving = [third]
     await more()
     isOver = true
@@ -148,7 +148,7 @@ anyDatabase('secrets at rest', (fresh, kind) => {
     expect(other.app.options.current).toMatchObject({ SMTPToken: '', EpayKey: 'value of EpayKey', WorkerValidKey: '' })
   })
 
-  it('[T239] another master key takes over with the previous one, while nodes with the old one continue', async () => {
+  it('[T239] a new master key replaces the previous one, while nodes with the previous one continue', async () => {
     const test = await fresh()
     const database = await test.open()
     onTestFinished(async () => {
@@ -207,12 +207,12 @@ describe('the master key', () => {
   const env = { MASTER_KEY: '', MASTER_KEY_PREVIOUS: '', MASTER_KEY_FILE: '', DATA_DIR: '' }
   const good = Buffer.alloc(32, 5).toString('base64')
 
-  it.each(['short', 'x', Buffer.alloc(16).toString('base64')])('[T240] %j is refused with words that help', (bad) => {
+  it.each(['short', 'x', Buffer.alloc(16).toString('base64')])('[T240] %j is refused with a helpful message', (bad) => {
     expect(() => readMasterKey({ ...env, MASTER_KEY: bad })).toThrow('must be 32 bytes in base64')
     expect(() => readMasterKey({ ...env, MASTER_KEY: good, MASTER_KEY_PREVIOUS: bad })).toThrow('MASTER_KEY_PREVIOUS must be')
   })
 
-  it('[T239] of a file that others may read is refused, and a missing one is made for its owner alone', () => {
+  it('[T239] is refused from a file that others may read, and a missing file is created readable only by its owner', () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-key-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const file = join(folder, 'shared.key')
@@ -241,7 +241,7 @@ describe('the lock file', () => {
 
   it('[T246] names only packages of the registry, each with its hash', () => {
     for (const [path, { resolved = '', integrity = '' }] of packages) {
-      // Left out of the file where it is the registry.
+      // Omitted in the file for packages from the registry.
       expect(resolved, path).toMatch(/^(https:\/\/registry\.npmjs\.org\/.*)?$/)
       expect(integrity, path).toMatch(/^sha512-/)
     }
@@ -249,7 +249,7 @@ describe('the lock file', () => {
 
   /** Reviewed: packages with install scripts. Everything is built and tested without running them. */
   const withScripts = ['@google/genai', '@photostructure/sqlite', 'fsevents', 'protobufjs']
-  it('[T246] lets no package run a script at its installation that was not looked at', () => {
+  it('[T246] contains no package with an install script that was not reviewed', () => {
     const names = packages
       .filter(([, { hasInstallScript }]) => hasInstallScript)
       .map(([path]) => path.replace(/^.*node_modules\//, ''))

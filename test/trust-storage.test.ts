@@ -19,7 +19,7 @@ interface Stage {
   readonly known: string
   readonly unknown: string
   readonly proxy: FaultProxy
-  /** A connection past the proxy, as an operator or another program has one. */
+  /** A direct connection without the proxy, as an operator or another program has. */
   readonly beside: pg.Client
   readonly name: string
 }
@@ -51,7 +51,7 @@ async function timed<Result>(act: Promise<Result>): Promise<{ result: Result; ms
 
 const patienceMs = 2500
 
-/** All calls are refused quickly, none is served without being charged, and calls without the database continue. */
+/** Expects that all calls are refused quickly, that none is served without a charge, and calls without the database continue. */
 async function expectOutage({ server, upstream, known, unknown }: Stage): Promise<void> {
   const before = upstream.journal.length
   const calls = await Promise.all([
@@ -85,7 +85,7 @@ async function expectRecovery({ server, known, unknown }: Stage): Promise<void> 
 }
 
 describe('a PostgreSQL with faults', () => {
-  it('[T216] that drops every packet is detected in time: no request goes upstream without a hold, and running ones are charged once when it is back', async () => {
+  it('[T216] that drops every packet is detected in time: no request goes upstream without a hold, and running ones are charged once when it works again', async () => {
     const stage = await postgresStage()
     const { server, upstream, known, proxy } = stage
     upstream.program(model, { words: 30, pauseMs: 10 })
@@ -102,7 +102,7 @@ describe('a PostgreSQL with faults', () => {
     for (const stream of await Promise.all(streams)) expect(ids).toContain(stream.headers.get('x-request-id'))
   })
 
-  it('[T215] [T027] that drops every connection makes no user unknown and no caller anonymous', async () => {
+  it('[T215] [T027] that drops every connection does not make users count as unknown or callers as anonymous', async () => {
     const stage = await postgresStage()
     stage.proxy.cut()
     await expectOutage(stage)
@@ -132,7 +132,7 @@ describe('a PostgreSQL with faults', () => {
     }
     expect((await waiting).ms).toBeLessThan(scaledByLoad(patienceMs))
     expect(new Set((await waiting).result.map(({ status }) => status))).toEqual(new Set(['rejected']))
-    // Money has separate connections.
+    // Charges and holds use separate connections.
     expect((await ask(server, known, chat())).status).toBe(200)
     for (const client of taken) client.release()
     await expectRecovery(stage)
@@ -159,7 +159,7 @@ describe('a PostgreSQL with faults', () => {
     await expectRecovery(stage)
   })
 
-  it('[T219] that aborts a transaction is retried three times at most', async () => {
+  it('[T219] that aborts a transaction causes at most three retries', async () => {
     const stage = await postgresStage()
     const { server, beside } = stage
     const save = (value: string) => server.raw('PUT /api/option/', { key: 'SystemName', value })
@@ -194,7 +194,7 @@ describe('a PostgreSQL with faults', () => {
     await expectRecovery(stage)
   })
 
-  it('[T219] a lock that is never released delays only those that need it, by some seconds', async () => {
+  it('[T219] with a lock that is never released delays only the calls that need it, by some seconds', async () => {
     const stage = await postgresStage()
     const { server, known, beside } = stage
     await beside.query('begin; lock table options in exclusive mode')
@@ -211,7 +211,7 @@ describe('a PostgreSQL with faults', () => {
   })
 })
 
-/** Makes so many first writes to a table fail as a conflict would. A sequence counts them, since no rollback takes its numbers back. */
+/** Makes the first `times` writes to a table fail as in a conflict. A sequence counts them, because it is not rolled back. */
 async function failFirst(client: pg.Client, { table, times, state }: { table: string; times: number; state: string }) {
   await client.query(`
     create sequence attempts;
@@ -261,7 +261,7 @@ describe('a SQLite file that another program has locked', () => {
     await requireBalancedBooks(server)
   })
 
-  it('waits for a lock that is freed in time', async () => {
+  it('waits for a lock that is released in time', async () => {
     const server = await serverOfTest('sqlite')
     const { database } = server.app
     if (database.dialect !== 'sqlite') return

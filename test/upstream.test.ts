@@ -35,7 +35,7 @@ describe('the simulated provider', () => {
     expect((await openai.models.list()).data.map((model) => model.id)).toEqual(['gpt-4o-mini'])
   })
 
-  it('streams one word per event and reports usage only when asked', async () => {
+  it('streams one word per event and reports usage only when requested', async () => {
     const upstream = await upstreamOfTest()
     const { openai, anthropic } = clients(upstream.url)
 
@@ -90,7 +90,7 @@ describe('the simulated provider', () => {
     }
   })
 
-  it('fails as its program says, one program per request', async () => {
+  it('fails as its program specifies, one program per request', async () => {
     const upstream = await upstreamOfTest()
     upstream.program('m', [
       { status: 429, headers: { 'retry-after': '7' } },

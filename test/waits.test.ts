@@ -66,7 +66,7 @@ const files = ['src/', 'test/'].flatMap((folder) =>
     .map((name) => folder + name),
 )
 
-it('no test pauses for a fixed time or limits the time that something takes, but for named exceptions', () => {
+it('no test pauses for a fixed time or limits the time that something takes, except named exceptions', () => {
   const found = files.flatMap((name) => {
     const text = readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
     const counts = [pause, limit].map((pattern) => text.match(pattern)?.length ?? 0)

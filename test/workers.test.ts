@@ -11,7 +11,7 @@ import { ask, chat, model } from './relay/stage.ts'
 
 // Several processes on one port (WORKERS): what they decide together, and what is left when one of them is killed.
 
-/** Of a fixed price: a call costs 10 units, which is what it holds. */
+/** A model with a fixed price: a call costs 10 units, which is also its hold. */
 const fixed = 'fixed-price'
 
 /** A start of several processes, all of them ready, with a channel to the simulated upstream and prices: one unit for each token, or fixed. */
@@ -40,7 +40,7 @@ async function start(kind: 'sqlite' | 'postgres') {
   return { upstream, database, server, workers, token }
 }
 
-/** Begins so many streams, and answers them when each has its first word. */
+/** Begins a number of streams, and returns them when each has its first word. */
 async function beginStreams(
   { upstream, server, key }: { upstream: FakeUpstream; server: ServerProcess; key: string },
   count: number,
@@ -63,7 +63,7 @@ describe.each(['sqlite', 'postgres'] as const)('several processes on %s', (kind)
     await site?.database.drop()
   })
 
-  it('count one limit of requests together', async () => {
+  it('share one request limit', async () => {
     const { server, token } = site
     const key = await token({ limit_requests: 30, limit_seconds: 600 })
     const answers = await Promise.all(Array.from({ length: 90 }, () => ask(server, key, chat())))
@@ -71,7 +71,7 @@ describe.each(['sqlite', 'postgres'] as const)('several processes on %s', (kind)
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(60)
   })
 
-  it('share the failures of a channel: one that fails for one of them is left alone by all', async () => {
+  it('share the failures of a channel: when it fails for one process, all of them stop using it', async () => {
     const { server, upstream, token } = site
     const failing = { name: 'bad', type: 1, key: 'bad', base_url: upstream.url, models: 'failing', auto_ban: 0 }
     await server.call('POST /api/channel/', failing)
@@ -81,10 +81,10 @@ describe.each(['sqlite', 'postgres'] as const)('several processes on %s', (kind)
     expect(upstream.journal.filter(({ json }) => json.model === 'failing').length).toBeLessThan(15)
   })
 
-  it('a process that is killed is replaced, and the others answer meanwhile', async () => {
+  it('a process that is killed is replaced, and the others continue to answer', async () => {
     const { server, workers, token } = site
     const key = await token({})
-    // The database sees the death of an owner alone, who holds and charges for all.
+    // Only the death of an owner affects the database, because the owner holds and charges for all.
     for (const role of sampled(['owner', 'worker'], kind === 'sqlite' ? 1 : 2)) {
       const streams = await beginStreams({ ...site, key }, 12)
       const replaced = killOne(server, role, workers)
@@ -96,7 +96,7 @@ describe.each(['sqlite', 'postgres'] as const)('several processes on %s', (kind)
     }
   })
 
-  it('spend a balance to its end and no further, with 200 calls at a time', async () => {
+  it('spend a balance to its end and no further, with 200 concurrent calls', async () => {
     const { server, token } = site
     const key = await token({ name: 'spent', unlimited_quota: false, remain_quota: 700 })
     const answers = await Promise.all(Array.from({ length: 200 }, () => ask(server, key, chat({ model: fixed }))))

@@ -13,7 +13,7 @@ import { anyDatabase } from '../helpers/databases.ts'
 import { type Headers, makeCallers } from './callers.ts'
 import { type Answer, matrix, type Policy, policies, refusals } from './matrix.ts'
 
-/** Every address of the server for every kind of caller, as the matrix says. */
+/** Tests every address of the server for every kind of caller, as declared in the matrix. */
 const consoleRoutes = allRoutes as Routes
 /** Policies enforced by the handlers of the console, and not by the authorization before them. */
 const decidedByHandlers: readonly Policy[] = ['visit', 'user!', 'self!', 'session', 'admin!']
@@ -26,7 +26,7 @@ describe('the matrix', () => {
     expect([...named].sort()).toEqual(served.sort())
   })
 
-  it('[T049] knows every kind of call that the relay answers', () => {
+  it('[T049] covers every kind of call that the relay answers', () => {
     // A new kind does not compile until it is listed here, and has no address until it is in the list of the relay.
     const kinds: Record<Exclude<Endpoint['kind'], 'unknown'> | TaskCall['action'], true> = {
       ...{ relay: true, count: true, response: true, socket: true, models: true, billing: true, model: true, task: true },
@@ -65,7 +65,7 @@ anyDatabase('callers', (_fresh, kind) => {
     await server.stop()
   })
 
-  it('[T049] the console has no address beside its contract', async () => {
+  it('[T049] the console has no address outside of its contract', async () => {
     await gate.ready()
     const listed = linesOf(gate.printRoutes({ commonPrefix: false }))
     const declared = [...Object.keys(consoleRoutes), ...otherLines].map((line) => line.replace(/\/$/, ''))
@@ -153,7 +153,7 @@ interface Received {
 
 /** The cell of an answer, or its message if there is no such cell. */
 function nameOf(line: string, { status, text }: Received, expected: Answer | undefined): string {
-  // These have answers of their own that read like theirs.
+  // For these calls the answer to an admitted caller has the same text.
   const own = expected === 'in' ? ['link', ...(line.startsWith('GET /metrics') ? [] : ['hidden'])] : []
   const found = Object.entries(refusals).find(
     ([name, codes]) => !own.includes(name) && codes.some((code) => saidIn(text, errors[code].text)),
@@ -167,7 +167,7 @@ function nameOf(line: string, { status, text }: Received, expected: Answer | und
   return statuses.includes(status) ? name : `${name} with ${status}`
 }
 
-/** By the words before the first thing that is filled in. */
+/** Whether a text contains a message, compared up to its first parameter. */
 function saidIn(text: string, said: { zh: string; en: string }): boolean {
   return [said.zh, said.en].some((each) => text.includes(each.split('{', 1)[0] ?? each))
 }
@@ -176,7 +176,7 @@ function filled(line: string): string {
   return line.replace(':provider', 'github').replace(/:(?:id|key|name)\b|\{\w+\}/g, '999')
 }
 
-/** The router's printed tree, as lines. */
+/** The routes in the router's printed tree. */
 function linesOf(tree: string): string[] {
   const path: string[] = []
   return tree.split('\n').flatMap((row) => {
@@ -222,7 +222,7 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /api/topup/:id/withdraw': { reason: 'x', quota: 1 },
 }
 
-/** Options to enable so that the calls reach the authentication check. */
+/** Options to enable, so that the calls reach the authentication check. */
 const offered = {
   GitHubClientId: 'x',
   GitHubClientSecret: 'x',

@@ -11,7 +11,7 @@ export type Headers = Readonly<Record<string, string>>
 
 const roles = { user: 1, admin: 10, root: 100 }
 
-/** The callers that the matrix names, by their names. Each is a user of their own, so that none changes what another may do. */
+/** The callers of the matrix, by their names. Each is a separate user, so that none changes what another may do. */
 export async function makeCallers({ app }: TestServer, names: Iterable<string>): Promise<ReadonlyMap<string, Headers>> {
   const { db } = app
   const makers = [...names].map(async (name, index): Promise<readonly [string, Headers]> => {

@@ -47,16 +47,16 @@ export const refusals = {
   off: ['token_disabled'],
   banned: ['user_banned'],
   page: ['playground_needs_session'],
-  // Only the address that was given for one drawing opens it.
+  // Only the address that was issued for a drawing is accepted.
   link: ['task_unknown', 'task_notice_refused'],
   hidden: ['route_unknown'],
 } as const satisfies Readonly<Record<string, readonly ErrorCode[]>>
 
 /**
- * Policies with `!` require an authentication younger than ten minutes; `session` refuses access tokens, and `self` admits users who have
- * to change their password first: all calls of these tests come from elsewhere than the machine of the server.
- * A \`visit\` to another site may end in a new account, or bind to that of whoever is signed in. Addresses that answer
- * nobody (not offered, only as a socket) are open to everybody: they tell all the same.
+ * Policies with `!` require an authentication younger than ten minutes; `session` refuses access tokens, and `self` admits users
+ * who have to change their password first: all calls of these tests come from other machines than the server.
+ * A \`visit\` to another site may end in a new account, or in a binding to the account of a signed-in user. Addresses without a
+ * result (not offered, or only as a socket) are open to everybody: they return the same to all.
  */
 const addresses = {
   everybody: `
@@ -404,7 +404,7 @@ export type Answer = 'in' | keyof typeof refusals
 const [head = '', ...rows] = cells.trim().split('\n')
 const columns = head.trim().split(/ +/)
 
-/** Of each kind of caller, the answer under each policy. */
+/** The answer under each policy, for each kind of caller. */
 export const matrix: ReadonlyMap<string, Readonly<Record<Policy, Answer>>> = new Map(
   rows.map((row) => {
     const [caller = '', ...answers] = row.trim().split(/ {2,}/)

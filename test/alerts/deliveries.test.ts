@@ -50,7 +50,7 @@ describe.each(['sqlite', 'postgres'] as const)('deliveries over %s', (kind) => {
     expect(await deliveries()).toMatchObject([{ state: 'sent', attempts: 2, status: 200, message_id: id }])
   })
 
-  it('go only to enabled webhooks that subscribe to the event', async () => {
+  it('are sent only to enabled webhooks that subscribe to the event', async () => {
     await addWebhook(['channel.disabled'])
     const off = await addWebhook()
     await stage.server.call(`PUT /api/alert/destination/${off}`, { enabled: false })
@@ -59,7 +59,7 @@ describe.each(['sqlite', 'postgres'] as const)('deliveries over %s', (kind) => {
     expect(await deliveries()).toEqual([])
   })
 
-  it('end after eight tries, and are sent again on request under the same id', async () => {
+  it('fail after eight tries, and are sent again on request under the same id', async () => {
     await addWebhook()
     stage.receiver.answers = [{ status: 503 }]
     await paid()
@@ -79,7 +79,7 @@ describe.each(['sqlite', 'postgres'] as const)('deliveries over %s', (kind) => {
     expect(await deliveries()).toMatchObject([{ state: 'sent', attempts: 1 }])
   })
 
-  it('wait as long as the peer asks for', async () => {
+  it('wait as long as the peer requests', async () => {
     await addWebhook()
     stage.receiver.answers = [{ status: 429, headers: { 'retry-after': '120' } }, { status: 200 }]
     await paid()
@@ -93,7 +93,7 @@ describe.each(['sqlite', 'postgres'] as const)('deliveries over %s', (kind) => {
   it('are sent by one process of several', async () => {
     await addWebhook()
     for (let order = 0; order < 60; order++) await paid(order)
-    // SQLite belongs to one process, which may still be asked twice at once.
+    // SQLite is used by one process only, which may still get two calls at once.
     const other = kind === 'postgres' ? await stage.otherServer() : stage.server
     const sent = await Promise.all([stage.send(), stage.send(other)])
     expect(sent[0].sent + sent[1].sent).toBe(60)
@@ -139,7 +139,7 @@ describe.each(['sqlite', 'postgres'] as const)('deliveries over %s', (kind) => {
     expect(await list()).toMatchObject([{ status: 1, failing_since: 0, last_error: '' }])
   })
 
-  it('speak the language of each kind of destination', async () => {
+  it('use the format of each kind of destination', async () => {
     const { receiver, clock } = stage
     const at = Math.floor(clock.nowMs / 1000)
     const lines = '测试消息\n如果您收到此消息，说明通知设置有效。'
@@ -182,7 +182,7 @@ describe.each(['sqlite', 'postgres'] as const)('deliveries over %s', (kind) => {
     expect(received.headers.get('subject')).toContain('测试消息')
   })
 
-  it('take an answer of 200 that says no for a failure', async () => {
+  it('count a refusal with status 200 as a failure', async () => {
     const kinds = [
       ['telegram', { token: '1:x', chat: '1', api: stage.receiver.url }, '{"ok":false,"description":"chat not found"}'],
       ['feishu', { url: `${stage.receiver.url}/hook` }, '{"code":19021,"msg":"sign match fail"}'],
@@ -212,12 +212,12 @@ describe.each(['sqlite', 'postgres'] as const)('deliveries over %s', (kind) => {
     const shown = JSON.stringify([await list(), await deliveries(), kept[1], kept[0]])
     expect(shown).not.toContain('canary-secret')
     expect(shown).not.toContain('canary-path')
-    // An empty secret stays.
+    // An empty secret stays unchanged.
     await stage.server.call(`PUT /api/alert/destination/${id}`, { name: 'renamed', settings: { secret: '' } })
     expect((await list())[0]).toMatchObject({ name: 'renamed', has: ['secret'] })
   })
 
-  it('tell a webhook of failed calls within a bound, and of none before it subscribed', async () => {
+  it('notify a webhook of a bounded number of failed calls, and of none before it subscribed', async () => {
     const { app } = stage.server
     const created_at = Math.floor(stage.clock.nowMs / 1000)
     const fail = (request_id: string) =>
@@ -250,7 +250,7 @@ describe.each(['sqlite', 'postgres'] as const)('deliveries over %s', (kind) => {
     expect(await queueFailedCalls(app)).toBe(0)
   })
 
-  it('are queued when an admin switches channels, in the transaction of the change', async () => {
+  it('are queued when an admin enables or disables channels, in the transaction of the change', async () => {
     await addWebhook(['channel.disabled', 'channel.enabled'])
     const channel = { mode: 'single', channel: { type: 1, name: 'east', key: 'sk-x', models: 'm', group: 'default' } }
     await stage.server.call('POST /api/channel/', channel)
@@ -267,7 +267,7 @@ describe.each(['sqlite', 'postgres'] as const)('deliveries over %s', (kind) => {
     ])
   })
 
-  it('never reach an address of our own network', async () => {
+  it('are never sent to a private address', async () => {
     Object.assign(stage.server.app.upstream, { untrusted: publicInternet() })
     const { port } = new URL(stage.receiver.url)
     for (const url of [`https://127.0.0.1:${port}/`, stage.receiver.url, 'https://169.254.169.254/', 'https://[::1]:443/']) {
@@ -277,7 +277,7 @@ describe.each(['sqlite', 'postgres'] as const)('deliveries over %s', (kind) => {
     expect(stage.receiver.calls).toEqual([])
   })
 
-  it('refuse settings that cannot work, by their name', async () => {
+  it('are refused with invalid settings, which the error names', async () => {
     const refusal = async (input: object) =>
       (await stage.server.raw('POST /api/alert/destination/', { name: 'x', ...input })).json()
     expect(await refusal({ kind: 'webhook', settings: { url: 'http://hooks.example/' } })).toMatchObject({

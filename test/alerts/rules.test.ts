@@ -47,7 +47,7 @@ describe.each(['sqlite', 'postgres'] as const)('alerts over %s', (kind) => {
   const setStatus = (id: number, status: number) =>
     stage.server.app.db.updateTable('channels').set({ status }).where('id', '=', id).execute()
 
-  it('fire once, repeat, and recover, with everything of one rule in one message', async () => {
+  it('fire once, repeat, and recover, with all subjects of one rule in one message', async () => {
     const ids = [await addChannel('east'), await addChannel('west')]
     await save('channel-disabled')
     await stage.evaluate()
@@ -105,7 +105,7 @@ describe.each(['sqlite', 'postgres'] as const)('alerts over %s', (kind) => {
     const id = await addChannel('east')
     await save('channel-disabled')
     await setStatus(id, 3)
-    // SQLite belongs to one process, which may still be asked twice at once.
+    // SQLite is used by one process only, which may still get two calls at once.
     const other = kind === 'postgres' ? await stage.otherServer() : stage.server
     const both = () => Promise.all([stage.evaluate(), stage.evaluate(other), stage.evaluate(), stage.evaluate(other)])
     await both()
@@ -115,7 +115,7 @@ describe.each(['sqlite', 'postgres'] as const)('alerts over %s', (kind) => {
     expect((await heard()).map(({ type }) => type)).toEqual(['alert.recovered'])
   })
 
-  it('keep to their scope, and end when their rule is switched off', async () => {
+  it('apply only to their scope, and end when their rule is disabled', async () => {
     const [east, west] = [await addChannel('east'), await addChannel('west')]
     await save('channel-disabled', { scope: [String(west)] })
     await setStatus(east, 3)
@@ -128,7 +128,7 @@ describe.each(['sqlite', 'postgres'] as const)('alerts over %s', (kind) => {
     expect(await firing('channel-disabled')).toEqual([])
   })
 
-  it('find an open breaker, and previews know of it while the rule is off', async () => {
+  it('detect an open breaker, which previews include while the rule is disabled', async () => {
     const id = await addChannel('east')
     const { channels, traffic } = stage.server.app
     await channels.refresh()
@@ -149,7 +149,7 @@ describe.each(['sqlite', 'postgres'] as const)('alerts over %s', (kind) => {
     expect(await firing('breaker-open')).toEqual([])
   })
 
-  it('find low balances of channels and users, failed jobs, ledger differences and certificates', async () => {
+  it('detect low balances of channels and users, failed jobs, ledger differences and certificates', async () => {
     const { app } = stage.server
     const { db } = app
     const id = await addChannel('east', { base_url: stage.receiver.url })
@@ -244,7 +244,7 @@ describe.each(['sqlite', 'postgres'] as const)('alerts over %s', (kind) => {
     expect(await shares()).toEqual([80])
     expect(await preview('budget-share')).toMatchObject({ count: 1 })
 
-    // Another day is another window.
+    // The next day has a new window.
     await stage.pass(daySeconds)
     expect(await run(notifyOfBudgets)).toBe('0 announced')
     await stage.evaluate()
@@ -261,7 +261,7 @@ describe.each(['sqlite', 'postgres'] as const)('alerts over %s', (kind) => {
     expect(await run(purgeBudgets)).toBe('removed 2 rows')
   })
 
-  it('preview what the audit log has of the last seven days', async () => {
+  it('have a preview by the audit log of the last seven days', async () => {
     const id = await addChannel('east')
     const { app } = stage.server
     const disable = () =>
@@ -279,7 +279,7 @@ describe.each(['sqlite', 'postgres'] as const)('alerts over %s', (kind) => {
     expect(await preview('channel-disabled')).toMatchObject({ count: 3, firings: [{ name: `east (#${id})` }, {}, {}] })
   })
 
-  it('find an hour that costs three times its median, but not with less than a week of data', async () => {
+  it('detect an hour that costs three times its median, but not with less than a week of data', async () => {
     const { db } = stage.server.app
     const perUsd = 500_000
     const hour = at() - (at() % 3600)
@@ -311,7 +311,7 @@ describe.each(['sqlite', 'postgres'] as const)('alerts over %s', (kind) => {
     expect(await preview('spend-spike', { least: 10 })).toMatchObject({ count: 0 })
   })
 
-  it('find low success and slow calls in the statistics, not where there are too few', async () => {
+  it('detect low success and slow calls in the statistics, unless there are too few calls', async () => {
     const { app } = stage.server
     const id = await addChannel('east')
     const add = async (side: 'site' | 'model' | 'channel', key: string, of: { answered: number; failed: number; ms: number }) => {

@@ -13,15 +13,15 @@ export interface AlertStage {
   readonly clock: TestClock
   readonly receiver: Receiver
   readonly smtp: SmtpServer
-  /** Sends what is due, as the job does. */
+  /** Sends due deliveries, as the job does. */
   send(on?: TestServer): Promise<{ sent: number; failed: number }>
   /** Evaluates the rules, as the job does. */
   evaluate(on?: TestServer): Promise<string>
-  /** Makes a destination and answers its id. */
+  /** Creates a destination and returns its id. */
   add(kind: string, settings: Record<string, string>, more?: object): Promise<number>
   /** Another process over the same database, with the same clock. */
   otherServer(): Promise<TestServer>
-  /** Moves the clock; the session of root stays. */
+  /** Moves the clock; the session of root stays valid. */
   pass(seconds: number): Promise<void>
   stop(): Promise<void>
 }

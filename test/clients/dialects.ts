@@ -30,7 +30,7 @@ export interface Dialect {
     turn: Turn,
     asked: { readonly body: Json; readonly path: string; readonly tokens: number },
   ): { type: string; text: string }
-  /** The refusal of a prompt that is too long, as the vendor words it. */
+  /** The refusal of a prompt that is too long, in the wording of the vendor. */
   tooLong(tokens: number, most: number): { status: number; body: unknown }
 }
 

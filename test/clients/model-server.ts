@@ -69,7 +69,7 @@ export async function startModel(name: keyof typeof dialects): Promise<ModelServ
   }
 }
 
-/** Four characters are a token of this model. */
+/** For this model a token is four characters. */
 const tokensOf = (raw: string) => Math.round(raw.length / 4)
 
 function nextTurn(dialect: Dialect, body: Readonly<Record<string, unknown>>, { command, calls }: Task): Turn {
@@ -86,7 +86,7 @@ function takesCommand({ properties }: ToolOffer): boolean {
   return commandMembers.some((member) => Object.hasOwn(properties, member))
 }
 
-/** The members that the schema requires, with the command in its place. */
+/** The members that the schema requires, with the command inserted. */
 function inputOf({ properties, required }: ToolOffer, command: string): Record<string, unknown> {
   const member = commandMembers.find((name) => Object.hasOwn(properties, name)) ?? 'command'
   const isList = JSON.stringify(properties[member]).includes('"array"')

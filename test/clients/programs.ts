@@ -8,14 +8,14 @@ import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { type ClientSetup, clients } from '../../src/contract/clients/index.ts'
 
-/** Installs and runs the programs: with the settings shown on the connect page, each in a home folder of its own. */
+/** Installs and runs the programs: with the settings shown on the connect page, each in a separate home folder. */
 
 const fileOf = (name: string) => fileURLToPath(new URL(`programs/${name}`, import.meta.url))
 
-/** Finds its packages where the programs are installed. */
+/** Copied to where the programs are installed, so that it finds its packages. */
 const aiSdk = 'ai-sdk.mjs'
 
-/** Installs the listed versions from npm and PyPI once, and answers where. */
+/** Installs the listed versions from npm and PyPI once, and returns the folder. */
 export function installPrograms(): string {
   const home = installPackages()
   copyFileSync(fileOf(aiSdk), join(home, aiSdk))
@@ -49,11 +49,11 @@ function installPackages(): string {
 }
 
 interface Program {
-  /** The row of the table of clients that says how it is set up. */
+  /** The row of the client table that describes its setup. */
   readonly client: string
-  /** Below the folder of the installed programs. */
+  /** The path below the folder of the installed programs. */
   readonly file: string
-  /** `setup` for a program whose steps of the connect page are code to write. */
+  /** `setup` is for a program whose setup on the connect page is code. */
   readonly args: (task: string, setup: ClientSetup) => readonly string[]
   readonly env?: Readonly<Record<string, string>>
 }
@@ -107,7 +107,7 @@ export const programs: Readonly<Record<string, Program>> = {
 export interface Run {
   readonly status: number | null
   readonly output: string
-  /** The folder that it worked in. */
+  /** The folder in which it worked. */
   readonly folder: string
 }
 

@@ -7,7 +7,8 @@ import { onTestFinished } from 'vitest'
 
 /**
  * `RECORD_REQUESTS=1 npm run clients` writes the requests that each program sends to `test/relay/agents/recorded`, where
- * `recorded.test.ts` sends them again. Their shape is kept; long texts, which are their makers', are not.
+ * `recorded.test.ts` sends them again. Their structure is preserved; long texts, whose copyright belongs to their vendors, are
+ * replaced.
  */
 export const isRecording = process.env.RECORD_REQUESTS === '1'
 

@@ -17,7 +17,7 @@ const upstreams = {
   'chat only': { type: 8, model: 'harbor-1', path: '/v1/chat/completions' },
 } as const
 type UpstreamName = keyof typeof upstreams
-// The keys of the table.
+// Object.keys returns the keys of this table.
 const names = Object.keys(upstreams) as UpstreamName[]
 
 const task = 'Write the word harbor into a file called answer.txt, with your shell tool, then stop.'
@@ -69,7 +69,7 @@ describe('OpenAI Python', () => {
 const growing = { command: 'printf harbor > answer.txt; head -c 15000 /dev/zero | tr "\\0" x', calls: 20 }
 
 describe.each(['openai', 'anthropic', 'chat only'] as const)('on a channel of %s', (name) => {
-  /** Characters of the longest request that a short task takes. */
+  /** The number of characters of the longest request of a short task. */
   async function usualLength(program: string, setup: ClientSetup, model: ModelServer): Promise<number> {
     model.begin({ command: growing.command, calls: 1 })
     await runProgram(home, program, task, setup)

@@ -29,7 +29,7 @@ describe.each(Object.entries(models))('replies of %s, by the schemas of the Verc
   const wanted = (seed: number) => (format === 'openai.chat' ? withoutFreeText(replyOf(seed)) : replyOf(seed))
   const answer = (text: string, type: string) => async () => new Response(text, { headers: { 'content-type': type } })
 
-  it('are read streamed', async () => {
+  it('are read as streams', async () => {
     for (const seed of seeds) {
       const writer = inbound?.writeEvents(contextOf(format, seed))
       const text = wanted(seed)
@@ -42,7 +42,7 @@ describe.each(Object.entries(models))('replies of %s, by the schemas of the Verc
     }
   })
 
-  it('are read whole', async () => {
+  it('are read as JSON', async () => {
     for (const seed of seeds) {
       const reply = inbound?.writeReply(wanted(seed), contextOf(format, seed))
       const { content } = await modelOf(answer(JSON.stringify(reply), 'application/json')).doGenerate({ prompt })

@@ -6,7 +6,7 @@ import type { ReplyEvent } from '../../src/server/protocols/reply-events.ts'
 import { dialogueOf, tideTool } from '../helpers/codecs.ts'
 import { anyReply } from '../helpers/replies.ts'
 
-/** The same for the same seed; every few replies are asked for otherwise, or end otherwise. */
+/** A random reply, the same for the same seed; some were requested differently, or end differently. */
 export function replyOf(seed: number): ReplyEvent[] {
   const events = anyReply(seed).map((event): ReplyEvent => {
     if (event.type !== 'finish') return event

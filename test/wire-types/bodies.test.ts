@@ -161,8 +161,8 @@ async function everyAnswer(server: TestServer, key: string): Promise<Typed[]> {
   ])
 }
 
-describe('calls that are not conversations', () => {
-  it('fits the types of the official SDKs too', async () => {
+describe('bodies other than conversations', () => {
+  it('fit the types of the official SDKs too', async () => {
     const server = await serverOfTest('sqlite')
     await addChannel(server, { url: 'http://127.0.0.1:9', type: 8, models: 'gpt-4o-mini,claude-3-5-sonnet-20241022' })
     const { key } = await addToken(server)

@@ -58,7 +58,7 @@ export type ChatChunk = Omit<OpenAI.ChatCompletionChunk, 'choices'> & {
 
 export type CompletionsReply = OpenAI.Completion
 
-/** Pieces of a stream have the type of the whole, although the vendor says nothing in them where the whole has to say something. */
+/** Chunks of a stream have the type of a complete reply, but with null where the vendor has no value yet. */
 export type CompletionsChunk = Omit<OpenAI.Completion, 'choices' | 'usage'> & {
   readonly choices: readonly (Omit<OpenAI.CompletionChoice, 'finish_reason'> & {
     readonly finish_reason: OpenAI.CompletionChoice['finish_reason'] | null
@@ -72,7 +72,7 @@ export interface ModelList {
   readonly object: 'list'
   readonly data: readonly Model[]
 }
-/** With the members that tools of this family read. */
+/** A model with the members that tools of this family read. */
 export interface Model extends OpenAI.Model {
   readonly permission: readonly []
   readonly root: string
@@ -159,7 +159,7 @@ export interface ClaudeModels {
 export type ClaudeModel = Anthropic.ModelInfo
 export type ClaudeCount = Anthropic.MessageTokensCount
 
-/** The lifetimes of cache writes are also in the last event, because they are first known there. */
+/** The lifetimes of cache writes are also in the last event, because they are not known before. */
 type MessagesEventOnWire<Event> = Event extends Anthropic.RawMessageDeltaEvent
   ? Omit<Event, 'usage'> & { readonly usage: Event['usage'] & Pick<Anthropic.Usage, 'cache_creation'> }
   : Event extends Anthropic.RawContentBlockStartEvent
@@ -168,7 +168,7 @@ type MessagesEventOnWire<Event> = Event extends Anthropic.RawMessageDeltaEvent
 
 // ── Gemini ──
 
-/** Enumerations as their words, and no members that the SDK computes. */
+/** Enumerations as their strings, and no members that the SDK computes. */
 type Plain<Value> = Value extends string
   ? `${Value}`
   : Value extends readonly (infer Entry)[]

@@ -29,7 +29,7 @@ const dialects: readonly Dialect[] = [
   { format: 'gemini.generate', reply: 'GeminiReply', event: 'GeminiReply | GeminiError' },
 ]
 
-/** The data of all events; of every fourth reply, an error ends them. */
+/** The data of all events; every fourth reply ends with an error. */
 function eventsOf(inbound: Inbound, format: CallerFormat, seed: number): string[] {
   const writer = inbound.writeEvents(contextOf(format, seed))
   const events = replyOf(seed)
@@ -69,8 +69,8 @@ function upstreamResponses(): Typed[] {
   ]
 }
 
-describe('replies as the official SDKs type them', () => {
-  it('hold every member that the types want, and none that they do not know', async () => {
+describe('replies, checked with the types of the official SDKs', () => {
+  it('have every member that the types require, and no other', async () => {
     const files = Object.fromEntries(dialects.map((dialect) => [dialect.format, typedOf(dialect)]))
     expect(await faultsOf({ ...files, kept: upstreamResponses() })).toEqual([])
   })
