@@ -89,7 +89,7 @@ async function filler(database, connectionString) {
   return { run: (sql) => client.query(sql), end: () => client.end() }
 }
 
-/** Its port is open before it takes questions. */
+/** The port of PostgreSQL is open before it accepts queries. */
 async function untilReady(connectionString) {
   for (let turn = 0; ; turn++) {
     const client = new pg.Client({ connectionString })

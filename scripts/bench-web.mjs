@@ -27,7 +27,7 @@ const rows = 100
 const password = 'only for this run'
 const target = { usableMs: 1500, shift: 0.1, javascriptKb: 250, longestTaskMs: 200 }
 
-/** Operator content as on many sites: Markdown with an image and some HTML. */
+/** Typical content of an operator: Markdown with an image and some HTML. */
 const written = {
   Notice: '## 维护通知 Maintenance\n\n周一 **02:00–04:00** 停机。New models: `gpt-4.1`, [details](/about).',
   HomePageContent: `# Welcome
@@ -50,7 +50,7 @@ curl https://api.example.com/v1/models -H "Authorization: Bearer $KEY"
   About: '# About\n\n- Run by a few people\n- <b>Nothing</b> of what you send is kept\n',
 }
 
-/** `list`: it has rows to wait for. `lists`: the lists whose time and scrolling have targets. */
+/** `list`: the page has rows to wait for. `lists`: the lists whose load time and scrolling have targets. */
 const pages = [
   { path: '/login', who: 'nobody' },
   { path: '/register', who: 'nobody' },
@@ -125,7 +125,7 @@ async function openSite() {
   await fillLog({
     dialect: 'sqlite',
     run: async (sql) => raw.exec(sql),
-    // Some hundreds a day: the log shows those of today at first.
+    // Some hundreds per day: the log first shows those of today.
     rows: 30_000,
     endSeconds: Math.floor(Date.now() / 1000),
     log: () => {},
@@ -231,7 +231,7 @@ function printWeights(results) {
   return !results.some(isOver)
 }
 
-/** One table; a figure over its target is marked. Answers whether all hold. */
+/** Prints one table; values over their target are marked. Returns whether all are within their targets. */
 function print(results) {
   let held = true
   const cell = (value, most, text) => {

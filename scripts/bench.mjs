@@ -123,7 +123,7 @@ async function repeat(signal, run) {
   return results
 }
 
-/** Looked at once all streams are open; those that end meanwhile begin anew. */
+/** Measured when all streams are open; streams that end meanwhile are replaced by new ones. */
 async function heldByStream(port, work, run) {
   const before = await liveBytes(port)
   const running = run()
@@ -179,7 +179,7 @@ async function kept(starting) {
   return target
 }
 
-/** Interleaved: every target does a work before the next work comes, and another target begins in each round. */
+/** Interleaved: every target runs a work before the next work begins, and each round begins with another target. */
 async function measureAll(targets, load) {
   const present = targets.filter((target) => target.pids)
   const runs = Object.fromEntries(works.map((work) => [work.key, Object.fromEntries(present.map((target) => [target.name, []]))]))
@@ -207,7 +207,7 @@ async function measureAll(targets, load) {
   )
 }
 
-/** Answers and streams until the compiler has seen the whole path; answers how many requests that took. */
+/** Sends calls and streams until the compiler has optimized the complete path; returns the number of requests. */
 async function warmUp(target, load) {
   let answered = 0
   for (const work of allWorks.filter((work) => !work.rate && !work.rampMs)) {

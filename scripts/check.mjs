@@ -35,7 +35,7 @@ console.log('')
 for (const { name, ok, seconds } of results) console.log(`${ok ? 'ok    ' : 'FAILED'}  ${name} (${seconds.toFixed(1)} s)`)
 process.exitCode = results.every(({ ok }) => ok) ? 0 : 1
 
-/** Compressed size of the entry, and of a first visit to the entry and any one screen. KB of 1000 bytes. */
+/** Checks the compressed size of the entry, and of a first visit: the entry and one screen. KB of 1000 bytes. */
 async function checkBundle() {
   const manifest = JSON.parse(await readFile(join(root, 'dist/web/.vite/manifest.json'), 'utf8'))
   const chunks = Object.keys(manifest)

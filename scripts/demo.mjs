@@ -1,5 +1,5 @@
-// `npm run demo`: the whole path on one machine: a simulated provider, a separate empty data folder, a channel, a token, one
-// streamed chat with its charge, and a running console. Ctrl-C ends it.
+// `npm run demo`: the complete path of a call on one machine: a simulated provider, a separate empty data folder, a channel, a
+// token, one streamed chat with its charge, and a running console. Ctrl-C ends it.
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -135,7 +135,7 @@ function channelTypes() {
   )
 }
 
-/** A word by its number as for several: `{count|key|keys}` is keys. */
+/** Replaces words that depend on a number by their plural: `{count|key|keys}` becomes keys. */
 function severalOf(text) {
   return text.replace(/\{\w+\|[^|{}]*\|([^|{}]*)\}/g, '$1')
 }

@@ -41,7 +41,7 @@ async function namedTests() {
       for (const [, , name] of text.matchAll(/(['"`])((?:\[\d+\] ?)+(?:(?!\1)[^\\\n]|\\.)*)\1/g)) {
         const [head] = /^(?:\[\d+\] ?)+/.exec(name)
         const title = name.slice(head.length)
-        // Lists of numbers inside of strings are no names.
+        // Strings that are lists of numbers are not test names.
         if (!/[a-z]{2}|%/i.test(title)) continue
         for (const [, number] of head.matchAll(/\[(\d+)\]/g)) {
           const entries = found.get(Number(number)) ?? []
@@ -53,7 +53,7 @@ async function namedTests() {
   return found
 }
 
-/** 1, 2, 3, 7 as `1–3, 7`. */
+/** Formats 1, 2, 3, 7 as `1–3, 7`. */
 function rangesOf(list) {
   const ranges = []
   for (const number of list) {

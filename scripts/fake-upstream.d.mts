@@ -7,7 +7,7 @@ export interface Program {
   headers?: Record<string, string>
   /** Answer this instead: text as it is, anything else as JSON. */
   body?: unknown
-  /** Answer these bytes, as of a fixture file. */
+  /** Answer these bytes, for example those of a fixture file. */
   bytes?: Uint8Array | string
   contentType?: string
   /** Size of every write; 1 is byte by byte, 0 (the default) one write per event. */
@@ -16,7 +16,7 @@ export interface Program {
   pauseMs?: number
   /** Wait before the headers. */
   delayMs?: number
-  /** Send this many events, then nothing, with the connection open. 0 sends the headers alone. */
+  /** Send this many events, then nothing, with the connection open. 0 sends only the headers. */
   stallAfterEvents?: number
   /** Send this many events, then cut the connection. */
   cutAfterEvents?: number
@@ -28,7 +28,7 @@ export interface Program {
   errorIn200?: boolean
   /** A 401 whose message repeats the key that it was sent. */
   echoKey?: boolean
-  /** Answer compressed, asked or not. */
+  /** Answer compressed, whether or not the request accepts it. */
   gzip?: boolean
   /** A 302 to this address. */
   redirect?: string
@@ -38,11 +38,11 @@ export interface Program {
   noUsage?: boolean
   /** Report these numbers instead of the counted ones. `prompt` includes `cached` and `cacheWrite`. */
   usage?: { prompt?: number; completion?: number; cached?: number; cacheWrite?: number; reasoning?: number }
-  /** Say this many words (word1 word2 …) instead of repeating the last line of the prompt. */
+  /** Reply with this many words (word1 word2 …) instead of repeating the last line of the prompt. */
   words?: number
 }
 
-/** One request as it arrived, and what was really sent back. */
+/** One request as it arrived, and what was actually sent back. */
 export interface Entry {
   readonly id: string
   readonly method: string
@@ -81,7 +81,7 @@ export interface FakeUpstream {
   /** How many connections were opened so far. */
   readonly connections: number
   program(model: string, wanted: Program | readonly Program[] | Answer): void
-  /** Waits until this many requests have come and ended. */
+  /** Waits until this many requests have arrived and ended. */
   waitFor(count: number): Promise<readonly Entry[]>
   stop(): Promise<void>
 }

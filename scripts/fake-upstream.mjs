@@ -1,5 +1,5 @@
-// A simulated provider: a real HTTP server on loopback that speaks the dialects of model providers, misbehaves on request and keeps a
-// journal of the requests and of the bytes really sent. For tests, the demo and the torture runs; never part of the product.
+// A simulated provider: a real HTTP server on loopback that speaks the dialects of model providers, misbehaves on request and keeps
+// a journal of the requests and of the bytes actually sent. For tests, the demo and the torture runs; never part of the product.
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import http from 'node:http'
@@ -88,7 +88,7 @@ export async function startFakeUpstream({ port = 0, models = ['gpt-4o-mini'], pr
   }
 }
 
-/** Reads a whole request into a journal entry, which then records the bytes really sent back. */
+/** Reads a whole request into a journal entry, which then records the bytes actually sent back. */
 async function receive(request, response) {
   const chunks = []
   const entry = {
@@ -120,7 +120,7 @@ async function receive(request, response) {
   return entry
 }
 
-/** The reply that a program asks for instead of the usual one: a status with a body, an error in a 200, given bytes. */
+/** The reply that a program specifies instead of the usual one: a status with a body, an error in a 200, given bytes. */
 function replyOf(entry, call, program) {
   const whole = (status, type, bytes) => ({ status, type, pieces: [{ bytes, words: 0 }] })
   const secret = entry.headers.authorization?.replace(/^Bearer /, '') ?? entry.headers['x-api-key'] ?? ''

@@ -1,5 +1,6 @@
-// `npm run mutations [-- TEXT]`: breaks the code that keeps money right on purpose, one fault at a time in a copy of the sources, and
-// runs the tests that must notice. Prints a table; fails when a fault passes all of its tests. TEXT picks faults by their names.
+// `npm run mutations [-- TEXT]`: breaks the code that accounts for money on purpose, one fault at a time in a copy of the sources,
+// and runs the tests that must detect it. Prints a table; fails when a fault passes all of its tests. TEXT selects faults by their
+// names.
 import { execFileSync } from 'node:child_process'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -55,7 +56,7 @@ async function tryOut({ name, file, from, to, tests }) {
   }
 }
 
-/** Titles of the tests that failed. Throws when no test ran: then the fault broke the build, and shows nothing. */
+/** Titles of the tests that failed. Throws when no test ran: then the fault broke the build, and proves nothing. */
 function failedTests(report) {
   const { testResults = [] } = report === '' ? {} : JSON.parse(report)
   const results = testResults.flatMap(({ assertionResults }) => assertionResults)

@@ -117,7 +117,10 @@ function freePort() {
   })
 }
 
-/** PostgreSQL listens before it takes calls: its lock file says when it does, in the eighth line, behind its process id in the first. */
+/**
+ * PostgreSQL listens before it accepts queries: when it is ready, the eighth line of its lock file says so; the first line is its
+ * process id.
+ */
 async function waitUntilReady({ file, pid }, hasEnded, said) {
   for (let attempt = 0; attempt < 300; attempt++) {
     if (hasEnded()) throw new Error(`PostgreSQL did not start: ${said()}`)

@@ -1,5 +1,6 @@
-// Fills a database with a log of many rows, fast: the database makes them itself, from the number of each row, so that every run has the
-// same rows on both databases. 30 days, 500 users of very different size, 60 models, 30 channels; and a few rows of something rare.
+// Fills a database with a log of many rows, fast: the database generates them itself, from the number of each row, so that every
+// run has the same rows on both databases. 30 days, 500 users of very different size, 60 models, 30 channels; and a few rows of
+// something rare.
 
 export const spanSeconds = 30 * 86_400
 const users = 500
@@ -70,6 +71,6 @@ const rollUp = `insert into quota_data (created_at, user_id, username, model_nam
     sum(prompt_tokens + completion_tokens), count(*), sum(quota)
   from logs where type = 2 group by 1, 2, 4, 5, 6`
 
-/** The charge that a request is found by. */
+/** The charge by which a request is found. */
 const ledgerRow = `insert into ledger (reference, user_id, token_id, kind, amount, created_at)
   select 'charge:' || request_id, user_id, token_id, 'charge', -quota, created_at from logs where id = (select max(id) / 3 from logs)`

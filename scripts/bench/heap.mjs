@@ -1,16 +1,16 @@
-// What V8 tells of the heap of a gateway: the bytes that each request allocates, in all and by the functions of Sluice itself, and the bytes that
-// are in use.
+// Heap measurements of a gateway by V8: the bytes that each request allocates, in total and by the functions of Sluice itself, and
+// the bytes that are in use.
 import { WebSocket } from 'ws'
 import { freePort } from '../lib/gateway.mjs'
 
-/** How a gateway starts whose heap is to be read, and the port of its inspector. */
+/** The settings to start a gateway whose heap can be measured, and the port of its inspector. */
 export async function inspectable() {
   const port = await freePort()
   // In production a debugger is refused.
   return { port, nodeArgs: [`--inspect=127.0.0.1:${port}`], more: { NODE_ENV: 'development' } }
 }
 
-/** Runs `load`, which answers the number of requests it has made, and answers the bytes that each has allocated. */
+/** Runs `load`, which returns the number of its requests; returns the bytes that each request has allocated. */
 export async function allocatedBy(port, load) {
   const inspector = await connect(port)
   const settings = { samplingInterval: 8192, includeObjectsCollectedByMajorGC: true, includeObjectsCollectedByMinorGC: true }
@@ -29,10 +29,10 @@ export async function allocatedBy(port, load) {
   }
 }
 
-/** The bytes in use after a full collection: objects of JavaScript, and the buffers that belong to them. */
+/** The bytes in use after a full collection: JavaScript objects, and the buffers that belong to them. */
 export async function liveBytes(port) {
   const inspector = await connect(port)
-  // What the first collection finalizes is freed by the second.
+  // Objects that the first collection finalizes are freed by the second.
   for (let round = 0; round < 2; round++) await inspector.call('HeapProfiler.collectGarbage')
   const { usedSize, backingStorageSize = 0 } = await inspector.call('Runtime.getHeapUsage')
   inspector.close()

@@ -17,7 +17,7 @@ export const works = [
 
 export const modelOf = (work) => `bench-${work.key}`
 
-/** Runs a work on a target for so many seconds. */
+/** Runs a work on a target for `seconds` seconds. */
 export async function measure({ folder, load, prefix, target, work, seconds }) {
   const file = join(folder, `request-${target.name}-${work.key}`)
   await writeFile(file, target.keys.map((key) => requestOf(target.port, key, work)).join(''))

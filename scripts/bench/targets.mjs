@@ -78,8 +78,8 @@ http {
 }
 
 /**
- * Sluice with everything on: tokens, a price, a channel, durable charges and log rows. `database` is sqlite or postgres, `users` the number
- * of those who call, `checkout` a folder with a built Sluice.
+ * Sluice with all features enabled: tokens, a price, a channel, durable charges and log rows. `database` is sqlite or postgres,
+ * `users` the number of calling users, `checkout` a folder with a built Sluice.
  */
 export async function startSluice(
   folder,
@@ -138,14 +138,14 @@ async function seed(call, { upstreamPort, models }) {
     groups: ['default'],
   }
   await call('POST /api/channel/', { body })
-  // An upstream that speaks another format than the callers.
+  // An upstream whose format differs from that of the callers.
   const translated = models.filter((model) => model.includes('translated')).join(',')
   await call('POST /api/channel/', { body: { ...body, type: 14, name: 'bench translated', models: translated } })
   const { key } = await call('POST /api/token/', { body: { name: 'bench', unlimited_quota: true } })
   return key.startsWith('sk-') ? key : `sk-${key}`
 }
 
-/** Runs `work` on the database of a gateway: the console allows a client only so many calls. */
+/** Runs `work` on the database of a gateway: the console limits the calls of a client. */
 async function withDatabase(checkout, env, work) {
   const { openDatabase } = await import(join(checkout, 'dist/server/db/open.js'))
   const database = await openDatabase(env)
@@ -172,7 +172,7 @@ async function addTokens(db, count) {
   }
 }
 
-/** More users like the first, each with a token like the first. Answers the keys. */
+/** More users like the first, each with a token like the first. Returns the keys. */
 async function addUsers(db, count) {
   const { id: _, ...user } = await db.selectFrom('users').selectAll().executeTakeFirstOrThrow()
   const { id: __, ...token } = await db.selectFrom('tokens').selectAll().executeTakeFirstOrThrow()
@@ -196,7 +196,7 @@ async function countCharges(db) {
   return Number((await query.executeTakeFirstOrThrow()).count)
 }
 
-/** Resident memory in KB; undefined where /proc is not. */
+/** Resident memory in KB; undefined without /proc. */
 export async function residentKb(pid) {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
   const found = /VmRSS:\s+(\d+)/.exec(status)

@@ -1,4 +1,4 @@
-// Replaces upstream.c if there is no C compiler: the same answers, slower. Prints the port that it listens on.
+// Replaces upstream.c if there is no C compiler: the same replies, but slower. Prints the port that it listens on.
 import http from 'node:http'
 
 const chunks = 100

@@ -1,10 +1,10 @@
 // The measurements of one visit of the console in a browser: time until usable, layout shifts, blocking time, weight.
 import { gzipSync } from 'node:zlib'
 
-/** Slow 4G as browsers' tools name it. */
+/** The profile that browser tools call slow 4G. */
 const line = { downloadBitsPerSecond: 1_600_000, uploadBitsPerSecond: 750_000, latencyMs: 150 }
 
-/** The line of slow 4G, and a processor so many times slower. */
+/** Applies slow 4G, and slows the processor down by a factor. */
 export async function slowDown(connection, processor) {
   await connection.send('Network.enable')
   await connection.send('Network.emulateNetworkConditions', {
@@ -45,7 +45,7 @@ export async function readVisit(page) {
   return page.evaluate(() => window.visit)
 }
 
-/** Runs in the page: notes the longest task from now on. */
+/** Runs in the page: records the longest task from now on. */
 export function observeTasks() {
   window.longestTaskMs = 0
   new PerformanceObserver((entries) => {

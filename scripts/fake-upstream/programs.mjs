@@ -1,4 +1,4 @@
-// The faults of the simulated provider. A program is plain data; it comes from the test, or from the end of the model's name:
+// The faults of the simulated provider. A program is plain data; it is given by the test, or by the end of the model's name:
 // `gpt-4o-mini--words-50--cut-10` replies with 50 words and cuts the connection after 10 events.
 
 const ofName = {
@@ -18,7 +18,7 @@ const ofName = {
   gzip: () => ({ gzip: true }),
 }
 
-/** Reads the programs at the end of a model name; a name without any is no program. */
+/** Reads the programs at the end of a model name; an empty program for a name without any. */
 export function programOfModel(model) {
   const [, ...parts] = String(model ?? '').split('--')
   return Object.assign({}, ...parts.map(programOfPart))
@@ -31,7 +31,7 @@ function programOfPart(part) {
   return known(Number(number))
 }
 
-/** The pieces that go over the wire one write each: events, a fixture's bytes, or either cut into pieces of a size. */
+/** The pieces that are sent, one write each: events, a fixture's bytes, or either cut into pieces of a size. */
 export function* writesOf(pieces, pieceBytes) {
   for (const { bytes, words } of pieces) {
     const whole = Buffer.from(bytes)

@@ -178,7 +178,7 @@ export function models(names) {
   })
 }
 
-/** An error in the words of the dialect. `streamed`: as an event of a stream that has begun. */
+/** An error in the format of the dialect. `streamed`: as an event of a stream that has begun. */
 export function errorOf(dialect, message, streamed = false) {
   if (dialect === 'anthropic') {
     const value = { type: 'error', error: { type: 'overloaded_error', message }, request_id: 'req_simulated' }

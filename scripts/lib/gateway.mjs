@@ -40,7 +40,7 @@ export async function startGateway({ port, env = {}, nodeArgs = [], prefix = [],
   }
 }
 
-/** Signs in and answers a function that makes console calls by their line: `call('POST /api/token/', { body })` → data. */
+/** Logs in and returns a function that makes console calls by their line: `call('POST /api/token/', { body })` → data. */
 export async function signIn(url, { username = 'root', password }) {
   const caller = { cookie: '', user: '' }
   const call = async (line, { params = {}, query = {}, body } = {}) => {
@@ -68,7 +68,7 @@ export async function signIn(url, { username = 'root', password }) {
   return call
 }
 
-/** The wanted port when nothing listens on it, else a free one. */
+/** The wanted port if nothing listens on it, otherwise a free one. */
 export async function freePort(wanted = 0) {
   for (const port of [wanted, 0]) {
     const free = await new Promise((resolve) => {
@@ -91,7 +91,7 @@ async function isReady(url) {
   }
 }
 
-/** The environment without settings of another server: a demo must never open a real database. */
+/** The environment without settings of a server: a demo must never open a real database. */
 function withoutSettings() {
   const { DATABASE_URL, DATA_DIR, REDIS_URL, MASTER_KEY, MASTER_KEY_FILE, ROOT_PASSWORD, HOST, ...rest } = process.env
   return rest

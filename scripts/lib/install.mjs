@@ -20,7 +20,7 @@ export function requireNode(version = process.versions.node) {
 
 /**
  * Installs what package-lock.json names and node_modules lacks: the packages that build and serve, and with `tests` those of
- * test/package.json too. What is installed is not fetched again.
+ * test/package.json too. Installed packages are not fetched again.
  */
 export async function installWhenNeeded({ tests = false } = {}) {
   const canServe = await isInstalled()

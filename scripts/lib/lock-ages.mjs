@@ -1,4 +1,4 @@
-// The publication age of the packages in the lock file. A malicious version is mostly found within days, so no version younger
+// The publication age of the packages in the lock file. A malicious version is usually found within days, so no version younger
 // than a week is accepted without a stated reason.
 import { packagePaths } from './lock.mjs'
 
@@ -15,8 +15,8 @@ export function lockedVersions(lock) {
 }
 
 /**
- * The problems of the recorded ages, in words. An age is `before <day>` for versions in the lock file when the record was begun, the
- * day of publication, or that day followed by a reason: `2026-11-20 fixes CVE-2026-1`.
+ * The problems of the recorded ages, as sentences. An age is `before <day>` for versions that were in the lock file when recording
+ * began, the day of publication, or that day followed by a reason: `2026-11-20 fixes CVE-2026-1`.
  */
 export function ageProblems(lock, ages, today) {
   const locked = lockedVersions(lock)

@@ -27,7 +27,7 @@ export function neededPackages(packages, names) {
   return [...found].sort()
 }
 
-/** The place where Node finds a package from another: in its own folder, or the next one above. */
+/** The path where Node finds a package for another one: in its own folder, or the next one above. */
 function resolve(packages, from, name) {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf('node_modules/') - 1))) {
     const path = `${at}${at === '' ? '' : '/'}node_modules/${name}`

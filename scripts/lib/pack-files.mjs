@@ -7,7 +7,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 /** Files that fit into one packet are not compressed. */
 const smallestBytes = 1000
 
-/** @param {string} folder its scripts and styles, not those of folders in it */
+/** @param {string} folder whose scripts and styles are compressed, without those of its subfolders */
 export async function packFiles(folder) {
   const names = (await readdir(folder)).filter((name) => /\.(?:js|css)$/.test(name))
   await Promise.all(names.map((name) => packFile(join(folder, name))))

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 const require = createRequire(join(root, 'package.json'))
 
-/** Runs a Node script to its end in this terminal and answers its exit code. */
+/** Runs a Node script to its end in this terminal and returns its exit code. */
 export function runNode(script, args = [], { env = {}, quiet = false } = {}) {
   return ended(startNode(script, args, { env, stdio: quiet ? 'ignore' : 'inherit' }))
 }
@@ -33,7 +33,7 @@ export function ended(child) {
   })
 }
 
-/** Path of the command that a package brings, as its package.json names it. */
+/** Path of a command of a package, as named in its package.json. */
 export function commandOf(name, command = name) {
   const manifest = require.resolve(`${name}/package.json`)
   const { bin } = require(manifest)
