@@ -28,7 +28,7 @@ export interface AccountNode extends Accounts {
   close(): Promise<void>
 }
 
-/** Load that holds every hashing slot and every place in the queue, until it is stopped. */
+/** Starts load that occupies every hashing permit and the queue; returns a function that stops it. */
 export function fillHashingQueue(passwords: Passwords): () => Promise<void> {
   let isOver = false
   const hashOn = async ({ hash }: Hashing) => {
@@ -45,7 +45,7 @@ export function fillHashingQueue(passwords: Passwords): () => Promise<void> {
 export function accountParts(core: Core, humanVerifier?: string, peerSettings?: EndpointSettings) {
   const upstream = new UpstreamAgents()
   const sessions = new Sessions(core)
-  // They remember an imported hash, after which each verification costs as much as that one.
+  // Created for each node, because they remember the cost of imported hashes, which then applies to each verification.
   const passwords = cheapPasswords()
   const mailer = new Mailer(core, { certificates: testCertificate })
   const close = async () => {

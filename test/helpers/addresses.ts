@@ -1,4 +1,4 @@
-/** Each group: addresses, whether they are public, and whether channels must not use them while private ones are allowed. */
+/** Each group: addresses, whether they are public, and whether channels must not use them even if private ones are allowed. */
 const corpus: readonly { why: string; isPublic: boolean; forbidden: boolean; addresses: string }[] = [
   {
     why: 'public IPv4',

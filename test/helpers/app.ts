@@ -15,16 +15,16 @@ export { rootPassword }
 /** Read once for all servers: there are hundreds of files. */
 const consoleFiles = withAxe(readConsoleFiles(builtWeb))
 
-/** A whole server on a free port of loopback with its own database, and a logged-in root. */
+/** A complete server on a free port of loopback with its own database, and a logged-in root. */
 export interface TestServer {
   readonly url: string
   readonly app: App
   readonly database: TestDatabase
-  /** Where tests share the server: the tokens of this one, whose rows alone it reads. */
+  /** Set where tests share the server: the tokens of this test, which reads only their rows. */
   readonly ownTokens?: ReadonlySet<number>
   /** Calls the console as root; throws when the answer is not a success. */
   call<Data = unknown>(line: string, body?: unknown): Promise<Data>
-  /** Calls the console as root and gives the raw answer. */
+  /** Calls the console as root and returns the raw reply. */
   raw(line: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
   /** `limitMs`: the time for running requests to end; `idleMs`: the time for which connections may stay idle. */
   stop(limitMs?: number, idleMs?: number): Promise<void>
@@ -97,7 +97,7 @@ export async function signIn(url: string, password = rootPassword): Promise<stri
     })
     const cookie = response.headers.get('set-cookie')?.split(';', 1)[0]
     if (cookie) return cookie
-    // On a machine with much else to do the database may take its first connections late.
+    // On a busy machine the database may accept its first connections late.
     if (response.status !== 503 || tries === 20) throw new Error(`Root could not sign in: ${await response.text()}`)
     await new Promise((resolve) => setTimeout(resolve, 250))
   }

@@ -38,7 +38,7 @@ export function newAuthenticator({ origin, site }: { origin: string; site: strin
   })
 
   return {
-    /** Makes the passkey. */
+    /** Creates the passkey. */
     create(options: Options, deviations: Deviations = {}) {
       const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
       const key = Buffer.concat([

@@ -8,7 +8,9 @@ const file = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 const path = '/axe.min.js'
 const serveAxe = sirv(dirname(file), { immutable: true, maxAge: 3600 })
 
-/** The files of the console, with axe beside them: a browser loads half a megabyte over HTTP once, and keeps it compiled. */
+/**
+ * The files of the console, with axe added: a browser loads its half megabyte over HTTP only once, and caches the compiled code.
+ */
 export function withAxe(files: ConsoleFiles | undefined): ConsoleFiles | undefined {
   if (!files) return undefined
   const { exists, serve } = files

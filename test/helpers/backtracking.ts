@@ -13,7 +13,7 @@ type Node =
 
 /** More repetitions count as unbounded; fewer multiply the time by a constant. */
 const withoutEnd = 1000
-/** Repetitions that have an end are looked at as so many: their ways to be cut are the same. */
+/** Bounded repetitions are shortened to these numbers: the ways to split a text are the same. */
 const [leastMax, mostMax] = [3, 4]
 
 class Parser {
@@ -87,11 +87,11 @@ class Parser {
 
 interface Edge {
   readonly to: number
-  /** The condition for the step: a letter, the start or end of the text, another condition, or none. */
+  /** The condition for the step: a letter, the start or end of the text, another condition, or nothing. */
   readonly by: { readonly atom: string } | 'begin' | 'end' | 'condition' | 'nothing'
 }
 
-/** The expression as places with ways between them; the last one accepts. */
+/** The expression as an automaton: places with edges between them; `accepts` is the accepting place. */
 function placesOf(root: Node): { edges: Edge[][]; accepts: number } {
   const edges: Edge[][] = [[]]
   const place = () => edges.push([]) - 1
@@ -103,7 +103,7 @@ function placesOf(root: Node): { edges: Edge[][]; accepts: number } {
     if (node.kind === 'letter') way(from, to, { atom: node.atom })
     else if (node.kind === 'either') for (const part of node.parts) way(add(part, from), to)
     else if (node.kind === 'look') {
-      // It is tried without consuming text; matching continues from its start.
+      // A lookaround is tried without consuming text; matching continues from its start.
       const inside = place()
       way(from, inside)
       add(node.part, inside)
@@ -132,7 +132,7 @@ function placesOf(root: Node): { edges: Edge[][]; accepts: number } {
   return { accepts: add(root, 0), edges }
 }
 
-/** Letters of every kind that expressions distinguish. */
+/** Sample characters of every kind that expressions distinguish. */
 const letters = [
   ...Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)),
   ...['\x85', '\xa0', '¼', '×', 'é', 'É', 'ß', 'İ', 'ı', 'ſ', '\u0301', '\u200b', '\u2028', '中', '，', '١', '\ud800', '\ue000', '\ufeff', '😀', '\xff', '\xef', '\x89'],
@@ -140,7 +140,7 @@ const letters = [
 
 /** The places reachable after a letter, and one for which the search has passed the start of the text. */
 interface Step {
-  /** By the kind of the next letter: the places after it. A place that can be reached in two ways is listed twice. */
+  /** The places after the next letter, by its kind. A place that can be reached in two ways is listed twice. */
   readonly next: readonly (readonly number[])[]
   /** Whether the expression has matched here: for any remaining text, or only at its end. */
   readonly matches: 'surely' | 'at the end' | 'no'
@@ -152,7 +152,7 @@ function stepsOf({ source, flags }: RegExp): { steps: Map<number, Step>; samples
   const { edges, accepts } = placesOf(new Parser(source).parse())
   const atoms = [...new Set(edges.flat().flatMap(({ by }) => (typeof by === 'object' ? [by.atom] : [])))]
   const tests = new Map(atoms.map((atom) => [atom, new RegExp(`^${atom}$`, flags.replace(/[gym]/g, ''))]))
-  // Letters that no part of the expression distinguishes are one kind.
+  // Letters that no part of the expression distinguishes are of the same kind.
   const kinds = new Map(letters.map((letter) => [atoms.map((atom) => Number(tests.get(atom)?.test(letter))).join(''), letter]))
   const samples = [...kinds.values()]
 
@@ -186,7 +186,7 @@ function stepsOf({ source, flags }: RegExp): { steps: Map<number, Step>; samples
   return { steps, samples }
 }
 
-/** Letters that, repeated, make the expression take more than linear time; undefined if there are none. */
+/** Letters whose repetition makes the expression take more than linear time; undefined if there are none. */
 export function lettersOfSlowMatch(expression: RegExp): string | undefined {
   if (!/[*+]|,\}|\d{4}/.test(expression.source)) return undefined
   const { steps, samples } = stepsOf(expression)
@@ -200,7 +200,7 @@ export function lettersOfSlowMatch(expression: RegExp): string | undefined {
   const loopsUnmatched = new Set(
     [...steps.keys()].filter((place) => matchesOf(place) !== 'surely' && reachable(place, unmatched).has(place)),
   )
-  // From here nothing can fail, or only a few letters after a match, so that no other path is tried.
+  // From such a place a match cannot fail, or only a few letters later, so that no other path is tried.
   const isSafe = (place: number) => {
     const all = [place, ...(reach.get(place) ?? [])]
     return (
@@ -244,7 +244,7 @@ export function lettersOfSlowMatch(expression: RegExp): string | undefined {
 
 type Three = readonly [number, number, number]
 
-/** The letters that lead from three places to three others at once. */
+/** The letters that lead from three places to three others simultaneously. */
 function pumped(from: Three, goal: Three, next: (at: Three) => readonly { letter: string; to: Three }[]): string | undefined {
   const seen = new Set<string>()
   let edge = [{ at: from, word: '' }]

@@ -21,11 +21,16 @@ const flags = [
   '--disable-sync',
   '--font-render-hinting=none',
 ]
-/** For pages that are left after seconds: optimizing their scripts takes more time than it saves, and collecting their garbage often too. */
+/**
+ * For pages that are closed after seconds: optimizing their scripts and frequent garbage collection take more time than they save.
+ */
 export const unoptimized = '--js-flags=--no-opt --no-maglev --min-semi-space-size=16'
 const installed = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** Without room in memory for what is drawn, files on the disk take its place, which costs a fifth of the time of a page. */
+/**
+ * Chromium draws in shared memory; with files on the disk instead, a page takes a fifth longer. That is only needed without enough
+ * memory.
+ */
 const ignoreDefaultArgs = roomyMemory(2) ? ['--disable-dev-shm-usage'] : []
 
 /** Starts a headless Chromium: the one from npm, which includes its libraries and a font, otherwise one of the system. */
@@ -48,8 +53,8 @@ export async function launchBrowser(more: readonly string[] = []): Promise<Brows
 let shared: Promise<Browser> | undefined
 
 /**
- * One browser for all files of a worker, which share its modules: each has contexts of its own in it. It ends with the worker, as
- * Playwright ends what it has started.
+ * One browser for all files of a worker, which share its modules: each opens its own contexts in it. Playwright ends it with the
+ * worker.
  */
 export async function sharedBrowser(): Promise<Browser> {
   if (!(await shared)?.isConnected()) shared = launchBrowser([unoptimized])
@@ -114,8 +119,8 @@ function problemsOf(page: Page): string[] {
 }
 
 /**
- * Pages of one origin that are used again once they are closed: a new one is a new process, which compiles the console anew. Each begins with the
- * storage that it is given and nothing else; its scripts and its clock must not have been replaced.
+ * Pages of one origin that are reused once they are closed: a new page is a new process, which compiles the console again. Each
+ * begins with only the given storage; tests must not have replaced its scripts or its clock.
  */
 export class PagePool {
   readonly baseUrl: string
@@ -127,13 +132,13 @@ export class PagePool {
     this.baseUrl = baseUrl
   }
 
-  /** Whether its pages are of this browser, and another server can take their origin. */
+  /** Whether its pages belong to this browser, and another server can listen at their origin. */
   async isUsableIn(browser: Browser): Promise<boolean> {
     return browser === this.#browser && browser.isConnected() && (await isFree(Number(new URL(this.baseUrl).port)))
   }
 
   async open(settings: Omit<PageSettings, 'baseUrl'>): Promise<OpenPage> {
-    // What else a page is opened with can be changed.
+    // All other settings of an open page can be changed.
     const { language = 'zh' } = settings
     const idle = this.#idle.get(language)?.pop()
     const { page, problems } = idle
@@ -147,9 +152,9 @@ export class PagePool {
   }
 }
 
-/** Where the console keeps the color scheme. */
+/** The key under which the console stores the color scheme. */
 const schemeKey = 'mantine-color-scheme-value'
-/** A document of the same origin without a script: a page that goes anywhere else gets another process. */
+/** A document of the same origin without a script: a page that navigates anywhere else gets another process. */
 const scriptless = '/favicon.ico'
 
 async function begin(page: Page, { scheme = 'light', width = 1440, height = 900, storage }: PageSettings): Promise<string[]> {
@@ -163,7 +168,7 @@ async function begin(page: Page, { scheme = 'light', width = 1440, height = 900,
   return problemsOf(page)
 }
 
-/** Takes everything off a page that a test has put on it. */
+/** Removes everything that a test has added to a page. */
 async function leave(page: Page): Promise<void> {
   const context = page.context()
   for (const event of ['console', 'pageerror', 'requestfailed', 'request', 'response', 'dialog'] as const)
@@ -190,7 +195,7 @@ interface AxeResult {
   }[]
 }
 
-/** Rules of a lesser level find nothing that is asked for, and no rule that is on needs the style sheets loaded again. */
+/** Disables rules of lower levels, whose violations are not needed; no enabled rule needs the style sheets to be loaded again. */
 const runOfAxe = (contrast: boolean) => `axe.run(document, {
   resultTypes: ['violations'],
   preload: { assets: ['media'] },
@@ -200,7 +205,7 @@ const runOfAxe = (contrast: boolean) => `axe.run(document, {
       .map(({ id }) => [id, { enabled: false }])),
 })`
 
-/** Violations of level serious or worse that axe finds on the page, one line per element; of contrast only if asked for. */
+/** Violations of level serious or worse that axe finds on the page, one line per element; of contrast only if requested. */
 export async function seriousViolations(page: Page, contrast = true): Promise<string[]> {
   await addAxe(page)
   // The script defines `axe` on the page; its result is plain data.

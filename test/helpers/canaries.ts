@@ -17,7 +17,7 @@ interface Seen {
   readonly spread: Set<string>
 }
 
-/** One for all copies of this module in a worker. */
+/** Shared by all copies of this module in a worker. */
 const kept = globalThis as typeof globalThis & { seenByCanaries?: Seen }
 kept.seenByCanaries ??= { secrets: new Map(), texts: new Map(), spread: new Set() }
 const { secrets, texts, spread } = kept.seenByCanaries
@@ -28,7 +28,7 @@ export function note(place: Place, text: string): void {
   else texts.set(place, [text])
 }
 
-/** A text that a test puts into every place, those of secrets among them: it is none. */
+/** Marks a text that a test puts into every place, including those of secrets, as not secret. */
 export function spreadText(text: string): string {
   spread.add(text)
   return text
@@ -74,7 +74,7 @@ const secretFields = new Set([
   ...['password', 'password2', 'original_password', 'key', 'token', 'access_token', 'refresh_token', 'id_token', 'secret'],
   ...['client_secret', 'webhook_secret', 'private_key', 'code', 'verification_code', 'state', 'backup_codes', 'api_key'],
 ])
-/** Most texts that are parsed have none of the fields. */
+/** A quick check, because most parsed texts have none of the fields. */
 export const mayHoldSecret = new RegExp(`"(?:proxy|${[...secretFields].join('|')})"`)
 
 /** Records the secret fields of parsed JSON. */
@@ -141,7 +141,7 @@ export function search(): { found: Finding[]; secrets: number; bytes: Record<str
     for (let at = 0; at + headLength <= text.length; at++) {
       for (const { secret, form, source } of byHead.get(text.slice(at, at + headLength)) ?? []) {
         if (!text.startsWith(form, at)) continue
-        // Six digits alone are a code; within a longer number they are chance.
+        // Six separate digits are a code; within a longer number they are a coincidence.
         if (form.length === headLength && /[\w.]/.test(`${text[at - 1] ?? ''}${text[at + headLength] ?? ''}`)) continue
         found.push({ source, secret, place, around: text.slice(Math.max(0, at - 150), at + form.length + 80) })
       }

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Says at the end how many secrets were looked for in how much text. */
+/** Reports at the end how many secrets were searched for in how much text. */
 export default function setup(): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-canaries-'))
   const file = join(folder, 'tally')

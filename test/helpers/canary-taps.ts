@@ -19,7 +19,7 @@ function watchRequests(): void {
     for (let at = 0; at + 1 < list.length; at += 2) keepHeader(String(list[at]), String(list[at + 1]))
   }
   subscribe('http.server.request.start', (message) => {
-    // The value that Node publishes there.
+    // The value that Node publishes on this channel.
     const { request } = message as { request: IncomingMessage }
     keepList(request.rawHeaders)
     keepAddress(request.url ?? '')
@@ -62,7 +62,7 @@ function watchAnswers(): void {
     gather(this, given[0])
     const ended = Reflect.apply(end, this, given)
     const head = headOf(this)
-    // Calls without a connection are announced nowhere else.
+    // Calls without a connection are published on no channel.
     for (const [name, value] of Object.entries(this.req.headers)) keepHeader(name, String(value))
     keepAddress(this.req.url ?? '')
     if (/^x-oneapi-request-id:/im.test(head)) {
@@ -76,7 +76,7 @@ function watchAnswers(): void {
   }
 }
 
-/** The head as sent; Node keeps it under this name. */
+/** The head as sent, which Node stores in this member. */
 function headOf(response: ServerResponse): string {
   return (response as ServerResponse & { _header?: string | null })._header ?? ''
 }

@@ -25,7 +25,7 @@ SAAwRQIhAMnyNDFSOlvK7qrS/RG0GUxYpzDCBfJEY8bgpEayho5zAiBNs1rnSvec
 gDfUT/NssfmFNLnXs1XnEaxZexzLZ25NTg==
 -----END CERTIFICATE-----
 `,
-  /** In 2021. */
+  /** Expired in 2021. */
   expired: `-----BEGIN CERTIFICATE-----
 MIIBfzCCASagAwIBAgIBATAKBggqhkjOPQQDAjAdMRswGQYDVQQDDBJBdXRob3Jp
 dHkgb2YgdGVzdHMwHhcNMjAwMTAxMDAwMDAwWhcNMjEwMTAxMDAwMDAwWjAYMRYw
@@ -38,7 +38,7 @@ BlrEBAUxiaAyh0aNyD9/nh0CIHuPQnqtuP8RUDwQuGvuFCnP2wFpi/tz0mpvmE11
 wMr3
 -----END CERTIFICATE-----
 `,
-  /** For other.test. */
+  /** Issued for other.test. */
   otherName: `-----BEGIN CERTIFICATE-----
 MIIBjjCCATWgAwIBAgIUMJXTOTcbfEOC0fe8WjQnPyQ82JswCgYIKoZIzj0EAwIw
 HTEbMBkGA1UEAwwSQXV0aG9yaXR5IG9mIHRlc3RzMCAXDTI2MTEyMDIwMjEyMFoY
@@ -65,7 +65,7 @@ tFECIDXoEvnSLRXQn/WrgYhRcHjUlc8NI4NbmVrsmoZnHaoW
 `,
 } as const
 
-/** For tests only. */
+/** The shared key, for tests only. */
 export const leafKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg+zJi3VKnjHn10cNM
 dvV9RS5k5vApnXgBmYi0Bm2ujBChRANCAAT+BhDq8NSceeifJdKntH72+ZUc7fKS

@@ -40,7 +40,7 @@ export function channelNotices(fresh: () => Promise<TestDatabase>) {
     },
     /** Another node on the same database, if it supports several. */
     otherNode: async () => (test.kind === 'postgres' ? await startAccounts(test, { clock: node.clock }) : node),
-    /** Adds a channel and answers its id. */
+    /** Adds a channel and returns its id. */
     async add(name: string): Promise<number> {
       const input = channelInput.parse({ type: 1, name, key: 'secret-key-123', models: 'm' })
       const [id = 0] = await addChannels(node, { caller, input })

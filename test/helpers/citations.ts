@@ -55,7 +55,7 @@ export function citationsOf({ path: file, text }: Source): Citation[] {
   return [...new Set(found)].map((cited) => ({ file, cited }))
 }
 
-/** The names under which citations exist: sections, cases, promises. Documents are looked for on the disk. */
+/** The names that can be cited: sections, cases, promises. Documents are checked on the disk. */
 export function citable(): Set<string> {
   const read = (path: string) => readFileSync(new URL(`docs/reference/${path}`, root), 'utf8')
   const notes = readdirSync(new URL('docs/reference/protocols', root))

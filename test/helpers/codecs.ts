@@ -112,7 +112,7 @@ export function summary(events: readonly ReplyEvent[]) {
   }
 }
 
-/** The violations of the grammar of `ReplyEvent` in a list of events; empty when it holds. */
+/** The violations of the grammar of `ReplyEvent` in a list of events; empty if there are none. */
 export function grammarFaults(events: readonly ReplyEvent[]): string[] {
   const faults: string[] = []
   const open = new Map<number, string>()
@@ -205,7 +205,7 @@ function replaced(value: unknown, random: () => number): unknown {
   return Object.fromEntries(Object.entries(value as JsonObject).map(([key, member]) => [key, replaced(member, random)]))
 }
 
-/** Faults of a codec over hostile streams and hostile whole replies; nothing when its readers keep the grammar and never throw. */
+/** Faults of a codec over hostile streams and hostile JSON replies; empty if its readers keep the grammar and never throw. */
 export function readerFaults(codec: Codec, samples: readonly StreamEvent[]): string[] {
   return hostileStreams(samples, 600).flatMap((stream) => {
     const faults = grammarFaults(readAll(codec.readEvents(readContext()), stream))

@@ -3,21 +3,21 @@ import { onTestFinished } from 'vitest'
 import { openDatabase } from '../../src/server/db/open.ts'
 import type { TestDatabase } from './databases.ts'
 
-/** The time at which the connection of the next COMMIT breaks, and the state of the database for later connections. */
+/** When the connection of the next COMMIT breaks, and whether later connections reach the database. */
 export interface Loss {
   /**
    * `unsent`: the database never sees the COMMIT and ends the transaction. `unanswered`: it commits, and the answer is lost.
-   * `delayed`: the COMMIT stays on its way until `deliver`, and the transaction stays open.
+   * `delayed`: the COMMIT is held back until `deliver`, and the transaction stays open.
    */
   readonly commit: 'unsent' | 'unanswered' | 'delayed'
   readonly afterwards: 'reachable' | 'away'
 }
 
 export interface CommitProxy {
-  /** The same database by way of the proxy. */
+  /** The same database, reached through the proxy. */
   readonly database: TestDatabase
   loseNext(loss: Loss): void
-  /** The database can be reached again. */
+  /** Makes the database reachable again. */
   bringBack(): void
   /** Lets the delayed COMMIT arrive; resolves when the database has answered it. */
   deliver(): Promise<void>

@@ -36,7 +36,7 @@ export interface TestConsole {
   readonly clock: TestClock
   readonly logged: string[]
   addUser(username: string, more?: { role?: number; must_change_password?: number }): Promise<Signed>
-  /** Makes a call named by its line; params in the path are written out by the caller. */
+  /** Makes a call named by its line; the caller inserts the parameters of the path. */
   call(line: string, given?: Given): Promise<LightMyRequestResponse>
   stop(): Promise<void>
 }
@@ -49,8 +49,8 @@ export interface Given {
 }
 
 /**
- * The console over accounts alone: routes of other parts exist with their access and answer `not_implemented`, so that these tests
- * cover the console itself. Whole servers are in `app.ts`.
+ * The console over accounts alone: routes of other parts exist with their authorization and answer `not_implemented`, so that these
+ * tests cover the console itself. Whole servers are in `app.ts`.
  */
 export async function startConsole(
   kind: DatabaseKind,

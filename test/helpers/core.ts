@@ -14,7 +14,7 @@ import { testLogger } from './logger.ts'
 export const testMasterKey = Buffer.alloc(32, 7)
 export const rootPassword = 'correct-horse-1'
 
-/** Hashes that cost next to nothing: what they withstand is for the tests of passwords, which take `new Passwords()`. */
+/** Hashes that cost next to nothing. Tests of the strength of passwords use `new Passwords()`. */
 export const cheapPasswords = () => new Passwords(cheapStrength)
 export const cheapStrength = { memoryCost: 8, timeCost: 1, parallelism: 1 }
 

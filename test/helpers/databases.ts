@@ -24,15 +24,15 @@ export function eachDatabase(name: string, tests: (fresh: () => Promise<TestData
 }
 
 /**
- * The same for tests of protocols, parsing and peers, whose statements other suites run on both: on SQLite in the ordinary run, on both in
- * `npm run torture`.
+ * Like `eachDatabase`, for tests of protocols, parsing and peers, whose SQL statements other suites run on both databases: on
+ * SQLite in the ordinary run, on both in `npm run torture`.
  */
 export function anyDatabase(name: string, tests: Parameters<typeof eachDatabase>[1]): void {
   if (isTorture) eachDatabase(name, tests)
   else describe(name, () => tests(() => freshDatabase('sqlite'), 'sqlite'))
 }
 
-/** A database with the schema of today, unless another beginning is named. */
+/** A database with the current schema, unless another initial state is named. */
 export async function freshDatabase(kind: DatabaseKind, beginning: Beginning = 'migrated'): Promise<TestDatabase> {
   const folder = newFolder()
   const url = kind === 'postgres' ? await copyPostgres(beginning, `test_${randomBytes(8).toString('hex')}`) : ''

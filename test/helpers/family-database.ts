@@ -8,7 +8,7 @@ import { openSource } from '../../src/server/import/open-source.ts'
 import { type ImportOrder, runImport } from '../../src/server/import/run.ts'
 import type { Core } from '../../src/server/options/core.ts'
 
-/** Databases that the original programs made. */
+/** Databases that were created by the original programs. */
 export const originals = {
   'new-api-0.4': { family: 'new-api', file: 'new-api-0.4.8.9.6.db', rootPassword: '123456' },
   'new-api-0.6': { family: 'new-api', file: 'new-api-0.6.3.1.db', rootPassword: '12345678' },
@@ -31,7 +31,7 @@ export function changedOriginal(original: Original, statements: readonly string[
   return file
 }
 
-/** The statement that adds charges to the log of an original, each of 3 units and in another second. */
+/** The statement that adds charges to the log of an original, each of 3 quota units and one second apart. */
 export function logRows(count: number): string {
   return `
     with recursive n(i) as (select 100 union all select i + 1 from n where i < ${count + 99})

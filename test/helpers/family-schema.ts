@@ -3,7 +3,7 @@ import { openSqliteReading } from '../../src/server/db/sqlite-file.ts'
 type Dialect = 'mysql' | 'postgres'
 
 const quotes = { mysql: '`', postgres: '"' } as const
-/** The types that the original programs give their columns on the servers, by what they are called in their SQLite files. */
+/** The column types of the original programs on database servers, by the column types in their SQLite files. */
 const types: Readonly<Record<Dialect, readonly (readonly [RegExp, string])[]>> = {
   mysql: [
     [/^integer/i, 'bigint'],
@@ -24,7 +24,7 @@ const types: Readonly<Record<Dialect, readonly (readonly [RegExp, string])[]>> =
   ],
 }
 
-/** The statements that make the tables and rows of a SQLite file on a server, as the original programs make them there. */
+/** The statements that create the tables and rows of a SQLite file on a server, as the original programs would. */
 export function statementsFor(dialect: Dialect, file: string): string[] {
   const database = openSqliteReading(file)
   const quoted = (name: string) => quotes[dialect] + name + quotes[dialect]

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 /** A TCP proxy that forwards, stalls or drops connections on command. */
 export interface FaultProxy {
   readonly port: number
-  /** Takes connections and bytes, and passes on nothing, as a network does that swallows packets. */
+  /** Accepts connections and bytes, and forwards nothing, like a network that drops packets. */
   silence(): void
   /** Forwards the bytes held back, and everything after them. */
   heal(): void

@@ -5,7 +5,7 @@ import { createUser } from '../../src/server/accounts/users.ts'
 import type { TestServer } from './app.ts'
 import { fuzzer } from './fuzz.ts'
 
-/** These would call out. */
+/** These would send requests to other hosts. */
 const left =
   /\/update|data\/check|test_mail|channel\/(test|fetch_models)|model_changes|destination\/:id\/test|quality_check\/:id\/run/
 
@@ -15,7 +15,7 @@ export interface Fuzzed {
   readonly slowestMs: number
 }
 
-/** Sends made-up requests to every route as user, admin and super admin: none may fail by our own fault. */
+/** Sends made-up requests to every route as user, admin and super admin: none may cause an internal error. */
 export async function fuzzRoutes(server: TestServer, { rounds, seed }: { rounds: number; seed: number }): Promise<Fuzzed> {
   const { app } = server
   const random = fuzzer(seed)
@@ -37,7 +37,7 @@ export async function fuzzRoutes(server: TestServer, { rounds, seed }: { rounds:
         slowestMs = Math.max(slowestMs, performance.now() - begun)
         // For endpoints that are not offered, the contract declares 501.
         expect(response.status, `seed ${seed}: ${line} ${JSON.stringify(request)}: ${text.slice(0, 200)}`).toBeLessThan(500)
-        // It may have been their own account that was disabled or left.
+        // The request may have disabled the account of the caller or ended its session.
         if (response.status === 401) await caller.comeBack()
       }
     }
@@ -59,7 +59,7 @@ async function newCaller({ app }: TestServer, { role, seed }: { role: number; se
   return { headers, comeBack }
 }
 
-/** The limits of one client have tests of their own. */
+/** A new address each time: client limits are tested elsewhere. */
 function addressOf(count: number): string {
   return `198.${18 + (Math.floor(count / 62_500) % 2)}.${Math.floor(count / 250) % 250}.${(count % 250) + 1}`
 }

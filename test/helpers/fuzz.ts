@@ -41,7 +41,7 @@ interface Shape {
   readonly oneOf?: readonly Shape[]
 }
 
-/** Bodies and queries for a route: some of any kind, most as its schema has them but for a value here and there. The same for each seed. */
+/** Bodies and queries for a route: some random, most by its schema except for some values. The same for the same seed. */
 export function fuzzer(seed: number) {
   for (const text of [...words, ...likely]) spreadText(wellFormed(text))
   let state = seed
@@ -79,7 +79,7 @@ export function fuzzer(seed: number) {
 
   return {
     word,
-    /** The address with its query, and the body where the route takes one. */
+    /** The address with its query, and the body if the route has one. */
     request(path: string, { query, body }: Route): { path: string; body?: string } {
       const isPlain = next(4) === 0
       const names = isPlain ? [pick(fields) ?? 'p', 'p'] : Object.keys(query?.shape ?? { p: 0 }).filter(() => next(3) === 0)

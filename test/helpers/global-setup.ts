@@ -3,8 +3,8 @@ import { startPostgres } from '../../scripts/postgres-server.mjs'
 import { makeTemplates, roomyMemory } from './templates.ts'
 
 /**
- * Once per test run: builds the server (worker threads and whole-process tests run the built files), starts PostgreSQL and makes the
- * databases that all others are copies of.
+ * Once per test run: builds the server (worker threads and whole-process tests run the built files), starts PostgreSQL, and creates
+ * the databases of which all others are copies.
  */
 export default async function setup(): Promise<() => Promise<void>> {
   if (process.env.SKIP_BUILD !== '1')

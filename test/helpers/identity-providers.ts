@@ -14,8 +14,8 @@ export interface PeerRequest {
 }
 
 /**
- * GitHub, LinuxDO, a WeChat server and an OpenID provider in one, on loopback. Codes are handed out by the test as the provider's page
- * would do; each is good once, for the PKCE challenge of its request.
+ * GitHub, LinuxDO, a WeChat server and an OpenID provider in one, on loopback. The test issues codes as the provider's page would;
+ * each is valid once, for the PKCE challenge of its request.
  */
 export interface IdentityProviders {
   readonly url: string
@@ -24,15 +24,15 @@ export interface IdentityProviders {
   /** The user at the login pages of the providers, for tests with a browser. */
   visitor: Readonly<Record<string, unknown>>
   trouble: Trouble | undefined
-  /** Claims of identities that are made from now on, in place of the right ones. */
+  /** Claims of the ID tokens issued from now on, in place of the correct ones. */
   claims: JWTPayload
-  /** Signs with a key that the provider does not publish. */
+  /** Whether to sign with a key that the provider does not publish. */
   foreignKey: boolean
   /** Publishes and uses a new key from now on. */
   rotateKey(): Promise<void>
   /** The provider's page: the user approves, and the browser returns with a code. */
   approve(visitUrl: string, user: Readonly<Record<string, unknown>>): { code: string; state: string }
-  /** A code that was asked for without a challenge, as by older clients. */
+  /** A code that was requested without a challenge, as by older clients. */
   approvePlain(user: Readonly<Record<string, unknown>>): string
   stop(): Promise<void>
 }
@@ -130,7 +130,7 @@ export async function startIdentityProviders(now: () => number): Promise<Identit
     response.writeHead(answer ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(answer ?? {}))
   }
 
-  /** Checks the code as RFC 7636 wants it, and ends it. */
+  /** Checks the code by RFC 7636, and consumes it. */
   function take({ code = '', code_verifier = '' }: Readonly<Record<string, string>>): Approved | undefined {
     const given = codes.get(code)
     codes.delete(code)

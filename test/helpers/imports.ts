@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 
 /**
- * The import rules of the architecture, checked on paths and import lines alone. A server folder may import the contract, its own
+ * The import rules of the architecture, checked only on paths and import lines. A server folder may import the contract, its own
  * files and the folders before it in this list; nothing else.
  */
 export const order = [
@@ -10,8 +10,9 @@ export const order = [
 ] // biome-ignore format: one line reads as the list that it is
 
 /**
- * The rooms of the relay, in the same way: each may import those before it. The files at its top put them together: they may import every
- * room, and of them a room may import only the parts that it is given, the admitted request, the table of paths, and the admission of a request.
+ * The folders of the relay, in the same way: each may import those before it. The files directly in the relay connect them: they
+ * may import every folder, but a folder may import only four of them: the parts that it is given, the admitted request, the table
+ * of paths, and the admission of a request.
  */
 export const relayRooms = [
   'http', 'admission', 'upstream', 'response', 'charge', 'stored-responses', 'idempotency', 'failover', 'background', 'realtime', 'count',
@@ -43,7 +44,7 @@ export function violations(files: readonly SourceFile[]): string[] {
   return [...crossed, ...circles(imports)]
 }
 
-/** The files that a file imports, exports from or loads later, types included. */
+/** The files that a file imports, re-exports or loads dynamically, including types. */
 export function importsOf(text: string): string[] {
   const statement = /^\s*(?:import|export)\s(?:[^'"`;]*?\sfrom\s)?\s*['"]([^'"]+)['"]/gm
   const later = /\bimport\(\s*['"]([^'"]+)['"]\s*\)/g
@@ -91,7 +92,7 @@ function wallOfRelay(from: string, to: string): string | undefined {
   return relayRooms.indexOf(there) < relayRooms.indexOf(here) ? undefined : `${there} does not come before ${here} in the relay`
 }
 
-/** The folder inside the relay, or the name of a file at its top. */
+/** The folder inside the relay, or the name of a file directly in it. */
 function relayRoom(path: string): string {
   return (path.split('/')[3] ?? '').replace(/\.ts$/, '')
 }
@@ -100,7 +101,10 @@ function serverFolder(path: string): string {
   return (path.split('/')[2] ?? '').replace(/\.ts$/, '')
 }
 
-/** In the console: lib, then ui, then the screens; a screen never imports another. The files at its top may import everything. */
+/**
+ * In the console: lib, then ui, then the screens; a screen must not import another. The files directly in `src/web` may import
+ * everything.
+ */
 function wallOfWeb(from: string, to: string): string | undefined {
   if (to.startsWith('src/server/')) return 'the console imports nothing of the server'
   if (to.startsWith('node:')) return 'the console runs in a browser'
@@ -114,7 +118,7 @@ function wallOfWeb(from: string, to: string): string | undefined {
   return undefined
 }
 
-/** Circles of files, each named once, beginning with its first path in the alphabet. */
+/** Circular imports, each reported once, beginning with its alphabetically first path. */
 function circles(imports: readonly { from: string; to: string }[]): string[] {
   const edges = new Map<string, string[]>()
   for (const { from, to } of imports) edges.set(from, [...(edges.get(from) ?? []), to])

@@ -11,7 +11,7 @@ export interface TestLedger {
   readonly core: Core
   readonly ledger: Ledger
   readonly database: TestDatabase
-  /** Adds a user whose quota is a grant in the ledger, and answers the id. */
+  /** Adds a user whose quota is a grant in the ledger, and returns the id. */
   user(quota: number): Promise<number>
   token(userId: number, remain: number | 'unlimited'): Promise<number>
   channel(): Promise<number>

@@ -4,8 +4,8 @@ import { isWatched, note } from './canaries.ts'
 const levels: Readonly<Record<string, number>> = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, silent: Infinity }
 
 /**
- * A logger for tests: silent, or of the level whose lines a test reads. In the run that looks for secrets everything is logged and noted,
- * and the test still reads the lines of its level alone.
+ * A logger for tests: silent, or of the level whose lines a test reads. In the run that searches for secrets all levels are
+ * recorded, and the test still reads only the lines of its level.
  */
 export function testLogger(
   level = process.env.TEST_LOG_LEVEL ?? 'silent',

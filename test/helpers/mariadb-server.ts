@@ -8,11 +8,11 @@ import { freePort } from './free-port.ts'
 
 /** A real MariaDB with an empty data folder on a free loopback port. */
 export interface MariadbServer {
-  /** Of an empty database of its own, in the form of Go. */
+  /** Creates an empty database and returns its address in the format of Go. */
   database(name: string): Promise<string>
   /** Runs statements in a database. */
   run(name: string, statements: readonly string[]): Promise<void>
-  /** What `mariadb-dump` writes of a database. */
+  /** The output of `mariadb-dump` for a database. */
   dump(name: string): Promise<string>
   stop(): Promise<void>
 }
@@ -48,7 +48,7 @@ export async function startMariadb(): Promise<MariadbServer | undefined> {
     return undefined
   }
   const light = ['--skip-log-bin', '--innodb-flush-log-at-trx-commit=0', '--innodb-buffer-pool-size=32M']
-  // Another process may take a free port before the server has it.
+  // Another process may take the free port before the server does.
   let port = 0
   const launch = async () => {
     port = await freePort()

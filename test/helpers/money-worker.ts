@@ -8,9 +8,9 @@ import type { TestDatabase } from './databases.ts'
 const script = fileURLToPath(new URL('./money-worker.mjs', import.meta.url))
 
 export interface MoneyWork {
-  /** One of the moves of `money-worker.mjs`, with its parameters. */
+  /** An operation of `money-worker.mjs`, with its parameters. */
   readonly move: Record<string, unknown>
-  /** Ids of users who take turns. */
+  /** Ids of the users, which are used in turn. */
   readonly users: readonly number[]
   readonly options: Record<string, string>
   readonly attempts: number

@@ -1,10 +1,13 @@
 import { createSocket } from 'node:dgram'
 import { onTestFinished } from 'vitest'
 
-/** The answer of a name server: addresses (none: the name has none of the kind), no such name, a server failure, or no reply. */
+/**
+ * The answer of a name server: addresses (an empty list: the name has none of the family), no such name, a server failure, or no
+ * reply.
+ */
 export type Said = readonly string[] | Alias | 'NXDOMAIN' | 'SERVFAIL' | 'silence'
 
-/** The name is another's (CNAME), and this is where that one leads. */
+/** A CNAME record: the canonical name and its addresses. */
 export interface Alias {
   readonly alias: string
   readonly addresses: readonly string[]
@@ -13,12 +16,12 @@ export interface Alias {
 export interface NameServer {
   /** `127.0.0.1:port`. */
   readonly address: string
-  /** Every question: name and kind. */
+  /** Every query: name and address family. */
   readonly asked: { readonly name: string; readonly family: 4 | 6 }[]
   stop(): void
 }
 
-/** As `startNameServer`, until the end of the test. */
+/** Like `startNameServer`, stopped at the end of the test. */
 export async function nameServerOfTest(answer: Answerer): Promise<NameServer> {
   const server = await startNameServer(answer)
   onTestFinished(() => server.stop())
@@ -58,12 +61,12 @@ function reply(question: Buffer, said: Exclude<Said, 'silence'>, family: 4 | 6):
   const head = Buffer.from(question)
   head.writeUInt16BE(0x8180 | code, 2)
   head.writeUInt16BE(records.length, 6)
-  // No further sections, whatever the question contained.
+  // No further sections, whatever the query contained.
   head.writeUInt32BE(0, 8)
   return Buffer.concat([head, ...records])
 }
 
-/** A pointer to the name of the question. */
+/** A pointer to the name in the query. */
 const asked = Buffer.of(0xc0, 0x0c)
 const alias = 5
 

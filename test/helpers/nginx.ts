@@ -9,7 +9,7 @@ import { type RunningProxy, startProxy } from './proxy-process.ts'
 export const hasNginx = spawnSync('nginx', ['-v']).status === 0
 if (!hasNginx) process.stderr.write('\n  !! nginx is not installed: the tests behind nginx are SKIPPED\n\n')
 
-/** The configuration that operators get. */
+/** The configuration that is shipped to operators. */
 const shipped = new URL('../../deploy/nginx.conf', import.meta.url)
 
 export interface NginxChanges {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The published schema of Open Responses for a response and the events of its stream, in our own words. */
+/** The published schema of Open Responses for a response and the events of its stream, written for these tests. */
 
 const text = z.string()
 const whole = z.int()

@@ -16,7 +16,7 @@ export async function startOtherCallers() {
 
   return {
     upstreamUrl: url,
-    /** They ask until `work` is done, one after the other. */
+    /** The callers send requests, one after the other, until `work` is done. */
     async beside(asked: { url: string; key: string; body: string }, work: () => Promise<unknown>): Promise<CallerResults> {
       child.send(asked)
       try {

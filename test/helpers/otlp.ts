@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { parse, type Type } from 'protobufjs'
 import { onTestFinished } from 'vitest'
 
-/** What the server uses of the messages of opentelemetry-proto 1, with the numbers of their fields. */
+/** The parts of the messages of opentelemetry-proto 1 that the server uses, with their field numbers. */
 const { root } = parse(`
 syntax = "proto3";
 message AnyValue { oneof value { string string_value = 1; bool bool_value = 2; int64 int_value = 3; double double_value = 4; ArrayValue array_value = 5; } }
@@ -61,7 +61,7 @@ interface KeyValue {
   readonly value: Readonly<Record<string, unknown>>
 }
 
-/** A collector on loopback that takes OTLP over HTTP in protobuf, and keeps what it gets. It stops with the test. */
+/** A collector on loopback that accepts OTLP over HTTP in protobuf, and records what it receives. It stops with the test. */
 export async function otlpCollector() {
   const spans: ReceivedSpan[] = []
   const metrics = new Map<string, readonly ReceivedPoint[]>()
@@ -98,7 +98,7 @@ export async function otlpCollector() {
 
 function decode(name: string, body: Buffer) {
   const type: Type = root.lookupType(name)
-  // The shapes are those of the declarations above.
+  // The types match the declarations above.
   return type.toObject(type.decode(body), { longs: Number, defaults: true, arrays: true, oneofs: false, bytes: Array }) as never
 }
 

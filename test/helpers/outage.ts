@@ -3,7 +3,10 @@ import { onTestFinished } from 'vitest'
 import { type Database, openDatabase } from '../../src/server/db/open.ts'
 import { openSqlite } from '../../src/server/db/sqlite-file.ts'
 
-/** Takes its database away from a server or a ledger: locked on SQLite, unreachable on PostgreSQL. Answers how to bring it back. */
+/**
+ * Makes the database of a server or a ledger unavailable: locked on SQLite, unreachable on PostgreSQL. Returns a function that
+ * restores it.
+ */
 export async function interruptDatabase(database: Database): Promise<() => Promise<void>> {
   if (database.dialect === 'sqlite') {
     const other = openSqlite(database.file)
@@ -23,7 +26,10 @@ export async function interruptDatabase(database: Database): Promise<() => Promi
   return async () => void (await sql`alter database ${sql.id(name)} allow_connections true`.execute(beside.db))
 }
 
-/** Makes the database refuse new rows of a table that meet a condition on `new`, or all of them. Answers how to accept them again. */
+/**
+ * Makes the database refuse new rows of a table that meet a condition on `new`, or all of them. Returns a function that accepts
+ * them again.
+ */
 export async function refuseRows({ db, dialect }: Database, table: string, condition = 'true'): Promise<() => Promise<void>> {
   const run = async (text: string) => void (await sql.raw(text).execute(db))
   const message = `no new rows in ${table}`

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 
 type Fields = Record<string, string>
 
-/** The gateway's own reading of the epay signature, apart from the server's. */
+/** The gateway's implementation of the epay signature, independent of the server's. */
 export function signed(fields: Fields, key: string): Fields {
   const names = Object.keys(fields).filter((name) => fields[name] !== '' && !['sign', 'sign_type'].includes(name))
   const text = names.toSorted().map((name) => `${name}=${fields[name]}`)
@@ -26,7 +26,7 @@ export interface Gateway {
   readonly url: string
   /** The server's reply to each report. */
   readonly answers: string[]
-  /** The forms of orders that were paid, by number. */
+  /** The forms of paid orders, by order number. */
   readonly paid: ReadonlyMap<string, Fields>
   /** Whether a paid form is reported at once, and how. */
   reports: 'GET' | 'POST' | 'never'

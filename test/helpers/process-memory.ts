@@ -7,7 +7,7 @@ const mb = 1024 * 1024
 const memory = (pid: number, what: 'VmHWM' | 'VmRSS') =>
   Number(new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
 
-/** By how much the process grew at most meanwhile, in megabytes. */
+/** The greatest growth of the process during `work`, in megabytes. */
 export async function memoryGrowth(pid: number, work: () => Promise<unknown>): Promise<number> {
   // Resets the peak.
   writeFileSync(`/proc/${pid}/clear_refs`, '5')

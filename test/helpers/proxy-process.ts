@@ -9,14 +9,14 @@ export interface RunningProxy {
 export interface ProxyStart {
   readonly command: string
   readonly args: readonly string[]
-  /** With its settings; it goes when the proxy has stopped. */
+  /** The folder with its settings, which is deleted when the proxy has stopped. */
   readonly folder: string
   readonly port: number
   /** Whether the proxy's reply shows that it is ready; by default any reply does. */
   readonly isUp?: (response: Response) => boolean
 }
 
-/** Starts a proxy of the system on loopback, and resolves when it can be used. */
+/** Starts an installed proxy on loopback, and resolves when it can be used. */
 export async function startProxy({ command, args, folder, port, isUp = () => true }: ProxyStart): Promise<RunningProxy> {
   const child = spawn(command, args, { stdio: 'ignore' })
   const url = `http://127.0.0.1:${port}`

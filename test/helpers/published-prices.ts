@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { loadPricePackage } from '../../src/server/pricing/price-data.ts'
 
-/** The price data of the package, to publish changed. */
+/** The price data of the package, which tests publish with changes. */
 export const pricePackage = await loadPricePackage()
 
 interface PublishedModel {

@@ -8,7 +8,7 @@ import { testCertificate as cert, testKey as key } from './certificate.ts'
 export interface Receiver {
   readonly url: string
   readonly calls: readonly ReceivedCall[]
-  /** The answers of the next calls, one after another; the last one stays. */
+  /** The answers of the next calls, one after another; the last one is repeated. */
   answers: readonly ReceiverAnswer[]
   stop(): Promise<void>
 }
@@ -38,7 +38,7 @@ export async function startReceiver(): Promise<Receiver> {
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // A server that listens on a port has addresses of this kind.
+  // A server that listens on a port has an address of this type.
   const { port } = server.address() as AddressInfo
   const receiver: Receiver = {
     url: `https://mail.test:${port}`,
@@ -52,7 +52,7 @@ export async function startReceiver(): Promise<Receiver> {
   return receiver
 }
 
-/** Rules under which every name is this machine, which counts as public. */
+/** Rules under which every name resolves to this machine, which counts as public. */
 export function loopbackIsPublic(): UntrustedRules {
   return {
     ...publicInternet(),

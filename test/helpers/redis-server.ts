@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
 
-/** A real Redis on a free loopback port that keeps nothing. */
+/** A real Redis on a free loopback port, without persistence. */
 export interface RedisServer {
   readonly url: string
   /** Starts it again on the same port after `kill`. */

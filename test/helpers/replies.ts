@@ -24,8 +24,8 @@ const seals: readonly Opaque[] = [
 ]
 
 /**
- * Any complete reply that the grammar of `ReplyEvent` allows, the same for the same seed: calls side by side, usage anywhere, blocks that
- * say nothing. The input of a call is JSON, cut anywhere.
+ * Any complete reply that the grammar of `ReplyEvent` allows, the same for the same seed: parallel calls, usage at any position,
+ * empty blocks. The input of a call is JSON, cut anywhere.
  */
 export function anyReply(seed: number): ReplyEvent[] {
   const random = seeded(seed)

@@ -7,7 +7,10 @@ export function scaledByLoad(ms: number): number {
   return ms * Math.max(1, Math.max(load, runnable()) / availableParallelism())
 }
 
-/** Threads that want to run at this moment: the average of a minute knows nothing yet of a load that has just begun. 0 where Linux does not say. */
+/**
+ * Runnable threads at this moment: the average of a minute does not yet include a load that has just begun. 0 if the system does
+ * not report it.
+ */
 function runnable(): number {
   try {
     return Number(/ (\d+)\//.exec(readFileSync('/proc/loadavg', 'utf8'))?.[1] ?? 0)

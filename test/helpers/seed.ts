@@ -1,6 +1,6 @@
 import type { TestServer } from './app.ts'
 
-/** Adds a channel through the console's own call. */
+/** Adds a channel through the API of the console. */
 export async function addChannel(
   server: TestServer,
   channel: { url: string; models: string; type?: number; key?: string } & Record<string, unknown>,
@@ -11,7 +11,7 @@ export async function addChannel(
   return id
 }
 
-/** Creates a token through the console's own call and returns it with its key including the prefix `sk-`. */
+/** Creates a token through the API of the console and returns it with its key including the prefix `sk-`. */
 export async function addToken(server: TestServer, token: Record<string, unknown> = {}): Promise<{ id: number; key: string }> {
   const made = await server.call<{ id: number; key: string }>('POST /api/token/', {
     name: 'test',
@@ -21,7 +21,7 @@ export async function addToken(server: TestServer, token: Record<string, unknown
   return { id: made.id, key: `sk-${made.key}` }
 }
 
-/** All amounts of one server; where tests share it, those that belong to tokens are of the tokens of this test. */
+/** All amounts of one server; where tests share it, amounts of tokens are those of this test's tokens. */
 export async function books(server: TestServer) {
   const all = await allBooks(server)
   const { ownTokens } = server
@@ -47,7 +47,7 @@ async function allBooks(server: TestServer) {
   return { users, tokens, ledger, logs, channels, holds }
 }
 
-/** Reclaims the reservations of a dead process, as if the minute of its lease had passed. */
+/** Releases the holds of a dead process, as if the minute of its lease had passed. */
 export async function expireLeases({ app }: TestServer): Promise<void> {
   await app.db.updateTable('holds').set({ lease_until: 1 }).where('node', '!=', app.node).execute()
 }

@@ -27,8 +27,8 @@ export function sluice(args: readonly string[], env: Record<string, string>, inp
 }
 
 /**
- * Runs one command in the process of the test, which spares the start of another: for what it does to the database. That it also does so as a
- * program is for one run of `sluice`. Rejects with the error of the command.
+ * Runs one command in the process of the test, which saves the start of another one. For tests of its effect on the database; one
+ * run of `sluice` tests it as a program. Rejects with the error of the command.
  */
 export async function runCommand(command: Command, args: readonly string[], env: Record<string, string>) {
   const { exitCode } = process

@@ -3,10 +3,10 @@ import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A separate volume of a few megabytes. Needs the right to mount. */
+/** A separate volume of a few megabytes. Requires the permission to mount. */
 export interface SmallVolume {
   readonly path: string
-  /** Leaves not a byte. */
+  /** Fills the volume to the last byte. */
   fill(): void
   free(): void
   remove(): void

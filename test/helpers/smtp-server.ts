@@ -30,7 +30,7 @@ export interface SmtpSettings {
   readonly security?: 'starttls' | 'tls' | 'none'
   /** If given, all other logins are refused. */
   readonly login?: { readonly user: string; readonly password: string }
-  /** `silent` never greets, `stalled` never answers DATA, `refusing` takes no recipient. */
+  /** `silent` never greets, `stalled` never answers DATA, `refusing` accepts no recipient. */
   readonly fault?: 'silent' | 'stalled' | 'refusing'
   /** The only methods of AUTH that are offered. */
   readonly methods?: string

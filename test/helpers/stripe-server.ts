@@ -16,13 +16,13 @@ export interface FakeSession {
   payment_intent: string | null
 }
 
-/** Stripe on loopback: makes sessions, has a page to pay each, and sends signed events to the webhook. */
+/** Stripe on loopback: creates sessions, has a payment page for each, and sends signed events to the webhook. */
 export interface FakeStripe {
   readonly url: string
   readonly sessions: Map<string, FakeSession>
-  /** Headers and form of each session that was asked for. */
+  /** Headers and form of each requested session. */
   readonly asked: { headers: Record<string, unknown>; form: Record<string, string> }[]
-  /** Status with which everything is refused; 0 for none. */
+  /** Status with which every request is refused; 0 refuses nothing. */
   refuses: number
   webhook: { url: string; secret: string }
   /** Sends an event about an object and returns the status of the reply. */
@@ -33,7 +33,7 @@ export interface FakeStripe {
 export const apiSecret = 'sk_test_of_a_stripe_on_loopback'
 export const webhookSecret = 'whsec_test_secret_of_the_webhook'
 
-/** The header that proves a body: Stripe's scheme, apart from the server's. */
+/** The signature header of a body by Stripe's scheme, independent of the server's implementation. */
 export function stripeSignature(
   body: string,
   { secret = webhookSecret, atSeconds = Math.floor(Date.now() / 1000) } = {},

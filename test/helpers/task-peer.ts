@@ -13,7 +13,7 @@ export interface Asked {
 /** Answers in place of the peer; undefined leaves it to the peer, `cut` breaks the connection. */
 type Program = (asked: Asked) => { status?: number; json?: unknown; bytes?: Buffer; type?: string } | 'cut' | undefined
 
-/** The smallest picture that is one. */
+/** The smallest valid image. */
 export const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',

@@ -40,17 +40,17 @@ export async function makeTemplates(): Promise<() => Promise<void>> {
   }
 }
 
-/** A folder for the files of one test. */
+/** Creates a folder for the files of one test. */
 export function newFolder(): string {
   return mkdtempSync(join(testFolder(), 'test-'))
 }
 
-/** Puts the file of SQLite into a folder; an empty one is made by its first opening. */
+/** Copies a SQLite template into a folder; an empty database is created when it is first opened. */
 export function copySqlite(beginning: Beginning, folder: string): void {
   if (beginning !== 'empty') copyFileSync(join(folderOf(beginning), 'app.db'), join(folder, 'app.db'))
 }
 
-/** Makes a database of PostgreSQL and answers its address. */
+/** Creates a PostgreSQL database and returns its address. */
 export async function copyPostgres(beginning: Beginning, name: string): Promise<string> {
   // Copied file by file: writing every page into the log would take more time than most tests.
   const template = beginning === 'empty' ? '' : ` template "${nameOf(beginning)}" strategy file_copy`
@@ -77,7 +77,7 @@ async function using(
   const database = await openDatabase(env)
   try {
     await task(database)
-    // A copy takes the file alone, so nothing may stay in the log beside it.
+    // Only the file is copied, so nothing may remain in the write-ahead log beside it.
     if (database.dialect === 'sqlite') database.raw.exec('pragma wal_checkpoint(truncate)')
   } finally {
     await database.close()
@@ -86,7 +86,7 @@ async function using(
 
 let administrators: pg.Pool | undefined
 
-/** Connections are used again: a new one is a new process of PostgreSQL. Idle ones end with the process. */
+/** Connections are reused: a new one is a new process of PostgreSQL. Idle ones are closed when this process ends. */
 async function administer(statement: string): Promise<void> {
   if (!administrators) {
     administrators = new pg.Pool({ connectionString: `${serverUrl()}/postgres`, allowExitOnIdle: true })
@@ -95,7 +95,7 @@ async function administer(statement: string): Promise<void> {
   await administrators.query(statement)
 }
 
-/** The folder of files in memory, when it has so many gigabytes left. */
+/** The folder for files in memory, if it has this many free gigabytes. */
 export function roomyMemory(gigabytes: number): string | undefined {
   const folder = '/dev/shm'
   try {

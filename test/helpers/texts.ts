@@ -1,4 +1,4 @@
-/** The faults of the texts anywhere inside of a declaration, one line each. A text is an object with `zh` or `en`. */
+/** The faults of all texts in a declaration, at any depth, one line each. A text is an object with `zh` or `en`. */
 export function faultsOfTexts(declared: unknown, path: readonly string[] = []): string[] {
   if (typeof declared !== 'object' || declared === null) return []
   const entries = Object.entries(declared)

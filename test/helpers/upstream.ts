@@ -4,7 +4,7 @@ import { type FakeUpstream, type Settings, startFakeUpstream } from '../../scrip
 
 export { type Answer, countWords, type Entry, type FakeUpstream, type Program, promptText } from '../../scripts/fake-upstream.mjs'
 
-/** Recorded answers lie beside the codec that reads them. */
+/** Recorded replies are stored beside the codec that reads them. */
 const protocols = new URL('../../src/server/protocols/', import.meta.url)
 const folders: Readonly<Record<string, string>> = {
   anthropic: 'anthropic-messages/fixtures/',
@@ -31,7 +31,7 @@ export function fixture(path: string): Buffer {
   return readFileSync(new URL(name, folderOf(vendor)))
 }
 
-/** Paths of the fixtures of a vendor that end so. */
+/** Paths of the fixtures of a vendor with this ending. */
 export function fixturesOf(vendor: string, ending = '.sse'): string[] {
   return readdirSync(folderOf(vendor))
     .filter((name) => name.endsWith(ending))

@@ -3,8 +3,9 @@ import { expect } from 'vitest'
 import type { Queries, Within } from '../../src/server/db/open.ts'
 
 /**
- * Starts several operations while a transaction holds the rows that they will write, and releases them once all of them wait: each has
- * then finished its reads before the wait. `meanwhile` runs inside that transaction. For PostgreSQL, where writers run concurrently.
+ * Starts several operations while a transaction holds the rows that they will write, and releases them once all of them wait: at
+ * that point each has finished the reads before its wait. `meanwhile` runs inside that transaction. For PostgreSQL, where writers
+ * run concurrently.
  */
 export async function whileLocked<Result>(
   db: Queries,

@@ -1,9 +1,10 @@
 /**
- * Node options of the processes that run tests. Tests make many servers and leave them: with more room for objects, garbage collection takes half of the
- * time. There are more processes than cores, so that helper threads of V8 only take time from them. Most code runs a few times: on Node 20, functions are
- * optimized only after much more use than by default, which saves a tenth; later versions refuse that option, and gain nothing by theirs.
- * `--single-threaded` alone lets the young generation of a thread pass the limit that `holdYoungGeneration` sets, on Node 24; with an initial size of the
- * old generation it does not, and neither does Node without both.
+ * Node options of the processes that run tests. Tests create and discard many servers: with more memory for objects, garbage
+ * collection takes half of the time. There are more processes than cores, so that helper threads of V8 would only slow them down.
+ * Most code runs a few times: on Node 20, functions are optimized only after much more use than by default, which saves a tenth;
+ * later versions refuse that option, and gain nothing by its successor. `--single-threaded` alone lets the young generation of a
+ * thread pass the limit that `holdYoungGeneration` sets, on Node 24; with an initial size of the old generation it does not, and
+ * neither does Node without both.
  */
 export const workerFlags: readonly string[] = [
   '--single-threaded',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { vi } from 'vitest'
 import type { ServerProcess } from './process.ts'
 
-/** A process of a start of several (WORKERS), as the kernel of Linux knows it. */
+/** One of several processes of a start (WORKERS), as Linux reports it. */
 export interface ServingProcess {
   readonly pid: number
   readonly role: string
@@ -30,7 +30,7 @@ export async function killOne(server: ServerProcess, role: string, count: number
   await allServe(server, count)
 }
 
-/** Waits until so many processes take connections: each of them answers `/metrics` for all. */
+/** Waits until `count` processes accept connections: each of them answers `/metrics` for all. */
 export async function allServe({ url }: Pick<ServerProcess, 'url'>, count: number): Promise<void> {
   await until(async () => {
     const text = await readMetrics(url)
@@ -38,7 +38,7 @@ export async function allServe({ url }: Pick<ServerProcess, 'url'>, count: numbe
   })
 }
 
-/** Nothing while no process takes connections. */
+/** Returns '' while no process accepts connections. */
 async function readMetrics(url: string): Promise<string> {
   return fetch(`${url}/metrics`).then(
     (response) => response.text(),

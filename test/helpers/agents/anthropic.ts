@@ -5,8 +5,8 @@ import { Issued, type ModelTurn, requireShape, type Transcript, type UserTurn } 
 import { Refusal, refuse, type VendorRequest, type VendorRules } from './vendor-server.ts'
 
 /**
- * Claude Sonnet 4.6 behind Messages, as strict as the vendor. Source: API reference and types of @anthropic-ai/sdk 1.10, error texts as
- * the vendor words them.
+ * Claude Sonnet 4.6 behind Messages, as strict as the vendor. Source: API reference and types of @anthropic-ai/sdk 1.10, error
+ * texts in the wording of the vendor.
  */
 export function anthropicRules(): VendorRules {
   const issued = new Issued('toolu_01')
@@ -15,7 +15,7 @@ export function anthropicRules(): VendorRules {
       if (request.path !== '/v1/messages') refuse('Not found', 404)
       requireHeaders(request)
       const { body, thinks } = readMessages(request.body, { isHosted: false })
-      // The tool runner of the SDK asks for a thread first, and does without where it cannot have one.
+      // The tool runner of the SDK first requests a thread, and retries without one when that is refused.
       if (body.thread) throw new Refusal('`thread` cannot be combined with `thinking`.', 400, noThread)
       if (body.model !== 'claude-sonnet-4-6') refuse(`model: ${body.model}`, 404)
       if (body.stream !== true) refuse('the agents of this scenario stream')
@@ -158,7 +158,7 @@ const bodyShape = z.strictObject({
 
 export type MessagesBody = z.infer<typeof bodyShape>
 
-/** Checks a body by all rules that need no memory. Throws a Refusal. */
+/** Checks a body by all rules that need no state. Throws a Refusal. */
 export function readMessages(json: unknown, { isHosted }: { isHosted: boolean }): { body: MessagesBody; thinks: boolean } {
   const body = requireShape(bodyShape, json, ({ path, message, unknown }) =>
     unknown.length > 0 ? `${[...path, unknown[0]].join('.')}: Extra inputs are not permitted` : `${path.join('.')}: ${message}`,
@@ -200,7 +200,7 @@ function blocksOf({ content }: MessagesBody['messages'][number]): Block[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content
 }
 
-/** Every call has its result at the head of the next message, and every result its call in the one before. */
+/** Every call must have its result at the beginning of the next message, and every result its call in the previous one. */
 function requireResults({ messages }: MessagesBody): void {
   if (messages[0]?.role !== 'user') refuse('messages: first message must use the "user" role')
   const last = messages.at(-1)

@@ -7,7 +7,7 @@ import { refuse, type VendorReply, type VendorRequest, type VendorRules } from '
 
 /**
  * Bedrock: Claude by InvokeModel, Nova by Converse, both as event streams. Source: Bedrock API reference and types of
- * @aws-sdk/client-bedrock-runtime 3.1162, error texts as the vendor words them.
+ * @aws-sdk/client-bedrock-runtime 3.1162, error texts in the wording of the vendor.
  */
 export function bedrockRules(): VendorRules {
   const messages = new Issued('toolu_bdrk_01')
@@ -158,7 +158,9 @@ function answerConverse(issued: Issued, json: unknown): VendorReply {
   return { contentType: 'application/vnd.amazon.eventstream', pieces: framesOf(spoken, calls, ids) }
 }
 
-/** Turns alternate and begin with the user; results answer the calls of the turn before, all of them. */
+/**
+ * Turns must alternate and begin with the user; a turn must contain the results of all calls of the previous turn, and no others.
+ */
 function requireTurns({ messages, toolConfig }: ConverseBody): void {
   if (messages[0]?.role !== 'user')
     refuse('A conversation must start with a user message. Try again with a conversation that starts with a user message.')

@@ -4,7 +4,9 @@ import { piecesOf, type Step, steps } from './scenario.ts'
 import { Issued, type ModelTurn, requireShape, type Transcript, type UserTurn } from './transcript.ts'
 import { refuse, type VendorReply, type VendorRequest, type VendorRules } from './vendor-server.ts'
 
-/** Gemini 3 Pro. Source: API reference, "Thought signatures", types of @google/genai 2.32, error texts as the vendor words them. */
+/**
+ * Gemini 3 Pro. Source: API reference, "Thought signatures", types of @google/genai 2.32, error texts in the wording of the vendor.
+ */
 export function geminiRules(): VendorRules {
   const issued = new Issued('fc')
   return {
@@ -156,7 +158,7 @@ function requireSchemas({ tools = [], toolConfig, generationConfig }: GeminiBody
 
 type Content = z.infer<typeof content>
 
-/** Neighbours of one role are one turn for the vendor: its own chats send a turn in the pieces in which it was streamed. */
+/** Adjacent contents of one role are one turn for the vendor: its own chats send a turn in the chunks in which it was streamed. */
 function mergedContents({ contents }: GeminiBody): Content[] {
   const merged: Content[] = []
   for (const { role, parts } of contents) {
@@ -235,7 +237,7 @@ function userTurn(parts: readonly Part[]): UserTurn {
   }
 }
 
-/** A text has to be in a member; an object may be sent directly. Some agents add the name of the function. */
+/** A text result must be in a member; an object may be sent directly. Some agents add the name of the function. */
 function resultText({ name, response }: NonNullable<Part['functionResponse']>): string {
   const { name: named, ...said } = response
   const plain = named === name ? said : response
@@ -271,7 +273,7 @@ function chunksOf(step: Step, ids: readonly string[], signature: string, showsTh
   return [
     ...(showsThoughts ? piecesOf(step.thought, 16).map((text) => chunk([{ text, thought: true }])) : []),
     ...piecesOf(step.text, 16).map((text) => chunk([{ text }])),
-    // Parallel calls come in one chunk or in several.
+    // Parallel calls are sent in one chunk or in several.
     ...calls.map((call) => chunk([call])),
     chunk(last, { finishReason: 'STOP' }, output - reasoning),
   ]

@@ -7,7 +7,7 @@ export type SchemaRule = keyof typeof rules
 interface Rule {
   readonly keywords: ReadonlySet<string>
   readonly types: ReadonlySet<string>
-  /** Objects must say `additionalProperties: false`. */
+  /** Objects must have `additionalProperties: false`. */
   readonly isClosed: boolean
   /** Objects must require all of their properties. */
   readonly requiresAll: boolean
@@ -66,7 +66,7 @@ const rules = {
   },
 } as const satisfies Record<string, Rule>
 
-/** The violation of the rule in a schema; undefined when there is none. */
+/** The violation of the rule in a schema; undefined when it complies. */
 export function faultOfSchema(schema: unknown, name: SchemaRule, at = 'schema'): string | undefined {
   const rule: Rule = rules[name]
   if (!isObject(schema)) return `${at} is not an object`

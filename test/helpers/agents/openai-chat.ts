@@ -4,7 +4,7 @@ import { piecesOf, type Step, steps } from './scenario.ts'
 import { type Issued, type ModelTurn, requireShape, type Transcript, type UserTurn } from './transcript.ts'
 import { refuse, type VendorReply } from './vendor-server.ts'
 
-/** GPT-4.1 on Chat Completions. Source: API reference and types of openai 7.51, error texts as the vendor words them. */
+/** GPT-4.1 on Chat Completions. Source: API reference and types of openai 7.51, error texts in the wording of the vendor. */
 export function answerChat(issued: Issued, json: unknown): VendorReply {
   const body = requireShape(bodyShape, json, ({ path, message, unknown }) =>
     unknown.length > 0
@@ -59,7 +59,7 @@ const message = z.discriminatedUnion('role', [
     tool_calls: z.array(call).min(1).optional(),
     name,
   }),
-  // Undocumented, but taken: LangGraph sends the name of the tool with each result.
+  // Undocumented, but accepted: LangGraph sends the name of the tool with each result.
   z.strictObject({ role: z.literal('tool'), content: texts, tool_call_id: callId, name }),
 ])
 const parameters = z.looseObject({ type: z.literal('object'), properties: z.record(z.string(), z.unknown()) })

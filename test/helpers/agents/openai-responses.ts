@@ -5,7 +5,10 @@ import { piecesOf, type Step, steps } from './scenario.ts'
 import { type Issued, type ModelTurn, requireShape, type Transcript, type UserTurn } from './transcript.ts'
 import { refuse, type VendorReply } from './vendor-server.ts'
 
-/** GPT-5.4 and, without reasoning, GPT-4.1 on Responses, stateless. Source: API reference and types of openai 7.51, error texts as the vendor words them. */
+/**
+ * GPT-5.4 and, without reasoning, GPT-4.1 on Responses, stateless. Source: API reference and types of openai 7.51, error texts in
+ * the wording of the vendor.
+ */
 export function answerResponses(issued: Issued, json: unknown): VendorReply {
   const body = requireShape(bodyShape, json, ({ path, message, unknown }) =>
     unknown.length > 0
@@ -160,7 +163,7 @@ type ResponsesBody = z.infer<typeof bodyShape>
 type Item = z.infer<typeof item>
 type MessageItem = Extract<Item, { role: string }>
 
-/** The vendor stores nothing: the whole output of the model has to be sent back. */
+/** The vendor stores nothing: the complete output of the model has to be sent back. */
 function requireStateless(body: ResponsesBody, items: readonly Item[]): void {
   for (const item of items) {
     if (isOf(item, 'item_reference')) {

@@ -2,7 +2,7 @@ import { createServer, request as forward } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** An address that passes each request on to where `target` says at that moment. Closes with the test. */
+/** A proxy that forwards each request to the address that `target` returns at that moment. Closes with the test. */
 export async function startProxy(target: () => Promise<string>): Promise<string> {
   const server = createServer(async (incoming, response) => {
     const { method, headers } = incoming

@@ -1,6 +1,6 @@
 /**
  * The conversation of every agent in these tests, with any protocol and any upstream: a question with an image; two parallel calls;
- * one more call after a first answer; the answer in JSON. The simulated vendors play the model's part and check the agent's.
+ * one more call after the first result; the answer in JSON. The simulated vendors play the model's part and check the agent's.
  */
 export const scenario = {
   instruction: 'You are the harbor master of Rye. Look things up before you answer.',
@@ -96,7 +96,7 @@ export const usageOfAll: StepUsage = steps.reduce(
   { input: 0, cached: 0, output: 0, reasoning: 0 },
 )
 
-/** Every call in order, as an agent should have made them. */
+/** All calls in the order in which an agent should have made them. */
 export const callsOfAll = steps.flatMap(({ calls }) => calls)
 
 /** The result of a tool: a text for the wind, JSON with hard-to-encode characters for the tide. */

@@ -34,7 +34,7 @@ export class Issued {
     this.#prefix = prefix
   }
 
-  /** An id that was never given before. */
+  /** An id that was never issued before. */
   newId(prefix = this.#prefix): string {
     this.#count++
     return `${prefix}${this.#count.toString(36).padStart(4, '0')}Ab9`
@@ -44,7 +44,7 @@ export class Issued {
     for (const id of callIds) this.#byCall.set(id, { step, callIds, content })
   }
 
-  /** The step that a request asks for. Throws a Refusal when the agent's history differs from what happened. */
+  /** The step that a request continues. Throws a Refusal when the agent's history differs from what happened. */
   stepAsked({ system, tools, turns }: Transcript): number {
     if (!system.includes(scenario.instruction)) refuse(`the instructions do not hold "${scenario.instruction}" but "${system}"`)
     for (const tool of scenario.tools) {
@@ -86,7 +86,7 @@ function requireQuestion(turn: Transcript['turns'][number] | undefined): void {
   }
 }
 
-/** The body by the vendor's schema. `word` makes the vendor's sentence of the first fault. Throws a Refusal. */
+/** The body by the vendor's schema. `word` returns the vendor's error message for the first fault. Throws a Refusal. */
 export function requireShape<Shape>(schema: z.ZodType<Shape>, body: unknown, word: (fault: Fault) => string): Shape {
   const result = schema.safeParse(body)
   if (result.success) return result.data

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 /** A simulated vendor: a server on loopback that plays the model's part of the scenario and refuses what the vendor would refuse. */
 export interface Vendor {
   readonly url: string
-  /** The refusals, in the vendor's words. */
+  /** The refusals, in the wording of the vendor. */
   readonly faults: string[]
   /** The number of answered requests. */
   readonly answered: () => number
@@ -30,7 +30,7 @@ export interface VendorRules {
   refusalBody(refusal: Refusal): { readonly headers?: Readonly<Record<string, string>>; readonly body: unknown }
 }
 
-/** A vendor's refusal of a request. One with `details` is expected: the agent has a fallback. */
+/** A vendor's refusal of a request. A refusal with `details` is expected: the agent has a fallback. */
 export class Refusal extends Error {
   readonly status: number
   readonly details: object | undefined
