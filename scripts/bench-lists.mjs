@@ -197,7 +197,7 @@ function table(results) {
   return [`${rows.toLocaleString('en-US')} rows. ${machine}`, '', row(head), rule, ...lines.map(row)].join('\n')
 }
 
-/** The last section is written by `npm run bench -- --write`, which keeps the text before it. */
+/** The last section is written by `npm run bench -- --write`, which preserves the text before it. */
 async function write(report) {
   const file = join(root, 'docs/performance.md')
   const text = await readFile(file, 'utf8')

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { keep, keepAddress, keepFields, keepHeader, note, search } from './helpers/canaries.ts'
 
-it('[T237] the search for secrets finds each of them in any encoding, and no ordinary word', () => {
+it('[T237] the search for secrets finds each of them in any encoding, and reports no ordinary word', () => {
   search()
   keepHeader('Authorization', 'Bearer sk-Header0123')
   keepHeader('accept', 'text/html-0123')

@@ -92,7 +92,7 @@ eachDatabase('the console', (_fresh, kind) => {
   })
 })
 
-it('every failure of the console is provoked by a call, here or in the tests of its own rules', () => {
+it('every failure of the console is provoked by a call, here or in the tests of the rule', () => {
   const rules = sourcesOf(
     consoleFolders.map((folder) => `src/server/${folder}`),
     /(?<!\.test)\.ts$/,

@@ -30,7 +30,7 @@ const oddNumbers = [
 ]
 
 let clients = 0
-/** Each call comes from a separate client: the limits of one client have tests of their own. */
+/** Each call comes from a separate client: client limits are tested elsewhere. */
 const client = () => ({ 'x-forwarded-for': `198.18.${Math.floor(++clients / 250) % 250}.${(clients % 250) + 1}` })
 
 describe.each(['sqlite', 'postgres'] as const)('input over %s', (kind) => {

@@ -82,7 +82,7 @@ async function backUp(server: TestServer, kind: DatabaseKind): Promise<() => Pro
     const { DATA_DIR } = database.env
     const copy = join(DATA_DIR, 'backup.db')
     await sql`vacuum into ${sql.lit(copy)}`.execute(app.db)
-    // This process may still have the files of the first one open: the copy goes to another folder, with its companion files.
+    // This process may still have the files of the first one open: the copy goes to another folder, with `ledger-mark.json`.
     const folder = newFolder()
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     return async () => {

@@ -54,7 +54,7 @@ describe('the simulated provider', () => {
     expect(final).toMatchObject({ content: [{ text: 'word1 word2 word3' }], usage: { input_tokens: 5, output_tokens: 3 } })
   })
 
-  it('keeps a journal of the bytes really sent when a connection is cut or the caller disconnects', async () => {
+  it('keeps a journal of the bytes actually sent when a connection is cut or the caller disconnects', async () => {
     const upstream = await upstreamOfTest()
     const { openai } = clients(upstream.url)
 
@@ -76,7 +76,7 @@ describe('the simulated provider', () => {
     expect(second?.wordsSent).toBeLessThan(500)
   })
 
-  it('replays fixture bytes unchanged, whole or in pieces of any size', async () => {
+  it('replays fixture bytes unchanged, at once or in pieces of any size', async () => {
     const upstream = await upstreamOfTest()
     for (const path of fixturesOf('openai-chat').slice(0, 3)) {
       for (const pieceBytes of [0, 1, 7]) {

@@ -116,7 +116,7 @@ describe.each(['sqlite', 'postgres'] as const)('several processes on %s', (kind)
 
     const after = await startServer(kind, { database })
     onTestFinished(() => after.stop())
-    // What a killed node held on PostgreSQL is charged or released when its lease ends.
+    // The holds of a killed node on PostgreSQL are settled or released when its lease ends.
     if (kind === 'postgres') await expireLeases(after)
     await after.app.ledger.expire()
     await requireBalancedBooks(after)

@@ -75,7 +75,7 @@ anyDatabase('callers', (_fresh, kind) => {
   // The accounts behind the answers are the same for all addresses of a policy: one of each shows them over the second database.
   const firstOfEach = new Map(policies.toReversed().map(([line, policy]) => [policy, line]))
   const asked = kind === 'sqlite' ? policies : policies.filter(([line, policy]) => firstOfEach.get(policy) === line)
-  // Deleting one's own account ends the identity, so it is tested last.
+  // Deleting the own account ends the identity of the caller, so it is tested last.
   const leaves = ([line]: (typeof asked)[number]) => Number(line === 'DELETE /api/user/self')
   const ordered = asked.toSorted((one, other) => leaves(one) - leaves(other))
 

@@ -49,8 +49,8 @@ export interface Given {
 }
 
 /**
- * The console over accounts alone: routes of other parts exist with their authorization and answer `not_implemented`, so that these
- * tests cover the console itself. Whole servers are in `app.ts`.
+ * The console with only accounts: routes of other parts exist with their authorization and answer `not_implemented`, so that these
+ * tests cover the console itself. Complete servers are in `app.ts`.
  */
 export async function startConsole(
   kind: DatabaseKind,

@@ -48,7 +48,7 @@ export function convertOfTest(
   }
 }
 
-/** The error thrown by an action; undefined when there is none. */
+/** The error thrown by an action; undefined when it throws none. */
 export function failureOf(action: () => unknown): unknown {
   try {
     action()

@@ -19,7 +19,7 @@ export interface Answer {
   readonly data: never
 }
 
-/** A logged-in user of a whole server. Each has a separate client address, so that limits of clients do not add up. */
+/** A logged-in user of a complete server. Each has a separate client address, so that limits of clients do not add up. */
 export async function member(server: TestServer, username: string, role = 1): Promise<Member> {
   const user = { username, displayName: '', password_hash: await goodHash, role, at: server.app.now() }
   const id = await server.app.db.transaction().execute((within) => createUser(within, user))

@@ -1,6 +1,6 @@
-// A separate process that moves money on the built server: many times at once, or once and killed between two steps.
-// Arguments: a JSON of { move, attempts, users, kill }, where move names one of the moves below with what it needs. It says when it is
-// ready, begins when it is told to, and prints how often each outcome occurred.
+// A separate process that moves money on the built server: many times concurrently, or once and killed between two steps.
+// Arguments: a JSON of { move, attempts, users, kill }, where `move` names one of the operations below, with its parameters. It
+// reports when it is ready, begins on command, and prints how often each outcome occurred.
 import { once } from 'node:events'
 import { writeSync } from 'node:fs'
 
@@ -40,7 +40,7 @@ const ledger = await openLedger(base)
 const die = (step) => {
   if (step === kill) process.kill(process.pid, 'SIGKILL')
 }
-/** The same parts, but that the process ends at a step of the transaction, as if the power went out there. */
+/** The same parts, except that the process ends at a step of the transaction, as in a power failure. */
 const core = {
   ...base,
   db: dyingAtCommit(base.db),
@@ -86,12 +86,12 @@ const moves = {
   redeem: (index) => redeem(core, { key: move.key, caller: caller(index) }),
   epay: () => handleReport(core, move.report),
   stripe: () => handleStripeEvent(core, { body: move.body, signature: move.signature }),
-  // A refund that an admin makes good.
+  // The withdrawal of quota by an admin after a refund.
   withdraw: () => withdrawTopUp(core, { ...move.refund, caller: caller(0) }).then(() => 'ok'),
   transfer: (index) => transferEarned(core, { amount: move.amount, caller: caller(index) }),
 }
 
-/** Retries when no connection is available, as gateways and people do. */
+/** Retries when no connection is available, as gateways and users do. */
 async function attempt(index) {
   for (;;) {
     try {

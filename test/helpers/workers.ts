@@ -58,7 +58,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** A busy machine takes its time to start processes. */
+/** Long, because a busy machine starts processes slowly. */
 const startsWithinMs = 60_000
 
 function until(isSo: () => Promise<boolean> | boolean): Promise<unknown> {

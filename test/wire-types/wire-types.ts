@@ -138,7 +138,7 @@ export type MessagesReply = Omit<Anthropic.Message, 'content'> & {
 }
 export type MessagesEvent = MessagesEventOnWire<Anthropic.RawMessageStreamEvent> | MessagesError
 
-/** The vendor's guide lists more kinds of errors than the type of a body has, and words for programs beside the message. */
+/** The vendor's guide lists more kinds of errors than the type of a body has, and `details` for programs beside the message. */
 export type MessagesError = Omit<Anthropic.ErrorResponse, 'error'> & {
   readonly error:
     | Anthropic.ErrorObject

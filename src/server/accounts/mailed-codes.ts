@@ -100,7 +100,7 @@ export async function requireCode(core: Core, key: CodeKey, code: string): Promi
   if (!looked || !sameSecret(looked.code_hash, given)) fail('code_wrong')
 }
 
-/** Ends the code. Of any number of parallel uses on any number of nodes one succeeds; the others throw `code_wrong`. */
+/** Consumes the code. Of any number of parallel uses on any number of nodes one succeeds; the others throw `code_wrong`. */
 export async function consumeCode(core: Core, within: Within, key: CodeKey, code: string): Promise<void> {
   const { numDeletedRows } = await within
     .deleteFrom('mailed_codes')

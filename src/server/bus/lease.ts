@@ -37,7 +37,7 @@ export async function takeLease(parts: LeaseParts, { name, holder, ms }: Lease &
   return taken !== undefined
 }
 
-/** Gives the lease back, if it is still this holder's. */
+/** Releases the lease, if it is still this holder's. */
 export async function releaseLease({ database }: Pick<LeaseParts, 'database'>, { name, holder }: Lease): Promise<void> {
   await database.db.deleteFrom('leases').where('name', '=', name).where('holder', '=', holder).execute()
 }

@@ -95,7 +95,7 @@ export class Revisions implements Outlet, Receiver {
     try {
       for (const { topic, revision } of await this.#read()) {
         const seen = this.#topics.get(topic)
-        // A lower number than one known before the read: the database was restored to an older state.
+        // A lower number than was seen before the read: the database was restored to an older state.
         const isOlder = revision < (before.get(topic) ?? 0)
         if (isOlder) seen?.forget()
         if (seen?.jumpTo(revision) || isOlder) this.#parts.bus.deliver(topic, 0)

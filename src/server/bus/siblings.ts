@@ -9,7 +9,7 @@ import { Link, type LinkHandler } from '../lib/link.ts'
  */
 export type Siblings = OwnerSiblings | WorkerSiblings
 
-/** Names the role of a process, and the socket of the owner, in the environment that the supervisor gives it. */
+/** Names the role of a process, and the socket of the owner, in the environment that the supervisor sets. */
 export const roleVariable = 'SLUICE_PROCESS'
 export const socketVariable = 'SLUICE_OWNER_SOCKET'
 

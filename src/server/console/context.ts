@@ -17,7 +17,7 @@ export interface Context {
   readonly browserToken: string | undefined
   readonly address: string
   readonly userAgent: string
-  /** The payment provider's signature of the body; '' when there is none. */
+  /** The payment provider's signature of the body; '' if absent. */
   readonly signature: string
   readonly language: Language
   readonly requestId: string

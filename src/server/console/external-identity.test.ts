@@ -260,7 +260,7 @@ anyDatabase('external identities', (_fresh, kind) => {
     expect((await json('POST /api/user/login', { body: { username, password } })).data.id).toBe(id)
   })
 
-  it('[T029] refuses banned and deleted users, and gives the identity to no other user', async () => {
+  it('[T029] refuses banned and deleted users, and binds their identity to no other user', async () => {
     const user = person()
     const { data } = await logInWith('github', user)
     const change = (values: { status?: number; deleted_at?: number }) =>

@@ -75,7 +75,7 @@ anyDatabase('the second factor', (_fresh, kind) => {
     }
   })
 
-  it('refuses the password alone, and accepts it with a code from the same browser', async () => {
+  it('refuses only the password, and accepts it with a code from the same browser', async () => {
     const { secret } = await guarded('ada')
     const cookie = await halfIn('ada')
     expect((await raw('GET /api/user/self', { cookie })).json().code).toBe('not_signed_in')

@@ -16,7 +16,9 @@ export async function migrate(database: Database): Promise<void> {
   if (error) throw new Error(`Migration ${failed?.migrationName ?? ''} failed`, { cause: error })
 }
 
-/** Every start but the first of a version has nothing to do, and finds it out without reading the whole schema. */
+/**
+ * Whether there is nothing to migrate, as at every start of a version but the first; found out without reading the entire schema.
+ */
 async function isCurrent({ db, dialect }: Database): Promise<boolean> {
   const table = 'kysely_migration'
   const hasTable =

@@ -348,7 +348,7 @@ interface HoldsTable {
   /** The charge to settle with when the node dies: JSON of `wallet/ledger` Charge, or '' while nothing was produced. */
   checkpoint: Generated<string>
   created_at: number
-  /** The budget windows that count the hold: `windowsText` of `wallet/budget-window`, '' for none. */
+  /** The budget windows that count the hold: `windowsText` of `wallet/budget-window`, '' without any. */
   budgets: Generated<string>
 }
 
@@ -390,7 +390,7 @@ interface BudgetSumsTable {
   noticed: Generated<number>
 }
 
-/** Upstream costs of requests that no user is charged for. Only `wallet` writes it; purges of the log leave it alone. */
+/** Upstream costs of requests that no user is charged for. Only `wallet` writes it; purges of the log do not change it. */
 interface SiteCostsTable {
   /** For ended site calls, a common key of several: see `wallet/site-calls.ts`. */
   request_id: string

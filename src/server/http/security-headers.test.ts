@@ -40,7 +40,7 @@ const settings = {
 describe.each(Object.entries(settings))('an address in %s', (option, withLink) => {
   const key = option as keyof typeof settings
 
-  it('becomes a source of the content policy when its host has letters, digits, dots and hyphens alone', () => {
+  it('becomes a source of the content policy when its host has only letters, digits, dots and hyphens', () => {
     for (const link of good) {
       const { policy, lines } = headersOf(optionsWith(withLink(link)))
       expect(policy).toMatch(new RegExp(`(frame-src|form-action) [^;]*${link.replaceAll('.', '\\.')}( |;|$)`))

@@ -63,7 +63,7 @@ async function loadDump(file: string, copy: string, onProgress: (text: string) =
 }
 
 function makeTable(database: DatabaseSyncInstance, name: string, statement: string): Table {
-  // One column a line, each beginning with its name; keys and constraints begin with a word.
+  // One column per line, which begins with its name; keys and constraints begin with a word.
   const lines = statement.split('\n').map((line) => line.trimStart())
   const columns = lines.flatMap((line) => (line.startsWith('`') ? [line.slice(1, line.indexOf('`', 1))] : []))
   const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`

@@ -7,7 +7,7 @@ import { openSqliteSource } from './sqlite-source.ts'
 
 const beginningBytes = 4096
 
-/** Opens a file or the address of a database. The error for an unsupported source says what to do. */
+/** Opens a file or the address of a database. The error for an unsupported source explains what to do. */
 export async function openSource(given: string, onProgress: (text: string) => void = () => {}): Promise<Source> {
   if (/^clickhouse:|^tcp:/i.test(given))
     throw new Error(

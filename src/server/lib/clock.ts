@@ -7,7 +7,7 @@ export function seconds(milliseconds: number): number {
 
 /**
  * A clock that starts at the time of day and continues by the monotonic clock: it never goes back and never jumps when the
- * machine's clock is set. For durations, windows and intervals; times that are shown to people use the clock of the machine.
+ * machine's clock is set. Use it for durations, windows and intervals; times that are shown to people use the clock of the machine.
  */
 export function newSteadyClock(wall: Clock = Date.now, monotonic: Clock = () => performance.now()): Clock {
   const offset = wall() - monotonic()

@@ -84,7 +84,7 @@ describe('a connection with TLS', () => {
     expect(site.names).toEqual(['mail.test'])
   })
 
-  it('is given up when the handshake takes longer than the timeout', async () => {
+  it('fails when the handshake takes longer than the timeout', async () => {
     const port = await serve(net.createServer((socket) => closers.push(() => socket.destroy())))
     const connect = newConnector({ ...settings, timeoutMs: 200 })
     await expect(open(connect, { protocol: 'https:', hostname: 'mail.test', port })).rejects.toMatchObject({

@@ -43,7 +43,10 @@ const sessionsMax = 100
 const addressAttemptMs = 500
 const keepAliveProbeMs = 60_000
 
-/** Connections over TCP, with TLS where the target asks for it. Keeps the TLS sessions, so that a later handshake with a name is shorter. */
+/**
+ * Connections over TCP, with TLS if the target requires it. Caches the TLS sessions, so that a later handshake with a name is
+ * shorter.
+ */
 export function newConnector({ timeoutMs, lookup, certificates }: ConnectSettings): Connector {
   const sessions = new LRUCache<string, Buffer>({ max: sessionsMax })
   const family = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout: addressAttemptMs, ...(lookup && { lookup }) }

@@ -1,4 +1,4 @@
-/** The few cookie rules that this server needs: opaque ASCII values, whole-site path, never readable by scripts. */
+/** The few cookie rules that this server needs: opaque ASCII values, the path `/`, never readable by scripts. */
 
 /** The value of the first cookie of that name. */
 export function readCookie(header: string | undefined, name: string): string | undefined {

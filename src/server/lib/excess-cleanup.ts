@@ -37,7 +37,7 @@ export class ExcessCleanup<Row extends { readonly bytes: number }> {
     background(logger, title, this.run())
   }
 
-  /** Cleanups run one after the other: two at once would each delete the whole excess. Throws errors of the store. */
+  /** Cleanups run one after the other: two at once would each delete the complete excess. Throws errors of the store. */
   run(): Promise<void> {
     const cleaned = this.#last.then(() => this.#deleteExcess())
     this.#last = cleaned.catch(() => {})

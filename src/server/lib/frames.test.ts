@@ -79,7 +79,7 @@ describe('lines of JSON', () => {
 })
 
 describe('an AWS event stream', () => {
-  it('[252] gives the same events wherever it is split', () => {
+  it('[252] yields the same events wherever it is split', () => {
     expectSame('aws-event-stream', fixture('converse_text'), {
       events: [
         { name: 'messageStart', data: '{"role":"assistant","p":"abc"}' },

@@ -20,7 +20,7 @@ export function emptyCoreDumps(): void {
   }
 }
 
-/** Takes secrets out of the environment once they have been read. */
+/** Removes secrets from the environment once they have been read. */
 export function clearEnvironment(names: readonly string[]): void {
   for (const name of names) delete process.env[name]
 }

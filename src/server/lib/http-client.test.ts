@@ -116,7 +116,7 @@ describe('connections of channels', () => {
     expect([first.requests.length, second.requests.length]).toEqual([1, 1])
     said = ['169.254.169.254']
     await expect(read(agents, 3, origin)).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' })
-    // The address is checked when a connection is made; the connection stays open, for its own channel alone.
+    // The address is checked when a connection is made; the connection stays open, for its own channel only.
     await read(agents, 1, origin)
     expect([first.connections, first.requests.length, second.requests.length]).toEqual([1, 2, 1])
 

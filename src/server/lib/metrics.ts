@@ -13,7 +13,7 @@ import {
 } from 'prom-client'
 import { droppedLines } from './log-output.ts'
 
-/** The only file that knows the metrics library. Names follow Prometheus conventions. */
+/** The only file that uses the metrics library. Names follow Prometheus conventions. */
 export type Metrics = ReturnType<typeof newMetrics>
 
 interface Readings {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { parseUrl } from './parse-url.ts'
 
-it('gives the same URL for a text with letters of Latin-1 on every call', () => {
+it('returns the same URL for a text with Latin-1 letters on every call', () => {
   const text = 'https://BÜCHER.example'
   for (let round = 0; round < 100_000; round++) {
     if (parseUrl(text)?.origin !== 'https://xn--bcher-kva.example') expect.unreachable(`round ${round}`)

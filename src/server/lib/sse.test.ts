@@ -37,7 +37,7 @@ describe('cutting a byte stream into events', () => {
       expect(readAll([bytes.subarray(0, cut), bytes.subarray(cut)]).events).toEqual(expected)
   })
 
-  it('[2] reads lines that end in CR alone, and mixes of all ends, for every piece size and position of the cuts', () => {
+  it('[2] reads lines that end only in CR, and mixes of all ends, for every piece size and position of the cuts', () => {
     const mixed = 'data: 1\r\rdata: 2\r\n\r\ndata: 3\n\r\nevent: x\rdata: 4\r\n\rdata: 5\r\r'
     const plain = 'data: 1\n\ndata: 2\r\n\r\ndata: 3\n\r\nevent: x\ndata: 4\r\n\ndata: 5\n\n'
     for (let size = 1; size <= mixed.length; size++) {

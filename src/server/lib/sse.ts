@@ -71,7 +71,7 @@ export class EventBlocks {
   }
 }
 
-/** A whole body with an LF in place of each single CR. */
+/** A complete body with an LF in place of each single CR. */
 export function withLineFeeds(byteText: string): string {
   return byteText.includes('\r') ? byteText.replace(/\r(?!\n)/g, '\n') : byteText
 }

@@ -103,7 +103,7 @@ describe('deadlines', () => {
     expect(reached.length).toBe(2000)
   })
 
-  it('survive a clock that goes back', () => {
+  it('work with a clock that is set back', () => {
     const { deadlines, reached, note, pass } = wheel()
     deadlines.after(100, note('a'))
     pass(60, 1)
@@ -165,7 +165,7 @@ describe('deadlines', () => {
     const deadlines = new Deadlines()
     await new Promise<void>((resolve) => {
       deadlines.after(20, resolve)
-      // The wheel's timer alone would not keep the process alive.
+      // The timer of the wheel does not keep the process alive; this one does.
       setTimeout(() => {}, 1000)
     })
     expect(deadlines.size).toBe(0)

@@ -1,8 +1,8 @@
 /**
  * A Map for entries that are added and removed with every call. V8 links each outgrown table of a Map to the next one and leaves
- * its entries in it. Once such a table is in the old generation, every later table and all of its entries follow it there, although
- * they are unreachable: ended calls fill the old generation. A new Map for the entries that are left, after so many insertions,
- * ends the chain.
+ * its entries in it. Once such a table is in the old generation, every later table and all of its entries are moved there too,
+ * although they are unreachable: ended calls fill the old generation. A new Map for the entries that are left, after so many
+ * insertions, ends the chain.
  */
 export class TurnoverMap<Key, Value> {
   #entries = new Map<Key, Value>()

@@ -6,8 +6,8 @@ import { Semaphore } from '../lib/semaphore.ts'
 import type { Core } from '../options/core.ts'
 
 /**
- * Notices: mail through the operator's SMTP server (this file), webhooks (`webhook.ts`), and the texts of both. This folder knows
- * nothing of users: its callers decide on recipients and permissions.
+ * Notices: mail through the operator's SMTP server (this file), webhooks (`webhook.ts`), and the texts of both. This folder does
+ * not depend on users: its callers decide on recipients and permissions.
  */
 export interface Mail {
   /** One address, checked by `accounts/email-address`. */

@@ -73,7 +73,7 @@ export function sign(secret: string, body: string): string {
   return createHmac('sha256', secret).update(body).digest('hex')
 }
 
-/** Ends at once when the signal fires. */
+/** Waits; ends at once when the signal is aborted. */
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

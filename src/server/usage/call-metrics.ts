@@ -8,7 +8,7 @@ import type { CallObserver, EndedAttempt, EndedCall } from './ended-calls.ts'
  * a channel serves patterns.
  */
 
-/** Pairs of a model and a channel with series of their own; all others are one, `other`. */
+/** Greatest number of pairs of a model and a channel with separate series; all others are counted as `other`. */
 const pairsMax = 500
 /** Errors of one pair by status and code: vendors make up their codes. */
 const codesMax = 20

@@ -18,7 +18,7 @@ export type CallSide = 'site' | 'model' | 'offer' | 'probe' | 'user' | 'token' |
 export const fiveMinutes = 300
 export const oneHour = 3600
 export const oneDay = 86_400
-/** The lengths of rows in seconds, and how long each is kept. */
+/** The lengths of rows in seconds, and the retention of each. */
 export const spans = [
   { seconds: fiveMinutes, keptSeconds: 50 * oneHour },
   { seconds: oneHour, keptSeconds: 62 * oneDay },
@@ -216,7 +216,7 @@ export async function writeCallSums(within: Transaction<Tables>, added: readonly
   )
 }
 
-/** Deletes rows beyond the time for which they are kept. */
+/** Deletes rows that are older than their retention. */
 export async function removeOldCallSums(db: Queries, now: number): Promise<number> {
   let removed = 0
   for (const { seconds, keptSeconds } of spans) {

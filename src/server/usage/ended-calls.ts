@@ -16,7 +16,7 @@ export interface EndedAttempt {
   readonly choice: string
   /** For a failed attempt, the candidates it was chosen from; absent when it was the only one. */
   readonly candidates?: Candidates | undefined
-  /** The model that the caller asked for. */
+  /** The model that the caller requested. */
   readonly model: string
   /** The name of the model at the upstream; '' if no request was sent. */
   readonly upstreamModel: string

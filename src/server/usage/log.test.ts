@@ -296,7 +296,7 @@ eachDatabase('logs', (fresh, kind) => {
     expect(asked).toContainEqual({ status: 'rejected', reason: expect.objectContaining({ code: 'log_purge_running' }) })
   })
 
-  it('keeps rows for as long as the option says', async () => {
+  it('keeps rows for as long as the option specifies', async () => {
     await add({ created_at: nowSeconds - 10 * 86_400 - 1 })
     const young = await add({ created_at: nowSeconds - 10 * 86_400 + 1 })
     expect(await runPurges(core)).toBe(0)

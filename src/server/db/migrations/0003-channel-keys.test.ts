@@ -5,7 +5,7 @@ import { eachDatabase } from '../../../../test/helpers/databases.ts'
 import { openKey } from '../../channels/keys.ts'
 import { channelKeys } from './0003-channel-keys.ts'
 
-eachDatabase('the move of keys to a table of their own', (fresh, kind) => {
+eachDatabase('the migration of keys to a separate table', (fresh, kind) => {
   it('makes the key of each channel its first key, which can be decrypted as before', async () => {
     const test = await fresh()
     const database = await test.open()

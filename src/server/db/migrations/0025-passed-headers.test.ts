@@ -3,7 +3,7 @@ import { testCore } from '../../../../test/helpers/core.ts'
 import { eachDatabase } from '../../../../test/helpers/databases.ts'
 import { passedHeaders } from './0025-passed-headers.ts'
 
-eachDatabase('the switch for headers that decide who pays', (fresh) => {
+eachDatabase('the switch for headers that decide on billing', (fresh) => {
   it('becomes a list; other settings are unchanged', async () => {
     const test = await fresh()
     const database = await test.open()

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { addIndex, columnsOf, type Dialect } from '../columns.ts'
 
-/** Destinations of alerts and events, and each message that goes to one. */
+/** Destinations of alerts and events, and the messages that are sent to them. */
 export async function destinations(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const { id, integer, text, required, zero, one, empty } = columnsOf(dialect)
   await id(db.schema.createTable('destinations'))

@@ -62,7 +62,7 @@ interface BoundedRequest extends SmallRequest {
 }
 
 /**
- * Sends one request and reads the whole answer. The connections of the pool are closed afterwards, with anything unread. Throws
+ * Sends one request and reads the complete answer. The connections of the pool are closed afterwards, with anything unread. Throws
  * `CallFailure`, and a `BudgetExceeded` of `count`.
  */
 export async function exchange(pool: UpstreamPool, url: URL, request: BoundedRequest, signal: AbortSignal): Promise<Reply> {

@@ -70,7 +70,7 @@ export class ReplyParser {
     return this.#keepsAlive
   }
 
-  /** For how long the upstream keeps the connection open when it is idle, where it says so. */
+  /** How long the upstream keeps an idle connection open; infinite if it does not announce that. */
   get idleMsMax(): number {
     return this.#idleMsMax
   }
@@ -131,7 +131,7 @@ export class ReplyParser {
 
   #hold(piece: Buffer): void {
     if (piece.length > headBytesMax) throw new MalformedReply('The head of the reply is too large')
-    // Without this, a head whose lines end in LF alone would be waited for until the deadline.
+    // Without this, a head whose lines end only in LF would be awaited until the deadline.
     for (let at = piece.indexOf(lf); at >= 0; at = piece.indexOf(lf, at + 1)) {
       if (piece[at - 1] !== cr) throw new MalformedReply('A line of the reply ends in LF alone')
     }
@@ -163,7 +163,7 @@ export class ReplyParser {
     if (coding !== undefined && length !== undefined) throw new MalformedReply('The reply has a length and a transfer coding')
 
     if (status === 204 || status === 304) {
-      // It has no body, whatever it announces; the bytes behind it must not be read as the next reply.
+      // It has no body, whatever it announces; the bytes after it must not be read as the next reply.
       if (coding !== undefined || (length !== undefined && readLength(length) > 0)) this.#keepsAlive = false
       this.#state = 'done'
     } else if (coding !== undefined) this.#frameCoded(coding, isNew)
