@@ -71,7 +71,7 @@ describe.each(ways)('%s', (way) => {
     for (const headers of claims('127.0.0.6')) expect([headers, await status(here, headers)]).toEqual([headers, 200])
   })
 
-  it('[T016] has only the saved address in mails and redirects, for any name, header or target', async () => {
+  it('[T016] uses only the saved address in mails and redirects, for any name, header or target', async () => {
     const email = `ada@${way.replaceAll(' ', '-')}.example`
     await server.app.db.updateTable('users').set({ email }).where('id', '=', 1).execute()
     for (const [key, value] of Object.entries({

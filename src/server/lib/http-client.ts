@@ -109,7 +109,7 @@ export class UpstreamAgents {
     this.#pools.delete(channelId)
   }
 
-  /** Closes pools that were not used since the last sweep. */
+  /** Closes pools that were not requested since the last sweep. */
   sweep(): void {
     for (const [id, ofChannel] of this.#pools) {
       for (const [key, kept] of ofChannel) {

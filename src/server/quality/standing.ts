@@ -18,8 +18,8 @@ export interface Standing {
 export const baselineRunsMax = 50
 
 /**
- * The state of a channel by its runs, newest first. It can only depart with a full window of runs, and against a baseline of at
- * least as many runs before it. A rise is not a departure: otherwise the recovery of a channel would be one. Pure.
+ * The state of a channel by its runs, newest first. It can only depart with a full window of runs; a drop also needs a baseline of
+ * at least as many runs before it. A rise is not a departure: otherwise the recovery of a channel would be one. Pure.
  */
 export function standingOf(
   runs: readonly RunScore[],
