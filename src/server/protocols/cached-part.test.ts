@@ -11,7 +11,7 @@ const chat = (cached: number, total: number) =>
     prompt_tokens_details: { cached_tokens: cached },
   })
 
-it('more cached than the prompt has is cut off and noted, in every dialect that counts it within the prompt', () => {
+it('more cached tokens than the prompt has are cut off and reported, in every dialect that counts them in the prompt', () => {
   const expected = { input: 0, cacheRead: 10, cacheExcess: 4990, output: 4 }
   expect(chat(5000, 14)).toMatchObject(expected)
   const response = {
@@ -22,7 +22,7 @@ it('more cached than the prompt has is cut off and noted, in every dialect that 
   expect(readGeminiUsage({ usageMetadata })).toMatchObject(expected)
 })
 
-it('a cached prompt is no excess, also where the total shows that a host counts it beside the prompt', () => {
+it('no excess is reported where all is cached, or the total shows that a host counts cached tokens separately', () => {
   expect(chat(10, 14)).not.toHaveProperty('cacheExcess')
   expect(chat(5000, 5014)).toMatchObject({ input: 0, cacheRead: 5000 })
   expect(chat(5000, 5014)).not.toHaveProperty('cacheExcess')

@@ -1,6 +1,6 @@
 import type { Usage } from '../../contract/usage.ts'
 
-/** Totals as a vendor reports them, in tokens. `completion` has the reasoning in it. */
+/** Totals as a vendor reports them, in tokens. `completion` includes reasoning. */
 interface Totals {
   readonly prompt: number
   readonly completion: number
@@ -16,9 +16,9 @@ interface Cached {
 }
 
 /**
- * The part of a reported prompt that came from the cache, if cached tokens are part of the prompt. A host that counts them separately
- * has a total that includes both. A number above the prompt without such a total is invalid: it is reduced to the prompt, and
- * `cacheExcess` has the difference.
+ * The part of a reported prompt that came from the cache, if cached tokens are part of the prompt. A host that counts them
+ * separately has a total that includes both. A number above the prompt without such a total is invalid: it is reduced to the
+ * prompt, and `cacheExcess` is the difference.
  */
 export function cachedPart(
   { tokens, audio = 0, image = 0 }: Cached,

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { callIdFor } from './call-ids.ts'
 
 describe('ids of tool calls', () => {
-  it('stay when they are taken', () => {
+  it('stay unchanged when they are valid', () => {
     expect(callIdFor('call_1:.|', 'chat')).toBe('call_1:.|')
     expect(callIdFor('toolu_01-x', 'anthropic')).toBe('toolu_01-x')
     expect(callIdFor('abcDEF123', 'nine-alphanumerics')).toBe('abcDEF123')
   })
 
-  it('[90] are cut to 64 characters, the same way each time', () => {
+  it('[90] of more than 64 characters become a hash, the same one each time', () => {
     const long = 'x'.repeat(120)
     expect(callIdFor(long, 'chat')).toMatch(/^call_[0-9A-Za-z]{24}$/)
     expect(callIdFor(long, 'chat')).toBe(callIdFor(long, 'chat'))

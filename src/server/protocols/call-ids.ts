@@ -24,7 +24,7 @@ export function shortHash(text: string, length: number): string {
 
 const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Bedrock's rule is Anthropic's, up to 64 characters; the rule here is the narrower of both. */
+/** Bedrock uses Anthropic's rule with at most 64 characters; the rule here is the stricter of the two. */
 const rules: Readonly<Record<CallIdRule, { taken: RegExp; prefix: string; length: number }>> = {
   chat: { taken: /^[\s\S]{1,64}$/, prefix: 'call_', length: 24 },
   anthropic: { taken: /^[a-zA-Z0-9_-]{1,64}$/, prefix: 'call_', length: 24 },

@@ -4,16 +4,16 @@ import type { ReplyEvent } from './reply-events.ts'
 import type { JsonObject, PathFacts, StreamEvent } from './wire-format.ts'
 
 /**
- * Reading and writing conversations of a format to and from the neutral form. Every format of an upstream writes requests and reads
- * replies; those of callers also read requests and write replies. N readers and M writers make all pairs; no code is specific to a
- * pair. All functions are pure: no clock, no randomness, no network.
+ * Translates conversations between one format and the neutral form. The codec of every upstream format writes requests and reads
+ * replies; that of a caller format also reads requests and writes replies. N readers and M writers cover all pairs; no code is
+ * specific to a pair. All functions are pure: no clock, no randomness, no network.
  */
 export interface Codec {
   readonly format: Format
-  /** Kinds of media that the format only takes as bytes: their URLs are fetched before `writeRequest`. */
+  /** Kinds of media that the format accepts only as bytes: their URLs are fetched before `writeRequest`. */
   readonly inlines: readonly MediaPart['media'][]
   writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest
-  /** A whole reply as events. Never throws: an invalid reply yields an `error`. */
+  /** The events of a complete (non-streamed) reply. Never throws: an invalid reply yields an `error`. */
   readReply(reply: JsonObject, context: ReadContext): ReplyEvent[]
   readEvents(context: ReadContext): EventReader
   /** For the formats that callers speak. */
@@ -23,7 +23,7 @@ export interface Codec {
 export interface Inbound {
   /** Throws `field_invalid` for invalid members and `untranslatable` for members that no other format has. */
   readRequest(body: JsonObject, path: PathFacts): Dialogue
-  /** Takes a complete list of events, without `error`. */
+  /** `events` is the complete list, without an `error`. */
   writeReply(events: readonly ReplyEvent[], context: WriteContext): JsonObject
   writeEvents(context: WriteContext): EventWriter
 }
@@ -35,19 +35,19 @@ export interface RequestContext {
   readonly model: string
   readonly quirks: Quirks
   readonly settings: TranslationSettings
-  /** Reports a lost member, by the caller's name for it: `logit_bias`. Once for each; the order does not matter. */
+  /** Reports a lost member by the caller's name for it, such as `logit_bias`. Called once per member, in any order. */
   lose(field: string): void
 }
 
 export interface WrittenRequest {
   readonly body: JsonObject
-  /** Tool names that the upstream could not take, by the name that it was given; restored in the reply. */
+  /** The caller's tool names that the upstream does not accept, by the name sent instead; restored in the reply. */
   readonly toolNames?: ReadonlyMap<string, string>
   /** The tool that represents a JSON answer: its input is the text of the reply. */
   readonly answerTool?: string
-  /** Names of tools that are functions upstream and free text for the caller: their input is the member `input`. */
+  /** Upstream names of the caller's free-text tools, which are sent as functions: their input is the member `input`. */
   readonly customTools?: ReadonlySet<string>
-  /** The upstream answers this request only whole, although the caller wants a stream. */
+  /** The upstream does not stream the answer to this request, although the caller wants a stream. */
   readonly isWhole?: boolean
 }
 
@@ -55,40 +55,40 @@ export interface ReadContext {
   /** A new id for a tool call without one: `call_` and 24 characters. */
   newCallId(): string
   readonly quirks: Quirks
-  /** Reports content of the reply without a neutral form, by the upstream's name. Absent where it is not reported. */
+  /** Reports reply content that has no neutral form, by the upstream's name for it. Absent where such content is not reported. */
   lose?(name: string): void
 }
 
 /** Reads the events of one stream. It keeps the grammar of `ReplyEvent` for any input. */
 export interface EventReader {
-  /** The events that this one makes. Behind `end` or `error` it gives nothing. */
+  /** The events that result from this one. Returns none after `end` or `error`. */
   push(event: StreamEvent): ReplyEvent[]
   /** The upstream ended: closes open blocks. Yields `end` only when the reply was complete, by a finish reason or a terminal event. */
   finish(): ReplyEvent[]
 }
 
 export interface WriteContext {
-  /** Of the request; ids of the reply are made from it. */
+  /** The request's id; ids in the reply are derived from it. */
   readonly id: string
   /** Unix seconds. */
   readonly createdAt: number
-  /** Unix seconds of the end of the reply, asked for when it has come; without it, it ended when it was created. */
+  /** Unix seconds at which the reply ended, read when it has ended; if absent, `createdAt` counts as its end. */
   completedAt?(): number
   /** The model that the caller asked for. */
   readonly model: string
   readonly dialogue: Dialogue
   /** A new id for an item of the reply. */
   newId(prefix: string): string
-  /** About how many tokens the prompt has, for a format that reports it before the upstream does. */
+  /** The estimated tokens of the prompt, for a format that reports them before the upstream does. */
   readonly inputTokensEstimate?: number
-  /** The reply is kept for later calls. */
+  /** Set when the reply is stored for later calls. */
   readonly kept?: StoredAs
 }
 
 export interface StoredAs {
-  /** The id of the reply that it continues; empty for none. */
+  /** The id of the response that this one continues; '' when it continues none. */
   readonly previousId: string
-  /** It is made in the background, and was announced already. */
+  /** The response is generated in the background, and its creation was already reported. */
   readonly isBackground: boolean
 }
 
@@ -106,16 +106,16 @@ export interface TranslationSettings {
   readonly claudeThinkingShare: number | undefined
   /** Threshold by safety category, with `default`. */
   readonly geminiSafety: Readonly<Record<string, string>>
-  /** Tools that the model does not have are left out as long as others remain, instead of refusing the request. */
+  /** Leaves out hosted tools that the model does not have, as long as other tools remain, instead of refusing the request. */
   readonly dropsHostedTools?: boolean
 }
 
 /**
- * An upstream's deviations within its format. Declared by its provider; absent means as the format's own vendor. Source: protocols
- * notes 2.2.
+ * An upstream's deviations within its format. Declared by its provider; an absent member means the behavior of the format's own
+ * vendor. Source: protocols notes 2.2.
  */
 export interface Quirks {
-  /** The reasoning text of earlier turns that the upstream requires in the history. */
+  /** The earlier turns whose reasoning text the upstream requires in the history. */
   readonly replayReasoning?: 'never' | 'tool-turns' | 'always'
   /** The placeholder for unknown reasoning, if the upstream requires it: '' or ' '. */
   readonly emptyReasoning?: string
@@ -124,9 +124,9 @@ export interface Quirks {
   /** Top-level members that the upstream refuses. */
   readonly refuses?: readonly string[]
   readonly temperatureMax?: number
-  /** The only ids of tool calls that it takes. */
+  /** The only form of tool call ids that the upstream accepts. */
   readonly callIds?: 'nine-alphanumerics'
-  /** The word for "must call some tool". */
+  /** The value of `tool_choice` for "must call some tool". */
   readonly requiredChoice?: 'any' | 'required'
   readonly jsonSchema?: 'native' | 'object' | 'none'
   /** The role for instructions at the head. */
@@ -137,11 +137,11 @@ export interface Quirks {
   readonly takesStrictTools?: boolean
   /** Reasoning is in the text between `<think>` tags. */
   readonly thinkTags?: boolean
-  /** The shape of the switch for reasoning. */
+  /** The member that switches reasoning on and off. */
   readonly thinkingSwitch?: 'reasoning_effort' | 'thinking-type' | 'enable_thinking' | 'reasoning-object' | 'none'
-  /** User and assistant have to take turns, and no user may speak right behind the result of a tool. */
+  /** User and assistant messages have to alternate, and no user message may directly follow a tool result. */
   readonly strictTurns?: boolean
-  /** The member of a last message of the assistant that makes it the beginning of the answer. */
+  /** The member that marks a final assistant message as the beginning of the answer. */
   readonly prefill?: 'prefix' | 'partial'
   /** Gemini: tool schemas in the older OpenAPI form instead of JSON schema. */
   readonly openApiSchemas?: boolean

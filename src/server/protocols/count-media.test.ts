@@ -75,7 +75,7 @@ describe('tokens of media in a request', () => {
     }
   })
 
-  it('are a flat number for media by address, unreadable media and missing ones', () => {
+  it('are a flat number for media by URL, unreadable media and media that are not found', () => {
     const parts = [
       { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
       { type: 'input_image', file_id: 'file-1' },
@@ -87,7 +87,7 @@ describe('tokens of media in a request', () => {
     expect(countMedia({ messages: [{ content: parts }] }, { mediaParts: 0, model: 'gpt-4o' })).toBe(0)
   })
 
-  it('of audio and video are by the second, from the headers or from the rate of raw samples', () => {
+  it('of audio and video are counted by the second, from the headers or from the rate of raw samples', () => {
     const raw = Buffer.alloc(48_000 * 4).toString('base64')
     const audio = (format: string) => ({ messages: [{ content: [{ type: 'input_audio', input_audio: { data: raw, format } }] }] })
     expect(countMedia(audio('pcm16'), { mediaParts: 1, model: 'gpt-4o-audio-preview' })).toBe(128)
@@ -96,7 +96,7 @@ describe('tokens of media in a request', () => {
     expect(countMedia(body, { mediaParts: 1, model: 'gemini-2.5-pro' })).toBe(580)
   })
 
-  it('of documents are by the page, or by their text', () => {
+  it('of documents are counted by the page, or by their text', () => {
     const pdf = Buffer.from('%PDF-1.7 << /Type /Pages /Count 2 >> << /Type /Page >> << /Type/Page /Parent 1 >>').toString(
       'base64',
     )

@@ -35,19 +35,19 @@ export function countImage(model: string, size: ImageSize, detail = ''): number 
   return Math.ceil(familyOf(model).image(size, detail))
 }
 
-/** Claude from 4.7 on: a vocabulary and a sight of their own. */
+/** Claude models from 4.7 on, which have a new tokenizer and a new image formula. */
 export const newestClaude = /claude-(?:[a-z]+-)?(?:[5-9]|4[-.][7-9])(?!\d)/
 
 /** For media that cannot be read here. */
 export const unknownTokens = 1_100
-/** No vendor takes more in one piece; a header may say anything. */
+/** No vendor accepts a larger single medium, whatever size its header declares. */
 const tokensMax = 1_000_000
 
 /** The media formulas of a family of models. */
 interface Family {
   readonly models: RegExp
   image(size: ImageSize, detail: string): number
-  /** The most that one image can be. */
+  /** The maximum tokens of one image. */
   readonly imageMax: number
   readonly perSecondOfAudio: number
   readonly perSecondOfVideo: number
@@ -83,13 +83,13 @@ function secondsOf(bytes: Buffer, mediaType: string): number {
   return raw === undefined ? secondsOfAudio(bytes) : bytes.length / raw
 }
 
-/** Films whose container has no duration are taken as 1 Mbit/s, a low rate. */
+/** Videos whose container has no duration are counted at 1 Mbit/s, a low rate. */
 function secondsOfVideo(bytes: Buffer): number {
   const isMp4 = bytes.toString('latin1', 4, 8) === 'ftyp'
   return isMp4 ? secondsOfAudio(bytes) : bytes.length / 125_000
 }
 
-/** Pages that the file names; compressed files show none, and 100 kB count as one. */
+/** The page objects of a PDF file; where compression hides them, 100 kB count as one page. */
 function pagesOf(bytes: Buffer): number {
   let pages = 0
   for (let at = bytes.indexOf('/Page', 0, 'latin1'); at >= 0 && pages < pagesMax; at = bytes.indexOf('/Page', at + 5, 'latin1')) {
@@ -105,7 +105,7 @@ const audioOfOpenAi = { perSecondOfAudio: 10, perSecondOfVideo: 258, perPage: 1_
 const audioOfGemini = { perSecondOfAudio: 32 }
 const audioOfOthers = { perSecondOfAudio: 32, perSecondOfVideo: 290, perPage: 1_500 }
 
-/** The first that fits a model's name. The last fits every name. */
+/** The first entry that matches a model's name applies. The last one matches every name. */
 const families: readonly Family[] = [
   { models: newestClaude, image: newClaude, imageMax: 4_784, perSecondOfAudio: 32, perSecondOfVideo: 290, perPage: 2_500 },
   { models: /claude/, image: oldClaude, imageMax: 1_600, perSecondOfAudio: 32, perSecondOfVideo: 290, perPage: 2_250 },
@@ -134,7 +134,10 @@ function familyOf(model: string): Family {
   return family
 }
 
-/** A share for the image and one for each tile of 512 pixels, once it fits into a square of 2048 and its short side into 768. */
+/**
+ * A base and an amount for each tile of 512 × 512 pixels, after scaling down to at most 2048 × 2048 with a short side of at most
+ * 768.
+ */
 function tiles(base: number, perTile: number): Family['image'] {
   return ({ width, height }, detail) => {
     if (detail === 'low') return base
@@ -144,7 +147,7 @@ function tiles(base: number, perTile: number): Family['image'] {
   }
 }
 
-/** Patches of 32 pixels, shrunk to a most. `isOpen`: the caller may ask for the whole image. */
+/** Patches of 32 × 32 pixels, up to a maximum number. `isOpen`: the caller may request the original resolution. */
 function patches({
   factor,
   patchesMax,
@@ -163,13 +166,13 @@ function patches({
 
 const openMax = 30_000
 
-/** A long edge of at most 1568 pixels, 750 of which are a token. */
+/** The long edge is scaled to at most 1568 pixels; 750 pixels of area are a token. */
 function oldClaude({ width, height }: ImageSize): number {
   const scale = Math.min(1, 1568 / Math.max(width, height))
   return Math.min(1_600, (width * scale * height * scale) / 750)
 }
 
-/** Patches of 28 pixels and some beside: an image of 1024 × 1024 was seen to take 1,446. */
+/** Patches of 28 × 28 pixels, plus 6 %: an image of 1024 × 1024 was measured at 1,446 tokens. */
 function newClaude({ width, height }: ImageSize): number {
   const scale = Math.min(1, 2576 / Math.max(width, height))
   return Math.min(4_784, 1.06 * Math.ceil(rounded(width * scale) / 28) * Math.ceil(rounded(height * scale) / 28))
@@ -186,7 +189,7 @@ function oldGemini({ width, height }: ImageSize): number {
   return 258 * Math.ceil(rounded(width * scale) / 768) * Math.ceil(rounded(height * scale) / 768)
 }
 
-/** The same for every size. */
+/** The count depends on the requested resolution, not on the image size. */
 function newGemini(_size: ImageSize, detail: string): number {
   return resolutions.get(detail.toLowerCase().replace('media_resolution_', '')) ?? 1_120
 }
@@ -198,7 +201,7 @@ const resolutions: ReadonlyMap<string, number> = new Map([
   ['ultra_high', 2_240],
 ])
 
-/** Scaling must not make 769 of 768. */
+/** Removes the rounding error of scaling, so that 768 pixels do not become 769. */
 function rounded(pixels: number): number {
   return Math.round(pixels * 1000) / 1000
 }

@@ -1,8 +1,8 @@
 import { arrayAt, isObject, type JsonObject, textAt } from './wire-format.ts'
 
 /**
- * Tokens that vendors write around the texts of a prompt: three for each message, one for a name, eight for each tool, three before the
- * answer. Of any dialect; pure. Source: protocols notes 5.2.
+ * Tokens that vendors write around the texts of a prompt: three for each message, one for a name, eight for each tool, three before
+ * the answer. For any dialect; pure. Source: protocols notes 5.2.
  */
 export function countOverhead(body: JsonObject): number {
   const messages = ['messages', 'input', 'contents'].flatMap((list) => arrayAt(body, list).filter(isObject))

@@ -15,7 +15,7 @@ describe('counting tokens', () => {
     expect(await countTokens(text, 'claude-3-5-sonnet')).toBe(Math.ceil((await countTokens(text, 'gpt-4o')) * 1.2))
   })
 
-  it('ends quickly on the inputs that drive a tokenizer to minutes', async () => {
+  it('finishes quickly on inputs that would keep a BPE tokenizer busy for minutes', async () => {
     for (const text of [
       'a'.repeat(2_000_000),
       ' '.repeat(2_000_000),
@@ -41,7 +41,7 @@ describe('counting tokens', () => {
     expect(lag.percentile(99) / 1e6).toBeLessThan(scaledByLoad(200))
   })
 
-  it('estimates near the count, leaning upwards', async () => {
+  it('estimates close to the count, rather above it than below', async () => {
     const english = 'The gateway keeps the bytes of every request as they are, and charges exactly once. '.repeat(40)
     const chinese = '网关保持每个请求的字节不变，并且只收费一次，绝不多收。'.repeat(40)
     for (const text of [english, chinese]) {
@@ -58,7 +58,7 @@ describe('counting tokens', () => {
   })
 })
 
-describe('the most tokens of a text', () => {
+describe('the maximum tokens of a text', () => {
   it('is never above its bytes and never below its count', async () => {
     for (const text of ['hello world '.repeat(50), '你好世界'.repeat(50), '\u13a0\u13a1\u13a2'.repeat(50), 'qzxv'.repeat(200)]) {
       const most = await mostTokens([text], 'claude-opus-4-5')

@@ -4,13 +4,13 @@ import { newestClaude, unknownTokens } from './count-media.ts'
 import type { RequestFacts } from './wire-format.ts'
 
 /**
- * Token numbers when no upstream reports them: a fast estimate for holds and limits, and a count for charges. Both are bounded in
- * time for every input: one long run of one character would drive a BPE tokenizer to minutes, so runs are cut first, and long texts
+ * Token counts for when no upstream reports them: a fast estimate for holds and limits, and a count for charges. Both are bounded
+ * in time for every input: a long run of one character would take a BPE tokenizer minutes, so runs are split first, and long texts
  * are sampled. Source: protocols notes 5.2 and 5.3.
  */
 const overheadPerRequest = 8
 
-/** A quick upper-leaning estimate of a request's input tokens, for the hold. Media are counted by `countMedia`. */
+/** A fast estimate of a request's input tokens for the hold, rather too high than too low. Media are counted by `countMedia`. */
 export function estimateInput(
   texts: readonly string[],
   { mediaParts, model }: Pick<RequestFacts, 'mediaParts' | 'model'>,
@@ -21,7 +21,7 @@ export function estimateInput(
   return Math.ceil(overheadPerRequest + mediaTokens + total * familyFactor(model))
 }
 
-/** Of a text of millions of characters, pieces at random places are estimated, so that callers cannot place cheap text there. */
+/** A text of more than a million characters is sampled at random positions, so that callers cannot place cheap text there. */
 export function estimateText(text: string): number {
   if (text.length <= estimatedWhole) return weightOf(text, 0, text.length) + 3
   const stride = Math.floor(text.length / samples)
@@ -37,7 +37,7 @@ const estimatedWhole = 1024 * 1024
 const samples = 256
 const sampleSize = 1024
 
-/** Weights per kind of character, measured against o200k on English, Chinese and code: within +6 %, +17 %, +1 %. */
+/** Weights per class of characters; measured against o200k, the estimate is +6 % for English, +17 % for Chinese, +1 % for code. */
 function weightOf(text: string, from: number, end: number): number {
   let weight = 0
   let inWord = false
@@ -67,9 +67,9 @@ const familyFactors: readonly (readonly [RegExp, number])[] = [
 const sampleAbove = 96 * 1024
 const windowSize = 32 * 1024
 const runMax = 120
-/** The size counted without yielding: below a millisecond, or some ten for a text that was made to be slow. */
+/** The number of characters counted without yielding: less than 1 ms, or about 10 ms for a text made to be slow. */
 const stretchSize = 1024
-/** The distance within which a stretch ends before a space, so that no word is cut. */
+/** A stretch ends at a space that is at most this far before its end, so that no word is split. */
 const wordMax = 128
 
 type Encode = (text: string, options?: { disallowedSpecial?: Set<string> }) => number
@@ -84,9 +84,9 @@ export async function countTokens(text: string, model: string): Promise<number> 
 }
 
 /**
- * The most tokens that texts can be for a model, counted whole: twice their count in the o200k vocabulary, since the vocabularies of
- * today's large models are about as rich, and never more than their bytes in UTF-8. Of a model whose vocabulary is not known, and of texts
- * above 2 MB, their bytes.
+ * The maximum number of tokens of texts for a model, counted without sampling: twice their count in the o200k vocabulary, since the
+ * vocabularies of today's large models are about as large, and never more than their bytes in UTF-8. For a model whose vocabulary
+ * is unknown, and for texts above 2 MB, the number of bytes.
  */
 export async function mostTokens(texts: readonly string[], model: string): Promise<number> {
   const text = texts.join('\n')
@@ -134,7 +134,10 @@ function endOfStretch(text: string, from: number): number {
   return isInsidePair ? end - 1 : end
 }
 
-/** Puts a character of another class into every stretch of more than 40 of one class, which would otherwise be merged as one word. */
+/**
+ * Inserts a character of another class into every run of 120 or more characters of one class, which would otherwise be merged as
+ * one word.
+ */
 function cutRuns(text: string): string {
   return text.replace(longRun, (run) => (run.match(runPieces) ?? []).join(run.trim() === '' ? '.' : ' '))
 }

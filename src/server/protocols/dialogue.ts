@@ -3,9 +3,9 @@ import type { Format } from './format.ts'
 import type { JsonObject } from './wire-format.ts'
 
 /**
- * The neutral form of a conversation request, between a format that is read and another that is written. It is no wire format of any
- * vendor: turns of typed parts, so that content without an equivalent is named instead of lost. Tool results are parts of user turns;
- * instructions at the head are in `system`, later ones are turns of their own.
+ * The neutral form of a conversation request, between the format that is read and the one that is written. It is not the wire
+ * format of any vendor, but turns of typed parts, so that content without an equivalent is reported instead of silently lost. Tool
+ * results are parts of user turns; instructions at the head are in `system`, later ones are separate turns.
  */
 export interface Dialogue {
   /** The format that it was read from. */
@@ -24,7 +24,7 @@ export interface Dialogue {
   readonly reasoning: Reasoning | undefined
   readonly output: OutputForm | undefined
   readonly search: Search | undefined
-  /** Tools that only models of the caller's vendor have; absent for none. */
+  /** Tools that only models of the caller's vendor have; absent when there are none. */
   readonly vendorOnly?: readonly VendorOnlyTool[]
   readonly stream: boolean
   /** A Chat caller requested usage at the end of the stream; true for formats that always have it. */
@@ -34,9 +34,9 @@ export interface Dialogue {
   /** The end user, as the caller names them. */
   readonly user: string | undefined
   readonly cacheKey: string | undefined
-  /** Top-level members that only mean something to the family of `from`; each is written back to it, and lost to others. */
+  /** Top-level members that have a meaning only in the family of `from`: written unchanged for that family, lost for others. */
   readonly extra: Readonly<Record<string, unknown>>
-  /** Nested members without a neutral form, by their names in receipts (`tools.input_examples`); absent for none. */
+  /** Nested members without a neutral form, by their names in receipts (`tools.input_examples`); absent when there are none. */
   readonly unread?: readonly string[]
 }
 
@@ -78,7 +78,7 @@ export type MediaSource =
   | { readonly kind: 'base64'; readonly mediaType: string; readonly data: string }
   | { readonly kind: 'url'; readonly url: string; readonly mediaType?: string }
   | { readonly kind: 'text'; readonly mediaType: string; readonly text: string }
-  /** A file that lies with one vendor: never crosses to another. */
+  /** A file stored at one vendor: never sent to another. */
   | { readonly kind: 'file'; readonly id: string; readonly family: Family }
 
 /** Reasoning of an earlier turn. The text may be '' when only its sealed form is known. */
@@ -92,7 +92,7 @@ export interface ToolCallPart {
   readonly kind: 'tool-call'
   readonly callId: string
   readonly name: string
-  /** JSON text as the model wrote it; of a custom tool the free text. */
+  /** JSON text as the model wrote it; for a custom tool, its free text. */
   readonly input: string
   readonly isCustom: boolean
   readonly opaque?: Opaque
@@ -102,7 +102,7 @@ export interface ToolCallPart {
 export interface ToolResultPart {
   readonly kind: 'tool-result'
   readonly callId: string
-  /** The tool's name where the format gives it, as Gemini does. */
+  /** The tool's name, where the format includes it, as Gemini does. */
   readonly name?: string
   readonly parts: readonly (TextPart | MediaPart)[]
   readonly isError: boolean
@@ -111,8 +111,8 @@ export interface ToolResultPart {
 }
 
 /**
- * State of a model that only its own family can read: it is replayed to that family in its place, and left out by writers of other
- * families. It is never parsed. State that a caller could not send back is restored before a request is written.
+ * State of a model that only its own family can read: it is sent back to that family at the same position, and left out by writers
+ * of other families. It is never parsed. State that a caller could not send back is restored before a request is written.
  */
 export interface Opaque {
   readonly family: Family
@@ -120,7 +120,7 @@ export interface Opaque {
   readonly value: string
 }
 
-/** A prompt-cache breakpoint behind the part. */
+/** A prompt-cache breakpoint after the part. */
 export interface CacheMark {
   readonly ttl: '5m' | '1h'
 }
@@ -128,7 +128,7 @@ export interface CacheMark {
 export interface Tool {
   readonly name: string
   readonly description: string | undefined
-  /** JSON schema of the input; undefined for a custom tool, or when none was given. */
+  /** JSON schema of the input; undefined for a custom tool, or when the request has none. */
   readonly schema: Readonly<Record<string, unknown>> | undefined
   readonly strict: boolean | undefined
   /** A tool whose input is free text, with OpenAI's `format` as sent. */
@@ -136,20 +136,20 @@ export interface Tool {
   readonly cache?: CacheMark
   /** The caller's namespace of the tool; `name` and `description` include both namespace and tool. */
   readonly namespace?: Namespace
-  /** The caller's own search for further tools, with its own kind of calls. */
+  /** The caller's own tool search, which has its own type of calls. */
   readonly isToolSearch?: true
 }
 
-/** A namespace of tools, as Responses has it, and one tool in it. */
+/** A tool namespace of Responses, and one tool in it. */
 export interface Namespace {
   readonly name: string
   readonly description: string | undefined
   readonly tool: { readonly name: string; readonly description: string | undefined }
 }
 
-/** A tool that no other format has a word for. */
+/** A tool that cannot be expressed in any other format. */
 export interface VendorOnlyTool {
-  /** Its place in the request, for a refusal. */
+  /** Its path in the request, for the error when it is refused. */
   readonly field: string
   /** Its name in receipts: `tools.file_search`. */
   readonly name: string

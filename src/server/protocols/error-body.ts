@@ -45,10 +45,10 @@ const openAiCodes: Readonly<Record<string, string>> = {
   rate_limit_concurrency: 'rate_limit_exceeded',
 }
 
-/** Transient failures. */
+/** Seconds before a retry, for transient failures. */
 const comeAgainSeconds: Readonly<Record<string, number>> = { database_unavailable: 2, server_stopping: 2 }
 
-/** One of the product's own errors for a relay caller. */
+/** An error of the gateway itself, for a relay caller. */
 export function ownError(error: AppError, more: { retryAfter?: number } = {}): CallerError {
   const { status } = error.kind
   return {
@@ -65,17 +65,17 @@ export function ownError(error: AppError, more: { retryAfter?: number } = {}): C
 }
 
 function stoppedBy({ code, detail }: AppError): StoppedBy | undefined {
-  // Only limits have these codes, with this detail.
+  // Only errors of limits have these codes, and their `detail` is a `StoppedBy`.
   return code === 'budget_exceeded' || code.startsWith('rate_limit_') ? (detail as StoppedBy | undefined) : undefined
 }
 
-/** A reason that is known in English alone is not put into a Chinese sentence. */
+/** A reason that exists only in English makes the whole message English, not a Chinese sentence with an English reason. */
 function inOneLanguage(error: AppError): Text {
   const en = error.text('en')
   return { zh: typeof error.params.reason === 'string' ? en : error.text('zh'), en }
 }
 
-/** With these codes the SDK starts a new thread, or none, and sends the whole conversation. */
+/** On these codes the SDK sends the complete conversation, in a new thread or without one. */
 function extraOf({ code, params }: AppError): ErrorExtra | undefined {
   const isUnthreaded = code === 'untranslatable' && params.field === 'thread'
   if (code !== 'thread_unknown' && !isUnthreaded) return undefined
@@ -110,7 +110,7 @@ export function passedError(status: number, facts: UpstreamErrorFacts): CallerEr
 }
 
 export interface ErrorContext {
-  /** Quoted so that a person can ask about it. */
+  /** Quoted in the message, so that users can refer to it. */
   readonly requestId: string
   readonly language: Language
 }
@@ -149,7 +149,7 @@ export function errorEvent(dialect: Dialect, error: CallerError, telling: ErrorC
   return `data: ${body}\n\n`
 }
 
-/** Headers that SDKs obey: the request id by dialect, and whether and when to try again. */
+/** Headers that SDKs read: the request id, by dialect, and whether and when to retry. */
 export function errorHeaders(dialect: Dialect, error: CallerError, requestId: string): Record<string, string> {
   return {
     'content-type': 'application/json; charset=utf-8',
@@ -159,7 +159,7 @@ export function errorHeaders(dialect: Dialect, error: CallerError, requestId: st
   }
 }
 
-/** Anthropic answers overload with 529, which its clients distinguish from 503. */
+/** Anthropic reports overload with status 529, which its clients distinguish from 503. */
 export function statusFor(dialect: Dialect, error: CallerError): number {
   return dialect === 'anthropic' && error.status === 503 ? 529 : error.status
 }
@@ -202,7 +202,7 @@ function geminiStatus(status: number): string {
   return geminiStatuses[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
 }
 
-/** Of the proxies for drawings: 30 asked too often, 4 the request is at fault, 5 the service. */
+/** Codes of the drawing proxies: 30 for too many requests, 4 for an invalid request, 5 for a failure of the service. */
 function drawingCode({ status }: CallerError): number {
   if (status === 429) return 30
   return status >= 500 ? 5 : 4
@@ -214,7 +214,7 @@ const musicCodes: ReadonlyMap<string, string> = new Map([
   ['task_action_invalid', 'invalid_action'],
 ])
 
-/** By name, as the interface for music reports success. */
+/** A name instead of a number, since the music API also reports success by name. */
 function musicCode({ code, type }: CallerError): string {
   return musicCodes.get(code ?? '') ?? code ?? type
 }

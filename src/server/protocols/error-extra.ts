@@ -7,7 +7,7 @@ export function readExtra(dialect: Dialect, error: JsonObject): { extra?: ErrorE
   return Object.keys(members).length > 0 ? { extra: { dialect, members } } : {}
 }
 
-/** The same object with redacted texts, without names of accounts, and truncated to the limit of an error. */
+/** The same members with secrets redacted, without account names, truncated to the size limit of an error. */
 export function cleanExtra({ dialect, members }: ErrorExtra, clean: (text: string) => string): ErrorExtra {
   return { dialect, members: cleanMembers(members, clean, 0) }
 }
@@ -25,7 +25,7 @@ function cleanValue(value: unknown, clean: (text: string) => string, depth: numb
   return isObject(value) ? cleanMembers(value, clean, depth) : null
 }
 
-/** The owner of the account at the vendor. */
+/** Members that identify the account at the vendor. */
 const accounts: ReadonlySet<string> = new Set(['consumer', 'organization', 'organization_id', 'project_number', 'user_id'])
 const entriesMax = 50
 const depthMax = 8

@@ -55,7 +55,7 @@ export type UpstreamFormat =
   | 'minimax.speech'
   | 'xai.image-edits'
 
-/** Used over a socket for as long as it is open, not in requests and replies. */
+/** A session over an open WebSocket instead of a request and a reply. */
 export type SocketFormat = 'openai.realtime'
 
 /** Orders of drawings and music, which run asynchronously; handled by `tasks`. */

@@ -7,7 +7,7 @@ const other = { ...tideTool, name: 'other' }
 const names = (tools: ReturnType<typeof functionTools>) => tools.offered.map(({ name }) => name)
 
 describe('tools as functions', () => {
-  it('are narrowed to the allowed ones', () => {
+  it('are limited to those that the tool choice allows', () => {
     const tools = [tideTool, other]
     expect(names(functionTools(dialogueOf({ tools }), rule))).toEqual(['get_tide', 'other'])
     const chosen = functionTools(dialogueOf({ tools, toolChoice: { kind: 'tool', name: 'other' } }), rule)
@@ -32,7 +32,7 @@ describe('tools as functions', () => {
     ])
   })
 
-  it('[112] with free text have one member for it, in the request and in the history', () => {
+  it('[112] with free-text input get an object with the member `input`, in the request and in the history', () => {
     const custom = { ...tideTool, name: 'shell', schema: undefined, custom: { format: undefined } }
     const made = functionTools(dialogueOf({ tools: [custom] }), rule)
     expect(made.offered[0]?.schema).toMatchObject({ properties: { input: { type: 'string' } } })
@@ -42,7 +42,7 @@ describe('tools as functions', () => {
     expect(callText(call)).toBe('{"input":"ls -l"}')
   })
 
-  it('[103] are named as the upstream takes it, in the history too, and found again', () => {
+  it("[103] get a name that the upstream accepts, in the history too, and the caller's name is restored", () => {
     const long = { ...tideTool, name: 'mcp__server.tool/with a long name' }
     const made = functionTools(dialogueOf({ tools: [long], turns: [userTurn('Hi'), ...toolTurns()] }), rule)
     const [name = ''] = names(made)

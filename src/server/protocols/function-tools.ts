@@ -5,14 +5,14 @@ import { inputObject, inputText } from './tool-input.ts'
 import { nameTools, type ToolNameRule, type ToolNames } from './tool-names.ts'
 import type { JsonObject } from './wire-format.ts'
 
-/** The tools of a request for formats that only know functions with a JSON schema and a plain choice. */
+/** The tools of a request for formats that support only functions with a JSON schema and the choices "auto" and "required". */
 export interface FunctionTools {
-  /** The callable tools: narrowed to the choice, none for the choice `none`. */
+  /** The tools that the choice allows; empty for the choice `none`. */
   readonly offered: readonly FunctionTool[]
-  /** The rest of the choice once it has narrowed the tools; undefined when there are none. */
+  /** What remains of the choice after `offered` was limited by it; undefined when `offered` is empty. */
   readonly choice: 'auto' | 'required' | undefined
   readonly names: ToolNames
-  /** Upstream names of tools whose input is free text for the caller. */
+  /** Upstream names of the caller's free-text tools. */
   readonly customTools: ReadonlySet<string>
 }
 
@@ -24,8 +24,8 @@ export interface FunctionTool {
 }
 
 /**
- * Tools as functions: a free-text tool becomes a function with the text `input`, and a choice of one tool leaves only that tool, which
- * is then forced. A later tool of the same name is left out. Source: protocols notes 3.3.
+ * Tools as functions: a free-text tool becomes a function with the string parameter `input`, and a choice of one tool leaves only
+ * that tool, which is then forced. A later tool of the same name is left out. Source: protocols notes 3.3.
  */
 export function functionTools({ tools, toolChoice, turns }: Dialogue, rule: ToolNameRule = openAiNames): FunctionTools {
   const called = turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'tool-call' ? [part.name] : [])))
@@ -49,8 +49,8 @@ export function functionTools({ tools, toolChoice, turns }: Dialogue, rule: Tool
 }
 
 /**
- * The tool that must be called, for vendors that can demand one tool, but not any of several: then the choice is lost. Undefined where
- * the model may choose.
+ * The tool that must be called, for vendors that can force one given tool, but not a call of any tool: with several tools the
+ * choice is reported as lost. Undefined when the model may choose.
  */
 export function demandedTool(
   dialogue: Dialogue,
@@ -63,20 +63,20 @@ export function demandedTool(
   return undefined
 }
 
-/** OpenAI's rule, and that of most vendors. */
+/** The name rule of OpenAI and most other vendors. */
 const openAiNames: ToolNameRule = { allowed: /[a-zA-Z0-9_-]/, lengthMax: 64 }
 
-/** A tool as OpenAI declares it on Chat, for vendors that took that over. */
+/** A tool in the form of OpenAI's Chat, for vendors that use the same form. */
 export function writeFunction({ name, description, schema }: FunctionTool): JsonObject {
   return { type: 'function', function: { name, ...(description === undefined ? {} : { description }), parameters: schema } }
 }
 
-/** A call in the history in the same form. */
+/** A tool call of the history in the same form. */
 export function writeCall({ names }: FunctionTools, call: ToolCallPart): JsonObject {
   return { id: call.callId, type: 'function', function: { name: names.toUpstream(call.name), arguments: callText(call) } }
 }
 
-/** The members of `WrittenRequest` that undo the naming in the reply. */
+/** The members of `WrittenRequest` that restore the caller's tools in the reply. */
 export function undoing({ names, customTools }: FunctionTools) {
   return {
     ...(names.toCaller.size > 0 ? { toolNames: names.toCaller } : {}),
@@ -89,7 +89,7 @@ export function callObject({ input, isCustom }: ToolCallPart): JsonObject {
   return isCustom ? { input } : inputObject(input)
 }
 
-/** The same as JSON text. */
+/** The input of a past call as JSON text; free text becomes its member `input`. */
 export function callText({ input, isCustom }: ToolCallPart): string {
   return isCustom ? JSON.stringify({ input }) : inputText(input)
 }
@@ -104,7 +104,7 @@ function mustCall(choice: Dialogue['toolChoice']): boolean {
   return choice?.kind === 'required' || choice?.kind === 'tool' || (choice?.kind === 'allowed' && choice.isRequired)
 }
 
-/** A free-text tool as a function: its input is the member `input`. */
+/** The parameters of a free-text tool that is sent as a function. */
 export const freeTextSchema: JsonObject = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] }
 
 function objectSchema(schema: JsonObject | undefined): JsonObject {

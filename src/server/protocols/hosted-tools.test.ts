@@ -24,7 +24,7 @@ describe('the tools that a vendor runs', () => {
     expect(chatTools({ model: 'gpt-4o', tools: [{ type: 'function', function: { name: 'f' } }] })).toEqual({})
   })
 
-  it('name advisor and fallback models, and compaction', () => {
+  it('include advisor and fallback models, and compaction', () => {
     const tools = [{ type: 'advisor_20260301', name: 'advisor', model: 'a' }]
     const fallbacks = [{ model: 'b' }, { model: 'a' }]
     expect(messagesTools({ tools, fallbacks })).toEqual({ freeTools: ['advisor'], otherModels: ['a', 'b'] })
@@ -34,7 +34,7 @@ describe('the tools that a vendor runs', () => {
     })
   })
 
-  it('have the name of their price: a larger container, a search by its kind', () => {
+  it('are named as in the price list: a container by its size, a search by its kind', () => {
     const container = { type: 'auto', memory_limit: '16g' }
     expect(responsesTools({ tools: [{ type: 'code_interpreter', container }] })).toEqual({
       hostedTools: ['code_interpreter_16g'],

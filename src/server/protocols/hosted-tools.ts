@@ -27,7 +27,7 @@ export function chatTools(body: JsonObject): VendorTools {
   return named(names)
 }
 
-/** Tools of a request in Responses, those among its items included. */
+/** Tools of a Responses request, including those in its input items. */
 export function responsesTools(body: JsonObject): VendorTools {
   const compacts = arrayAt(body, 'context_management').length > 0 ? ['compaction'] : []
   return named(
@@ -61,7 +61,7 @@ export function geminiTools(body: JsonObject): VendorTools {
   return named(names, { free: freeOfGemini })
 }
 
-/** The billed tools that a request still asks for in the format of the upstream, by the names under which it asked for them before. */
+/** The billed tools that are still present in the upstream's request after translation, by their names in the caller's request. */
 export function carriedTools(asked: readonly string[], format: Format, body: JsonObject): string[] {
   if (asked.length === 0) return []
   const { hostedTools: sent = [] } = readers[format]?.(body) ?? {}
@@ -88,7 +88,7 @@ const webSearches: ReadonlySet<string> = new Set([
   '$web_search',
 ])
 
-/** The search that a Chat model always makes; '' for one that makes none. */
+/** The web search that a Chat model always performs; '' for other models. */
 const searchOfModel = rememberByName((model) => {
   if (/-search-preview/.test(model)) return 'web_search_preview'
   return /-search-api/.test(model) ? 'web_search' : ''
@@ -119,7 +119,7 @@ function withMemory(name: string, container: JsonObject | undefined): string {
   return memory === '' || memory === '1g' ? name : `${name}_${memory}`
 }
 
-/** Run by the caller, or a mere declaration of such tools. */
+/** Tools that the caller runs, or types that only declare such tools. */
 const ofTheCaller: ReadonlySet<string> = new Set([
   'function',
   'custom',
@@ -146,7 +146,7 @@ const freeOfGemini: ReadonlySet<string> = new Set(['code_execution', 'file_searc
 /** Members of Gemini's groups of tools that the caller runs. */
 const callersOfGemini: ReadonlySet<string> = new Set(['function_declarations', 'computer_use'])
 
-/** A conversation that is shortened on the way is read more than once. */
+/** Whether the vendor compacts the conversation while it answers: the model then reads it more than once. */
 function compactsMessages(body: JsonObject): boolean {
   const edits = arrayAt(objectAt(body, 'context_management') ?? {}, 'edits')
   return isObject(body.compaction) || edits.some((edit) => isObject(edit) && textAt(edit, 'type').startsWith('compact'))

@@ -45,12 +45,12 @@ describe('the size of an image', () => {
     expect(imageSizeOf(webp('VP8L', [0x2f, bits & 255, (bits >> 8) & 255, (bits >> 16) & 255, bits >>> 24]))).toEqual(size)
   })
 
-  it('of a photograph is after its previews and tables', () => {
+  it('is found after the previews and tables of a photograph', () => {
     const before = [segment(0xe1, Buffer.alloc(60_000, 0xc0)), Buffer.from([0xff]), segment(0xc4, Buffer.alloc(40))]
     expect(imageSizeOf(jpeg(4000, 3000, before))).toEqual({ width: 4000, height: 3000 })
   })
 
-  it('is not known of anything else, and no bytes make it fail', () => {
+  it('is undefined for anything else, and no input throws', () => {
     for (const text of ['', '!!', 'AAAA', '/9j/', png(0, 5), Buffer.from('\x89PNG').toString('base64'), webp('VP8?', [])])
       expect(imageSizeOf(text)).toBeUndefined()
     let seed = 7

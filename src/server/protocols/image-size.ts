@@ -14,7 +14,7 @@ export function imageSizeOf(base64: string): ImageSize | undefined {
 }
 
 const startBytes = 48
-/** Pictures of cameras have their previews and colour tables before their size. */
+/** Camera images have previews and colour tables before their size. */
 const jpegBytes = 256 * 1024
 
 function bytesOf(base64: string, count: number): Buffer {
@@ -31,7 +31,7 @@ function readGif(bytes: Buffer): ImageSize | undefined {
   return { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) }
 }
 
-/** Lossy, lossless and extended files each have their size elsewhere. */
+/** Lossy, lossless and extended WebP files store the size at different offsets. */
 function readWebp(bytes: Buffer): ImageSize | undefined {
   if (bytes.length < 30 || bytes.toString('latin1', 0, 4) !== 'RIFF' || bytes.toString('latin1', 8, 12) !== 'WEBP')
     return undefined

@@ -36,7 +36,7 @@ import { replicatePredict } from './replicate-predict/codec.ts'
 import { sparkChat } from './spark-chat/codec.ts'
 import type { WireFormat } from './wire-format.ts'
 
-/** Every wire format that callers speak. A new one is its folder and one line here. */
+/** Every wire format that callers speak. A new one needs its folder and one line here. */
 export const wireFormats: Readonly<Record<CallerFormat, WireFormat>> = {
   'openai.chat': openAiChat,
   'openai.completions': openAiCompletions,
@@ -61,7 +61,7 @@ export const wireFormats: Readonly<Record<CallerFormat, WireFormat>> = {
   'gemini.predict': geminiPredict,
 }
 
-/** The formats of conversations that are translated. A new one is its folder and one line here. */
+/** The formats of conversations that are translated. A new one needs its folder and one line here. */
 export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
   'openai.chat': openAiChatCodec,
   'openai.responses': responsesCodec,

@@ -2,14 +2,14 @@ import type { Dialogue, OutputForm } from './dialogue.ts'
 
 /**
  * The instruction for formats without JSON answers, or with a weaker form than requested. Models follow it less strictly than a
- * schema, so the field is reported as lost besides.
+ * schema, so the field is reported as lost as well.
  */
 export function jsonInstruction(output: OutputForm): string {
   const answer = 'Answer with one JSON object and nothing else.'
   return output.kind === 'json' ? answer : `${answer} It must follow this JSON schema:\n${JSON.stringify(output.schema)}`
 }
 
-/** The conversation with that instruction after its own; unchanged where there is none. */
+/** The conversation with that instruction after its own; unchanged if no JSON answer is requested. */
 export function withJsonInstruction(dialogue: Dialogue, output = dialogue.output): Dialogue {
   if (!output) return dialogue
   return { ...dialogue, system: [...dialogue.system, { kind: 'text', text: jsonInstruction(output) }] }

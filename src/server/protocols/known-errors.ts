@@ -2,17 +2,17 @@ import type { Dialect } from './format.ts'
 import { isObject, type UpstreamErrorFacts } from './wire-format.ts'
 
 /**
- * Errors of any vendor that callers act upon: agents shorten their conversation when it is too long, and stop asking for a model that
- * does not exist. Each vendor words them differently; `error-dialect.ts` words them like the caller's vendor. Sources: the vendors'
+ * Errors of any vendor that clients react to: agents shorten a conversation that is too long, and stop requesting a model that does
+ * not exist. Each vendor words them differently; `error-dialect.ts` words them like the caller's vendor. Sources: the vendors'
  * error references, their servers' sources and reports of their users, read 2026-11.
  */
 export interface KnownError {
   readonly kind: ErrorKind
   /** The dialect whose wording the error has; undefined if no dialect has it. */
   readonly dialect?: Dialect
-  /** The size of the request, including the requested output if that counts; undefined if it is not given. In tokens. */
+  /** The size of the request, including the requested output if the vendor counts it; undefined if not reported. In tokens. */
   readonly tokens?: number
-  /** The most that the model takes. In tokens. */
+  /** The maximum that the model accepts, in tokens. */
   readonly limit?: number
   /** The excess of the request over the limit. In tokens. */
   readonly excess?: number
@@ -32,7 +32,7 @@ interface Recogniser {
 
 /** The first match counts; patterns with numbers precede those of the same vendor without. */
 const recognisers: readonly Recogniser[] = [
-  // The conversation is longer than the model reads
+  // The conversation is longer than the model's context
   {
     vendor: 'Anthropic',
     kind: 'context-too-long',
@@ -152,7 +152,7 @@ const recognisers: readonly Recogniser[] = [
     message: /reduce the length of the messages or completion/i,
   },
 
-  // Its content, or that of the answer, was refused
+  // The content of the request or of the answer was refused
   {
     vendor: 'OpenAI, Azure',
     kind: 'content-filtered',
@@ -180,7 +180,7 @@ const recognisers: readonly Recogniser[] = [
   { vendor: 'xAI', kind: 'content-filtered', message: /content violates usage guidelines/i },
   { vendor: 'Zhipu', kind: 'content-filtered', codes: ['1301'] },
 
-  // The account behind the key has nothing left
+  // The account behind the key has no credit left
   {
     vendor: 'OpenAI and others',
     kind: 'quota-exhausted',
@@ -231,7 +231,10 @@ const recognisers: readonly Recogniser[] = [
   { vendor: 'Zhipu', kind: 'model-unknown', codes: ['1211'] },
 ]
 
-/** Statuses of a kind; 5xx for servers that report every refusal so, and inside of streams without a status. */
+/**
+ * The statuses with which an error of a kind may be reported; 5xx are included for servers that use them for every refusal, and for
+ * errors inside of streams.
+ */
 const matchesStatus: Readonly<Record<ErrorKind, (status: number) => boolean>> = {
   'context-too-long': (status) => status !== 401 && status !== 403 && status !== 429,
   'content-filtered': (status) => status !== 401 && status !== 429,
@@ -239,7 +242,7 @@ const matchesStatus: Readonly<Record<ErrorKind, (status: number) => boolean>> = 
   'model-unknown': (status) => status !== 401 && status !== 429,
 }
 
-/** The kind of an error, of any vendor; undefined for other errors. */
+/** The kind of an error of any vendor; undefined if it is not one of these kinds. */
 export function recognise(facts: UpstreamErrorFacts, status: number): KnownError | undefined {
   if (status === 402) return { kind: 'quota-exhausted' }
   const message = facts.message.slice(0, readMax).replace(/(?<=\d),(?=\d{3}(?!\d))/g, '')
@@ -256,7 +259,7 @@ export function recognise(facts: UpstreamErrorFacts, status: number): KnownError
 const readMax = 4000
 
 function readNumbers(groups: Readonly<Record<string, string | undefined>>, { extra }: UpstreamErrorFacts): Partial<KnownError> {
-  // llama.cpp has the numbers beside the message.
+  // llama.cpp reports the numbers in separate members, not in the message.
   const { n_prompt_tokens: promptTokens, n_ctx: contextTokens } = isObject(extra?.members) ? extra.members : {}
   const tokens = numberIn(groups.tokens) ?? numberIn(promptTokens)
   const limit = numberIn(groups.limit) ?? numberIn(contextTokens)

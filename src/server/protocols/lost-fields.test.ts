@@ -11,7 +11,7 @@ function lost(dialogue: Partial<Dialogue>, carried: readonly Field[] = [], drops
   return named.sort()
 }
 
-describe('lost fields', () => {
+describe('a lost field', () => {
   it.each<[Format, string[]]>([
     ['openai.chat', ['max_tokens', 'reasoning_effort', 'stop', 'top_p']],
     ['openai.responses', ['max_output_tokens', 'reasoning', 'stop', 'top_p']],
@@ -27,20 +27,20 @@ describe('lost fields', () => {
     expect(lost({ from, ...asked })).toEqual(words)
   })
 
-  it('is not named when it is carried, or asks for nothing', () => {
+  it('is not reported when it is carried over, or has no effect', () => {
     expect(lost({ sampling: { topP: 1, presencePenalty: 0 }, stop: [], toolChoice: { kind: 'auto' } }, ['topP'])).toEqual([])
     expect(lost({ parallelTools: false })).toEqual([])
     expect(lost({ parallelTools: false, tools: [tideTool] }, ['tools'])).toEqual(['parallel_tool_calls'])
     expect(lost({ tools: [tideTool], toolChoice: { kind: 'none' } }, ['toolChoice'])).toEqual([])
   })
 
-  it('includes breakpoints of the prompt cache at any place', () => {
+  it('may be a prompt-cache breakpoint at any place', () => {
     const cache = { ttl: '5m' as const }
     expect(lost({ system: [{ kind: 'text', text: 'x', cache }] })).toEqual(['cache_control'])
     expect(lost({ tools: [{ ...tideTool, cache }] }, ['tools'])).toEqual(['cache_control'])
   })
 
-  it('is a search where another tool remains that is carried; else the request is refused', () => {
+  it('may be a web search if another tool is carried over; otherwise the request is refused', () => {
     const search = { contextSize: undefined, location: undefined }
     const both = { search, tools: [tideTool] }
     expect(lost(both, ['tools'], true)).toContain('web_search_options')
@@ -50,14 +50,14 @@ describe('lost fields', () => {
     expect(lost(both, ['tools', 'search'])).toEqual([])
   })
 
-  it('is a tool that only its vendor has, never where no tool is carried', () => {
+  it('may be a tool that only its vendor has, but the request is refused if no tool is carried over', () => {
     const reason = { zh: '没有', en: 'nobody else has it' }
     const vendorOnly = [{ field: 'tools[1].type', name: 'tools.telescope', reason }]
     expect(lost({ vendorOnly, tools: [tideTool] }, ['tools'], true)).toEqual([])
     expect(() => lost({ vendorOnly, tools: [tideTool] }, [], true)).toThrow('nobody else has it')
   })
 
-  it('has a word for every field in every dialect', () => {
+  it('has a name in every dialect', () => {
     for (const from of ['openai.chat', 'openai.responses', 'anthropic.messages', 'gemini.generate'] as const)
       expect(fieldNameFor(from, 'output')).not.toBe('')
   })

@@ -5,7 +5,7 @@ import type { Dialogue, Part, Search, VendorOnlyTool } from './dialogue.ts'
 import type { Format } from './format.ts'
 import { asksForSomething } from './unread-members.ts'
 
-/** Features of a conversation besides its turns in which formats differ. */
+/** The features of a conversation, besides its turns, that not every format supports. */
 export type Field =
   | 'temperature'
   | 'topP'
@@ -44,13 +44,16 @@ export function loseAllBut(dialogue: Dialogue, context: RequestContext, carried:
   for (const [member, value] of Object.entries(dialogue.extra)) if (asksForSomething(value)) context.lose(member)
 }
 
-/** Reports members that writers do not get: unread nested members, and the display of thinking where `to` has no member for it. */
+/**
+ * Reports lost members that the neutral form does not pass to writers: unread nested members, and the display of thinking where
+ * `to` has no member for it.
+ */
 export function loseUnread({ from, reasoning, unread = [] }: Dialogue, context: RequestContext, to: Format): void {
   for (const member of unread) context.lose(member)
   if (!reasoning?.show || reasoning.mode === 'off' || showsAsAsked.has(to)) return
   const caller = dialectOf(from)
   if (caller === 'anthropic') context.lose('thinking.display')
-  // A summary is the least that is shown of reasoning anywhere, and Gemini's callers see none unless they ask.
+  // The other formats always show at least a summary of reasoning; Gemini callers get no reasoning unless they ask for it.
   if (caller === 'chat' && reasoning.show === 'none') context.lose('reasoning.exclude')
 }
 
@@ -58,7 +61,7 @@ const showsAsAsked: ReadonlySet<Format> = new Set<Format>(['openai.responses', '
 
 /**
  * Leaves out the tools that only the caller's vendor has, and reports them: clients offer them with every request. Throws
- * `untranslatable` if no other tool remains, if one of them is forced, and if nothing may be left out. See
+ * `untranslatable` if no other tool remains, if one of them is forced, and if the settings do not allow leaving tools out. See
  * docs/decisions/0027-unsupported-hosted-tools.md.
  */
 export function leaveOutVendorTools(dialogue: Dialogue, context: RequestContext): void {
@@ -66,7 +69,7 @@ export function leaveOutVendorTools(dialogue: Dialogue, context: RequestContext)
   for (const tool of dialogue.vendorOnly ?? []) leaveOut(tool, context, true)
 }
 
-/** Throws `untranslatable` for tools that only the caller's vendor has where no model of another could be without them. */
+/** Throws `untranslatable` if a model of another vendor cannot do without the tools that only the caller's vendor has. */
 export function requireOtherTools({ tools, search, toolChoice, vendorOnly = [] }: Dialogue): void {
   const left = new Set(vendorOnly.map(({ name }) => name))
   const chosen = toolChoice?.kind === 'tool' ? [toolChoice.name] : toolChoice?.kind === 'allowed' ? toolChoice.names : []
@@ -76,7 +79,10 @@ export function requireOtherTools({ tools, search, toolChoice, vendorOnly = [] }
   if (first && (!remains || isDemanded)) fail('untranslatable', { field: first.field, reason: first.reason })
 }
 
-/** The search of the request; undefined when there is none, or when it is left out because of `obstacle`. Throws `untranslatable`. */
+/**
+ * The web search of the request; undefined when there is none, or when it is left out because of `obstacle`. Throws
+ * `untranslatable`.
+ */
 export function searchUnless(obstacle: Text | undefined, dialogue: Dialogue, context: RequestContext): Search | undefined {
   if (!dialogue.search || !obstacle) return dialogue.search
   const name = fieldNameFor(dialogue.from, 'search')
@@ -91,7 +97,7 @@ function leaveOut({ field, name, reason }: VendorOnlyTool, context: RequestConte
 
 const noSearch: Text = { zh: '该协议没有网页搜索', en: 'that protocol has no web search' }
 
-/** Names one field by the caller's word for it. */
+/** Reports a lost field by the caller's name for it. */
 export function lose(dialogue: Dialogue, context: RequestContext, field: Field): void {
   context.lose(fieldNameFor(dialogue.from, field))
 }
@@ -171,5 +177,5 @@ const words: Readonly<Record<Field, Readonly<Record<CallerDialect, string>>>> = 
   turns: word('messages', 'input', 'messages', 'contents'),
 }
 
-// The members of a record are its fields: `words` is declared for each of them.
+// `words` has a member for each field, so its keys are all fields.
 const fields = Object.keys(words) as Field[]

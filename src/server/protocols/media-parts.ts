@@ -1,12 +1,12 @@
 import type { MediaPart } from './dialogue.ts'
 import { isObject, type JsonObject, objectAt, textAt } from './wire-format.ts'
 
-/** A medium in a request of any dialect, as far as its bytes are included. */
+/** A medium in a request of any dialect, with its bytes if the request includes them. */
 export interface MediaFound {
   readonly media: MediaPart['media']
   /** Base64; undefined for media by reference. */
   readonly data: string | undefined
-  /** As declared; '' when it was not. */
+  /** As declared; '' if not declared. */
   readonly mediaType: string
   /** The level of detail of the image. */
   readonly detail: string
@@ -79,7 +79,7 @@ function collect(value: unknown, found: MediaFound[], around: { depth: number; d
   for (const key in value) collect(value[key], found, inside)
 }
 
-/** Parts and blocks that say their type. */
+/** Parts and blocks that have a `type`. */
 function readTyped(part: JsonObject): MediaFound | undefined {
   switch (part.type) {
     case 'image_url': {
@@ -111,7 +111,7 @@ function readTyped(part: JsonObject): MediaFound | undefined {
   }
 }
 
-/** A block of Messages. The length of a text document is that of its text. */
+/** A block of Messages. A text document counts by the length of its text. */
 function readBlock(media: 'image' | 'document', source: JsonObject): MediaFound {
   if (source.type === 'text' || source.type === 'content') {
     const text = source.type === 'text' ? textAt(source, 'data') : JSON.stringify(source.content ?? '')
@@ -140,7 +140,7 @@ function kindOf(mediaType: string): MediaFound['media'] {
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document'
 }
 
-/** An address, a data URL, or base64 alone. */
+/** A URL, a data URL, or bare base64. */
 function located(media: MediaFound['media'], url: string, detail: string): MediaFound {
   const comma = url.startsWith('data:') ? url.indexOf(',') : -1
   if (comma >= 0) return { media, data: url.slice(comma + 1), mediaType: url.slice(5, comma).split(';')[0] ?? '', detail }

@@ -11,14 +11,14 @@ describe('media', () => {
     expect(base64Source('AAAA', 'image/jpg')).toMatchObject({ mediaType: 'image/jpeg' })
   })
 
-  it('[173] takes white space out of base64 and rewrites the URL alphabet', () => {
+  it('[173] removes white space from base64 and rewrites the URL alphabet', () => {
     const broken = `${png.slice(0, 5)}\r\n ${png.slice(5)}`
     expect(readMediaUrl(`data:;base64,${broken}`)).toMatchObject({ mediaType: 'image/png', data: png })
     expect(base64Source('-_-_', 'image/png')).toMatchObject({ data: '+/+/' })
     expect(base64Source('AAA', '')).toMatchObject({ data: 'AAA=', mediaType: 'application/octet-stream' })
   })
 
-  it('[175] takes base64 without a prefix as bytes', () => {
+  it('[175] reads base64 without a prefix as bytes', () => {
     expect(readMediaUrl(pdf)).toMatchObject({ kind: 'base64', mediaType: 'application/pdf' })
     expect(readMediaUrl('AAAA', 'text/csv')).toMatchObject({ mediaType: 'text/csv' })
   })
@@ -29,7 +29,7 @@ describe('media', () => {
     expect(readMediaUrl('DATA:text/html,%C3%A9')).toMatchObject({ data: Buffer.from('é').toString('base64') })
   })
 
-  it('[178] keeps addresses', () => {
+  it('[178] leaves URLs unchanged', () => {
     expect(readMediaUrl('https://a.example/b.png')).toEqual({ kind: 'url', url: 'https://a.example/b.png' })
     expect(readMediaUrl('gs://bucket/b', 'image/png')).toEqual({ kind: 'url', url: 'gs://bucket/b', mediaType: 'image/png' })
   })
@@ -38,7 +38,7 @@ describe('media', () => {
     expect(() => readMediaUrl(url)).toThrow(expect.objectContaining({ code: 'field_invalid' }))
   })
 
-  it('knows types by their first bytes', () => {
+  it('recognizes types by their first bytes', () => {
     const sniffed = (bytes: string) => sniffMediaType(Buffer.from(bytes, 'latin1').toString('base64'))
     expect(['\xff\xd8\xff\xe0', 'GIF89a', 'RIFF1234WEBP', 'RIFF1234WAVE', 'ID3', 'hello', ''].map(sniffed)).toEqual([
       'image/jpeg',
@@ -51,7 +51,7 @@ describe('media', () => {
     ])
   })
 
-  it('writes every source as one text', () => {
+  it('writes every source as a URL or a data URL', () => {
     expect(writeDataUrl({ kind: 'base64', mediaType: 'image/png', data: 'AAAA' })).toBe('data:image/png;base64,AAAA')
     expect(writeDataUrl({ kind: 'text', mediaType: 'text/plain', text: 'é' })).toBe('data:text/plain;base64,w6k=')
     expect(writeDataUrl({ kind: 'url', url: 'https://a.example' })).toBe('https://a.example')

@@ -2,9 +2,9 @@ import { fail } from '../lib/failure.ts'
 import type { MediaSource } from './dialogue.ts'
 
 /**
- * The source of an image, document or recording, from the single text of the caller: a data URL of any form becomes bytes, a URL
- * (`https:`, `gs:`) is kept, and base64 without a prefix is taken as bytes. `declared` is the type given with it. Throws
- * `field_invalid` for anything else. Source: protocols notes 3.2.
+ * The source of an image, document or recording, from the one string that the caller sent: a data URL of any form becomes bytes, a
+ * URL (`https:`, `gs:`) stays a URL, and base64 without a prefix is read as bytes. `declared` is the media type sent with it.
+ * Throws `field_invalid` for anything else. Source: protocols notes 3.2.
  */
 export function readMediaUrl(url: string, declared?: string): MediaSource {
   const [, head, data] = dataUrl.exec(url) ?? []
@@ -14,25 +14,25 @@ export function readMediaUrl(url: string, declared?: string): MediaSource {
   return base64Source(url, declared ?? '')
 }
 
-/** Bytes as base64: without white space, in the standard alphabet, with the sniffed type, or else the declared one. */
+/** A source from base64 text: white space removed, the standard alphabet, the sniffed type or else the declared one. */
 export function base64Source(data: string, declared: string): Base64Source {
   const clean = plainBase64(data)
   return { kind: 'base64', mediaType: sniffMediaType(clean) ?? mediaTypeOf(declared), data: clean }
 }
 
-/** The same of bytes themselves: their text needs no rewriting. */
+/** A source from bytes, whose base64 needs no cleaning. */
 export function sourceOfBytes(bytes: Buffer, declared: string): Base64Source {
   const data = bytes.toString('base64')
   return { kind: 'base64', mediaType: sniffMediaType(data) ?? mediaTypeOf(declared), data }
 }
 
-/** The type by the first bytes; undefined when unknown. Vendors refuse bytes under another type. */
+/** The media type by the first bytes; undefined when unknown. Vendors refuse bytes that are declared as another type. */
 export function sniffMediaType(base64: string): string | undefined {
   const start = Buffer.from(base64.slice(0, 24), 'base64').toString('latin1')
   return signatures.find(([pattern]) => pattern.test(start))?.[1]
 }
 
-/** One text for any source that is not a file of a vendor: the address itself, or a data URL. */
+/** The URL of any source that is not a file stored at a vendor: its own URL, or a data URL. */
 export function writeDataUrl(source: Exclude<MediaSource, { kind: 'file' }>): string {
   if (source.kind === 'url') return source.url
   const data = source.kind === 'text' ? Buffer.from(source.text).toString('base64') : source.data
@@ -57,7 +57,7 @@ const signatures: readonly (readonly [RegExp, string])[] = [
   [/^ID3/, 'audio/mp3'],
 ]
 
-/** `text/plain;charset=utf-8;base64`, every piece of it optional; without `base64` the data is percent-encoded. */
+/** `text/plain;charset=utf-8;base64`, each part is optional; without `base64` the data is percent-encoded. */
 function readDataUrl(head: string, data: string, declared: string | undefined): MediaSource {
   const [type = '', ...parameters] = head.split(';').map((piece) => piece.trim())
   const effectiveType = type === '' ? (declared ?? '') : type
@@ -65,7 +65,7 @@ function readDataUrl(head: string, data: string, declared: string | undefined): 
   return sourceOfBytes(percentDecoded(data), effectiveType === '' ? 'text/plain' : effectiveType)
 }
 
-/** Decoded to bytes, so that other encodings than UTF-8 survive; a single percent sign is literal. */
+/** Decoded to bytes, so that encodings other than UTF-8 survive; a lone percent sign is literal. */
 function percentDecoded(text: string): Buffer {
   const pieces = text.split(/((?:%[0-9a-f]{2})+)/i)
   return Buffer.concat(
@@ -73,7 +73,7 @@ function percentDecoded(text: string): Buffer {
   )
 }
 
-/** Megabytes pass here: the text is only rewritten when something in it has to be. */
+/** The text may be megabytes long, so it is only rewritten when it has to change. */
 function plainBase64(data: string): string {
   const joined = /\s/.test(data) ? data.replace(/\s+/g, '') : data
   const plain = /[-_]/.test(joined) ? joined.replaceAll('-', '+').replaceAll('_', '/') : joined

@@ -45,7 +45,7 @@ describe('an output limit in a native body', () => {
     expect(write('anthropic.messages', { max_tokens: 0 }, 900)).toEqual({})
   })
 
-  it('counts values that hosts read as no limit as none', () => {
+  it('replaces values that hosts read as no limit', () => {
     expect(write('openai.chat', { max_tokens: 0 }, 900)).toEqual({ max_tokens: 900 })
     expect(write('openai.chat', { max_tokens: null }, 900)).toEqual({ max_tokens: 900 })
     expect(write('ollama.chat', { options: { num_predict: -1, seed: 7 } }, 900)).toEqual({
@@ -60,7 +60,7 @@ describe('an output limit in a native body', () => {
     expect(readOutputLimit('openai.chat', both, { model: 'm', quirks: {} })).toBe(6000)
   })
 
-  it('keeps the member of the body, and each host gets the one that it supports', () => {
+  it('keeps the member that the body uses, and each host receives the one that it supports', () => {
     expect(write('openai.chat', { max_completion_tokens: 5000 }, 900)).toEqual({ max_completion_tokens: 900 })
     expect(write('openai.chat', {}, 900, 'gpt-5', plainHost)).toEqual({ max_tokens: 900 })
 
@@ -69,7 +69,7 @@ describe('an output limit in a native body', () => {
     expect(host.adjustBody(limited, 'openai.chat', 'm', {})).toEqual({ max_completion_tokens: undefined, max_tokens: 900 })
   })
 
-  it("is at least the vendor's minimum: 16 in Responses, above the budget of thinking", () => {
+  it("is at least the vendor's minimum: 16 in Responses, above the thinking budget", () => {
     expect(write('openai.responses', {}, 3)).toEqual({ max_output_tokens: 16 })
     expect(write('openai.responses', { max_output_tokens: 5 }, 3)).toEqual({})
     const claude = { max_tokens: 9000, thinking: { type: 'enabled', budget_tokens: 4000 } }
@@ -80,7 +80,7 @@ describe('an output limit in a native body', () => {
     expect(write('replicate.predict', {}, 100, 'anthropic/claude-4-sonnet')).toEqual({ input: { max_tokens: 1024 } })
   })
 
-  it('uses the spelling of a Gemini body, in the order of its other members', () => {
+  it('uses the spelling of a Gemini body, and keeps the order of its other members', () => {
     const snake = { generation_config: { temperature: 0.5, max_output_tokens: 5000, top_k: 3 } }
     expect(JSON.stringify(write('gemini.generate', snake, 900))).toBe(
       '{"generation_config":{"temperature":0.5,"max_output_tokens":900,"top_k":3}}',
@@ -130,7 +130,7 @@ describe('an output limit in a translated body', () => {
     ['spark.chat', 'lite'],
   ]
 
-  it.each(limited)('is read and lowered in the output of the writer of %s for %s', (format, model) => {
+  it.each(limited)('is read from and lowered in what the writer of %s produces for %s', (format, model) => {
     const asked = { model, messages: [{ role: 'user', content: 'hi' }], max_completion_tokens: 2000 }
     const dialogue = inbounds['openai.chat']?.readRequest(asked, {})
     if (!dialogue) throw new Error('Chat has a reader')
@@ -141,7 +141,7 @@ describe('an output limit in a translated body', () => {
     expect(Object.keys(lowered)).toEqual(Object.keys(body))
   })
 
-  it('is known for every format that callers are answered in', () => {
+  it('can be written for every conversation format of callers', () => {
     const answering = Object.keys(wireFormats).filter((format) => Object.hasOwn(inbounds, format))
     for (const format of answering as Format[]) expect(write(format, {}, 900)).toBeDefined()
   })

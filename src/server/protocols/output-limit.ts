@@ -36,8 +36,8 @@ export function writeOutputLimit(
 }
 
 /**
- * The limit in tokens of one answer that a body of an upstream's format states; of several the greatest, because hosts differ on which
- * one counts. Undefined when it states none.
+ * The limit in tokens of one answer in a body of an upstream's format; the greatest of several, because hosts differ on which one
+ * counts. Undefined when it has none.
  */
 export function readOutputLimit(format: Format, body: JsonObject, of: LimitedModel): number | undefined {
   const rule = ruleOf(format)
@@ -48,7 +48,7 @@ export function readOutputLimit(format: Format, body: JsonObject, of: LimitedMod
   return stated && stated.length > 0 ? Math.max(...stated) : undefined
 }
 
-/** The least limit in tokens that the vendor takes for this body: it has to be above a thinking budget. */
+/** The lowest limit in tokens that the vendor accepts for this body: it has to be above a thinking budget. */
 export function leastOutputLimit(format: Format, body: JsonObject, of: LimitedModel): number {
   return ruleOf(format)?.least(body, of) ?? 1
 }
@@ -59,7 +59,7 @@ interface LimitRule {
   /** The members that may contain a limit. All present ones are lowered; if none is present, the first is written. */
   places(body: JsonObject, of: LimitedModel): readonly Place[]
   least(body: JsonObject, of: LimitedModel): number
-  /** A limit of 0 asks for no output. Everywhere else it is read as no limit. */
+  /** A limit of 0 requests no output; in all other formats it means no limit. */
   readonly takesZero?: true
 }
 
@@ -73,7 +73,7 @@ const rules: Readonly<Partial<Record<Format, LimitRule>>> = {
       const member = outputLimitMember(model, quirks)
       return [[member], [member === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens']]
     },
-    // The forms in which hosts of Claude take a budget on Chat.
+    // The members in which hosts of Claude accept a thinking budget on Chat.
     least: (body) => Math.max(aboveBudget(objectAt(body, 'thinking')), countAt(objectAt(body, 'reasoning'), 'max_tokens') + 1),
   },
   'openai.completions': { ...at('max_tokens'), ...atLeast(1) },
@@ -99,7 +99,10 @@ function ruleOf(format: Format): LimitRule | undefined {
   return rules[format]
 }
 
-/** Each object and its member in the spelling that the body uses, camel case or snake case; the inner one follows the outer. */
+/**
+ * Each config object and its limit in the spelling that the body uses, camel case or snake case; an absent limit is spelled like
+ * its object.
+ */
 function geminiPlaces(body: JsonObject): readonly Place[] {
   const configs = (['generationConfig', 'generation_config'] as const).filter((name) => isObject(body[name]))
   if (configs.length === 0) return [['generationConfig', 'maxOutputTokens']]
@@ -119,7 +122,7 @@ function isLimit({ takesZero }: LimitRule, value: unknown): value is number {
   return typeof value === 'number' && (value > 0 || (takesZero === true && value === 0))
 }
 
-/** A copy with this value; the members beside it keep their order. */
+/** A copy with this value at this path; the other members keep their order. */
 function withValue(object: JsonObject, [key, ...rest]: Place, value: number): JsonObject {
   const [next, ...more] = rest
   if (next === undefined) return { ...object, [key]: value }

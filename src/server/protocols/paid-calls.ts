@@ -1,8 +1,8 @@
 import type { Usage } from '../../contract/usage.ts'
 
-/** A call of a tool of the vendor that is billed by the piece. Calls of one tool with the same id are billed once. */
+/** A call of a hosted tool that is billed per call. Calls of one tool with the same id are billed once. */
 export interface PaidCall {
-  /** The name that `ToolPrice` has for it. */
+  /** The tool's name in `ToolPrice`. */
   readonly tool: string
   readonly id: string
 }

@@ -30,7 +30,7 @@ describe('plain messages', () => {
     expect(shown({ system: 'never', tools: true }, turns)).toEqual([`user: One\n\nTwo\nHi\n${reminder}\nGo`])
   })
 
-  it("puts tool results before the user's text, and writes them as text where there is no other form", () => {
+  it("have tool results before the user's text, as text where the format has no tool messages", () => {
     const [call, result] = toolTurns()
     const turns = [
       userTurn('Tide?'),
@@ -49,7 +49,7 @@ describe('plain messages', () => {
     ])
   })
 
-  it('[87] say that there is an image in a result, and show it behind', () => {
+  it('[87] mention an image of a tool result in it, and send the image after it', () => {
     const [call, result] = toolTurns()
     const [part] = result?.parts ?? []
     const seen: Turn = { role: 'user', parts: part?.kind === 'tool-result' ? [{ ...part, parts: [image] }] : [] }
@@ -63,7 +63,7 @@ describe('plain messages', () => {
     ])
   })
 
-  it('keep pieces of one text together, and texts on both sides of a call apart', () => {
+  it('join pieces of one text, and separate texts before and after a call', () => {
     const [call] = toolTurns()
     const text = (value: string) => ({ kind: 'text' as const, text: value })
     const parts = [text('The har'), text('bor.'), ...(call?.parts ?? []), text('Done.')]
@@ -72,7 +72,7 @@ describe('plain messages', () => {
     )
   })
 
-  it('begin with the user, end with the user, and let the model speak behind a tool', () => {
+  it('start with the user, end with the user, and have a model message after a tool result, where required', () => {
     const messages = plainMessages(dialogueOf({ turns: [assistantTurn('Hi')] }), { system: 'head', tools: true })
     expect(startingWithUser(messages).map(({ role }) => role)).toEqual(['user', 'assistant'])
     expect(() => requireLastFromUser(dialogueOf(), messages)).toThrow('messages')

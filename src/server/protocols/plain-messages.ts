@@ -13,15 +13,15 @@ export type PlainMessage =
   | { readonly role: 'tool'; readonly callId: string; readonly name: string; readonly text: string }
 
 export interface PlainRule {
-  /** The valid positions of instructions: anywhere, only at the head, or none, so that they become user text. */
+  /** The valid positions of instructions: anywhere, only at the head, or never, so that they become user text. */
   readonly system: 'anywhere' | 'head' | 'never'
   /** Whether tool calls and results have their own members; otherwise they become text. */
   readonly tools: boolean
 }
 
 /**
- * The turns as plain messages. Calls and results fit together and neighbours of one role are one message; media in the result of a tool
- * follow in a message of the user, as a tool message holds text alone. Source: protocols notes 3.1 to 3.4.
+ * The turns as plain messages. Calls and results are matched, and consecutive turns of one role are one message; media of a tool
+ * result follow in a user message, as a tool message holds only text. Source: protocols notes 3.1 to 3.4.
  */
 export function plainMessages(dialogue: Dialogue, rule: PlainRule): PlainMessage[] {
   const head = joinedText(
@@ -37,10 +37,10 @@ export function plainMessages(dialogue: Dialogue, rule: PlainRule): PlainMessage
   return head !== '' && rule.system !== 'never' ? [{ role: 'system', text: head }, ...messages] : messages
 }
 
-/** A client puts it before its instructions. It changes with every call, and would keep every prompt from being cached. */
+/** Some clients put this text before their instructions. It changes with every call, which would prevent prompt caching. */
 const billingHeader = 'x-anthropic-billing-header'
 
-/** Text of a user message whose media are elsewhere. */
+/** The text of a user message, without its media. */
 export function userText(parts: readonly (TextPart | MediaPart)[]): string {
   return joinedText(
     parts.flatMap((part) => (part.kind === 'text' ? [part] : textOfDocument(part))),
@@ -58,7 +58,7 @@ export function replaysReasoning({ replayReasoning }: Quirks, calls: readonly To
   return replayReasoning === 'always' || (replayReasoning === 'tool-turns' && calls.length > 0)
 }
 
-/** For formats that take no media of this kind. Throws `untranslatable`. */
+/** For formats that accept no media of this kind. Throws `untranslatable`. */
 export function refuseMedia({ from }: Dialogue, { media, source }: MediaPart): never {
   const kinds = { image: '图片', audio: '音频', video: '视频', document: '文件' } as const
   const way = source.kind === 'file' ? { zh: '（文件编号）', en: ' by file id' } : { zh: '', en: '' }
@@ -68,13 +68,13 @@ export function refuseMedia({ from }: Dialogue, { media, source }: MediaPart): n
   })
 }
 
-/** Text of a user message, for formats that take no media. Throws `untranslatable`. */
+/** The text of a user message, for formats that accept no media. Throws `untranslatable`. */
 export function onlyText(dialogue: Dialogue, parts: readonly (TextPart | MediaPart)[]): string {
   const [media] = mediaOf(parts)
   return media ? refuseMedia(dialogue, media) : userText(parts)
 }
 
-/** For vendors that take media by their address alone. Throws `untranslatable`. */
+/** For vendors that accept media only by URL. Throws `untranslatable`. */
 export function refuseBytes({ from }: Dialogue, vendor: string): never {
   return fail('untranslatable', {
     field: fieldNameFor(from, 'turns'),
@@ -82,7 +82,10 @@ export function refuseBytes({ from }: Dialogue, vendor: string): never {
   })
 }
 
-/** For formats that only answer the user: a conversation that ends with a turn of the model is refused. Throws `untranslatable`. */
+/**
+ * For formats that require a last message from the user: a conversation that ends with an assistant turn is refused. Throws
+ * `untranslatable`.
+ */
 export function requireLastFromUser({ from }: Dialogue, messages: readonly PlainMessage[]): void {
   const last = messages.at(-1)
   if (last?.role === 'user' || last?.role === 'tool') return
@@ -92,14 +95,14 @@ export function requireLastFromUser({ from }: Dialogue, messages: readonly Plain
   })
 }
 
-/** Begins with the user, for formats that want it. */
+/** Starts the conversation with a user message, for formats that require it. */
 export function startingWithUser(messages: readonly PlainMessage[]): PlainMessage[] {
   const first = messages.findIndex(({ role }) => role !== 'system')
   if (messages[first]?.role === 'user') return [...messages]
   return messages.toSpliced(Math.max(first, 0), 0, { role: 'user', parts: [text('.')] })
 }
 
-/** A tool result is in the place of a user message: for formats in which the model must speak before the next user message. */
+/** Inserts an assistant message between a tool result and a user message, for formats that require one there. */
 export function apartFromTools(messages: readonly PlainMessage[]): PlainMessage[] {
   return messages.flatMap((message, at): PlainMessage[] =>
     message.role === 'user' && messages[at - 1]?.role === 'tool'
@@ -130,13 +133,13 @@ function messagesOf({ role, parts }: Turn): PlainMessage[] {
   ]
 }
 
-/** A tool result as text: errors are marked, since these formats have no flag for them. */
+/** A tool result as text, with a prefix for errors, since these formats have no flag for them. */
 function resultText({ parts, isError }: ToolResultPart): string {
   const text = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [`[${part.media} attached]`])).join('\n')
   return isError ? `Error: ${text}` : text
 }
 
-/** Consecutive pieces of one text are one text; texts on both sides of a call are two. */
+/** Joins consecutive parts of one kind; a blank line separates all other texts. */
 function spokenText(parts: readonly Part[]): string {
   let text = ''
   let before: Part | undefined
@@ -150,7 +153,7 @@ function spokenText(parts: readonly Part[]): string {
   return text
 }
 
-/** Instructions in the middle, for formats that have none there. */
+/** Instructions within the conversation as user text, for formats that do not allow them there. */
 function reminded({ parts }: Turn): Turn {
   return { role: 'user', parts: [text(`<system-reminder>\n${joinedText(parts.filter(isText), '\n\n')}\n</system-reminder>`)] }
 }

@@ -27,7 +27,7 @@ export function readCount(body: JsonObject, field: string, bounds: { min: number
   return value
 }
 
-/** The refusal when two of these members, which name one limit, have different values: hosts differ in which one they use. */
+/** The error when two of these members, which set the same limit, have different values: hosts differ in which one they use. */
 export function limitConflict(limits: Readonly<Record<string, unknown>>): AppError | undefined {
   let first: string | undefined
   let limit: unknown

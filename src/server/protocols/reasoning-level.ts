@@ -16,7 +16,7 @@ const levels: Readonly<Record<Effort, 'low' | 'medium' | 'high'>> = {
   max: 'high',
 }
 
-/** Tokens to think with, for vendors that take a number where the caller named an effort. Source: protocols notes 3.7. */
+/** The thinking budget in tokens for an effort, for vendors that accept only a budget. Source: protocols notes 3.7. */
 export function budgetOf(mode: Exclude<Reasoning['mode'], 'off' | 'auto'>): number {
   return 'budgetTokens' in mode ? mode.budgetTokens : budgets[mode.effort]
 }

@@ -18,7 +18,7 @@ const call = (name: string, pieces: readonly string[]): ReplyEvent[] => [
   { type: 'end' },
 ]
 
-describe('undoing changes of a written request', () => {
+describe('a change of the written request', () => {
   it('[276] is undone in the name of a tool', () => {
     const events = repaired(
       { toolNames: new Map([['mcp_server_tool', 'mcp__server.tool/x y']]) },
@@ -44,7 +44,7 @@ describe('undoing changes of a written request', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('leaves a reply alone where nothing was changed, and keeps the grammar of any other', () => {
+  it('leaves the reply unchanged if there was none, and otherwise keeps the grammar of any reply', () => {
     for (let seed = 0; seed < 1000; seed++) {
       const before = anyReply(seed)
       expect(repaired({}, before)).toEqual(before)

@@ -9,9 +9,11 @@ import { cutInputObject } from './tool-input.ts'
  */
 export function repairReply(written: Pick<WrittenRequest, 'toolNames' | 'answerTool' | 'customTools'>) {
   const { toolNames, answerTool, customTools } = written
-  /** Blocks whose JSON is collected, because only all of it gives the text. */
+  /** Blocks whose JSON is collected, because the text can only be read from all of it. */
   const collected = new Map<number, string>()
-  /** Blocks that are open, and whether each is the answer: as a text it may not be open beside others. */
+  /**
+   * The open blocks, and whether each is the JSON answer: that becomes a text block, which must not be open together with others.
+   */
   const open = new Map<number, boolean>()
   const waiting = new Set<number>()
   let queue: ReplyEvent[] = []
@@ -21,7 +23,7 @@ export function repairReply(written: Pick<WrittenRequest, 'toolNames' | 'answerT
 
   return (event: ReplyEvent): ReplyEvent[] => step(event).map(renumbered)
 
-  /** Blocks are numbered in the order of their opening, which may have changed. */
+  /** Numbers blocks in the order in which they are opened, which may have changed. */
   function renumbered(event: ReplyEvent): ReplyEvent {
     if (!('index' in event)) return event
     if (event.type === 'open') numbers.set(event.index, numbers.size)
@@ -82,7 +84,7 @@ export function repairReply(written: Pick<WrittenRequest, 'toolNames' | 'answerT
     return text === '' ? [] : [{ type: 'delta', index, text }]
   }
 
-  /** Events that waited for the block to close. */
+  /** The events that waited for all open blocks to close. */
   function released(): ReplyEvent[] {
     if (open.size > 0 || queue.length === 0) return []
     const again = queue
@@ -97,7 +99,7 @@ export function needsRepair({ toolNames, answerTool, customTools }: WrittenReque
   return (toolNames?.size ?? 0) > 0 || answerTool !== undefined || (customTools?.size ?? 0) > 0
 }
 
-/** The member `input` of a tool call's JSON, which may be truncated; the JSON itself when it has none. */
+/** The member `input` of a tool call's JSON, which may be truncated; the JSON itself when that is absent. */
 function freeText(json: string): string {
   const { input } = json === '' ? { input: '' } : cutInputObject(json)
   return typeof input === 'string' ? input : json

@@ -6,8 +6,8 @@ import { isObject, type JsonObject, type StreamEvent, type UpstreamErrorFacts } 
 
 /**
  * Makes the events of one reply in the grammar of `ReplyEvent`, from pieces in any order: opens blocks with their first content,
- * closes them when another kind begins, keeps the finish reason to the end. Tool calls have a key of the reader's choice. Nothing
- * follows `end` or `fail`.
+ * closes them when another kind begins, holds the finish reason back until the end. The reader chooses the key of each tool call.
+ * Nothing follows `end` or `fail`.
  */
 export class ReplyBuilder {
   #made: ReplyEvent[] = []
@@ -60,13 +60,13 @@ export class ReplyBuilder {
     this.#say('refusal', text)
   }
 
-  /** State of the reasoning that is open, or of reasoning that says nothing else. */
+  /** Adds opaque state to the open reasoning block, or opens one that holds only the state. */
   sealReasoning(opaque: Opaque): void {
     if (this.#isOver) return
     this.#add({ type: 'opaque', index: this.#openSaid('reasoning'), opaque })
   }
 
-  /** State of the text that is open; nothing when none is. */
+  /** Adds opaque state to the open text block; dropped if none is open. */
   sealText(opaque: Opaque): void {
     if (this.#open?.block === 'text') this.#add({ type: 'opaque', index: this.#open.index, opaque })
   }
@@ -76,7 +76,7 @@ export class ReplyBuilder {
     this.#closeText()
   }
 
-  /** An image or a recording, in base64. */
+  /** A complete image or audio block, in base64. */
   media(block: 'image' | 'audio', mediaType: string, data: string): void {
     if (data === '' || this.#isOver) return
     this.#closeAll()
@@ -85,7 +85,7 @@ export class ReplyBuilder {
     this.#add({ type: 'close', index })
   }
 
-  /** A source of the text that is open; else of the next one. */
+  /** Adds a citation to the open text block, or else to the next one. */
   cite(citation: Citation): void {
     if (this.#open?.block === 'text') this.#add({ type: 'cite', index: this.#open.index, citation })
     else if (!this.#isOver) this.#citations.push(citation)
@@ -101,13 +101,13 @@ export class ReplyBuilder {
     this.#calls++
   }
 
-  /** More of the input of an open call. */
+  /** Appends input to an open call. */
   callInput(key: string, text: string): void {
     const index = this.#openCalls.get(key)
     if (index !== undefined && text !== '') this.#add({ type: 'delta', index, text })
   }
 
-  /** State of an open call. */
+  /** Adds opaque state to an open call. */
   sealCall(key: string, opaque: Opaque): void {
     const index = this.#openCalls.get(key)
     if (index !== undefined) this.#add({ type: 'opaque', index, opaque })
@@ -133,7 +133,7 @@ export class ReplyBuilder {
     this.#add({ type: 'usage', usage })
   }
 
-  /** The finish reason, as far as the upstream reports one. The first known one is kept. */
+  /** Records the finish reason that the upstream reports. The first recognized one is kept. */
   stop(reason: FinishReason | 'untold', explanation?: string, stopSequence?: string): void {
     if (this.#finish === undefined || (isUnclear(this.#finish.reason) && reason !== 'untold')) {
       this.#finish = { reason, ...(explanation ? { explanation } : {}), ...(stopSequence ? { stopSequence } : {}) }
@@ -146,7 +146,7 @@ export class ReplyBuilder {
     this.#isOver = true
   }
 
-  /** The upstream has ended the reply. Without a known finish reason an empty reply is an error. */
+  /** The upstream has ended the reply. An empty reply without a recognized finish reason is an error. */
   end(): void {
     if (this.#isOver) return
     if (this.#finish && isUnclear(this.#finish.reason) && !this.hasOutput) {
@@ -167,7 +167,9 @@ export class ReplyBuilder {
     this.#isOver = true
   }
 
-  /** Protocols notes 3.10: a reply with calls stops for them, unless it was cut short; one without never does. */
+  /**
+   * Protocols notes 3.10: a reply with tool calls finishes with `tool-calls`, unless it was cut short; one without them never does.
+   */
   #settledReason(reason: FinishReason | 'untold'): FinishReason {
     if (reason === 'untold' || reason === 'stop' || reason === 'tool-calls') return this.#calls > 0 ? 'tool-calls' : 'stop'
     return reason
@@ -179,7 +181,7 @@ export class ReplyBuilder {
     if (block === 'text') this.#citeWaiting()
   }
 
-  /** Annotations without a text get an empty one. */
+  /** Citations of a reply without text get an empty text block. */
   #citeWaiting(): void {
     if (this.#citations.length === 0) return
     const index = this.#openSaid('text')
@@ -226,7 +228,7 @@ function isUnclear(reason: FinishReason | 'untold'): boolean {
 
 type SaidBlock = 'text' | 'reasoning' | 'refusal'
 
-/** A reader of streams out of a function that reads one event whose data is a JSON object. Other events say nothing. */
+/** A stream reader from a function that reads one event. Events whose data is not a JSON object are ignored. */
 export function readerOf(read: (reply: ReplyBuilder, data: JsonObject, event: StreamEvent) => void): EventReader {
   const reply = new ReplyBuilder()
   return {
@@ -242,7 +244,7 @@ export function readerOf(read: (reply: ReplyBuilder, data: JsonObject, event: St
   }
 }
 
-/** The events of a whole reply, from a function that reads it. An incomplete one is an error. */
+/** The events of a complete (non-streamed) reply, from a function that reads it. An incomplete reply is an error. */
 export function wholeReply(read: (reply: ReplyBuilder) => void): ReplyEvent[] {
   const reply = new ReplyBuilder()
   read(reply)
@@ -256,7 +258,7 @@ export function errorFacts(message: string, more: Partial<UpstreamErrorFacts> = 
   return { message, type: '', code: '', param: null, status: 0, ...more }
 }
 
-/** The data of an event as an object; undefined when it is none. */
+/** The data of an event as an object; undefined when it is not one. */
 export function parseData(data: string): JsonObject | undefined {
   const text = data.trim()
   if (!text.startsWith('{')) return undefined

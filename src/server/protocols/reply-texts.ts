@@ -5,7 +5,7 @@ import { chatTexts, completionsTexts } from './openai-chat/reply-texts.ts'
 import { responsesTexts } from './openai-responses/reply-texts.ts'
 import type { ReplyTexts } from './text-slots.ts'
 
-/** The formats in which a model says something to people. */
+/** The formats whose replies contain text of a model for people. */
 export const replyTexts: Readonly<Partial<Record<CallerFormat, ReplyTexts>>> = {
   'openai.chat': chatTexts,
   'openai.completions': completionsTexts,

@@ -19,20 +19,25 @@ import { arrayAt, isObject, type JsonObject, objectAt, type RequestFacts } from 
  * the call. Pure. See docs/decisions/0023-holds-cover-the-cost.md.
  */
 export interface RequestBound {
-  /** Bytes of the request without the data of its media, and the template. No vocabulary makes more tokens of a text. */
+  /**
+   * The bytes of the request without the data of its media, plus `templateTokens`. No tokenizer makes more tokens of a text than it
+   * has bytes.
+   */
   readonly textTokens: number
-  /** The vendor's overhead around the texts of a prompt. */
+  /** The tokens that the vendor adds around the texts of a prompt. */
   readonly templateTokens: number
   readonly imageTokens: number
   readonly audioTokens: number
-  /** Members whose length only the upstream knows, as files, addresses of films and hosted tools: the prompt has no bound but the context. */
+  /**
+   * Members whose length only the upstream knows, such as files, video URLs and hosted tools: only the context limits the prompt.
+   */
   readonly unbounded: readonly string[]
-  /** The kind that the vendor may bill the prompt's text as, and the one of the answer. */
+  /** The kinds of tokens as which the vendor may bill the prompt's text, and those of the answer. */
   readonly textAs: readonly PromptBucket[]
   readonly outputAs: readonly OutputBucket[]
   /** The longest possible lifetime of the request's cache writes, if it exceeds five minutes. */
   readonly cacheLifetime: LongCacheLifetime | undefined
-  /** Tokens that the request reserves for reasoning: an output limit must be above them. */
+  /** Tokens that the request reserves for reasoning: an output limit must be greater. */
   readonly thinkingBudget: number
 }
 
@@ -71,8 +76,8 @@ export function readRequestBound({ facts, body, bytes }: Asked): RequestBound {
 }
 
 /**
- * A cache mark may become one of any lifetime, by translation or by the host. Text of unknown length may actually be audio: in a cache
- * of the vendor's, and recordings and films.
+ * A cache breakpoint may get any lifetime, by translation or by the host. Input of unknown length may be billed as audio: a cache
+ * stored at the vendor, audio and video.
  */
 function textBuckets(asked: { model: string; isMarked: boolean; unbounded: readonly string[] }): readonly PromptBucket[] {
   const { model, isMarked, unbounded } = asked
@@ -89,12 +94,14 @@ function textBuckets(asked: { model: string; isMarked: boolean; unbounded: reado
 
 const plainText: readonly PromptBucket[] = ['input', 'cacheRead']
 const cacheMarks = ['cache_control', 'prompt_cache_options', 'prompt_cache_breakpoint']
-/** One pass over the request instead of three where it has no mark. */
+/** All marks contain this text: a request without marks is scanned once instead of three times. */
 const inEveryMark = Buffer.from('cache_')
-/** Models that write prompts to their cache, for 30 minutes, without being asked. Source: types of OpenAI's SDK 7.57. */
+/**
+ * Models that write every prompt to their cache, for 30 minutes, without a cache breakpoint. Source: types of OpenAI's SDK 7.57.
+ */
 const cachesUnasked = /(^|\/)gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/
 
-/** A long lifetime of another vendor becomes the longer one of OpenAI when it is translated. */
+/** Translation turns a long lifetime of another vendor into the longer one of OpenAI. */
 function longestLifetime(asked: { model: string; isMarked: boolean; bytes: Buffer }): LongCacheLifetime | undefined {
   const { model, isMarked, bytes } = asked
   const isOpenAi = cachesUnasked.test(model)
@@ -103,7 +110,7 @@ function longestLifetime(asked: { model: string; isMarked: boolean; bytes: Buffe
   return isOpenAi ? '30m' : undefined
 }
 
-/** A model that makes films does so without being asked by name. */
+/** A video model generates video even if the request does not name that modality. */
 function outputBuckets(body: JsonObject): OutputBucket[] {
   const modalities = modalitiesOf(body)
   const kinds: OutputBucket[] = ['output']
@@ -113,7 +120,7 @@ function outputBuckets(body: JsonObject): OutputBucket[] {
   return kinds
 }
 
-/** The most tokens that the template of a conversation, and Grok's own additions, have without tools. */
+/** The maximum tokens of a conversation template without tools, including Grok's own additions. */
 const ownAdditions = rememberByName((model) => (/grok/i.test(model) ? 1024 : 256))
 
 /** The template of a conversation, instructions for tools, their longer names, and Grok's own additions. */
@@ -146,7 +153,7 @@ function unboundedMembers({
   return named.length > 1 ? [...new Set(named)] : named
 }
 
-/** Top-level members with which a vendor adds its own texts to the prompt; `prompt` with a stored template does the same. */
+/** Top-level members with which a vendor adds its own texts to the prompt; `prompt` does the same with a stored template. */
 const unboundedNames = [
   'mcp_servers',
   'web_search_options',
@@ -160,7 +167,7 @@ function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== '' && !(Array.isArray(value) && value.length === 0)
 }
 
-/** Documents that are no plain text, films, and recordings that lie elsewhere. */
+/** Documents other than plain text, video, and audio that is not in the request. */
 function isUnbounded({ media, data, mediaType, isText }: MediaFound): boolean {
   if (media === 'image' || isText) return false
   if (media === 'audio') return !data

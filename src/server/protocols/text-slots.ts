@@ -5,41 +5,41 @@ import { isObject, type JsonObject } from './wire-format.ts'
 export interface TextSlot {
   readonly path: Path
   readonly text: string
-  /** `<group>/<kind>` of the text that this is a piece of; undefined for a complete text. */
+  /** `<group>/<kind>` of the text that this slot is a piece of; undefined for a complete text. */
   readonly textId: string | undefined
 }
 
 export type Path = readonly (string | number)[]
 
 /**
- * Locates a model's text in a format: to check it before it reaches the caller, and to end a reply with listed words. Text for people
- * alone: answers, reasoning and refusals, not the input of tools.
+ * Locates a model's text in a format: to check it before it reaches the caller, and to end a reply that contains listed words. Only
+ * text for people: answers, reasoning and refusals, not tool input.
  */
 export interface ReplyTexts {
   inEvent(data: JsonObject): TextSlot[]
   /** The groups of texts that are complete with this event; '' for all. */
   closedBy(data: JsonObject): readonly string[]
   inReply(reply: JsonObject): TextSlot[]
-  /** The event without its mark that the reply is complete. */
+  /** The event without the member that marks the reply as complete. */
   unfinished(data: JsonObject): JsonObject
-  /** The whole reply, marked as stopped by the content filter. */
+  /** A complete (non-streamed) reply, marked as stopped by the content filter. */
   stoppedReply(reply: JsonObject): JsonObject
   /** The last events of a stream stopped by the content filter, except the terminal text of the format. */
   stoppedEvents(seen: SeenEvents): JsonObject[]
 }
 
-/** The events sent so far of a stream that must be ended. */
+/** The events sent so far in a stream that must be ended. */
 export interface SeenEvents {
   readonly first: JsonObject
-  /** The last one with a text. */
+  /** The last event with a text. */
   readonly last: JsonObject
-  /** By text. */
+  /** The text so far, by `textId`. */
   readonly texts: ReadonlyMap<string, string>
   readonly usage: Usage
   readonly wantsUsage: boolean
 }
 
-/** The texts of these members of an object, if they are present. */
+/** The string members of an object among `keys`, as slots. */
 export function slotsAt(
   value: unknown,
   path: Path,
@@ -53,7 +53,7 @@ export function slotsAt(
   })
 }
 
-/** A copy with other texts in these places. */
+/** A copy with the text at each path replaced. */
 export function withTexts(data: JsonObject, texts: readonly { readonly path: Path; readonly text: string }[]): JsonObject {
   let changed: unknown = data
   for (const { path, text } of texts) changed = inPlace(changed, path, text)

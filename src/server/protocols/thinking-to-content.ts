@@ -5,7 +5,7 @@ import type { ReplyEvent } from './reply-events.ts'
  * no tags. One function for each reply; it keeps the grammar of `ReplyEvent`.
  */
 export function thinkingToContent() {
-  /** Block of the reply to block that is written. */
+  /** The index of the written block, by the index in the original reply. */
   const written = new Map<number, number>()
   const thoughts = new Set<number>()
   /** Reasoning blocks that are not empty. */
@@ -54,7 +54,7 @@ export function thinkingToContent() {
       case 'close': {
         const index = written.get(event.index) ?? event.index
         if (opening.has(event.index)) return [{ type: 'delta', index, text: '\n</think>\n' }]
-        // A text stays open: the next event may be text again.
+        // A text block stays open, since the next block may be text as well.
         return index === text ? [] : [{ type: 'close', index }]
       }
       case 'finish':

@@ -2,9 +2,9 @@ import type { Tier, TierMember } from '../../contract/usage.ts'
 import { type JsonObject, objectAt, textAt } from './wire-format.ts'
 
 /**
- * Service tiers, as requests ask for them and replies report them. A request has only tiers other than the ordinary; a reply keeps the
- * ordinary values too, because a missing member means nothing. Source: types of the SDKs of OpenAI 7.55, Anthropic 1.10 and Google
- * 2.32.
+ * Service tiers, as requests select them and replies report them. For a request only tiers other than the default are returned; for
+ * a reply also the default ones, because a missing member tells nothing about the tier. Source: types of the SDKs of OpenAI 7.55,
+ * Anthropic 1.10 and Google 2.32.
  */
 
 /** The tier requested in OpenAI's formats: `service_tier`. */
@@ -28,7 +28,7 @@ export function messagesTierServed(usage: JsonObject, before: Tier | undefined):
   return before || tier ? { tier: { ...before, ...tier } } : {}
 }
 
-/** The tier requested in Gemini: `serviceTier`, in either spelling. */
+/** The tier requested in Gemini: `serviceTier`, in camel case or snake case. */
 export function geminiTierAsked(body: JsonObject): { requestedTier?: Tier } {
   return asked({ service_tier: textAt(body, 'serviceTier') || textAt(body, 'service_tier') })
 }
@@ -49,7 +49,7 @@ function messagesMembers(value: JsonObject): Members {
   }
 }
 
-/** Two words for one tier: the reply says `priority` whichever was asked for. */
+/** `fast` and `priority` are the same tier: the reply reports `priority` for both. */
 function openAiWord(value: string): string {
   return value.toLowerCase() === 'fast' ? 'priority' : value
 }
@@ -91,7 +91,7 @@ function served(members: Members): { tier?: Tier } {
   return tier ? { tier } : {}
 }
 
-/** Values of the ordinary price. `auto` is the account's setting. */
+/** Tiers with the default price. `auto` is the account's setting. */
 const ordinary: ReadonlySet<string> = new Set([
   'auto',
   'default',

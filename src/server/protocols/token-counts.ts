@@ -5,26 +5,26 @@ import { countedRequest } from './gemini-generate/token-count.ts'
 import { countedMembers } from './openai-responses/token-count.ts'
 import { countAt, isObject, type JsonObject } from './wire-format.ts'
 
-/** The calls by which a caller has a prompt counted. */
+/** The endpoints with which a caller counts the tokens of a prompt. */
 export type CountFormat = 'anthropic.count_tokens' | 'gemini.count_tokens' | 'openai.input_tokens'
 
-/** A caller's count request: it represents a request for an answer, and returns one number. */
+/** A token count endpoint of callers: its body is a request for an answer, and its reply is one number. */
 export interface CallerCount {
   readonly format: CountFormat
-  /** The format of the request for an answer. */
+  /** The format of the request that is counted. */
   readonly of: CallerFormat
-  /** The request, with the members that the reader requires. */
+  /** The counted request, with the members that its reader requires. */
   readRequest(body: JsonObject): JsonObject
   /** The texts of the prompt, and the overhead in tokens around them. */
   readPrompt(body: JsonObject, texts: readonly string[]): { readonly texts: readonly string[]; readonly around: number }
   writeReply(tokens: number): JsonObject
 }
 
-/** Counting the prompt of a request at a vendor, in one of its formats. Source: protocols notes 1.12, 1.13, 2.6, 2.7 and 5.2. */
+/** A token count endpoint of a vendor, for one of its formats. Source: protocols notes 1.12, 1.13, 2.6, 2.7 and 5.2. */
 export interface UpstreamCount {
   readonly format: Format
   readonly of: Format
-  /** Out of a request for an answer. */
+  /** Writes the count request for a request that would get an answer. */
   writeRequest(request: JsonObject, model: string): JsonObject
   /** Undefined for an invalid count. */
   readReply(reply: JsonObject): number | undefined
@@ -100,7 +100,7 @@ function withoutAnswer(request: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(request).filter(([key]) => !ofAnswer.has(key)))
 }
 
-/** Members of Messages that say nothing about the prompt; the count refuses them. */
+/** Members of Messages that are not part of the prompt; the count endpoint refuses them. */
 const ofAnswer: ReadonlySet<string> = new Set([
   'max_tokens',
   'stream',

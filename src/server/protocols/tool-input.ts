@@ -15,14 +15,17 @@ export function inputObject(text: string): JsonObject {
   return isObject(inner) ? inner : { value }
 }
 
-/** As above for input that was cut off at the output limit: the beginning of an object is read. */
+/** Like `inputObject`, for input that was cut off at the output limit: reads the beginning of an object. */
 export function cutInputObject(text: string): JsonObject {
   const begun = parsed(text) === undefined ? closeJson(text) : undefined
   const value = begun === undefined ? undefined : parsed(begun)
   return isObject(value) ? value : inputObject(text)
 }
 
-/** The input of a tool call as JSON text, as Chat wants it: objects written as text, nothing as an empty object, texts unchanged. */
+/**
+ * The input of a tool call as JSON text, as Chat requires it: objects are serialized, an absent input becomes an empty object,
+ * strings are unchanged.
+ */
 export function inputText(value: unknown): string {
   if (typeof value === 'string') return isNothing(value) ? '{}' : value
   return value === undefined || value === null ? '{}' : JSON.stringify(value)

@@ -4,18 +4,18 @@ import { nameTools } from './tool-names.ts'
 const chat = { allowed: /^[a-zA-Z0-9_-]+$/, lengthMax: 64 }
 
 describe('names of tools', () => {
-  it('stay when the upstream takes them', () => {
+  it('stay unchanged when the upstream accepts them', () => {
     const { toUpstream, toCaller } = nameTools(['get_tide', 'a-b'], chat)
     expect([toUpstream('get_tide'), toUpstream('a-b'), toCaller.size]).toEqual(['get_tide', 'a-b', 0])
   })
 
-  it('[103] become valid, and can be traced back', () => {
+  it('[103] become valid, and can be mapped back', () => {
     const { toUpstream, toCaller } = nameTools(['mcp__server.tool/x y'], chat)
     expect(toUpstream('mcp__server.tool/x y')).toBe('mcp__server_tool_x_y')
     expect(toCaller.get('mcp__server_tool_x_y')).toBe('mcp__server.tool/x y')
   })
 
-  it('[104] of too many characters are cut, and stay distinct', () => {
+  it('[104] that are too long are truncated, and stay distinct', () => {
     const names = ['a', 'b'].map((end) => 'n'.repeat(64) + end)
     const { toUpstream, toCaller } = nameTools(names, chat)
     const given = names.map(toUpstream)
@@ -24,7 +24,7 @@ describe('names of tools', () => {
     expect(given.map((name) => toCaller.get(name))).toEqual(names)
   })
 
-  it('never become the name of another tool', () => {
+  it('never collide with the name of another tool', () => {
     const { toUpstream, toCaller } = nameTools(['a.b', 'a b', 'a_b'], chat)
     const given = ['a.b', 'a b', 'a_b'].map(toUpstream)
     expect(given[2]).toBe('a_b')
@@ -35,13 +35,13 @@ describe('names of tools', () => {
     expect(late.toCaller.get(late.toUpstream('a_b'))).toBe('a_b')
   })
 
-  it('do not depend on the order or on other tools that fit', () => {
+  it('do not depend on the order of the tools, or on other valid names', () => {
     const given = (names: string[]) => nameTools(names, chat).toUpstream('a.b')
     expect(given(['a.b', 'a b'])).toBe(given(['a b', 'a.b']))
     expect(given(['a.b', 'x'])).toBe(given(['a.b']))
   })
 
-  it('begin with a letter where that is wanted', () => {
+  it('begin with a letter or _ where that is required', () => {
     const gemini = { allowed: /[a-zA-Z0-9_.:-]/, lengthMax: 64, startsWithLetter: true }
     const { toUpstream } = nameTools(['1st', '_x', ''], gemini)
     expect([toUpstream('1st'), toUpstream('_x'), toUpstream('')]).toEqual(['_1st', '_x', '_'])

@@ -9,17 +9,17 @@ export interface ToolNameRule {
 }
 
 export interface ToolNames {
-  /** The name for the upstream. Unannounced names are converted too, when they occur. */
+  /** The name for the upstream. A name that is not in `names` is converted when it first occurs. */
   toUpstream(name: string): string
-  /** The caller's name by each changed name. */
+  /** The caller's name, by the changed name. */
   readonly toCaller: ReadonlyMap<string, string>
 }
 
 /**
  * Tool names in the form that an upstream accepts, unique and reversible. A valid name is kept. In others the invalid characters
- * become `_`; a name that is too long, or would be equal to another, ends in a hash of itself. A name depends as little as possible on
- * the others, so that prompt caches remain valid. `names` are all of a request: of tools, choices and history. Source: protocols notes
- * 3.3.
+ * become `_`; a name that is too long, or would be equal to another, ends in a hash of itself. A name depends as little as possible
+ * on the others, so that prompt caches remain valid. `names` are all names in a request: of tools, tool choice and history. Source:
+ * protocols notes 3.3.
  */
 export function nameTools(names: readonly string[], rule: ToolNameRule): ToolNames {
   const toCaller = new Map<string, string>()

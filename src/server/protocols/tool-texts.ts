@@ -6,12 +6,12 @@ export function toolCallAsText(name: string, input: string): string {
   return `[Called the tool ${name} with ${input || '{}'}]`
 }
 
-/** The result of a tool in words. */
+/** A tool result as text. */
 export function toolResultAsText(name: string, answer: string, isError = false): string {
   return `[The tool ${name} answered] ${isError ? 'Error: ' : ''}${answer}`
 }
 
-/** A use of a tool that models of other vendors lack: its input, its result, or both, as the vendor writes them. */
+/** A use of a hosted tool that models of other vendors lack: its input, its result, or both, as the vendor writes them. */
 export interface HostedToolUse {
   readonly name: string
   readonly input?: unknown
@@ -20,8 +20,8 @@ export interface HostedToolUse {
 }
 
 /**
- * A use of a hosted tool as text of its turn, on separate lines: no tool of the request has made that call. None without content.
- * `lose` gets the names of members that only the vendor can read, such as encrypted ones.
+ * A use of a hosted tool as text in its turn, on separate lines, since the request declares no tool for such a call. Empty when
+ * there is no content. `lose` gets the names of members that only the vendor can read, such as encrypted ones.
  */
 export function hostedUseAsText({ name, input, answer, isError }: HostedToolUse, lose: (member: string) => void): TextPart[] {
   const asked = readable(input, lose)
@@ -36,7 +36,9 @@ export function hostedUseAsText({ name, input, answer, isError }: HostedToolUse,
 /** The instruction for a paused model, so that the conversation does not end with its own turn. */
 export const continueText: TextPart = { kind: 'text', text: 'Continue.' }
 
-/** A text unchanged, a list line by line, an object with only one text as that text, and everything else as JSON. */
+/**
+ * A text unchanged, a list line by line, an object with only one string besides `type` as that string, and everything else as JSON.
+ */
 function readable(value: unknown, lose: (member: string) => void): string {
   if (typeof value === 'string') return value
   if (value === undefined || value === null) return ''
@@ -67,5 +69,5 @@ function visible(value: unknown, lose: (member: string) => void, depth: number):
   return Object.fromEntries(kept)
 }
 
-/** As deep as bodies may be nested. */
+/** The depth to which bodies may be nested. */
 const depthMax = 100

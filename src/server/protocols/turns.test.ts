@@ -21,7 +21,7 @@ const result = (callId: string, words: string, name?: string): ToolResultPart =>
 const user = (...parts: Part[]): Turn => ({ role: 'user', parts })
 const assistant = (...parts: Part[]): Turn => ({ role: 'assistant', parts })
 
-/** The turns in short: `c:` a call, `r:` a result and its text. */
+/** A summary of the turns: `c:` is a call, `r:` a result with its text. */
 function shape(turns: readonly Turn[]): string[] {
   const word = (part: Part) => {
     if (part.kind === 'tool-call') return `c:${part.callId}`
@@ -39,7 +39,7 @@ describe('merging turns', () => {
     ])
   })
 
-  it('[79] [80] makes one turn of the results of parallel calls', () => {
+  it('[79] [80] combines the results of parallel calls into one turn', () => {
     expect(shape(mergeTurns([user(result('1', 'x')), user(result('2', 'y')), user(result('3', 'z'))]))).toEqual([
       'user r:1=x r:2=y r:3=z',
     ])
@@ -53,8 +53,8 @@ describe('merging turns', () => {
     expect(shape(mergeTurns([{ ...user(text('hello')), name: 'ann' }, user(text('so?'))]))).toEqual(['user ann: hello so?'])
   })
 
-  // A step for each pair of turns would take longer than a test may.
-  it('[183] goes over the turns one by one, not pair by pair', () => {
+  // Quadratic time would exceed the test's timeout.
+  it('[183] takes linear time in the number of turns', () => {
     const turns = Array.from({ length: 40_000 }, (_, at) => (at % 2 ? assistant(call('same')) : user(result('same', 'x'))))
     expect(mergeTurns(repairToolResults(turns)).length).toBeGreaterThan(0)
   })
@@ -71,7 +71,7 @@ describe('repairing the results of tools', () => {
     expect(shape(repairToolResults([user(result('9', 'x')), assistant(text('b'))]))).toEqual(['assistant b'])
   })
 
-  it('[84] says that there is no result where one is missing', () => {
+  it('[84] adds a placeholder where a result is missing', () => {
     expect(shape(repairToolResults([assistant(call('1')), user(text('never mind'))]))).toEqual([
       'assistant c:1',
       'user r:1=(no result) never mind',
@@ -84,12 +84,12 @@ describe('repairing the results of tools', () => {
     expect(repairToolResults([assistant(call('1'))]).at(-1)?.parts[0]).toMatchObject({ callId: '1', isError: true })
   })
 
-  it('takes calls in neighbouring turns of the model for parallel ones', () => {
+  it('treats calls in consecutive turns of the model as parallel calls', () => {
     const turns = [assistant(text('a'), call('1')), assistant(call('2')), user(result('1', 'x')), user(result('2', 'y'))]
     expect(shape(mergeTurns(repairToolResults(turns)))).toEqual(['assistant a c:1 c:2', 'user r:1=x r:2=y'])
   })
 
-  it('puts results behind their calls, in the order of the calls', () => {
+  it('moves results after their calls, in the order of the calls', () => {
     const turns = [assistant(call('1'), call('2')), user(result('2', 'y')), { role: 'system' as const, parts: [text('s')] }]
     expect(shape(repairToolResults([...turns, user(result('1', 'x'), text('a'))]))).toEqual([
       'assistant c:1 c:2',
@@ -99,7 +99,7 @@ describe('repairing the results of tools', () => {
     ])
   })
 
-  it('separates calls with one id, their results in order', () => {
+  it('gives calls that share an id distinct ids, and matches their results in order', () => {
     const turns = [assistant(call('1'), call('1')), user(result('1', 'x'), result('1', 'y'))]
     expect(shape(repairToolResults(turns))).toEqual(['assistant c:1 c:1_2', 'user r:1=x r:1_2=y'])
     const taken = [assistant(call('1'), call('1'), call('1_2')), user(result('1', 'x'), result('1_2', 'z'), result('1', 'y'))]

@@ -2,7 +2,7 @@ import type { Part, ToolCallPart, ToolResultPart, Turn } from './dialogue.ts'
 
 /**
  * Alternating turns, for formats that require them: neighbours of one role become one turn, with tool results first in a user turn.
- * Empty turns are removed. These formats have no names of speakers: a name is written before the text. Source: protocols notes 3.1.
+ * Empty turns are removed. These formats have no `name` of a speaker: it is written before the text. Source: protocols notes 3.1.
  */
 export function mergeTurns(turns: readonly Turn[]): Turn[] {
   const merged: { role: Turn['role']; parts: Part[] }[] = []
@@ -24,7 +24,7 @@ export function mergeTurns(turns: readonly Turn[]): Turn[] {
  * its call. Calls in consecutive turns of the model are parallel calls. Source: protocols notes 3.4.
  */
 export function repairToolResults(given: readonly Turn[]): readonly Turn[] {
-  // Most conversations have none, and some have tens of thousands of turns.
+  // Most conversations have no tool calls, and some have tens of thousands of turns.
   if (!given.some(({ parts }) => parts.some(isOfTool))) return given
   const turns = withJoinedCalls(given)
   const callsByTurn = numberedCalls(turns)
@@ -54,7 +54,7 @@ function withJoinedCalls(turns: readonly Turn[]): Turn[] {
   return joined.map(({ turn, parts }) => ({ ...turn, parts }))
 }
 
-/** A call of the history, the id that it gets, and the result that was found for it. */
+/** A call of the history, the id that it gets, and its matched result. */
 interface Call {
   readonly part: ToolCallPart
   readonly id: string
@@ -76,7 +76,7 @@ function numberedCalls(turns: readonly Turn[]): Call[][] {
   )
 }
 
-/** A result belongs to the first call before it of its id, or of its name when it has no id, that has none yet. */
+/** A result belongs to the first earlier call without a result that has the same id, or the same name when the result has no id. */
 function matchResults(turns: readonly Turn[], callsByTurn: readonly Call[][]): void {
   const waiting = new Map<string, { calls: Call[]; next: number }>()
   const enqueue = (key: string, call: Call) => {
@@ -107,7 +107,7 @@ function resultOf({ id, part, result }: Call): ToolResultPart {
   return { kind: 'tool-result', callId: id, name, parts: [{ kind: 'text', text: '(no result)' }], isError: true, isCustom }
 }
 
-/** The parts of a turn without results, its calls under their ids. */
+/** The parts of a turn without its results, and with the new ids of its calls. */
 function withIds(parts: readonly Part[], calls: readonly Call[]): Part[] {
   let next = 0
   return parts

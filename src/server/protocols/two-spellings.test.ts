@@ -3,7 +3,7 @@ import { AppError } from '../lib/failure.ts'
 import { wireFormats } from './index.ts'
 import type { JsonObject } from './wire-format.ts'
 
-/** A limit under two names in one body: the vendor may read another one than is priced here. */
+/** One limit under two names in one body: the vendor may apply another value than the one priced here. */
 
 type Format = keyof typeof wireFormats
 

@@ -1,15 +1,15 @@
 import { isObject, type JsonObject } from './wire-format.ts'
 
 /**
- * The members of an object that a reader understands, and those without effect. One with `null` is read as a whole; of the others the
- * nested members count too.
+ * The members of an object that a reader reads, and those without effect. A member with `null` is read entirely; for the others,
+ * the nested members are checked too.
  */
 export type Known = ReadonlyMap<string, Inner | null>
 
 /** The members read of an object, or of each object of a list; undefined for one that is read or refused entirely. */
 export type Inner = Known | ((value: JsonObject) => Known | undefined)
 
-/** `names`, in one line, are read entirely; `inner` are members whose own members are declared. */
+/** `names`, separated by spaces, are read entirely; `inner` are members whose own members are declared. */
 export function known(names: string, inner: Readonly<Record<string, Inner>> = {}): Known {
   return new Map<string, Inner | null>([...names.split(' ').map((name) => [name, null] as const), ...Object.entries(inner)])
 }
@@ -22,20 +22,20 @@ export function known(names: string, inner: Readonly<Record<string, Inner>> = {}
 export class UnreadMembers {
   readonly #names = new Set<string>()
   readonly #spell: (name: string) => string
-  /** The members that lead to the object that is looked at. */
+  /** The path of the object that is being checked. */
   readonly #path: string[] = []
 
-  /** `spell` gives the one spelling of a member's name where a format has two. */
+  /** `spell` returns the canonical spelling of a member's name, where a format has two. */
   constructor(spell: (name: string) => string = (name) => name) {
     this.#spell = spell
   }
 
-  /** Undefined when everything is read. */
+  /** Without `unread` when everything is read. */
   get names(): { unread?: readonly string[] } {
     return this.#names.size === 0 ? {} : { unread: [...this.#names] }
   }
 
-  /** Names one member that is not carried. */
+  /** Adds the name of a member that is not carried over. */
   add(name: string): void {
     if (this.#names.size < namesMax) this.#names.add(name)
   }
@@ -71,12 +71,12 @@ export class UnreadMembers {
   }
 }
 
-/** More names than this are never shown. */
+/** The maximum number of reported names. */
 const namesMax = 200
 /** Tool results contain blocks, which contain documents, which contain blocks. */
 const depthMax = 12
 
-/** Whether a member of a request is more than a way to say nothing. */
+/** Whether a member of a request has an effect. */
 export function asksForSomething(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && !(Array.isArray(value) && value.length === 0)
 }

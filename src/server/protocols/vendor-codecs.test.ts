@@ -25,7 +25,7 @@ import { palmMessage } from './palm-message/codec.ts'
 import { replicatePredict } from './replicate-predict/codec.ts'
 import { sparkChat } from './spark-chat/codec.ts'
 
-/** A format of a vendor without callers of its own, with one reply and the requests that it refuses. */
+/** A vendor format that only upstreams speak, with one reply and the requests that it refuses. */
 interface VendorCodec {
   readonly codec: Codec
   /** The data of the events of a reply. */
@@ -33,7 +33,7 @@ interface VendorCodec {
   readonly reasoning?: string
   readonly text?: string
   readonly usage?: { readonly input: number; readonly output: number }
-  /** How many of its last events end it; absent for replies that are not streamed. */
+  /** The number of events at the end of the stream that complete it; absent for replies that are not streamed. */
   readonly ends?: number
   /** Whether events after its end are ignored. */
   readonly ignoresMore?: true
@@ -42,7 +42,7 @@ interface VendorCodec {
   /** The model of the refused requests. */
   readonly model?: string
   readonly refuses?: { readonly media: MediaPart; readonly reason: string }
-  /** Whether an answer that the caller has begun is refused. */
+  /** Whether a request that ends with the beginning of the answer is refused. */
   readonly refusesBegun?: true
 }
 
@@ -206,7 +206,7 @@ const vendors: readonly VendorCodec[] = [
 describe.each(vendors.map((vendor) => [vendor.codec.format, vendor] as const))('a reply as %s', (_, vendor) => {
   const { codec, reply, reasoning, usage, ends, others = [] } = vendor
 
-  it('has its text, its usage and its end', () => {
+  it('has its text, its usage and its finish reason', () => {
     expect(summary(readFrames(codec, reply))).toMatchObject({
       blocks: [
         ...(reasoning ? [{ block: 'reasoning', text: reasoning }] : []),
@@ -245,22 +245,22 @@ describe.each(vendors.filter(({ refuses }) => refuses).map((vendor) => [vendor.c
     })
 
     if (refusesBegun)
-      it('is an answer that the caller has begun', () => {
+      it('is a request that ends with the beginning of the answer', () => {
         expect(() => written(codec, { turns: [userTurn('Hi'), assistantTurn('Well')] }, more)).toThrow('from the user')
       })
   },
 )
 
-/** Common behaviour of all formats of vendors without callers of their own. */
+/** Common behaviour of all vendor formats that only upstreams speak. */
 const codecs: readonly Codec[] = [cozeChat, ...vendors.map(({ codec }) => codec)]
 const text = (turn: unknown) => JSON.stringify(turn)
 
 describe.each(codecs.map((codec) => [codec.format, codec] as const))('a request as %s', (_, codec) => {
-  it('[126] is refused without a message to answer', () => {
+  it('[126] is refused if it requests no output', () => {
     expect(() => written(codec, { outputTokensMax: 0, from: 'anthropic.messages' })).toThrow('max_tokens')
   })
 
-  it('is refused when the vendor of the caller was to search', () => {
+  it("is refused when it asks for a web search of the caller's vendor", () => {
     expect(() => written(codec, { search: { contextSize: undefined, location: undefined } })).toThrow('web_search_options')
   })
 
@@ -280,7 +280,7 @@ describe.each(codecs.map((codec) => [codec.format, codec] as const))('a request 
     expect(text(body)).toMatch(/First\..*Second\..*Third\./)
   })
 
-  it('[83] [84] survives a result without a call and a call without a result', () => {
+  it('[83] [84] drops a result without a call, and adds a placeholder result to a call without one', () => {
     const [call, result] = toolTurns()
     const orphan: Turn = { role: 'user', parts: result?.parts ?? [] }
     const { body } = written(codec, { turns: [orphan, userTurn('Hi')] }, { model: 'ERNIE-4.0-8K' })
@@ -289,14 +289,14 @@ describe.each(codecs.map((codec) => [codec.format, codec] as const))('a request 
     expect(text(cut.body)).toContain('(no result)')
   })
 
-  it('[89] says of a failed tool that it failed', () => {
+  it('[89] marks the result of a failed tool as an error', () => {
     const [call, result] = toolTurns('no such port')
     const failed = { role: 'user' as const, parts: (result?.parts ?? []).map((part) => ({ ...part, isError: true })) }
     const { body } = written(codec, { tools: [tideTool], turns: [userTurn('Hi'), ...(call ? [call] : []), failed as Turn] })
     expect(text(body)).toContain('Error: no such port')
   })
 
-  it('never sends the sealed state of another family', () => {
+  it('never contains reasoning with opaque state of another family', () => {
     const sealed: Turn = {
       role: 'assistant',
       parts: [
@@ -308,12 +308,12 @@ describe.each(codecs.map((codec) => [codec.format, codec] as const))('a request 
     expect(text(body)).not.toMatch(/SEAL|secret thought/)
   })
 
-  it('never sends a file that lies with another vendor', () => {
+  it('is refused with a file that is stored at another vendor', () => {
     const file: MediaPart = { kind: 'media', media: 'image', source: { kind: 'file', id: 'file-1', family: 'openai' } }
     expect(() => written(codec, { turns: [{ role: 'user', parts: [file] }] })).toThrow('image')
   })
 
-  it('writes a plain text document as text', () => {
+  it('contains a plain text document as text', () => {
     const note: MediaPart = {
       kind: 'media',
       media: 'document',
@@ -323,8 +323,8 @@ describe.each(codecs.map((codec) => [codec.format, codec] as const))('a request 
     expect(text(written(codec, { turns: [{ role: 'user', parts: [note] }] }).body)).toContain('Log:\\nwind 3')
   })
 
-  // A step for each pair of messages would take longer than a test may.
-  it('[183] is written with steps for each message, not for each pair', () => {
+  // Quadratic time would exceed the test's timeout.
+  it('[183] is written in linear time in the number of messages', () => {
     const turns = Array.from({ length: 15_000 }, (_, at) => [userTurn(`Question ${at}`), assistantTurn(`Answer ${at}`)]).flat()
     expect(written(codec, { turns: [...turns, userTurn('Last')] }).body).toBeDefined()
   })

@@ -16,30 +16,30 @@ export interface WireFormat {
   promptText(body: JsonObject): string[]
   /** The kind of state that a request may continue: an earlier response, or a thread of the vendor; absent for formats without either. */
   readonly continues?: 'response' | 'thread'
-  /** The list at the top of every whole reply; without it a body is no reply. */
+  /** The top-level list of every complete (non-streamed) reply; a body without it is not a reply. */
   readonly answerIn: string
   /** The charge depends on how many entries that list has. */
   readonly billsEntries?: true
-  /** An object in place of that list when the list is empty. */
+  /** A top-level object that a reply may have instead of that list. */
   readonly answersWithout?: string
-  /** For replies that need no list: whether this is one. */
+  /** Whether this body is a reply, for replies that need no such list. */
   answersWith?(reply: JsonObject): boolean
-  /** The member of a whole reply that names the model, if it is not `model`. */
+  /** The member of a complete reply that names the model, if it is not `model`. */
   readonly replyModelIn?: string
   /** The form of the reply, if it is not JSON: a short text, or bytes that pass through unchanged. */
   repliesIn?(body: JsonObject): 'json' | 'text' | 'bytes'
   /**
-   * Repairs a whole reply where the upstream ignored part of the request; undefined when nothing has to change. `asked` is the body of
-   * the request. Throws `untranslatable` when it cannot be repaired.
+   * Repairs a complete reply where the upstream ignored part of the request; undefined when nothing has to change. `asked` is the
+   * request body. Throws `untranslatable` when it cannot be repaired.
    */
   mendReply?(reply: Buffer, asked: JsonObject): Buffer | undefined
-  /** Usage of a whole reply; undefined when the upstream reported none. */
+  /** Usage of a complete reply; undefined when the upstream reported none. */
   readUsage(reply: JsonObject, facts: RequestFacts): Usage | undefined
-  /** Text that a whole reply produced, for a count when the upstream reported no usage. */
+  /** The text of a complete reply, counted when the upstream reported no usage. */
   replyText(reply: JsonObject): string
   /** Null when the format has no streaming form. */
   readonly stream: StreamFormat | null
-  /** The call answers without a model's work: nothing is held or charged for it. */
+  /** No model runs for the call: nothing is held or charged for it. */
   readonly isFree?: true
 }
 
@@ -64,72 +64,81 @@ export interface RequestFacts {
   readonly stream: boolean
   /** Upper bound of the output that the request declares, over all its choices; undefined when it declares none. */
   readonly outputTokensMax: number | undefined
-  /** The number of completions: choices, and prompts of a list; 1 when absent. */
+  /** The number of completions: choices times the prompts of a list; 1 when absent. */
   readonly completions?: number
   /** The maximum usage of the call, if the request alone determines it. */
   readonly most?: Usage
   /** Parts that are not text (images, audio, files): each counts a flat number of input tokens in the estimate. */
   readonly mediaParts: number
   readonly reasoningEffort: string | undefined
-  /** The request asks for usage at the end of the stream itself. */
+  /** The caller's request itself asks for usage at the end of the stream. */
   readonly wantsUsage: boolean
-  /** The usage of the call when the upstream reports none, if it is not that of its text. */
+  /** The usage of the call when the upstream reports none, if it is not counted from the text. */
   readonly uncounted?: Usage
-  /** The greatest number of prices per call, and the weight of each image of the reply. */
+  /** The maximum number of times that the price per call is charged, and the weight of each image of the reply. */
   readonly callsMax?: number
   readonly callWeight?: number
   /** The requested tier, if it is not the default. */
   readonly requestedTier?: Tier
-  /** The tools that the vendor runs for the call and may bill by the piece, by the names that `ToolPrice` has for them. */
+  /** The tools that the vendor runs and may bill per call, by their names in `ToolPrice`. */
   readonly hostedTools?: readonly string[]
   /** Tools that the vendor runs for free, but whose results may exceed the input of the request. */
   readonly freeTools?: readonly string[]
   /** Models that may work for the call in addition to the requested one. */
   readonly otherModels?: readonly string[]
-  /** `stream_options` as sent, kept when usage must be asked for on the caller's behalf. */
+  /** `stream_options` as sent: its members are kept when the gateway requests usage for the caller. */
   readonly streamOptions: JsonObject | undefined
 }
 
 /** Reading and ending an event stream of a format. `data` is the parsed JSON of one event. */
 export interface StreamFormat {
-  /** Matches where an event may end the stream, carry usage or report an error; only those events are parsed. With the flag `g`. */
+  /**
+   * Matches where an event may end the stream, carry usage or report an error; only those events are parsed. Must have the flag
+   * `g`.
+   */
   readonly marks: RegExp
-  /** Whether each event says its type in an `event:` line. */
+  /** Whether each event has its type in an `event:` line. */
   readonly hasNamedEvents: boolean
   isTerminal(event: StreamEvent): boolean
-  /** A stream without terminal event, ended by the body: after a finish reason, a possible end of the reply is held back. */
+  /** The stream has no terminal event and ends with the body: after a finish reason, a possible end of the reply is held back. */
   readonly endsWithBody?: boolean
-  /** The end of an event written here; by default a blank line with LF. */
+  /** The line ends that terminate an event written by the gateway; by default LF LF. */
   readonly eventEnd?: string
-  /** The text to send when the upstream ended well without a terminal event; '' when there is none. */
+  /** The text to send when the upstream's stream was complete but had no terminal event; '' for formats without one. */
   readonly terminalText: string
   /** Usage so far after this event; `before` when the event has none. */
   readUsage(data: JsonObject, before: Usage | undefined): Usage | undefined
   /** Whether the event only carries usage, so that it is hidden from a caller that did not request it. */
   isUsageOnly(data: JsonObject): boolean
-  /** Whether the event gives the caller something: before the first such event another channel may still take over. */
+  /** Whether the event contains output for the caller: before the first such event, failover to another channel is possible. */
   hasOutput(data: JsonObject): boolean
-  /** Whether the event says that the reply is complete. */
+  /** Whether the event marks the reply as complete. */
   isFinish(data: JsonObject): boolean
   deltaText(data: JsonObject): string
-  /** The call of a paid tool in the event, for a stream that ends before its usage. */
+  /** The call of a billed tool in the event, charged when the stream ends before its usage. */
   paidCall?(data: JsonObject): PaidCall | undefined
-  /** The event begins the reply: a second one is an error, so that two replies are never merged. Its mark is among `marks`. */
+  /**
+   * Whether the event begins the reply: a second such event is an error, so that two replies are never merged. `marks` has to match
+   * it.
+   */
   begins?(data: JsonObject): boolean
   /** An error that the upstream sent inside of the stream. */
   readError(data: JsonObject): UpstreamErrorFacts | undefined
-  /** An error as the last event, if the form of the dialect's other streams does not apply. */
+  /** An error as the last event, if this format differs from the other streams of its dialect. */
   errorEvent?(error: UpstreamErrorFacts): string
-  /** A whole reply as the events of a stream, the terminal event left out, for an upstream that does not stream. */
+  /** A complete reply as the events of a stream, without the terminal event, for an upstream that does not stream. */
   replay(reply: JsonObject): readonly JsonObject[]
-  /** The whole reply that the events of a stream make, for an upstream that streams unasked. */
+  /** The complete reply that the events of a stream add up to, for an upstream that streams unasked. */
   gather(events: readonly JsonObject[]): JsonObject
-  /** The same event with another model name; undefined when it names none. */
+  /** The same event with another model name; undefined when it has none. */
   renameModel(data: Buffer, model: string): Buffer | undefined
   readonly heartbeat: string
 }
 
-/** Another framing of a stream on its way to the caller: byte text of events in, in any pieces, and byte text out. */
+/**
+ * Another framing of a stream on its way to the caller: takes the events as binary strings, split anywhere, and returns binary
+ * strings.
+ */
 export interface Reframing {
   readonly contentType: string
   push(byteText: string): string
@@ -154,7 +163,7 @@ export interface UpstreamErrorFacts {
 }
 
 /**
- * Members of an error beside those of its dialect, as Groq's `failed_generation`, OpenRouter's `metadata` and the `details` of
+ * Members of an error beside those of its dialect, such as Groq's `failed_generation`, OpenRouter's `metadata` and the `details` of
  * Anthropic and Google. Callers of the same dialect get them.
  */
 export interface ErrorExtra {
@@ -166,7 +175,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Without the members that are undefined. */
+/** A copy without undefined members. */
 export function definedMembers(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 }
@@ -194,12 +203,12 @@ export function countAt(value: JsonObject | undefined, key: string): number {
   return isCount(member) ? Math.floor(member) : 0
 }
 
-/** Whether these members, if present, are token counts. Otherwise none of the numbers with them are trusted. */
+/** Whether these members, if present, are valid token counts. If one is not, none of the numbers reported with it are trusted. */
 export function areCounts(value: JsonObject, keys: readonly string[]): boolean {
   return keys.every((key) => value[key] === undefined || value[key] === null || isCount(value[key]))
 }
 
-/** More than any model reads or writes in one call, and few enough to be priced. */
+/** More than any model reads or writes in one call, and low enough to be priced without overflow. */
 const countMax = 1_000_000_000
 
 function isCount(value: unknown): value is number {
