@@ -17,7 +17,7 @@ describe('a lost field', () => {
     ['openai.responses', ['max_output_tokens', 'reasoning', 'stop', 'top_p']],
     ['anthropic.messages', ['max_tokens', 'stop_sequences', 'thinking', 'top_p']],
     ['gemini.generate', ['maxOutputTokens', 'stopSequences', 'thinkingConfig', 'topP']],
-  ])('is named in the words of %s', (from, words) => {
+  ])('is reported under its name in %s', (from, words) => {
     const asked: Partial<Dialogue> = {
       sampling: { topP: 1 },
       stop: ['x'],

@@ -12,7 +12,7 @@ describe('the input of a tool call', () => {
     ['[72]', '{"a":', { input: '{"a":' }],
     ['a list', '[1]', { value: [1] }],
     ['a number', '5', { value: 5 }],
-  ])('%s becomes an object without a loss', (_, text, object) => {
+  ])('%s becomes an object without loss', (_, text, object) => {
     expect(inputObject(text)).toEqual(object)
   })
 

@@ -235,7 +235,7 @@ describe.each(vendors.map((vendor) => [vendor.codec.format, vendor] as const))('
 })
 
 describe.each(vendors.filter(({ refuses }) => refuses).map((vendor) => [vendor.codec.format, vendor] as const))(
-  'what is refused as %s',
+  'the content of a request that is refused as %s',
   (_, { codec, model, refuses, refusesBegun }) => {
     const more = model === undefined ? {} : { model }
 

@@ -26,7 +26,7 @@ export function chatHost(
   }
 }
 
-/** Most hosts compatible with Chat before reasoning: the older members. */
+/** The quirks of most hosts that implement Chat as it was before reasoning models, with the older members. */
 export const plainHost: Quirks = { outputLimit: 'max_tokens', systemRole: 'system', takesStrictTools: false }
 
 /**
@@ -59,7 +59,7 @@ function adjustMembers(body: JsonObject, { refuses = [], outputLimit, temperatur
 
 function adjustTools(body: JsonObject, { requiredChoice, takesStrictTools }: Quirks): Changes {
   if (!Array.isArray(body.tools)) return {}
-  // An empty list is refused by many, and means nothing anywhere.
+  // Many hosts refuse an empty list, and it has no effect at any.
   if (body.tools.length === 0) return { tools: undefined, ...(body.tool_choice === undefined ? {} : { tool_choice: undefined }) }
 
   const changes: Changes = {}
@@ -75,7 +75,10 @@ function withoutStrict(tool: unknown): unknown {
   return { ...tool, function: declared }
 }
 
-/** Hosts without schemas accept JSON mode alone, and only with that word in the conversation: the model gets an instruction. */
+/**
+ * Hosts without JSON schemas accept only JSON mode, and only if the conversation contains the word "JSON": an instruction is added
+ * for the model.
+ */
 function adjustOutput(body: JsonObject, { jsonSchema }: Quirks): { changes: Changes; instruction?: string } {
   const format = objectAt(body, 'response_format')
   if (!format || jsonSchema === undefined || jsonSchema === 'native') return { changes: {} }
@@ -95,7 +98,7 @@ function adjustOutput(body: JsonObject, { jsonSchema }: Quirks): { changes: Chan
   return isTold ? { changes } : { changes, instruction: jsonInstruction({ kind: 'json' }) }
 }
 
-/** Undefined when all stay unchanged, so that their bytes are kept. */
+/** Undefined when no message changes, so that their bytes stay unchanged. */
 function adjustMessages(body: JsonObject, model: string, quirks: Quirks, instruction?: string): unknown[] | undefined {
   const before = arrayAt(body, 'messages')
   const rule = reasoningRule(body, model, quirks)
@@ -116,7 +119,10 @@ type ReasoningRule = (message: JsonObject) => JsonObject
 
 const carriers = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks']
 
-/** The reasoning that the host requires in the history: none, or a placeholder where the caller has lost it. */
+/**
+ * The reasoning that the host requires in the history: either none at all, or a placeholder for each turn whose reasoning the
+ * caller did not send.
+ */
 function reasoningRule(body: JsonObject, model: string, { replayReasoning, emptyReasoning }: Quirks): ReasoningRule {
   if (replayReasoning === 'never' || refusesReasoning.test(model)) return withoutReasoning
   if (replayReasoning === undefined || emptyReasoning === undefined) return (message) => message
@@ -130,7 +136,7 @@ function reasoningRule(body: JsonObject, model: string, { replayReasoning, empty
   }
 }
 
-/** The first reasoning model of DeepSeek, on any host, answers 400 when its reasoning is sent back. */
+/** DeepSeek's first reasoning model returns 400, on any host, when its reasoning is sent back. */
 const refusesReasoning = /deepseek[-_/]?r1(?![0-9])/i
 
 function withoutReasoning(message: JsonObject): JsonObject {
@@ -159,7 +165,7 @@ function withInstruction(messages: readonly unknown[], content: string): unknown
   return messages.toSpliced(at < 0 ? messages.length : at, 0, { role: 'system', content })
 }
 
-/** The model has to speak between the result of a tool and the user. */
+/** Inserts an assistant message between a tool result and a user message. */
 function apart(messages: readonly unknown[]): unknown[] {
   return messages.flatMap((message, at) => {
     const before = messages[at - 1]

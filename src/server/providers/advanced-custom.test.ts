@@ -20,7 +20,7 @@ const configured = (other: unknown) => {
 }
 
 describe('an advanced custom channel', () => {
-  it('asks each format at its own path behind its address', () => {
+  it("calls each format at its own path below the channel's address", () => {
     const { given, provider } = configured({
       speaks: {
         'anthropic.messages': '/{model}/messages',
@@ -55,7 +55,7 @@ describe('an advanced custom channel', () => {
     [{ by: 'header', name: 'authorization', prefix: 'Token ' }, 'https://own.example/llm/chat', { authorization: 'Token k/1' }],
     [{ by: 'query', name: 'key' }, 'https://own.example/llm/chat?key=k%2F1', {}],
     [{ by: 'none' }, 'https://own.example/llm/chat', {}],
-  ])('authorised by %o sends its key there and nowhere else', (auth, url, headers) => {
+  ])('authorised by %o sends its key only in that place', (auth, url, headers) => {
     const { given, provider } = configured({ speaks: { 'openai.chat': '/chat' }, ...(auth ? { auth } : {}) })
     expect(provider.url(given, 'openai.chat', 'm', false)).toBe(url)
     expect(provider.headers(given, 'openai.chat', {})).toEqual(headers)
@@ -64,7 +64,7 @@ describe('an advanced custom channel', () => {
     expect(provider.headers(keyless, 'openai.chat', {})).toEqual({})
   })
 
-  it('sends the headers that it names, and those that Messages requires', () => {
+  it('sends its configured headers, and those that Messages requires', () => {
     const { given, provider } = configured({ speaks: { 'anthropic.messages': '/m' }, headers: { 'x-team': 'blue' } })
     expect(provider.headers(given, 'anthropic.messages', { 'anthropic-version': '2026-10-21' })).toEqual({
       'anthropic-version': '2026-10-21',
@@ -73,7 +73,7 @@ describe('an advanced custom channel', () => {
     })
   })
 
-  it('lists its models where it says, with its key', () => {
+  it('lists its models at the configured path, with its key', () => {
     const auth = { by: 'query', name: 'key' }
     const { given, provider } = configured({ speaks: { 'openai.chat': '/chat' }, auth, models_path: '/models?all=1' })
     expect(provider.modelsUrl(given)).toBe('https://own.example/llm/models?all=1&key=k%2F1')
@@ -81,7 +81,7 @@ describe('an advanced custom channel', () => {
     expect(listless.modelsUrl(without)).toBeNull()
   })
 
-  it('without a configuration is OpenAI at its address', () => {
+  it("uses OpenAI's paths when it has no configuration", () => {
     const { given, provider } = configured('')
     expect(provider.url(given, 'openai.chat', 'm', false)).toBe('https://own.example/llm/v1/chat/completions')
     expect(() => advancedCustom.checkOther?.(advancedCustom.otherDefault)).not.toThrow()

@@ -74,7 +74,7 @@ function keyHeader(auth: Configuration['auth'], key: string): Record<string, str
   return auth.by === 'bearer' ? bearer(key) : { [auth.name]: auth.prefix + key }
 }
 
-/** Throws `json_text_invalid` or `field_invalid`. An empty text is OpenAI's own way. */
+/** Throws `json_text_invalid` or `field_invalid`. An empty text means OpenAI's paths. */
 function readConfiguration(text: string): Configuration {
   const parsed = configuration.safeParse(parseJson(text.trim() || advancedCustom.otherDefault))
   return parsed.success ? parsed.data : fail('field_invalid', { field: 'other', reason: explain(parsed.error) })
@@ -88,7 +88,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Formats whose framing and authorisation need nothing of a vendor's own. */
+/** Formats whose framing and authorisation are not specific to one vendor. */
 const formats = [
   'openai.chat',
   'openai.completions',
@@ -126,7 +126,7 @@ const converted = [
 ] as const satisfies readonly CallerFormat[]
 
 const said = (zh: string, en: string) => ({ params: { zh, en } })
-/** No scheme, no host and no way up: the path stays behind the channel's address. */
+/** No scheme, no host and no `..`: the path stays below the channel's address. */
 const path = z
   .string()
   .max(500)

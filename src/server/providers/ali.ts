@@ -19,7 +19,7 @@ const speaks = {
 }
 
 /**
- * The compatible interface serves nearly every model and passes callers of Chat through; only models that it does not have are
+ * The compatible interface serves nearly every model, so that Chat requests pass through; only models that it does not have are
  * requested in Alibaba's own format. Outside of China the address is `https://dashscope-intl.aliyuncs.com`. Source: Model Studio's
  * interface reference and protocols notes 2.2 and 2.14, read 2026-11.
  */
@@ -58,7 +58,7 @@ export const ali = defineProvider({
 
 const pasted = ['/compatible-mode/v1', '/api/v1']
 
-/** Calls that are no conversation, and the models for them. The older models for images only promise them. */
+/** Calls other than conversations, and the models for them. The older image models return a task instead of an image. */
 const directFormats: Readonly<Partial<Record<Format, (model: string) => boolean>>> = {
   'openai.embeddings': () => true,
   'dashscope.rerank': () => true,
@@ -78,7 +78,7 @@ function adjust({ top_p, stream, enable_thinking }: JsonObject, model: string): 
   }
 }
 
-/** JSON text as a header can carry it. */
+/** JSON text in a form that is valid in a header. */
 function asciiJson(json: string): string {
   return json.replace(/\s+/g, ' ').replace(/[^\x20-\x7e]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -8,7 +8,7 @@ import { prefersResponses } from './responses.ts'
 
 /** Used when the channel has no version of its own. */
 const defaultApiVersion = '2024-12-01-preview'
-/** Responses was added later, and names the deployment in the body. */
+/** The Responses endpoint was added in this version, and has the deployment in the body. */
 const responsesApiVersion = '2025-04-01-preview'
 
 /**
@@ -49,7 +49,7 @@ export const azure: Provider = defineProvider({
   modelsPath: null,
 })
 
-/** The deployment is the model: a form that names one besides is refused. Source: protocols notes 2.3. */
+/** The deployment in the URL selects the model: a form that also has a `model` is refused. Source: protocols notes 2.3. */
 const deployed: Provider = {
   ...azure,
   adjustBody: (body, format, model) =>

@@ -8,7 +8,7 @@ import type { TokenExchange, Upstream } from './provider.ts'
 const chatPath = '/rpc/2.0/ai_custom/v1/wenxinworkshop/chat'
 
 /**
- * Baidu's first interface. Each model has its own path, and the URL carries an access token obtained for the pair of keys. Source:
+ * Baidu's first API. Each model has its own path, and the URL carries an access token obtained for the pair of keys. Source:
  * Baidu's interface reference and protocols notes 2.13, read 2026-11.
  */
 export const baidu = defineProvider({
@@ -47,7 +47,7 @@ function tokenExchange({ baseUrl, key }: Upstream): TokenExchange {
   }
 }
 
-/** The last piece of a model's path; that of models which are not here is their name in lower case. */
+/** The last segment of a model's path; for other models it is their name in lower case. */
 function pathNameOf(model: string): string {
   return pathNames.get(model) ?? model.toLowerCase()
 }

@@ -27,7 +27,7 @@ function run(type: number, answers: readonly unknown[], baseUrl?: string) {
 }
 
 describe('the balance of an account', () => {
-  it("of OpenAI is its limit minus this month's usage, or that of a hundred days without a payment method", () => {
+  it("of OpenAI is its limit minus this month's usage, or the usage of a hundred days without a payment method", () => {
     const paying = run(1, [{ hard_limit_usd: 120, has_payment_method: true }, { total_usage: 1234.5 }])
     expect(paying).toEqual({
       asked: [
@@ -82,11 +82,11 @@ describe('the balance of an account', () => {
     expect([asked.map((url) => new URL(url).pathname), step]).toEqual([[path], expected])
   })
 
-  it('of Moonshot abroad is in dollars', () => {
+  it("of Moonshot's international site is in dollars", () => {
     expect(run(25, [{ data: { available_balance: 1 } }], 'https://api.moonshot.ai').step).toEqual({ amount: 1, currency: 'USD' })
   })
 
-  it('is not made up from answers that do not say it', () => {
+  it('is undefined if the answers do not contain it', () => {
     for (const { id, balance } of providers)
       if (balance)
         for (const answer of [
@@ -105,7 +105,7 @@ describe('the balance of an account', () => {
           ])
   })
 
-  it('never sends a key elsewhere than to the address of its channel, but for AIProxy to AIProxy', () => {
+  it("is requested only at the channel's address, or for AIProxy at AIProxy's, so that no other host receives the key", () => {
     for (const { id, balance } of providers) {
       if (!balance) continue
       const { asked } = run(id, [{ hard_limit_usd: 1 }], 'https://own.example/v1')

@@ -18,7 +18,7 @@ export const openAiBilling: Balance = (channel, replies, nowMs) => {
     const usedCents = amountOf(usage, 'total_usage')
     return usedCents === undefined ? undefined : usd(limit - usedCents / 100)
   }
-  // Accounts that pay are billed by the month; the others had a hundred days.
+  // Paying accounts are billed by the month; for others the usage of a hundred days counts.
   const pays = isObject(subscription) && subscription.has_payment_method === true
   const start = pays ? `${dayOf(nowMs).slice(0, 8)}01` : dayOf(nowMs - 100 * dayMs)
   return ask(channel, `/v1/dashboard/billing/usage?start_date=${start}&end_date=${dayOf(nowMs)}`)
@@ -62,7 +62,10 @@ export const moonshotBalance: Balance = (channel, [reply]) => {
   return new URL(channel.baseUrl).hostname.endsWith('.ai') ? usd(amount) : cny(amount)
 }
 
-/** On another host than its interface: only asked for channels that go to the vendor itself, so that no key goes astray. */
+/**
+ * On another host than the API: only requested for channels with the vendor's own address, so that the key of no other host is sent
+ * there.
+ */
 export const aiproxyBalance: Balance = (channel, [reply]) => {
   if (!/^https:\/\/(api\.)?aiproxy\.io$/.test(channel.baseUrl)) return undefined
   if (reply === undefined)

@@ -34,7 +34,7 @@ describe('the address of a call to Bedrock', () => {
     [messages, true, 'invoke-with-response-stream'],
     [converse, false, 'converse'],
     [converse, true, 'converse-stream'],
-  ])('for %s, streamed %s, ends in %s', (format, stream, call) => {
+  ])('for %s with stream %s ends in %s', (format, stream, call) => {
     expect(url(format, 'us.anthropic.claude-sonnet-4-6', stream)).toBe(`${host}/us.anthropic.claude-sonnet-4-6/${call}`)
   })
 
@@ -57,11 +57,11 @@ describe('the address of a call to Bedrock', () => {
       'arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-sonnet-4-6',
       'arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Ainference-profile%2Fus.anthropic.claude-sonnet-4-6',
     ],
-  ])('names %s as %s', (model, id) => {
+  ])('contains %s as %s', (model, id) => {
     expect(url(converse, model)).toBe(`${host}/${id}/converse`)
   })
 
-  it('is in the region of the key, or where the channel says', () => {
+  it('is in the region of the key, or is that of the channel', () => {
     const of = (key: string, base = '') => new URL(url(converse, 'm', false, channel(key, base))).host
     expect(of('ak|sk|eu-central-1')).toBe('bedrock-runtime.eu-central-1.amazonaws.com')
     expect(of('ak|sk|token|eu-central-1')).toBe('bedrock-runtime.eu-central-1.amazonaws.com')
@@ -71,7 +71,7 @@ describe('the address of a call to Bedrock', () => {
   })
 
   it.each(['', 'secret', 'ak|sk|', '|sk|us-east-1', 'ak|sk|evil.example/#', 'a|b|c|d|us-east-1', 'ak|sk|US East'])(
-    'is refused for the key %j without a word of it',
+    'is refused for the key %j, which the error does not contain',
     (key) => {
       const call = () => url(converse, 'm', false, channel(key))
       expect(call).toThrow(expect.objectContaining({ code: 'upstream_failed' }))
@@ -80,7 +80,7 @@ describe('the address of a call to Bedrock', () => {
   )
 })
 
-describe('the format of requests to a model on Bedrock', () => {
+describe('the formats on Bedrock', () => {
   it.each([
     ['claude-3-opus-20240229', true],
     ['anthropic.claude-v2:1', true],
@@ -104,7 +104,7 @@ describe('Messages by InvokeModel', () => {
   const adjust = (body: Record<string, unknown>, beta?: string) =>
     bedrock.adjustBody?.(body, messages, 'anthropic.claude-sonnet-4-6', { 'anthropic-beta': beta })
 
-  it('loses model and stream, says its version, and nothing that Bedrock refuses', () => {
+  it('have their version, but no model, no stream and no members that Bedrock refuses', () => {
     const kept = {
       messages: [],
       max_tokens: 1,
@@ -125,7 +125,7 @@ describe('Messages by InvokeModel', () => {
     expect(adjust({ metadata: { trace: 1 } })).toMatchObject({ metadata: undefined })
   })
 
-  it('names the betas of the header in the body', () => {
+  it('have the betas of the header in the body', () => {
     expect(adjust({}, 'a-2025, b-2026,,')).toMatchObject({ anthropic_beta: ['a-2025', 'b-2026'] })
     expect(adjust({ anthropic_beta: ['c', 'a'] }, 'a')).toMatchObject({ anthropic_beta: ['c', 'a'] })
     expect(adjust({})).toMatchObject({ anthropic_beta: undefined })
@@ -137,7 +137,7 @@ describe('Messages by InvokeModel', () => {
     return summary(readSse(anthropicMessagesCodec, Buffer.from(events, 'latin1').toString()))
   }
 
-  it('are read out of the event stream like any other', () => {
+  it('are read from the AWS event stream like other Messages streams', () => {
     const fixture = new URL('../protocols/bedrock-converse/fixtures/invoke_anthropic_text.bin', import.meta.url)
     expect(read(readFileSync(fixture))).toMatchObject({
       blocks: [{ block: 'text', text: 'The harbor is calm.' }],
@@ -147,18 +147,18 @@ describe('Messages by InvokeModel', () => {
     })
   })
 
-  it('[251] end with the status of an exception', () => {
+  it('[251] end with an error that has the status of the exception', () => {
     const { error } = read(awsException('throttlingException', { message: 'Too many requests' }))
     expect(error).toMatchObject({ type: 'throttlingException', message: 'Too many requests', status: 429 })
   })
 
-  it('changes nothing of Converse', () => {
+  it('leave requests of Converse unchanged', () => {
     expect(bedrock.adjustBody?.({ messages: [], inferenceConfig: {} }, converse, 'm')).toEqual({})
   })
 })
 
 describe('a signature for AWS', () => {
-  it('is that of the documentation', async () => {
+  it('equals the one in the documentation', async () => {
     const headers = await signForAws(
       {
         method: 'GET',
@@ -199,13 +199,13 @@ describe('a signature for AWS', () => {
       ...(token === undefined ? {} : { 'x-amz-security-token': token }),
     }
     const { host: _host, ...sent } = headers
-    // The path is encoded twice in the signed text.
+    // The path is percent-encoded twice in the signed text.
     const path = '/model/amazon.nova-pro-v1%253A0/converse-stream'
     const authorization = authorizationFor({ method: 'POST', path, query: '', headers, hash }, 'us-east-1', 'bedrock')
     expect(signed).toEqual({ headers: { ...sent, authorization } })
   })
 
-  it('is checked against an implementation that reproduces the documented example', () => {
+  it('is tested with a second implementation, which reproduces the documented example', () => {
     const headers = {
       'content-type': 'application/x-www-form-urlencoded; charset=utf-8',
       host: 'iam.amazonaws.com',
@@ -235,7 +235,7 @@ interface Canonical {
   readonly hash: string
 }
 
-/** Signature Version 4 as the documentation writes it down, for the credentials of its examples. */
+/** Signature Version 4 as the documentation describes it, with the credentials of its examples. */
 function authorizationFor({ method, path, query, headers, hash }: Canonical, region: string, service: string): string {
   const names = Object.keys(headers).sort()
   const lines = names.map((name) => `${name}:${headers[name]}\n`).join('')

@@ -16,8 +16,8 @@ const speaks = {
 }
 
 /**
- * Amazon Bedrock. Claude models are called in their own format with InvokeModel, all others with Converse. Streams come as AWS
- * event streams. Source: protocols notes 2.7.
+ * Amazon Bedrock. Claude models are called in their own format with InvokeModel, all others with Converse. Streams are framed as
+ * AWS event streams. Source: protocols notes 2.7.
  */
 export const bedrock = defineProvider({
   id: 33,
@@ -64,14 +64,14 @@ export const bedrock = defineProvider({
   modelsPath: null,
 })
 
-/** Formats that only some of its models speak. */
+/** Formats that only some models support. */
 const ownModels: Readonly<Partial<Record<Format, (model: string) => boolean>>> = {
   'anthropic.messages': isClaude,
   'bedrock.titan-embed': (model) => model.includes('amazon.titan-embed'),
   'bedrock.cohere-embed': (model) => model.includes('cohere.embed'),
 }
 
-/** Top-level members of Messages that InvokeModel knows; it answers 400 to others. */
+/** Top-level members of Messages that InvokeModel accepts; it returns 400 for others. */
 const taken: ReadonlySet<string> = new Set([
   'messages',
   'system',
@@ -102,7 +102,7 @@ const modelIds: ReadonlyMap<string, string> = new Map([
   ['claude-3-7-sonnet-20250219', 'anthropic.claude-3-7-sonnet-20250219-v1:0'],
 ])
 
-/** `…-thinking` asks for thinking in the body; upstream it is the same model. */
+/** `…-thinking` requests thinking in the body; the model has the same name upstream. */
 function modelIdOf(model: string): string {
   const plain = isClaude(model) ? model.replace(/-thinking$/, '') : model
   return modelIds.get(plain) ?? plain
@@ -112,7 +112,7 @@ function hostOf(region: string): string {
   return `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
 }
 
-/** Throws `upstream_failed` with a reason that holds nothing of the key. */
+/** Throws `upstream_failed` with a reason that contains no part of the key. */
 function readKey(text: string): AwsIdentity | { readonly apiKey: string; readonly region: string } {
   const parts = partsOf(text)
   const [first = '', second = '', third] = parts

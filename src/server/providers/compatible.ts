@@ -130,7 +130,7 @@ export const baiduV2 = defineProvider({
   modelsPath: '/v2/models',
 })
 
-/** A server for models of one's own: it has no address that all share. */
+/** A self-hosted model server, which has no common address. */
 export const xinference = defineProvider({
   id: 47,
   key: 'xinference',
@@ -142,7 +142,7 @@ export const xinference = defineProvider({
   ...withDirectCalls(chatHost(plainHost), { 'openai.embeddings': requestFloats, rerank: documentsAsTexts }),
 })
 
-/** Its word for how vectors are encoded. */
+/** Jina's name for `encoding_format`. */
 function jinaEncoding({ encoding_format, embedding_type }: JsonObject): Record<string, unknown> {
   if (encoding_format === undefined) return {}
   return { encoding_format: undefined, embedding_type: embedding_type ?? encoding_format }

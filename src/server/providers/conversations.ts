@@ -1,6 +1,6 @@
 import type { CallerFormat } from '../protocols/format.ts'
 
-/** The formats of callers that hold a conversation with a model, and can be translated to one another. */
+/** The caller formats for conversations with a model, which can be translated to one another. */
 export function isConversation(format: CallerFormat): boolean {
   return conversations.has(format)
 }

@@ -1,6 +1,6 @@
 import { defineProvider, same } from './openai-compatible.ts'
 
-/** The model is the number of a bot; a model mapping gives it a name. Outside of China the address is `https://api.coze.com`. */
+/** The model is the id of a bot; a model mapping can give it a name. Outside of China the address is `https://api.coze.com`. */
 export const coze = defineProvider({
   id: 49,
   key: 'coze',

@@ -4,7 +4,7 @@ import { bearer, defineProvider } from './openai-compatible.ts'
 import { passedHeaders } from './passed-headers.ts'
 import type { Provider, Upstream } from './provider.ts'
 
-/** The calls possible at an address that names one call. */
+/** The format that a URL serves, by the end of its path. */
 const speaksAt: readonly (readonly [path: RegExp, speaks: Provider['speaks']])[] = [
   [/\/chat\/completions\/?$/, { 'openai.chat': '' }],
   [/\/completions\/?$/, { 'openai.completions': '' }],

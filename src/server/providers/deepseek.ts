@@ -4,8 +4,9 @@ import { models, newest } from './models.ts'
 import { defineProvider, same } from './openai-compatible.ts'
 
 /**
- * Thinks by default. Beside tools every turn of the model must be sent with its reasoning, an empty one where it is lost; JSON answers
- * have no schema, and need the word in the conversation. Source: DeepSeek's interface reference and protocols notes 2.2.
+ * Thinks by default. In requests with tools, every assistant turn must have its reasoning, or an empty one if it is lost; JSON
+ * answers have no schema, and require the word "JSON" in the conversation. Source: DeepSeek's interface reference and protocols
+ * notes 2.2.
  */
 export const deepseek = defineProvider({
   id: 43,

@@ -1,7 +1,7 @@
 import { type AppKind, appKindOf } from '../protocols/dify-chat/models.ts'
 import { defineProvider, joinUrl, same } from './openai-compatible.ts'
 
-/** Each key belongs to one application; the name of the model says which kind it is. */
+/** Each key belongs to one application; the model name selects the kind of application. */
 export const dify = defineProvider({
   id: 37,
   key: 'dify',

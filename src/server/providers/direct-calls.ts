@@ -7,7 +7,7 @@ type Changes = Record<string, unknown>
 type Adjust = (body: JsonObject, model: string) => Changes
 type Host = Pick<Provider, 'quirks'> & Required<Pick<Provider, 'adjustBody'>>
 
-/** A host of conversations with its changes to other calls. */
+/** A Chat host with its changes to calls other than conversations. */
 export function withDirectCalls({ quirks, adjustBody }: Host, calls: Readonly<Partial<Record<Format, Adjust>>>): Host {
   return {
     quirks,
@@ -15,12 +15,18 @@ export function withDirectCalls({ quirks, adjustBody }: Host, calls: Readonly<Pa
   }
 }
 
-/** Embeddings for a host that only returns numbers, and may refuse other encodings: the answer is encoded here. */
+/**
+ * Requests embeddings as numbers from a host that returns only numbers, and may refuse other encodings: the gateway encodes the
+ * reply.
+ */
 export function requestFloats({ encoding_format }: JsonObject): Changes {
   return encoding_format === undefined || encoding_format === 'float' ? {} : { encoding_format: 'float' }
 }
 
-/** Documents for a host that accepts only texts, as far as they are texts. Source: protocols notes 1.8, edge case 229. */
+/**
+ * Converts documents that contain only text to strings, for a host that accepts only strings. Source: protocols notes 1.8, edge
+ * case 229.
+ */
 export function documentsAsTexts(body: JsonObject): Changes {
   const texts = plainDocuments(body)
   const isPlain = Array.isArray(body.documents) && body.documents.every((document) => typeof document === 'string')

@@ -13,13 +13,13 @@ const channel: Upstream = {
 }
 
 describe('Gemini as an upstream', () => {
-  it('always streams as events', () => {
+  it('always streams as server-sent events', () => {
     expect(gemini.url(channel, 'gemini.generate', 'gemini-2.5-flash', true)).toBe(
       'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse',
     )
   })
 
-  it('has its key in a header, never in the address', () => {
+  it('has its key in a header, never in the URL', () => {
     const sent: Record<string, string> = { 'x-goog-api-key': 'of-the-caller' }
     expect(gemini.headers(channel, 'gemini.generate', sent)).toEqual({
       'x-goog-api-key': 'AIza-1',
@@ -28,11 +28,11 @@ describe('Gemini as an upstream', () => {
     expect(gemini.url(channel, 'gemini.generate', 'm', true)).not.toContain('AIza')
   })
 
-  it('asks for all models at once', () => {
+  it('requests all models in one page', () => {
     expect(gemini.modelsUrl(channel)).toBe('https://generativelanguage.googleapis.com/v1beta/models?pageSize=1000')
   })
 
-  it('[255] takes the status 400 with API_KEY_INVALID for a refused key, and no other', () => {
+  it('[255] treats status 400 as a refused key only with the code API_KEY_INVALID', () => {
     expect(gemini.refusesKey?.({ status: 400, code: 'API_KEY_INVALID' })).toBe(true)
     expect(gemini.refusesKey?.({ status: 400, code: 'INVALID_ARGUMENT' })).toBe(false)
   })

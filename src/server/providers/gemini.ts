@@ -14,7 +14,7 @@ const methods = {
   'gemini.predict': 'predict',
 }
 
-/** Google's Gemini interface. The model is in the URL, and the key in a header, since URLs end in logs. */
+/** Google's Gemini interface. The model is in the URL, and the key in a header, since URLs are written to logs. */
 export const gemini = defineProvider({
   id: 24,
   key: 'gemini',
@@ -54,7 +54,7 @@ export function isImagen(model: string): boolean {
   return /^(models\/|google\/|publishers\/google\/models\/)?(imagen|imagegeneration)/.test(model)
 }
 
-/** Embedding requests name the model in the body too, equal to the one of the URL. */
+/** Embedding requests have the model in the body too, which must be the one in the URL. */
 function renameModels(body: JsonObject, format: Format, model: string): Record<string, unknown> {
   if (format === 'gemini.embed') return body.model === undefined ? {} : { model: undefined }
   if (format !== 'gemini.batch_embed') return {}
@@ -67,7 +67,7 @@ function renameModels(body: JsonObject, format: Format, model: string): Record<s
 const version = /^v\d[a-z0-9]{0,20}$/
 const versionReason = { zh: '须为 v1 或 v1beta 这样的版本', en: 'must be a version like v1 or v1beta' }
 
-/** The channel's version, else the newest: the oldest models only answer under v1. */
+/** The channel's version, else v1beta; the oldest models exist only under v1. */
 function versionFor({ other }: Upstream, model: string): string {
   if (version.test(other)) return other
   return /^(models\/)?gemini-1\.0-pro/.test(model) ? 'v1' : 'v1beta'

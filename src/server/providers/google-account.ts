@@ -3,7 +3,10 @@ import { fail } from '../lib/failure.ts'
 import { isObject, textAt } from '../protocols/wire-format.ts'
 import type { TokenExchange } from './provider.ts'
 
-/** The used members of a service account's JSON. Its `token_uri` is ignored: the key's owner could send us anywhere. */
+/**
+ * The members of a service account's JSON that are used. Its `token_uri` is ignored, since the owner of the key could name any
+ * host.
+ */
 export interface GoogleAccount {
   readonly projectId: string
   readonly clientEmail: string
@@ -11,7 +14,7 @@ export interface GoogleAccount {
   readonly privateKeyId: string
 }
 
-/** Throws `upstream_failed` with a reason that holds nothing of the key. */
+/** Throws `upstream_failed` with a reason that contains no part of the key. */
 export function readGoogleAccount(key: string): GoogleAccount {
   const account = parse(key)
   if (!isObject(account))
@@ -38,7 +41,7 @@ export function googleTokenExchange(account: GoogleAccount, nowMs: number): Toke
     cacheKey: `google ${createHash('sha256').update(`${account.clientEmail} ${account.privateKey}`).digest('base64')}`,
     url: tokenUrl,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    // Signing costs a millisecond, and most calls find the token of an earlier one by its key.
+    // A getter, because signing takes a millisecond and most calls find a cached token by `cacheKey`.
     get body() {
       const grant = { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion: assertionOf(account, nowMs) }
       return new URLSearchParams(grant).toString()
@@ -69,11 +72,11 @@ function assertionOf({ clientEmail, privateKey, privateKeyId }: GoogleAccount, n
   return `${signed}.${sign('RSA-SHA256', Buffer.from(signed), rsaKey(privateKey)).toString('base64url')}`
 }
 
-/** The text of OpenSSL's own error is dropped: only whether the key can be read matters, and it must not reach a log. */
+/** OpenSSL's error is dropped: it only matters that the key cannot be read, and the error must not reach a log. */
 function rsaKey(pem: string): KeyObject {
   let key: KeyObject | undefined
   try {
-    // A JSON that went through a shell or a form has its line ends escaped twice.
+    // In JSON that was copied through a shell or a form, line ends may be escaped twice.
     key = createPrivateKey(pem.replaceAll('\\n', '\n'))
   } catch {
     key = undefined

@@ -21,7 +21,7 @@ const mistral = 42
 const moonshot = 25
 
 const provider = (type: number) => providerById(type) ?? expect.unreachable(`no provider ${type}`)
-/** The body as it goes upstream when it passes through. */
+/** The body that is sent upstream when the request passes through. */
 function passed(type: Type, body: JsonObject, model = 'm'): JsonObject {
   const changes = provider(type).adjustBody?.(body, 'openai.chat', model) ?? {}
   return Object.fromEntries(Object.entries({ ...body, ...changes }).filter(([, value]) => value !== undefined))
@@ -40,7 +40,7 @@ const message = (body: JsonObject, index: number): JsonObject => (body.messages 
 
 describe('a Chat request that passes through', () => {
   it.each(providers.filter(({ speaks }) => speaks['openai.chat'] !== undefined).map(({ key, id }) => [key, id] as const))(
-    'to %s keeps its bytes when there is nothing to change',
+    'to %s is unchanged if the host accepts it',
     (_, id) => {
       const plain = {
         model: 'm',
@@ -53,7 +53,7 @@ describe('a Chat request that passes through', () => {
     },
   )
 
-  it('is the output of a translation too: it changes nothing there', () => {
+  it('is unchanged if it was written by the translation', () => {
     for (const type of [17, 20, 25, 26, 27, 35, 40, 42, 43, 45, 48] as const) {
       const { quirks } = provider(type)
       const turns = [userTurn('Tide?'), ...toolTurns(), userTurn('Sure?'), assistantTurn('Yes.'), userTurn('Thanks')]
@@ -74,7 +74,7 @@ describe('a Chat request that passes through', () => {
 })
 
 describe('reasoning in the history', () => {
-  it('[267] is taken out for Mistral, with every member that it would answer 422 to', () => {
+  it('[267] is removed for Mistral, with every member for which it would return 422', () => {
     const history = [
       { role: 'developer', content: 'Be brief' },
       { ...user, name: 'ann' },
@@ -89,7 +89,7 @@ describe('reasoning in the history', () => {
     ])
   })
 
-  it('[158] is present on every turn of DeepSeek with tools, empty if it is lost', () => {
+  it('[158] is present in every assistant turn for DeepSeek if there are tools, empty if it is lost', () => {
     const messages = [
       user,
       called(),
@@ -106,18 +106,18 @@ describe('reasoning in the history', () => {
     })
   })
 
-  it('[158] is a space on turns with calls of Kimi, which refuses an empty one', () => {
+  it('[158] is a space if it is lost in turns with calls for Kimi, which refuses an empty text', () => {
     const body = passed(moonshot, {
       messages: [user, called({ reasoning_content: '' }), result, called({ reasoning_content: 'Hm' }), result],
     })
     expect([1, 3].map((at) => message(body, at).reasoning_content)).toEqual([' ', 'Hm'])
   })
 
-  it('is found under the word of another host', () => {
+  it('is found under the member name of another host', () => {
     expect(message(passed(deepseek, { messages: [user, called({ reasoning: 'Hm' }), result] }), 1).reasoning_content).toBe('Hm')
   })
 
-  it.each([17, 40, 45] as const)('[159] is taken out for the first reasoner of DeepSeek, on type %i', (type) => {
+  it.each([17, 40, 45] as const)("[159] is removed for DeepSeek's first reasoning model, on type %i", (type) => {
     const messages = [user, { role: 'assistant', content: 'Ok', reasoning_content: 'Hm' }, user]
     for (const model of ['deepseek-r1', 'deepseek-ai/DeepSeek-R1', 'deepseek-r1-distill-qwen-32b']) {
       expect(message(passed(type, { messages }, model), 1)).toEqual({ role: 'assistant', content: 'Ok' })
@@ -125,7 +125,7 @@ describe('reasoning in the history', () => {
     expect(passed(type, { messages }, 'deepseek-v3')).toEqual({ messages })
   })
 
-  it('[269] goes back to OpenRouter under its own word, and some to models that demand it beside tools', () => {
+  it('[269] is sent to OpenRouter in its own member, with a placeholder for models that require it with tools', () => {
     const details = [{ type: 'reasoning.text', text: 'Hm', signature: 's' }]
     const messages = [
       user,
@@ -147,7 +147,7 @@ describe('reasoning in the history', () => {
 })
 
 describe('values that a host does not support', () => {
-  it('[268] become the older word for the limit of the output', () => {
+  it('[268] include max_completion_tokens, which becomes max_tokens', () => {
     for (const type of [17, 25, 26, 27, 35, 40, 42, 43, 45] as const) {
       expect(passed(type, { messages: [user], max_completion_tokens: 9 })).toEqual({ messages: [user], max_tokens: 9 })
     }
@@ -160,14 +160,14 @@ describe('values that a host does not support', () => {
     expect(provider(mistral).streamOptions).toBe(false)
   })
 
-  it('[92] become ids of nine letters and digits for Mistral, the same in call and result', () => {
+  it('[92] include long call ids, which become nine letters and digits for Mistral, the same in call and result', () => {
     const body = passed(mistral, { messages: [user, called(), result] })
     const [call] = message(body, 1).tool_calls as JsonObject[]
     expect(call?.id).toMatch(/^[a-zA-Z0-9]{9}$/)
     expect(message(body, 2).tool_call_id).toBe(call?.id)
   })
 
-  it('leave no user behind the result of a tool, for hosts that refuse the order', () => {
+  it('include a user message right after a tool result, for hosts that refuse this order', () => {
     for (const type of [27, 42] as const) {
       expect(
         (passed(type, { messages: [user, called(), result, user] }).messages as JsonObject[]).map(({ role }) => role),
@@ -175,18 +175,18 @@ describe('values that a host does not support', () => {
     }
   })
 
-  it('[114] lose strict tools where the member is not known', () => {
+  it('[114] include `strict` of tools, which is removed', () => {
     const declared = { name: 'f', parameters: { type: 'object' } }
     expect(passed(moonshot, { messages: [user], tools }).tools).toEqual([{ type: 'function', function: declared }])
   })
 
-  it('[138] make a system of a developer', () => {
+  it('[138] include the role developer, which becomes system', () => {
     expect(message(passed(deepseek, { messages: [{ role: 'developer', content: 'x' }, user] }), 0).role).toBe('system')
   })
 })
 
 describe('JSON answers', () => {
-  it('[187] of DeepSeek have the word in the conversation', () => {
+  it('[187] of DeepSeek have the word "JSON" in the conversation', () => {
     const format = { response_format: { type: 'json_object' } }
     const told = passed(deepseek, { messages: [{ role: 'system', content: 'Be brief' }, user], ...format })
     expect((told.messages as JsonObject[]).map(({ role }) => role)).toEqual(['system', 'system', 'user'])
@@ -217,18 +217,18 @@ describe('sampling', () => {
     expect(passed(moonshot, { messages: [user], temperature: 0.3, top_p: 0.5 }, 'kimi-k2.6')).toEqual({ messages: [user] })
   })
 
-  it('of Zhipu leaves the choice among tools to the model, and offers none when none may be called', () => {
+  it('of Zhipu leaves the tool choice to the model, and offers no tools when none may be called', () => {
     expect(passed(26, { messages: [user], tools, tool_choice: 'required' })).toMatchObject({ tool_choice: 'auto' })
     expect(passed(26, { messages: [user], tools, tool_choice: 'none' })).toEqual({ messages: [user] })
   })
 
-  it('of open Qwen models does not think where that is refused: outside of a stream', () => {
+  it('of open Qwen models turns thinking off where it is refused: outside of a stream', () => {
     expect(passed(17, { messages: [user] }, 'qwen3-32b')).toMatchObject({ enable_thinking: false })
     expect(passed(17, { messages: [user], stream: true }, 'qwen3-32b')).toEqual({ messages: [user], stream: true })
     expect(passed(17, { messages: [user], enable_thinking: true }, 'qwen3-32b')).toMatchObject({ enable_thinking: true })
   })
 
-  it("of Grok have the model's effort, taken from its name", () => {
+  it("of Grok has the effort that the model's name contains", () => {
     expect(passed(48, { model: 'grok-3-mini-high', messages: [user], stop: ['x'] }, 'grok-3-mini-high')).toEqual({
       model: 'grok-3-mini',
       messages: [user],
@@ -237,13 +237,13 @@ describe('sampling', () => {
   })
 })
 
-describe('the usage reported by a host', () => {
+describe('a reply of a host', () => {
   const chunk = (more: object) => `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', ...more })}\n\n`
   const stop = { index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' }
   const usageOf = (more: object) =>
     summary(readSse(openAiChatCodec, `${chunk({ choices: [stop], ...more })}data: [DONE]\n\n`)).usage
 
-  it('[167] xAI leaves reasoning out of the completion: it is paid for', () => {
+  it('[167] counts the reasoning tokens that xAI leaves out of the completion', () => {
     const usage = {
       prompt_tokens: 100,
       completion_tokens: 50,
@@ -253,7 +253,7 @@ describe('the usage reported by a host', () => {
     expect(usageOf({ usage })).toMatchObject({ input: 100, output: 350, reasoning: 300 })
   })
 
-  it('[214] DeepSeek counts hits and misses of its cache', () => {
+  it('[214] counts the cache hits and misses that DeepSeek reports', () => {
     const usage = {
       prompt_tokens: 100,
       completion_tokens: 5,
@@ -264,12 +264,12 @@ describe('the usage reported by a host', () => {
     expect(usageOf({ usage })).toMatchObject({ input: 36, cacheRead: 64, output: 5 })
   })
 
-  it('[215] Moonshot puts the usage into the last choice', () => {
+  it('[215] has the usage that Moonshot reports in the last choice', () => {
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, cached_tokens: 4 }
     expect(usageOf({ choices: [{ ...stop, usage }] })).toMatchObject({ input: 6, cacheRead: 4, output: 5 })
   })
 
-  it('[247] MiniMax refuses with status 200 in base_resp', () => {
+  it('[247] is an error when MiniMax reports one in base_resp with status 200', () => {
     const reply = { id: 'x', choices: null, base_resp: { status_code: 1008, status_msg: 'insufficient balance' } }
     expect(summary(openAiChatCodec.readReply(reply, readContext())).error).toMatchObject({
       status: 402,
@@ -277,12 +277,12 @@ describe('the usage reported by a host', () => {
     })
   })
 
-  it('[254] Cloudflare fails with status 200', () => {
+  it('[254] is an error when Cloudflare reports one with status 200', () => {
     const reply = { success: false, result: {}, errors: [{ code: 7009, message: 'no such model' }], messages: [] }
     expect(summary(openAiChatCodec.readReply(reply, readContext())).error).toMatchObject({ message: 'no such model' })
   })
 
-  it('Mistral sends its thinking as parts of the content', () => {
+  it('contains the thinking that Mistral sends as parts of the content', () => {
     const fixture = (name: string) =>
       readFileSync(new URL(`../protocols/openai-chat/fixtures/mistral/${name}.sse`, import.meta.url), 'utf8')
     const { quirks } = provider(mistral)
@@ -299,7 +299,7 @@ describe('the usage reported by a host', () => {
     ])
   })
 
-  it('MiniMax and Perplexity think between tags', () => {
+  it('contains the thinking that MiniMax and Perplexity send between tags', () => {
     const events = chunk({ choices: [{ index: 0, delta: { content: '<think>Hm</think>' } }] }) + chunk({ choices: [stop] })
     for (const type of [27, 35] as const) {
       expect(summary(readSse(openAiChatCodec, events, provider(type).quirks)).blocks).toMatchObject([
@@ -315,19 +315,19 @@ describe('Ollama', () => {
   const image = (url: string) => ({ messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }] })
   const channel = (other: string) => ({ id: 1, type: 4, key: '', baseUrl: ollama.baseUrl, organization: '', other, setting: {} })
 
-  it('passes Chat requests through, and gets all others in its own format', () => {
+  it('receives Chat requests unchanged, and all others in its own format', () => {
     expect(ollama.prefers?.('openai.chat', 'm', { messages: [user] })).toBeUndefined()
     expect(ollama.prefers?.('anthropic.messages', 'm', { messages: [user] })).toBe('ollama.chat')
     expect(ollama.prefers?.('openai.embeddings', 'm', { input: 'x' })).toBeUndefined()
   })
 
-  it('[250] gets images by URL in its own format, so that they are fetched and sent as bytes', () => {
+  it('[250] receives images by URL in its own format, so that they are fetched and sent as bytes', () => {
     expect(ollama.prefers?.('openai.chat', 'm', image('https://a.example/b.png'))).toBe('ollama.chat')
     expect(ollama.prefers?.('openai.chat', 'm', image('data:image/png;base64,iVBO'))).toBeUndefined()
     expect(codecs['ollama.chat']?.inlines).toContain('image')
   })
 
-  it('takes the context length of the channel, for which only its own form has a member', () => {
+  it('receives the context length of the channel, for which only its own format has a member', () => {
     const own = ollama.forChannel?.(channel('8192'))
     expect(own?.prefers?.('openai.chat', 'm', { messages: [user] })).toBe('ollama.chat')
     expect(own?.adjustBody?.({ options: { seed: 1 } }, 'ollama.chat', 'm')).toEqual({ options: { seed: 1, num_ctx: 8192 } })
@@ -335,7 +335,7 @@ describe('Ollama', () => {
     expect(() => ollama.checkOther?.('big')).toThrow('whole number')
   })
 
-  it('streams lines of JSON', () => {
+  it('streams JSON lines', () => {
     expect(ollama.framing?.('ollama.chat', true)).toBe('ndjson')
     expect(ollama.framing?.('openai.chat', true)).toBe('sse')
   })
@@ -344,7 +344,7 @@ describe('Ollama', () => {
 describe('Alibaba', () => {
   const ali = provider(17)
 
-  it('is called by its compatible interface, except for models that this does not serve', () => {
+  it('is called at its compatible API, except for models that it does not serve there', () => {
     expect(ali.prefers?.('openai.chat', 'qwen-max', {})).toBeUndefined()
     expect(ali.prefers?.('openai.chat', 'qwen2-audio-instruct', {})).toBe('dashscope.chat')
     expect(ali.speaksWith?.('openai.chat', 'qwen-max')).toBe(true)
@@ -354,16 +354,16 @@ describe('Alibaba', () => {
   })
 })
 
-describe('services that were shut', () => {
+describe('services that were shut down', () => {
   it.each([11, 21])(
-    'type %i still works with an address that speaks its protocol, and says that the vendor’s own does not',
+    'type %i still works with an address that speaks its protocol, and states that the vendor’s own address does not',
     (type) => {
       expect(provider(type)).toMatchObject({ offered: true, testable: true })
       expect(provider(type).keyFormat.en).toContain('shut')
     },
   )
 
-  it('a knowledge base is named by its channel', () => {
+  it('the channel names the knowledge base', () => {
     const library = provider(21)
     const inChannel = library.forChannel?.({
       id: 1,

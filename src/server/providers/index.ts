@@ -91,7 +91,7 @@ export function builtInModels(): ReadonlyMap<string, Provider> {
   return owners
 }
 
-/** Throws one error that names everything wrong with the declarations. Called at start, so that a bad one never serves. */
+/** Throws one error that lists all faults of the declarations. Called at start, so that a faulty one is never used. */
 export function checkProviders(list: readonly Provider[] = providers): void {
   const wrong = [
     ...repeated(list.map(({ id }) => id)).map((id) => `id ${id} is declared twice`),

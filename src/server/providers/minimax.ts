@@ -11,8 +11,8 @@ const speaks = {
 }
 
 /**
- * Reasoning is in the text between tags and must be sent back there. Refusals have status 200 and `base_resp`. The previous address,
- * which channels may still have, has Chat at another path. Outside of China it is `https://api.minimax.io`. Source: MiniMax's
+ * Reasoning is in the text between tags and must be sent back there. Errors have status 200 and `base_resp`. The previous address,
+ * which channels may still have, serves Chat at another path. Outside of China it is `https://api.minimax.io`. Source: MiniMax's
  * interface reference and protocols notes 2.2, read 2026-11.
  */
 export const minimax = defineProvider({
@@ -37,7 +37,7 @@ export const minimax = defineProvider({
   modelsPath: null,
 })
 
-/** A temperature of nothing is refused. */
+/** MiniMax refuses a temperature of 0. */
 function adjust({ temperature }: JsonObject): Record<string, unknown> {
   return typeof temperature === 'number' && temperature <= 0 ? { temperature: 0.01 } : {}
 }

@@ -6,8 +6,8 @@ import { models, newest } from './models.ts'
 import { defineProvider, same } from './openai-compatible.ts'
 
 /**
- * Answers 422 to every unknown member, at the top and in messages. Usage is always sent. Source: types of `@mistralai/mistralai` 2.7
- * and protocols notes 2.2, read 2026-11.
+ * Returns 422 for every unknown member, at the top level and in messages. Usage is always sent. Source: types of
+ * `@mistralai/mistralai` 2.7 and protocols notes 2.2, read 2026-11.
  */
 const quirks: Quirks = {
   replayReasoning: 'never',
@@ -72,7 +72,7 @@ function adjust(body: JsonObject): Record<string, unknown> {
   }
 }
 
-/** Its word for the length of vectors. */
+/** Mistral's name for `dimensions`. */
 function adjustEmbeddings(body: JsonObject): Record<string, unknown> {
   const { dimensions } = body
   return {

@@ -6,8 +6,8 @@ import { models, newest } from './models.ts'
 import { defineProvider, openaiPaths, same } from './openai-compatible.ts'
 
 /**
- * Turns with calls must be sent back with their reasoning, and an empty text instead is refused. Newer models refuse sampling
- * parameters. Source: Moonshot's interface reference and protocols notes 2.2, read 2026-11.
+ * Turns with calls must be sent back with their reasoning, which must not be empty. Newer models refuse sampling parameters.
+ * Source: Moonshot's interface reference and protocols notes 2.2, read 2026-11.
  */
 export const moonshot = defineProvider({
   id: 25,

@@ -9,7 +9,7 @@ export const openaiPaths = {
   'openai.embeddings': '/v1/embeddings',
 } as const satisfies Provider['speaks']
 
-/** The same with Responses, which few vendors other than OpenAI support. */
+/** OpenAI's paths with Responses, which few other vendors support. */
 export const responsesPaths = { ...openaiPaths, 'openai.responses': '/v1/responses' } as const satisfies Provider['speaks']
 
 /** Endpoints other than conversations and embeddings. */
@@ -65,7 +65,7 @@ export function defineProvider({ modelsPath = '/v1/models', ...declared }: Decla
   })
 }
 
-/** A name that is the same in both languages. */
+/** A label that is the same in both languages. */
 export function same(name: string): Text {
   return { zh: name, en: name }
 }
@@ -79,7 +79,7 @@ export function pathOf(speaks: Provider['speaks'], format: Format): string {
   return path
 }
 
-/** A session has no body to name its model in. */
+/** A realtime session has no body, so the model is in the URL. */
 export function withModel(url: string, format: Format, model: string): string {
   return format === 'openai.realtime' ? `${url}?model=${encodeURIComponent(model.toWellFormed())}` : url
 }
@@ -100,7 +100,7 @@ export function messagesHeaders(caller: CallerHeaders): Record<string, string> {
 }
 
 /**
- * Base URL and path. People paste addresses with the version path on them (`https://host/v1`): the prefix `pasted` is removed before
+ * Base URL and path. Users paste base URLs that end in a version path (`https://host/v1`): the prefix `pasted` is removed before
  * the path is added, and another version at the end of the base replaces the one of the path (`https://host/v4`).
  */
 export function joinUrl(base: string, path: string, pasted: readonly string[] = versionPrefixes([path])): string {
@@ -110,7 +110,7 @@ export function joinUrl(base: string, path: string, pasted: readonly string[] = 
   return base + path
 }
 
-/** The beginnings of paths that end in a version: `/api/paas/v4` of `/api/paas/v4/chat/completions`. Longest first. */
+/** The prefixes of paths that end in a version: `/api/paas/v4` of `/api/paas/v4/chat/completions`. Longest first. */
 function versionPrefixes(paths: readonly string[]): string[] {
   const prefixes = paths.flatMap((path) =>
     [...path.matchAll(/\/v\d\w*(?=\/)/g)].map((match) => path.slice(0, match.index + match[0].length)),

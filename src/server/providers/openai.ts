@@ -21,7 +21,7 @@ import { adjustResponses, prefersResponses } from './responses.ts'
 /** In the URLs of this gateway, the path already selects vendor and version. */
 const cloudflareGateway = 'https://gateway.ai.cloudflare.com'
 
-/** Not OpenAI's, but common among servers that are reached by this type. */
+/** `rerank` is not OpenAI's, but common among servers that are used with this type. */
 const ownPaths = { ...allPaths, rerank: '/v1/rerank' }
 
 export const openai = defineProvider({
@@ -58,7 +58,7 @@ export function adjustForOpenai(body: Readonly<Record<string, unknown>>, format:
 
 const imageFormats: ReadonlySet<Format> = new Set<Format>(['openai.images', 'openai.image-edits', 'openai.image-variations'])
 
-/** These models always return bytes, and refuse `response_format`. Source: protocols notes 1.5, edge case 237. */
+/** These models always return image data, not a URL, and refuse `response_format`. Source: protocols notes 1.5, edge case 237. */
 const bytesOnly = /^(chatgpt|gpt)-image/
 
 const reseller = (id: number, key: string, name: string, baseUrl: string, balance?: Provider['balance']): Provider =>

@@ -4,8 +4,8 @@ import { openrouterBalance } from './balances.ts'
 import { bearer, defineProvider, messagesHeaders, same } from './openai-compatible.ts'
 
 /**
- * Many vendors behind one interface: each gets back its reasoning unchanged, in a list whose entries are typed and signed. Source:
- * OpenRouter's interface reference and protocols notes 2.2, read 2026-11.
+ * Many vendors behind one API: reasoning is sent back to each unchanged, in a list whose entries have a type and a signature.
+ * Source: OpenRouter's interface reference and protocols notes 2.2, read 2026-11.
  */
 export const openrouter = defineProvider({
   id: 20,
@@ -31,7 +31,10 @@ export const openrouter = defineProvider({
   ...chatHost({ thinkingSwitch: 'reasoning-object', replayReasoning: 'always', takesCacheControl: true }, adjust),
 })
 
-/** Reasoning that the caller sends back under the word of another host, and some for the models that demand it beside tools. */
+/**
+ * Sends reasoning in `reasoning` that the caller sent in the member of another host, and a placeholder to models that require
+ * reasoning with tools.
+ */
 function adjust(body: JsonObject, model: string): Record<string, unknown> {
   const before = arrayAt(body, 'messages')
   const needsSome = demandsReasoning.test(model) && arrayAt(body, 'tools').length > 0

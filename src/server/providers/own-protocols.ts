@@ -2,7 +2,9 @@ import { models } from './models.ts'
 import { defineProvider, same } from './openai-compatible.ts'
 import type { Provider } from './provider.ts'
 
-/** Makers of drawings and music: they take orders that are done later. `speaks` is empty, so that no other call is sent to them. */
+/**
+ * Providers of drawings and music, which process orders asynchronously. `speaks` is empty, so that no other call is sent to them.
+ */
 const own = (declared: Omit<Parameters<typeof defineProvider>[0], 'speaks' | 'modelsPath'>): Provider =>
   defineProvider({ ...declared, speaks: {}, modelsPath: null })
 

@@ -3,8 +3,8 @@ import { models } from './models.ts'
 import { defineProvider, joinUrl, same } from './openai-compatible.ts'
 
 /**
- * Google PaLM 2 in its own protocol. Google shut its interface down in October 2024, and answers with an error; a channel with its own
- * address may reach a server that still speaks it.
+ * Google PaLM 2 in its own protocol. Google shut it down in October 2024 and now returns an error; a channel with its own address
+ * may reach a server that still speaks it.
  */
 export const palm = defineProvider({
   id: 11,
@@ -25,7 +25,7 @@ export const palm = defineProvider({
   modelsPath: '/v1beta2/models',
 })
 
-/** The accustomed name of the model is none of the vendor's. */
+/** The common name of the model is not the vendor's. */
 function upstreamName(model: string): string {
   return /^palm-?2$/i.test(model) ? 'chat-bison-001' : model.replace(/^models\//, '')
 }

@@ -5,11 +5,11 @@ import type { CallerHeaders, Upstream } from './provider.ts'
 interface Family {
   readonly plain: readonly PassableHeader[]
   readonly account: readonly PassableHeader[]
-  /** The vendor itself, or a gateway that only passes on to it. */
+  /** The vendor's own hosts, or a gateway that only forwards to it. */
   readonly vendor: RegExp
 }
 
-/** The state of a turn of Codex, sent with an answer and returned with the next request. */
+/** The turn state of Codex: a response header that the client sends back with its next request. */
 export const turnStateHeader = 'x-codex-turn-state'
 
 const families = {
@@ -25,12 +25,12 @@ const families = {
   },
 } as const satisfies Record<string, Family>
 
-/** Headers that every vendor may get. The key is not the caller's own. */
+/** Headers that are passed to every vendor of a family. `request-target.ts` replaces the caller's idempotency key. */
 const always = ['openai-beta', 'idempotency-key', 'x-client-request-id'] as const
 
 /**
- * The caller headers that the vendor reads. Headers that decide on billing at the vendor itself pass only when the channel lists them;
- * all others pass unless the channel lists some.
+ * The caller headers that the vendor reads. Headers that decide who pays at the vendor pass only when the channel lists them; all
+ * others pass unless the channel lists some.
  */
 export function passedHeaders(family: keyof typeof families, upstream: Upstream, caller: CallerHeaders): Record<string, string> {
   const { plain, account }: Family = families[family]
@@ -43,7 +43,7 @@ export function passedHeaders(family: keyof typeof families, upstream: Upstream,
   return passed
 }
 
-/** Whether a channel lets a header pass, there and back. */
+/** Whether a channel lets a header pass, in requests and in replies. */
 export function passesHeader(
   family: keyof typeof families,
   { baseUrl, setting }: Pick<Upstream, 'baseUrl' | 'setting'>,

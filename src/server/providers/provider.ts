@@ -18,7 +18,7 @@ export interface Provider {
   readonly color: ChannelColor
   /** The URL of the vendor's interface documentation; '' when there is none. */
   readonly docs: string
-  /** The vendor's own address; '' when each channel has to name one or the protocol fixes it. */
+  /** The vendor's own address; '' when each channel requires its own, or the protocol has a fixed one. */
   readonly baseUrl: string
   /** Whether a channel requires its own address. */
   readonly needsBaseUrl: boolean
@@ -27,7 +27,7 @@ export interface Provider {
   readonly newest?: readonly string[]
   /** The vendor in the public price data for this kind of channel; absent for kinds that cover many vendors or none. */
   readonly priceVendor?: string
-  /** The vendor as `gen_ai.provider.name` of OpenTelemetry has it; its `key` if absent. */
+  /** The vendor as OpenTelemetry names it in `gen_ai.provider.name`; `key` if absent. */
   readonly traceName?: string
   /** Whether the console offers it for new channels. */
   readonly offered: boolean
@@ -49,11 +49,11 @@ export interface Provider {
   readonly speaks: Readonly<Partial<Record<Format, string>>>
   /** Whether it supports the format for this model, if that depends on the model. */
   speaksWith?(format: Format, model: string): boolean
-  /** It only answers in streams, or answers well only so: whole answers are gathered from one. */
+  /** The upstream answers only in streams, or reliably only in streams: non-streamed replies are assembled from one. */
   readonly alwaysStreams?: boolean
-  /** The full URL of a call; by default the channel's base URL and the path of the format, a version path never twice. */
+  /** The full URL of a call; by default the channel's base URL and the path of the format, without repeating a version path. */
   url(channel: Upstream, format: Format, model: string, stream: boolean): string
-  /** It takes orders that are done later, and nothing else. */
+  /** The kind of asynchronous orders that it accepts instead of other calls. */
   readonly tasks?: TaskFormat
   /** For a vendor whose replies may be tasks: the URL of a task's status. */
   taskUrl?(channel: Upstream, taskId: string): string
@@ -71,15 +71,15 @@ export interface Provider {
   sign?(channel: Upstream, request: SignedRequest, nowMs: number): Promise<Signature> | Signature
   /** The framing of a reply in the format; by default server-sent events. */
   framing?(format: Format, stream: boolean): Framing
-  /** Another format that the model wants for this request, although the provider speaks the caller's. */
+  /** Another format that the model requires for this request, although the provider speaks the caller's. */
   prefers?(format: CallerFormat, model: string, body: Readonly<Record<string, unknown>>): Format | undefined
   /** Quirks within a format. */
   readonly quirks: Quirks
-  /** Statuses by which the upstream refuses a key for good. */
+  /** Statuses with which the upstream refuses a key permanently. */
   readonly keyRefusedBy: readonly number[]
-  /** Whether an error means that the key is permanently refused, for errors without such a status. `code` is that of the error. */
+  /** Whether an error means that the key is permanently refused, for errors without such a status. `code` is the error's code. */
   refusesKey?(failure: { readonly status: number; readonly code: string }): boolean
-  /** It stores conversations of Messages between requests, so that a caller may send only new messages. */
+  /** The upstream stores Messages conversations between requests, so that a caller may send only new messages. */
   readonly keepsThreads?: true
   /** Whether the upstream accepts `stream_options.include_usage`. */
   readonly streamOptions: boolean
@@ -106,13 +106,13 @@ export type BalanceStep =
   | { readonly ask: { readonly url: string; readonly headers: Readonly<Record<string, string>> } }
   | { readonly amount: number; readonly currency: 'USD' | 'CNY' }
 
-/** A call that answers a short-lived token. Its answer is kept under `cacheKey` until it expires. */
+/** A call that returns a short-lived token, which is cached under `cacheKey` until it expires. */
 export interface TokenExchange {
   readonly cacheKey: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Undefined when the answer holds no token. */
+  /** Undefined when the reply has no token. */
   read(reply: unknown): { readonly token: string; readonly expiresInSeconds: number } | undefined
 }
 
@@ -141,8 +141,8 @@ export interface Upstream {
 }
 
 /**
- * The headers of a caller's request that a request to an upstream may depend on, beside its key: every one that a provider reads, and that of
- * site loops. Requests without any of them share their headers.
+ * The headers of a caller's request that a request to an upstream may depend on, besides the channel's key: every one that a
+ * provider reads, and the one that detects loops between sites. Requests without any of them share their headers.
  */
 export const callerHeaderNames = [
   ...passableHeaders,

@@ -13,7 +13,7 @@ const messages = 'anthropic.messages'
 const generate = 'gemini.generate'
 const responses = 'openai.responses'
 
-/** The URL of a call; undefined for a refused name. */
+/** The URL of a call; undefined if the name is refused. */
 function addressOf(upstream: Upstream, format: Format, model: string): URL | undefined {
   try {
     return new URL(provider(upstream.type).url(upstream, format, model, false))
@@ -249,7 +249,7 @@ describe('the address of a call', () => {
     expect(provider(type).url(channel(type, given), format, given.model ?? 'm', false)).toBe(url)
   })
 
-  it('is tested for every provider with an interface here', () => {
+  it('is tested for every provider with a format', () => {
     const covered = new Set(urls.map(([type]) => type))
     expect(providers.filter(({ id, speaks }) => Object.keys(speaks).length > 0 && !covered.has(id))).toEqual([])
   })
@@ -259,14 +259,14 @@ describe('the address of a call', () => {
     expect(() => provider(24).url(channel(24), chat, 'm', false)).toThrow()
   })
 
-  it('never has the version path twice', () => {
+  it('never contains the version path twice', () => {
     expect(joinUrl('https://h/v1', '/v1/models')).toBe('https://h/v1/models')
     expect(joinUrl('https://h/x/api/paas/v4', '/api/paas/v4/models')).toBe('https://h/x/api/paas/v4/models')
     expect(joinUrl('https://h/v1beta', '/v1/models')).toBe('https://h/v1beta/models')
     expect(joinUrl('https://v1.h', '/v1/models')).toBe('https://v1.h/v1/models')
   })
 
-  it('[T078] holds any name of a model as a piece of its path or a value of its query, or refuses it', () => {
+  it('[T078] contains any model name as a segment of its path or a value of its query, or refuses it', () => {
     const hostile = [
       'a/../../x',
       '..',
@@ -302,7 +302,7 @@ describe('the address of a call', () => {
     expect(addressOf({ ...channel(24), baseUrl: 'https://h.example' }, generate, 'a/../../x')).toBeUndefined()
   })
 
-  it('of the model list is where the vendor has it', () => {
+  it("of the model list is the vendor's", () => {
     const listed = (type: number) => provider(type).modelsUrl(channel(type))
     expect(listed(1)).toBe('https://api.openai.com/v1/models')
     expect(listed(26)).toBe('https://open.bigmodel.cn/api/paas/v4/models')
@@ -336,7 +336,7 @@ describe('the headers of a call', () => {
     expect(provider(type).headers({ ...channel(type), ...given }, format, caller)).toEqual(headers)
   })
 
-  it('never carry anything of the caller but the two Messages headers', () => {
+  it('never contain headers of the caller other than the two of Messages', () => {
     for (const { id, speaks } of providers) {
       for (const format of Object.keys(speaks) as Format[]) {
         const sent = JSON.stringify(provider(id).headers(channel(id), format, caller))
@@ -357,7 +357,7 @@ describe('the headers of a call', () => {
     [8, chat, 'https://eu.api.openai.com/v1/chat/completions', { session_id: 's', 'x-codex-turn-state': 't' }, openAiAccount],
     [14, messages, 'https://api.anthropic.com', { session_id: 's' }, anthropicAccount],
   ])(
-    'of type %i for %s pass on what the vendor reads, what decides who pays only where the channel lists it',
+    'of type %i for %s pass on what the vendor reads, but headers that decide who pays only if the channel lists them',
     (type, format, baseUrl, plain, account) => {
       const all = { ...known, ...plain, ...account, 'x-other': 'o' }
       const headers = (more: Partial<Upstream>) => {
@@ -381,13 +381,13 @@ describe('the headers of a call', () => {
     },
   )
 
-  it('are passed where the vendor of a protocol reads them: to that vendor, its resellers and hosts, and to no one else', () => {
+  it('of the caller are passed only to the vendor of a protocol that reads them, its resellers and its hosts', () => {
     const getting = providers.filter(({ id, speaks }) =>
       Object.keys(speaks).some((format) => {
         const asked = provider(id).forChannel?.(channel(id)) ?? provider(id)
         const sent = asked.headers(channel(id), format as Format, known)
         const passed = Object.keys(known).filter((name) => name in sent)
-        // All of them or none.
+        // Either all of them are passed or none.
         expect([id, format, [0, Object.keys(known).length].includes(passed.length)]).toEqual([id, format, true])
         return passed.length > 0
       }),
@@ -395,7 +395,7 @@ describe('the headers of a call', () => {
     expect(getting.map(({ id }) => id).sort((a, b) => a - b)).toEqual([1, 3, 6, 7, 8, 9, 10, 12, 13, 14, 58])
   })
 
-  it("hold the channel's own organization in place of the caller's, and nothing for vendors that read nothing", () => {
+  it("contain the channel's organization instead of the caller's, and no caller headers for vendors that read none", () => {
     const setting = { passed_headers: ['openai-organization' as const] }
     const headers = (type: number, more: Partial<Upstream>) =>
       provider(type).headers({ ...channel(type), ...more }, chat, { ...known, ...openAiAccount })
@@ -404,7 +404,7 @@ describe('the headers of a call', () => {
     expect(provider(1).headers(channel(1), chat, { 'openai-beta': 'a\r\nb' })).toEqual({ authorization: 'Bearer k' })
   })
 
-  it('name the first stable Messages version when the caller names none', () => {
+  it('contain the first stable Messages version when the caller sends none', () => {
     expect(provider(14).headers(channel(14), messages, {})).toEqual({ 'x-api-key': 'k', 'anthropic-version': '2023-06-01' })
   })
 })
@@ -412,7 +412,7 @@ describe('the headers of a call', () => {
 describe('reasoning models of OpenAI', () => {
   const adjust = (model: string, body: Record<string, unknown>) => provider(1).adjustBody?.(body, chat, model)
 
-  it('get max_completion_tokens and no sampling', () => {
+  it('get max_completion_tokens and no sampling parameters', () => {
     expect(adjust('o3', { max_tokens: 5, temperature: 1, messages: [] })).toEqual({
       max_tokens: undefined,
       max_completion_tokens: 5,
@@ -426,7 +426,7 @@ describe('reasoning models of OpenAI', () => {
     expect(adjust('o3-mini', {})).toEqual({})
   })
 
-  it('are not taken for others', () => {
+  it('are not confused with other models', () => {
     for (const model of ['gpt-4o', 'gpt-5-chat-latest', 'openchat', 'omni']) expect(adjust(model, { max_tokens: 5 })).toEqual({})
     expect(provider(1).adjustBody?.({ max_tokens: 5 }, completions, 'o3')).toEqual({})
   })
@@ -435,7 +435,7 @@ describe('reasoning models of OpenAI', () => {
 describe('requests in Responses', () => {
   const adjust = (body: Record<string, unknown>, model = 'gpt-5.2') => provider(1).adjustBody?.(body, responses, model)
 
-  it('lose words of other vendors', () => {
+  it('lose values that only other vendors accept', () => {
     expect(adjust({ reasoning: { effort: 'default', summary: 'auto' }, service_tier: 'standard_only' })).toEqual({
       reasoning: { effort: undefined, summary: 'auto' },
       service_tier: undefined,
@@ -453,7 +453,7 @@ describe('requests in Responses', () => {
     })
   })
 
-  it('leave out the reasoning that a model of another vendor gave to the caller', () => {
+  it("leave out reasoning of another vendor's model in the history", () => {
     const own = { type: 'reasoning', summary: [], encrypted_content: 'gAAAAA' }
     const foreign = { type: 'reasoning', summary: [], encrypted_content: 'sluice:anthropic:signature::abc' }
     expect(adjust({ input: [own, foreign, { role: 'user', content: 'hi' }] })).toEqual({
@@ -469,7 +469,7 @@ describe('requests in Responses', () => {
     })
   })
 
-  it('[113] replace Chat for the models that refuse tools there, or Chat altogether', () => {
+  it('[113] replace Chat for models that refuse tools in Chat, or do not support Chat at all', () => {
     const prefers = (model: string, body: Record<string, unknown>, format: typeof chat | typeof responses = chat) =>
       provider(1).prefers?.(format, model, body)
     const tools = [{ type: 'function', function: { name: 'f' } }]
@@ -484,7 +484,7 @@ describe('requests in Responses', () => {
   })
 })
 
-describe('calls that are no conversation', () => {
+describe('calls other than conversations', () => {
   const adjust = (type: number, format: Format, body: Record<string, unknown>, model = 'm', more: Partial<Upstream> = {}) => {
     const declared = provider(type)
     const own = declared.forChannel?.({ ...channel(type), ...more }) ?? declared
@@ -493,7 +493,7 @@ describe('calls that are no conversation', () => {
   const speaks = (type: number, model: string) =>
     Object.keys(provider(type).speaks).filter((format) => provider(type).speaksWith?.(format as Format, model) ?? true)
 
-  it('[237] models that always give bytes are not asked how; in a form neither', () => {
+  it('[237] have no response_format, in JSON or a form, for models that always return image data', () => {
     const body = { prompt: 'x', response_format: 'url' }
     expect(adjust(1, 'openai.images', body, 'gpt-image-1')).toEqual({ response_format: undefined })
     expect(adjust(1, 'openai.image-edits', body, 'chatgpt-image-latest')).toEqual({ response_format: undefined })
@@ -503,7 +503,7 @@ describe('calls that are no conversation', () => {
     })
   })
 
-  it('a deployment of Azure is not named again in a form', () => {
+  it('have no model in a form for a deployment of Azure', () => {
     const form = { model: 'whisper-1' }
     const old = { baseUrl: 'https://r.openai.azure.com' }
     expect(adjust(3, 'openai.transcriptions', form, 'whisper-1', old)).toEqual({ model: undefined })
@@ -512,7 +512,7 @@ describe('calls that are no conversation', () => {
     expect(adjust(3, chat, { max_tokens: 5 }, 'o3', old)).toMatchObject({ max_completion_tokens: 5 })
   })
 
-  it('[221] hosts that return only numbers get requests for numbers', () => {
+  it('[221] request numbers from hosts that return only numbers', () => {
     for (const type of [17, 26, 46, 47]) {
       expect(adjust(type, embeddings, { encoding_format: 'base64' })).toEqual({ encoding_format: 'float' })
       expect(adjust(type, embeddings, { encoding_format: 'float' })).toEqual({})
@@ -528,7 +528,7 @@ describe('calls that are no conversation', () => {
     })
   })
 
-  it('[229] documents are texts for hosts that accept nothing else, as far as they are texts', () => {
+  it('[229] have documents as strings for hosts that accept only strings, if they contain only text', () => {
     for (const type of [26, 40, 46, 47]) {
       expect(adjust(type, 'rerank', { documents: [{ text: 'a' }, 'b'] })).toEqual({ documents: ['a', 'b'] })
       expect(adjust(type, 'rerank', { documents: ['a'] })).toEqual({})
@@ -536,7 +536,7 @@ describe('calls that are no conversation', () => {
     }
   })
 
-  it('Grok knows ratios instead of sizes', () => {
+  it('have an aspect ratio instead of a size for Grok', () => {
     expect(adjust(48, 'openai.images', { size: '1536x1024', quality: 'hd', n: 2 })).toEqual({
       size: undefined,
       quality: undefined,
@@ -545,7 +545,7 @@ describe('calls that are no conversation', () => {
     expect(adjust(48, 'openai.images', { n: 2 })).toEqual({})
   })
 
-  it('Gemini wants the same model in the address and in each request of a batch', () => {
+  it('have the same model in the URL and in each request of a batch for Gemini', () => {
     const request = { content: {} }
     expect(adjust(24, 'gemini.embed', { model: 'models/asked', ...request }, 'e')).toEqual({ model: undefined })
     expect(adjust(24, 'gemini.embed', request, 'e')).toEqual({})
@@ -558,7 +558,7 @@ describe('calls that are no conversation', () => {
     expect(adjust(24, 'gemini.batch_embed', { requests: [{ model: 'models/e', ...request }] }, 'e')).toEqual({})
   })
 
-  it('each model is called in the format that it has', () => {
+  it('use the format that each model supports', () => {
     expect(speaks(24, 'imagen-4.0-generate-001')).toEqual(['gemini.predict'])
     expect(speaks(24, 'gemini-embedding-001')).not.toContain('gemini.predict')
     expect(speaks(41, 'text-embedding-005')).toEqual(['vertex.embed'])
@@ -574,7 +574,7 @@ describe('calls that are no conversation', () => {
     expect(speaks(39, '@cf/baai/bge-m3')).not.toContain('cloudflare.run')
   })
 
-  it('a task of Alibaba is polled at the host that accepted it', () => {
+  it('poll a task of Alibaba at the host that accepted it', () => {
     expect(provider(17).taskUrl?.({ ...channel(17), baseUrl: 'https://d.example/compatible-mode/v1' }, 'a/b')).toBe(
       'https://d.example/api/v1/tasks/a%2Fb',
     )
@@ -586,7 +586,7 @@ describe('calls that are no conversation', () => {
 describe('the list of providers', () => {
   it('passes its start-up check', () => expect(() => checkProviders()).not.toThrow())
 
-  it('offers the accustomed types in the accustomed order, newer ones behind them, and none that cannot be called', () => {
+  it('offers the channel types in their usual order, newer ones last, and none that cannot be called', () => {
     expect(providers.filter(({ offered }) => offered).map(({ id }) => id)).toEqual([
       1, 2, 5, 36, 4, 14, 33, 41, 3, 34, 39, 43, 15, 46, 17, 18, 16, 26, 24, 11, 45, 25, 19, 23, 31, 35, 37, 38, 40, 42, 8, 22,
       21, 44, 20, 47, 48, 49, 56, 58,
@@ -594,7 +594,7 @@ describe('the list of providers', () => {
     expect(providers.filter(({ offered }) => !offered).map(({ id }) => id)).toEqual([6, 7, 9, 10, 12, 13, 27])
   })
 
-  it('names one owner for each built-in model', () => {
+  it('has one provider for each built-in model', () => {
     expect(builtInModels().get('gpt-4o')?.key).toBe('openai')
     expect(builtInModels().get('claude-2')?.key).toBe('anthropic')
   })
@@ -603,7 +603,7 @@ describe('the list of providers', () => {
     ['id 1 is declared twice', { id: 1 }],
     ['key openai is declared twice', { key: 'openai' }],
     ['a text lacks a language', { label: { zh: '智谱', en: ' ' } }],
-    // A colour that the types rule out, as it would come from untyped code.
+    // The types exclude this colour, but untyped code could pass it.
     ['does not know the colour mauve', { color: 'mauve' as 'blue' }],
     ['bad base URL', { baseUrl: 'api.example' }],
     ['bad base URL', { baseUrl: 'https://api.example/' }],

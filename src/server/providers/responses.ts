@@ -5,9 +5,9 @@ import { isForeignTier } from '../protocols/tiers.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
 
 /**
- * Removes members of a request in Responses to which the vendor would answer 400: an output limit below 16, `include_usage`, members
- * of other vendors, and reasoning of another vendor's model earlier in the conversation. The effort may be part of the model's name,
- * as on Chat. Source: OpenAI API reference, read 2026-11.
+ * Removes members of a request in Responses for which the vendor would return 400: an output limit below 16, `include_usage`,
+ * members of other vendors, and earlier reasoning of another vendor's model. The effort may be part of the model's name, as on
+ * Chat. Source: OpenAI API reference, read 2026-11.
  */
 export function adjustResponses(body: JsonObject, model: string): Record<string, unknown> {
   const changes: Record<string, unknown> = {}
@@ -29,7 +29,7 @@ export function adjustResponses(body: JsonObject, model: string): Record<string,
   return changes
 }
 
-/** Models that do not exist in Chat, or not with tools while they reason, are called in Responses. */
+/** Models that Chat does not offer, or not with both tools and reasoning, are called in Responses. */
 export function prefersResponses(format: CallerFormat, model: string, body: JsonObject): Format | undefined {
   const needs = format === 'openai.responses' ? 'never' : needsResponses(model)
   if (needs === 'always') return 'openai.responses'

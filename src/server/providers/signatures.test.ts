@@ -34,8 +34,8 @@ describe('Tencent Cloud', () => {
     body: Buffer.from('{"Limit": 1, "Filters": [{"Values": ["\\u672a\\u547d\\u540d"], "Name": "instance-name"}]}'),
   }
 
-  it('signs the text that its documentation works out, byte for byte', () => {
-    // The hash of the worked example of the signature of version 3, whose keys are not published.
+  it('signs the text of the example in its documentation, byte for byte', () => {
+    // The hash in the documented example of signature version 3, whose keys are not published.
     const hash = '7019a55be8395899b900fb5564e4200d984910f34794a27cb3fb7d10ff6a1e84'
     expect(createHash('sha256').update(canonicalRequest(worked)).digest('hex')).toBe(hash)
 
@@ -48,7 +48,7 @@ describe('Tencent Cloud', () => {
     })
   })
 
-  it('names the call in headers, and signs with both halves of the key, with or without the number before them', async () => {
+  it('has the action in headers, and signs with both parts of the key, with or without an application id in front', async () => {
     const headers = provider(23).headers(channel(23), 'hunyuan.chat', {})
     expect(headers).toEqual({ 'x-tc-action': 'ChatCompletions', 'x-tc-version': '2023-09-01' })
     const url = provider(23).url(channel(23), 'hunyuan.chat', 'hunyuan-pro', false)
@@ -61,7 +61,7 @@ describe('Tencent Cloud', () => {
 })
 
 describe('Spark', () => {
-  it('signs its address as its documentation does', async () => {
+  it('signs its URL as its documentation does', async () => {
     const key = 'app1|MjlmNzkzNmZkMDQ2OTc0ZDdmNGE2ZTZi|addd2272b6d8b7c8abdd79531420ca3b'
     const url = provider(18).url(channel(18, { other: 'v1.1' }), 'spark.chat', 'SparkDesk', true)
     expect(url).toBe('wss://spark-api.xf-yun.com/v1.1/chat')
@@ -75,7 +75,7 @@ describe('Spark', () => {
     expect(signed?.searchParams.get('host')).toBe('spark-api.xf-yun.com')
   })
 
-  it('adds the application of the key and the version of the channel to the message', () => {
+  it("adds the key's application id and the channel's model version to the message", () => {
     const own = provider(18).forChannel?.(channel(18, { key: ' app1 |s|k', other: 'v3.1' }))
     const body = { header: { uid: 'u' }, parameter: { chat: { domain: 'lite', temperature: 1 } } }
     expect(own?.adjustBody?.(body, 'spark.chat', 'SparkDesk')).toEqual({
@@ -85,14 +85,14 @@ describe('Spark', () => {
     expect(own?.adjustBody?.(body, 'spark.chat', 'SparkDesk-v4.0')).toMatchObject({ parameter: { chat: { domain: '4.0Ultra' } } })
   })
 
-  it('is a WebSocket and always streams', () => {
+  it('uses a WebSocket and always streams', () => {
     expect(provider(18).framing?.('spark.chat', false)).toBe('websocket')
     expect(provider(18).alwaysStreams).toBe(true)
   })
 })
 
 describe('Baidu', () => {
-  it('gets a token for its pair of keys, and puts it into the address of the call', async () => {
+  it('obtains a token for its pair of keys, and puts it into the URL of the call', async () => {
     const exchange = provider(15).accessToken?.(channel(15, { key: 'id|secret' }), 0)
     expect(exchange?.url).toBe(
       'https://aip.baidubce.com/oauth/2.0/token?grant_type=client_credentials&client_id=id&client_secret=secret',
@@ -114,7 +114,7 @@ describe('Baidu', () => {
 })
 
 describe('the old type of Zhipu', () => {
-  it('makes a token out of its key that is good for an hour', async () => {
+  it('creates a token from its key that is valid for an hour', async () => {
     const sign = async (key: string) =>
       (await provider(16).sign?.(channel(16, { key }), request('https://z.example/'), 1000))?.headers
     const token = (await sign('id1.secret1'))?.authorization?.replace('Bearer ', '') ?? ''

@@ -12,8 +12,8 @@ export interface Tc3Request {
 }
 
 /**
- * The headers that sign a POST to Tencent Cloud with TC3-HMAC-SHA256. Pure: the time is given.
- * Source: signature of version 3 in Tencent Cloud's interface reference, read 2026-11.
+ * The headers that sign a POST to Tencent Cloud with TC3-HMAC-SHA256. Pure: the time is a parameter. Source: signature of version 3
+ * in Tencent Cloud's interface reference, read 2026-11.
  */
 export function signTc3(request: Tc3Request, nowMs: number): { authorization: string; 'x-tc-timestamp': string } {
   const { secretId, secretKey, service } = request

@@ -17,7 +17,7 @@ export const tencent = defineProvider({
   speaks: { 'hunyuan.chat': '/' },
   headers: () => ({ 'x-tc-action': action, 'x-tc-version': '2023-09-01' }),
   sign({ key }, { url, headers, body }, nowMs) {
-    // Keys of newer accounts come without the number of the application.
+    // Keys of newer accounts have no application id.
     const [secretKey = '', secretId = ''] = key
       .split('|')
       .map((piece) => piece.trim())

@@ -13,7 +13,7 @@ const vendorDomains = [
   '.cognitiveservices.azure.com',
 ]
 
-/** Whether a base URL is a vendor's: the default address of a provider. '' is the fixed address of the protocol. */
+/** Whether a base URL is a vendor's own: the default address of a provider, or '' for the fixed address of a protocol. */
 export function isVendorAddress(baseUrl: string): boolean {
   if (baseUrl === '') return true
   const url = parseUrl(baseUrl)

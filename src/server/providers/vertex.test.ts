@@ -59,7 +59,7 @@ describe('the address of a call to Vertex', () => {
     ['claude-haiku-4-5@20251001', 'claude-haiku-4-5@20251001'],
     ['anthropic/claude-sonnet-4-6', 'claude-sonnet-4-6'],
     ['claude-2.1', 'claude-2.1'],
-  ])('names %s as %s', (model, id) => {
+  ])('contains %s as %s', (model, id) => {
     expect(url(channel(), messages, model, false)).toBe(`${at}/publishers/anthropic/models/${id}:rawPredict`)
   })
 
@@ -76,7 +76,7 @@ describe('the address of a call to Vertex', () => {
     expect(url(channel({ other }), gemini, 'gemini-x', false)).toContain(`https://${start}`)
   })
 
-  it('finds the region of a Claude model under either spelling', () => {
+  it('has the region of a Claude model, under either spelling of its name', () => {
     const other = '{"claude-3-opus-20240229":"us-east5"}'
     expect(url(channel({ other }), messages, 'claude-3-opus-20240229', false)).toContain('//us-east5-')
     expect(url(channel({ other: '{"claude-3-opus@20240229":"us-east5"}' }), messages, 'claude-3-opus-20240229', false)).toContain(
@@ -84,7 +84,7 @@ describe('the address of a call to Vertex', () => {
     )
   })
 
-  it('names no project with an API key, and reaches only Google’s models', () => {
+  it('has no project with an API key, which can only call Google’s models', () => {
     const express = channel({ key: apiKey })
     expect(url(express, gemini, 'gemini-x', false)).toBe(
       'https://aiplatform.googleapis.com/v1/publishers/google/models/gemini-x:generateContent',
@@ -92,13 +92,13 @@ describe('the address of a call to Vertex', () => {
     expect(() => url(express, messages, 'claude-opus-4-6', false)).toThrow(expect.objectContaining({ code: 'upstream_failed' }))
   })
 
-  it('begins where the channel says', () => {
+  it("begins with the channel's base URL", () => {
     expect(url(channel({ baseUrl: 'https://gateway.example/vertex' }), gemini, 'gemini-x', false)).toBe(
       'https://gateway.example/vertex/v1/projects/my-project/locations/us-central1/publishers/google/models/gemini-x:generateContent',
     )
   })
 
-  it.each(['{', '["us"]'])('is refused when the regions read %j, already when they are saved', (other) => {
+  it.each(['{', '["us"]'])('is refused for the regions %j when they are saved', (other) => {
     const code = other === '{' ? 'json_text_invalid' : 'field_invalid'
     expect(() => vertex.checkOther?.(other)).toThrow(expect.objectContaining({ code }))
   })
@@ -109,7 +109,7 @@ describe('the address of a call to Vertex', () => {
   })
 })
 
-describe('the format of requests to a model on Vertex', () => {
+describe('the formats on Vertex', () => {
   it.each([
     ['gemini-2.0-flash', gemini],
     ['google/gemini-2.0-flash', gemini],
@@ -118,14 +118,14 @@ describe('the format of requests to a model on Vertex', () => {
     ['anthropic/claude-sonnet-4-6', messages],
     ['meta/llama3-405b-instruct-maas', chat],
     ['mistralai/mistral-large-2411', chat],
-  ])('%s in %s alone', (model, format) => {
+  ])('of %s are only %s', (model, format) => {
     const spoken = ([gemini, messages, chat] as const).filter((one) => vertex.speaksWith?.(one, model))
     expect(spoken).toEqual([format])
   })
 })
 
 describe('Messages by rawPredict', () => {
-  it('name their version and betas in the body, and no model', () => {
+  it('have their version and betas in the body, and no model', () => {
     const body = { model: 'claude-opus-4-6', stream: true, messages: [], max_tokens: 1, unheard_of: 1 }
     const adjusted = vertex.adjustBody?.(body, messages, 'claude-opus-4-6', { 'anthropic-beta': 'a' })
     expect({ ...body, ...adjusted }).toEqual({
@@ -185,7 +185,7 @@ describe('the token for a service account', () => {
       expect(exchange?.read(reply)).toBeUndefined()
   })
 
-  it('is sent as a bearer; an API key is sent as one; the key of an account never is', () => {
+  it("is sent as a bearer token; an API key is sent as such; the account's private key is never sent", () => {
     expect(vertex.headers(channel({ key: 'ya29.x' }), gemini, {})).toEqual({ authorization: 'Bearer ya29.x' })
     expect(vertex.headers(channel({ key: apiKey }), gemini, {})).toEqual({ 'x-goog-api-key': apiKey })
     expect(vertex.headers(channel({ key: 'AQ.Ab8' }), gemini, {})).toEqual({ 'x-goog-api-key': 'AQ.Ab8' })
@@ -209,7 +209,7 @@ describe('the token for a service account', () => {
     ['the JSON of the service account lacks private_key', JSON.stringify({ ...account, private_key: '' })],
     ['the private_key of the service account is no usable RSA key', JSON.stringify({ ...account, private_key: 'hidden-text' })],
     ['the private_key of the service account is no usable RSA key', JSON.stringify({ ...account, private_key: elliptic })],
-  ])('fails when %s, without a word of the key', (reason, key) => {
+  ])('fails when %s, without exposing the key', (reason, key) => {
     const call = () => vertex.accessToken?.(channel({ key }), nowMs)?.body
     expect(call).toThrow(
       expect.objectContaining({ code: 'upstream_failed', message: `The upstream failed: ${reason}`, cause: undefined }),

@@ -78,13 +78,13 @@ function formatOf(model: string): Format {
 
 const googleFormats: ReadonlySet<Format> = new Set<Format>(['gemini.generate', 'gemini.predict', 'gemini.embed', 'vertex.embed'])
 
-/** Calls that count, by the format that they count. */
+/** The token count formats, with the format that each one counts. */
 const countedFormats: ReadonlyMap<Format, Format> = new Map([
   ['anthropic.count_tokens', 'anthropic.messages'],
   ['gemini.count_tokens', 'gemini.generate'],
 ])
 
-/** Here the members of the request are at the top, and only counted ones are valid. */
+/** On Vertex the members of the request are at the top level, and only those that are counted are valid. */
 function countedMembers({ generateContentRequest: request }: JsonObject): Record<string, unknown> {
   if (!isObject(request)) return {}
   const { contents, systemInstruction, system_instruction, tools } = request
@@ -97,7 +97,7 @@ function methodOf(format: Format, stream: boolean): string {
   return stream ? ':streamGenerateContent?alt=sse' : ':generateContent'
 }
 
-/** Everything before the publisher: host, project and place. */
+/** The URL before the publisher: host, project and location. */
 function baseOf({ key, baseUrl, other }: Upstream, format: Format, model: string): string {
   if (!isAccount(key)) {
     if (!googleFormats.has(countedFormats.get(format) ?? format))
@@ -147,7 +147,9 @@ function parseObject(text: string): JsonObject {
   return isObject(value) ? value : fail('json_text_invalid', { field: place })
 }
 
-/** Claude models have their date after `@` here. `…-thinking` requests thinking in the body; upstream it is the same model. */
+/**
+ * Claude models have their date after `@` here. `…-thinking` requests thinking in the body; the model has the same name upstream.
+ */
 function modelIdOf(model: string): string {
   const name = model.replace(/^(publishers\/\w+\/models|google|anthropic)\//, '')
   if (!isClaude(name)) return name

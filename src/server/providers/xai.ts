@@ -7,7 +7,9 @@ import { withDirectCalls, withoutMembers } from './direct-calls.ts'
 import { models, newest } from './models.ts'
 import { defineProvider, mediaPaths, responsesPaths, same } from './openai-compatible.ts'
 
-/** Parameters that single Grok models refuse are in the table of models; its usage leaves reasoning out of the completion. */
+/**
+ * Parameters that only some Grok models refuse are in the table of models; the reported completion tokens do not include reasoning.
+ */
 export const xai = defineProvider({
   id: 48,
   key: 'xai',
@@ -31,7 +33,9 @@ export const xai = defineProvider({
   ...withDirectCalls(chatHost({}, adjustForModel), { 'openai.images': adjustImages }),
 })
 
-/** It knows ratios instead of sizes, and answers 400 to these words of OpenAI's. Source: reference of its interface, read 2026-11. */
+/**
+ * Grok has aspect ratios instead of sizes, and returns 400 for these members of OpenAI. Source: xAI's API reference, read 2026-11.
+ */
 function adjustImages(body: JsonObject): Record<string, unknown> {
   const [, width, height] = /^(\d{2,5})x(\d{2,5})$/.exec(textAt(body, 'size')) ?? []
   const size = width && height ? { width: Number(width), height: Number(height) } : undefined

@@ -6,7 +6,7 @@ import { defineProvider, same } from './openai-compatible.ts'
 import type { Provider, Signature, SignedRequest, Upstream } from './provider.ts'
 
 /**
- * iFlytek Spark over its WebSocket: the URL is signed and has the version; the number of the application is in the message. Source:
+ * iFlytek Spark over its WebSocket: the URL is signed and contains the version; the application id is in the message. Source:
  * iFlytek's interface reference and protocols notes 2.16, read 2026-11.
  */
 export const xunfei = defineProvider({
@@ -30,7 +30,7 @@ export const xunfei = defineProvider({
   modelsPath: null,
 })
 
-/** Facts outside the codec: the application, and the version where the channel names it. */
+/** Adds what the codec does not know: the application id, and the model version if the channel has one. */
 function forChannel({ key, other }: Upstream): Provider {
   const [appId = ''] = key.split('|')
   return {

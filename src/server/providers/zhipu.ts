@@ -36,8 +36,8 @@ export const zhipu = defineProvider({
 })
 
 /**
- * The third interface was shut down: old channels use the fourth, which is Chat. They keep their authorization, a token created from
- * the key. Source: protocols notes 2.18.
+ * API version 3 was shut down: old channels use version 4, which is Chat. They keep their authorization, a token created from the
+ * key. Source: protocols notes 2.18.
  */
 export const zhipuClassic = defineProvider({
   ...shared,
@@ -51,7 +51,7 @@ export const zhipuClassic = defineProvider({
   sign: signWithToken,
 })
 
-/** Only the model may choose among tools; `top_p` and `temperature` are taken between 0 and 1, not at these ends. */
+/** Only the model may choose among tools; `top_p` and `temperature` must be between 0 and 1, exclusive. */
 function adjust({ top_p, tool_choice, temperature }: JsonObject): Record<string, unknown> {
   const isForced = tool_choice !== undefined && tool_choice !== 'auto' && tool_choice !== 'none'
   return {
