@@ -11,8 +11,8 @@ import { ChatThoughts } from './read-thoughts.ts'
 import { type TextPiece, ThinkTags } from './think-tags.ts'
 
 /**
- * Turns one Chat reply into events. Text after the beginning of a call waits for the end of the calls, since hosts continue a call
- * after such text, and the neutral form cannot. Source: protocols notes 2.2, 3.10, 3.14 and edge cases 36 to 75.
+ * Turns one Chat reply into events. Text after the beginning of a call is held back until the calls end, since hosts may continue a
+ * call after such text, which the neutral form does not allow. Source: protocols notes 2.2, 3.10, 3.14 and edge cases 36 to 75.
  */
 export class ChatReply {
   readonly #reply = new ReplyBuilder()
@@ -29,10 +29,10 @@ export class ChatReply {
   #isCut = false
   #isCited = false
   #hasContent = false
-  /** The transcript before any text, and how much of it a text has repeated since. */
+  /** The audio transcript received before any text, and the part of it that the text has repeated so far. */
   #transcript = ''
   #repeated = ''
-  /** Text that was marked as a thought. */
+  /** Text that Google marked as a thought. */
   #marked = ''
   #isStopped = false
 
@@ -55,7 +55,7 @@ export class ChatReply {
     return this.#reply.take()
   }
 
-  /** Running totals or a last sum: each whole, the last one counts. */
+  /** Hosts report running totals or one final sum: each is complete, and the last one counts. */
   usageIn(data: JsonObject): void {
     const usage = readReportedUsage(data)
     if (!usage || (this.#usage && isSame(usage, this.#usage))) return
@@ -63,15 +63,15 @@ export class ChatReply {
     this.#reply.usage(usage)
   }
 
-  /** Perplexity names its sources beside the choices. */
+  /** Perplexity reports its sources next to `choices`. */
   sourcesIn(data: JsonObject): void {
     const found = [arrayAt(data, 'search_results'), arrayAt(data, 'citations')].find((list) => list.length > 0)
     this.#sources = found ?? this.#sources
   }
 
   /**
-   * A whole message: one large delta, with the order of its calls as their index. Signed thinking contains the text beside it too; the
-   * rest of that is first.
+   * A complete message, read as one large delta with the position of each call as its index. Signed thinking repeats the reasoning
+   * text; the rest of that text is written first.
    */
   message(message: JsonObject): void {
     const calls = arrayAt(message, 'tool_calls').filter(isObject)
@@ -107,7 +107,7 @@ export class ChatReply {
     this.#calls.push(pieces)
   }
 
-  /** The finish reason as the host words it. */
+  /** Records the finish reason in the host's wording. */
   stop(word: unknown): void {
     const text = String(word)
     if (brokenWords.has(text)) {
@@ -144,7 +144,7 @@ export class ChatReply {
     for (const say of this.#late) say()
     this.#late = []
     this.#thoughts.settle()
-    // A complete reply that says nothing else has its answer there.
+    // If a complete reply has no other content, the marked text is its answer.
     if (this.#isStopped && this.#marked !== '' && !this.#reply.hasAnswer) this.#sayNow(this.#marked)
     this.#citeSources()
     const sound = Buffer.concat(this.#recording).toString('base64')
@@ -152,7 +152,7 @@ export class ChatReply {
     if (sound !== '') this.#reply.media('audio', base64Source(sound, 'audio/wav').mediaType, sound)
   }
 
-  /** At once, or behind the calls when there are any. */
+  /** Writes immediately, or after the calls if there are any. */
   #inTurn(say: () => void): void {
     if (this.#calls.hasAny) this.#late.push(say)
     else say()
@@ -168,7 +168,10 @@ export class ChatReply {
     if (Array.isArray(content)) for (const part of content) this.#part(part)
   }
 
-  /** Text with Google's mark: a thought in tags, and the answer after it, if any. `isWhole`: it is the whole reply. */
+  /**
+   * Reads text that Google marked as a thought: the thought in tags, then the answer, if any. `isWhole`: the text is the complete
+   * reply.
+   */
   #thinkMarked(content: string, isWhole: boolean): void {
     const [thought = '', ...rest] = content.replace(/^<thought>/, '').split('</thought>')
     const answer = rest.join('</thought>')
@@ -209,7 +212,7 @@ export class ChatReply {
   }
 
   #sayNow(text: string): void {
-    // Hosts end a turn of calls with meaningless line feeds.
+    // Hosts may end a turn with calls with empty lines, which are not content.
     if (this.#late.length > 0 && !this.#reply.isSaying('text') && text.trim() === '') return
     this.#thoughts.settle()
     if (!this.#reply.isSaying('text')) this.#blockStart = this.#textLength
@@ -225,7 +228,7 @@ export class ChatReply {
     if (text !== '') this.#inTurn(() => this.#reply.refusal(text))
   }
 
-  /** An image that is only named by its address is shown in the text. */
+  /** An image that is sent as a URL is written into the text. */
   #image(image: unknown): void {
     const url = isObject(image) ? textAt(objectAt(image, 'image_url') ?? image, 'url') || textAt(image, 'image_url') : ''
     if (!/^\s*data:/i.test(url)) {
@@ -240,8 +243,8 @@ export class ChatReply {
   }
 
   /**
-   * The transcript of audio is text at once, unless it is also sent as such; audio data arrives in pieces that are no blocks of
-   * base64, and is yielded at the end.
+   * The transcript of audio is written as text immediately, unless the text is also sent separately; the pieces of audio data
+   * cannot be joined as base64 text, so that the data is decoded and yielded at the end.
    */
   #audio(audio: JsonObject | undefined): void {
     if (!audio) return
@@ -295,7 +298,7 @@ export class ChatReply {
   }
 }
 
-/** OpenAI's finish reasons, and those of hosts with their own. */
+/** The finish reasons of OpenAI and of other hosts. */
 const finishWords: ReadonlyMap<string, FinishReason> = new Map([
   ['stop', 'stop'],
   ['eos', 'stop'],
@@ -317,7 +320,7 @@ const finishWords: ReadonlyMap<string, FinishReason> = new Map([
   ['sensitive', 'content-filter'],
 ])
 
-/** The model did not end: it was ended. */
+/** Finish reasons of a generation that was aborted by an error. */
 const brokenWords: ReadonlySet<string> = new Set(['insufficient_system_resource', 'error', 'network_error', 'abort'])
 
 function isMarkedThought(delta: JsonObject): boolean {
@@ -329,7 +332,7 @@ function textOf(part: unknown): string {
 }
 
 function isSame({ tier, ...one }: Usage, other: Usage): boolean {
-  // Both are made by one reader: the members are the same, all others of them numbers.
+  // Both come from the same reader, so they have the same members, which are numbers except for `tier`.
   const names = Object.keys(one) as (keyof typeof one)[]
   return tier?.service_tier === other.tier?.service_tier && names.every((name) => one[name] === other[name])
 }

@@ -36,7 +36,7 @@ export const openAiChat: WireFormat = {
   dialect: 'openai',
 
   readRequest(body) {
-    // Before all else, as people choose it first.
+    // Checked first, since a missing model is the most likely mistake.
     readModel(body)
     const messages = requireArray(body, 'messages')
     if (!messages.every(isObject)) fail('field_invalid', { field: 'messages', reason: 'every message must be an object' })
@@ -75,7 +75,7 @@ export const openAiChat: WireFormat = {
 
 /** The members that Chat and the legacy Completions share. */
 export function readCommonFacts(body: JsonObject, mediaParts: number): RequestFacts {
-  // The upstream writes, and bills, `best_of` texts to return the best `n` of them.
+  // The upstream generates and bills `best_of` texts, and returns the best `n` of them.
   const choices = Math.max(readCount(body, 'n', { min: 1, max: 128 }) ?? 1, readCount(body, 'best_of', { min: 0, max: 128 }) ?? 1)
   const bounds = { min: 0, max: outputTokensLimit }
   refuseLimitConflict({ max_tokens: body.max_tokens, max_completion_tokens: body.max_completion_tokens })
@@ -107,8 +107,8 @@ export function readCommonFacts(body: JsonObject, mediaParts: number): RequestFa
 
 /**
  * Usage of Chat and Completions in disjoint buckets. Cached tokens are part of `prompt_tokens`; DeepSeek and Moonshot name them
- * differently. xAI and Perplexity leave reasoning out of `completion_tokens`: seen by a total that is larger than the sum. Undefined
- * when nothing is reported or a number cannot be meant, so that tokens are counted here instead.
+ * differently. xAI and Perplexity leave reasoning out of `completion_tokens`, which shows in a total that is larger than the sum.
+ * Undefined when nothing is reported or a number is invalid, so that the gateway counts tokens itself.
  */
 export function readChatUsage(usage: JsonObject | undefined): Usage | undefined {
   if (!usage || !areCounts(usage, ['prompt_tokens', 'completion_tokens', 'total_tokens'])) return undefined
@@ -145,14 +145,14 @@ export function readChatUsage(usage: JsonObject | undefined): Usage | undefined 
   }
 }
 
-/** Audio and images among these tokens. Cached audio counts as cached: it is not reported apart. */
+/** Splits tokens into text, audio and images. Cached audio counts as cached tokens, since it is not reported separately. */
 export function partsOf(tokens: number, details: JsonObject | undefined): { text: number; audio: number; image: number } {
   const audio = Math.min(tokens, countAt(details, 'audio_tokens'))
   const image = Math.min(tokens - audio, countAt(details, 'image_tokens'))
   return { text: tokens - audio - image, audio, image }
 }
 
-/** Usage at any place where vendors report it, with the tier. */
+/** The usage, wherever the vendor reports it, with the tier. */
 export function readReportedUsage(data: JsonObject): Usage | undefined {
   const usage = readChatUsage(reportedUsage(data))
   const served = tierServed(data)
@@ -174,12 +174,12 @@ export function readStreamError(data: JsonObject): UpstreamErrorFacts | undefine
   return data.error || data.type === 'error' ? readOpenAiError(data) : undefined
 }
 
-/** Some vendors send an empty text or the word null until the end. */
+/** Some vendors send '' or 'null' until the end. */
 export function isFinished({ finish_reason }: JsonObject): boolean {
   return typeof finish_reason === 'string' && finish_reason !== '' && finish_reason !== 'null'
 }
 
-/** Anything but the role: text, calls, audio, and additions of vendors. */
+/** Whether a delta has anything but the role: text, calls, audio, or members of vendors. */
 function hasContent({ role, ...delta }: JsonObject): boolean {
   return Object.values(delta).some((value) =>
     typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value),

@@ -4,10 +4,10 @@ import { writeEvents, writeReply } from './reply-write.ts'
 import { readRequest } from './request-read.ts'
 import { writeRequest } from './request-write.ts'
 
-/** OpenAI Chat Completions: of callers, of OpenAI and Azure, and of all the hosts that are compatible with them, with their quirks. */
+/** OpenAI Chat Completions: for callers, OpenAI, Azure and all compatible hosts, with their quirks. */
 export const openAiChatCodec: Codec = {
   format: 'openai.chat',
-  // A recording or a document has no address in this format.
+  // This format has no URLs for audio and documents.
   inlines: ['audio', 'document'],
   writeRequest,
   readReply,

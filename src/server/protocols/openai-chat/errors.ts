@@ -2,9 +2,9 @@ import { readExtra } from '../error-extra.ts'
 import { arrayAt, type ErrorExtra, isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
 
 /**
- * Reads an OpenAI-style error body. Vendors put the message into many places; the first that is a text counts. An error may be an
- * array of one (Gemini's compatible endpoint), with a numeric code, in a list (Cloudflare) or as MiniMax's `base_resp`. Source:
- * protocols notes 1.0 and 2.2.
+ * Reads an OpenAI-style error body. Vendors use different members for the message; the first non-empty string counts. An error may
+ * be in an array of one entry (Gemini's compatible endpoint), have a numeric code, be in a list (Cloudflare) or in MiniMax's
+ * `base_resp`. Source: protocols notes 1.0 and 2.2.
  */
 export function readOpenAiError(body: unknown): UpstreamErrorFacts {
   const outer = Array.isArray(body) ? body[0] : body
@@ -28,15 +28,17 @@ export function readOpenAiError(body: unknown): UpstreamErrorFacts {
   }
 }
 
-/** The dialect of an error's form: every dialect is read here, before the format of the body is known. */
+/**
+ * The dialect that an error is written in: errors of every dialect are read here, since the format of the body is not known yet.
+ */
 function dialectOf(outer: JsonObject, error: JsonObject): ErrorExtra['dialect'] {
   if (outer.type === 'error' && !('code' in error)) return 'anthropic'
   return typeof error.status === 'string' && typeof error.code === 'number' ? 'gemini' : 'openai'
 }
 
 /**
- * The error in place of a reply or a piece of one, under a status of 200. Undefined for a reply. Source: protocols notes 2.2, edge
- * cases 14, 247 and 254.
+ * The error that an upstream sent instead of a reply or a chunk, with status 200. Undefined for a reply. Source: protocols notes
+ * 2.2, edge cases 14, 247 and 254.
  */
 export function readErrorInReply(data: JsonObject): UpstreamErrorFacts | undefined {
   const base = objectAt(data, 'base_resp')
@@ -51,7 +53,7 @@ function readBaseError(base: JsonObject): UpstreamErrorFacts {
   return { message: textAt(base, 'status_msg'), type: '', code: String(code), param: null, status }
 }
 
-/** MiniMax: rate, key, balance, inner error, unsafe output, parameters. */
+/** HTTP statuses of MiniMax's codes: rate limit, key, balance, internal error, unsafe output, parameters. */
 const baseStatuses: Readonly<Record<number, number>> = { 1002: 429, 1004: 401, 1008: 402, 1013: 500, 1027: 400, 2013: 400 }
 
 function isText(value: unknown): value is string {

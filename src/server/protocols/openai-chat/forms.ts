@@ -2,8 +2,8 @@ import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-fo
 import { toolMemberOf } from './tool-member.ts'
 
 /**
- * A Chat reply in its two forms. Some upstreams answer a streaming request with one completion, or the other way round; the caller
- * always gets the form that was requested.
+ * Converts a Chat reply between its two forms. Some upstreams answer a streaming request with one completion, or the other way
+ * round; the caller always receives the form that was requested.
  */
 export function replayChat({ object, choices: _, usage, ...head }: JsonObject, choices: readonly JsonObject[]): JsonObject[] {
   const chunk = (more: JsonObject): JsonObject => ({ ...head, object: 'chat.completion.chunk', ...more })
@@ -36,7 +36,7 @@ function deltaOf(message: JsonObject): JsonObject {
   }
 }
 
-/** One completion out of the chunks of a stream. */
+/** Assembles one completion from the chunks of a stream. */
 export function gatherChat(chunks: readonly JsonObject[]): JsonObject {
   const choices = new Map<number, { message: Record<string, unknown>; finish_reason: unknown }>()
   let head: JsonObject = {}
@@ -78,13 +78,13 @@ function withCalls(before: readonly unknown[], pieces: readonly JsonObject[]): u
   return calls
 }
 
-/** The sound in pieces of base64 and the words of it. */
+/** Appends a piece of audio data in base64 and of the transcript. */
 function joinedAudio(audio: JsonObject, piece: JsonObject): JsonObject {
   const texts = ['data', 'transcript'].filter((key) => key in audio || key in piece)
   return { ...audio, ...piece, ...Object.fromEntries(texts.map((key) => [key, textAt(audio, key) + textAt(piece, key)])) }
 }
 
-/** Id and name come once, the arguments in pieces. */
+/** Id and name are sent once, the arguments in pieces. */
 function joinedCall(call: JsonObject, piece: JsonObject): JsonObject {
   const kind = toolMemberOf(call).isCustom ? 'custom' : 'function'
   const [had, more] = [objectAt(call, kind) ?? {}, objectAt(piece, kind) ?? {}]
@@ -97,7 +97,7 @@ function numberOr(value: unknown, otherwise: number): number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : otherwise
 }
 
-/** The places of the usage in a reply or a chunk: at the top, in Groq's member, or in a choice, as in Moonshot's older format. */
+/** The usage in a reply or a chunk: at the top level, in Groq's member, or in a choice, as in Moonshot's older format. */
 export function reportedUsage(data: JsonObject): JsonObject | undefined {
   const inChoice = () =>
     arrayAt(data, 'choices')

@@ -5,23 +5,23 @@ import { isForeignTier } from '../tiers.ts'
 import type { JsonObject } from '../wire-format.ts'
 
 /**
- * Deviations of single models from Chat Completions. One table for requests that pass through and for translated ones: members listed
- * here are removed or renamed, because the vendor answers 400 to them. Sources: OpenAI API reference, parameter tables of
+ * Deviations of certain models from Chat Completions. One table for requests that pass through and for translated ones: members
+ * listed here are removed or renamed, because the vendor returns 400 for them. Sources: OpenAI API reference, parameter tables of
  * `@ai-sdk/openai` 4.0.118, protocols notes 2.2; read 2026-11.
  */
 export interface ModelRules {
   readonly model: RegExp
-  /** One of OpenAI's own: members that only its platform knows are sent. */
+  /** Whether it is OpenAI's own model, which also gets the members of OpenAI's platform. */
   readonly isOpenAi?: boolean
   readonly outputLimit?: 'max_completion_tokens'
-  /** The role for instructions; `user` when the model knows none. */
+  /** The role of instructions; `user` when the model has no such role. */
   readonly systemRole?: 'developer' | 'user'
   readonly refuses?: readonly string[]
-  /** Words that it takes for `reasoning_effort`, lowest first; none when it refuses the member. Undefined when that is not known. */
+  /** The values of `reasoning_effort` that it accepts, lowest first; empty when it refuses the member, undefined when unknown. */
   readonly efforts?: readonly EffortWord[]
   /** Members that are refused only while the model reasons. */
   readonly refusesReasoning?: readonly string[]
-  /** Function tools are refused beside reasoning: once an effort is named, or even when none is. */
+  /** Function tools are refused together with reasoning: if the request names an effort, or always. */
   readonly toolsWithoutReasoning?: 'when-named' | 'always'
   readonly serviceTiers?: readonly string[]
   readonly takesCustomTools?: boolean
@@ -33,21 +33,21 @@ export interface ModelRules {
   readonly thinkingOn?: 'adaptive'
   /** Thinking cannot be turned off; its efforts replace a switch. */
   readonly alwaysThinks?: boolean
-  /** Thinks by default, and refuses to while the reply is not streamed. */
+  /** Thinks by default, and refuses to think when the reply is not streamed. */
   readonly thinksOnlyInStreams?: boolean
 }
 
 export type EffortWord = Effort | 'none'
 
-/** The rules of a model by its name as the upstream knows it, also behind the vendor's name (`openai/gpt-5`). */
+/** The rules of a model by its upstream name, with or without the vendor's name before it (`openai/gpt-5`). */
 export const rulesOf = rememberByName((model): Omit<ModelRules, 'model'> => {
   const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase()
   return families.find((family) => family.model.test(name)) ?? {}
 })
 
 /**
- * The member that limits the output of a Chat request: the host's only one, otherwise the model's, otherwise the one that every host
- * accepts.
+ * The member that limits the output of a Chat request: the only one that the host accepts, or else the model's, or else the one
+ * that every host accepts.
  */
 export function outputLimitMember(model: string, quirks: Quirks): 'max_tokens' | 'max_completion_tokens' {
   return quirks.outputLimit ?? rulesOf(splitEffort(model).model).outputLimit ?? 'max_tokens'
@@ -55,7 +55,7 @@ export function outputLimitMember(model: string, quirks: Quirks): 'max_tokens' |
 
 /**
  * The top-level members of a Chat request to set or (undefined) to remove for a model. A name that ends in an effort
- * (`o3-mini-high`) is the model without it, asked for that effort. Idempotent.
+ * (`o3-mini-high`) means the model without it, with that effort. Idempotent.
  */
 export function adjustForModel(body: JsonObject, model: string): Record<string, unknown> {
   const named = splitEffort(model)
@@ -83,10 +83,10 @@ export function adjustForModel(body: JsonObject, model: string): Record<string, 
   return changes
 }
 
-/** The effort that a name asks for at its end. Source: names that resellers have made common. */
+/** Splits an effort from the end of a model name. Source: names that are common among resellers. */
 export const splitEffort = rememberByName((model): { readonly model: string; readonly effort?: EffortWord } => {
   const [, name, effort] = /^((?:o[1-9]|grok-).*)-(high|medium|low)$/.exec(model) ?? []
-  // The expression matches only these three words.
+  // The expression matches only three values, which are all efforts.
   return name ? { model: name, effort: effort as EffortWord } : { model }
 })
 
@@ -129,12 +129,12 @@ const reasoningModel = {
   systemRole: 'developer',
   refuses: [...sampling, ...choosing],
 } as const satisfies Partial<ModelRules>
-/** These accept sampling parameters again when reasoning is turned off. */
+/** Models that accept sampling parameters when reasoning is turned off. */
 const switchable = { ...reasoningModel, refuses: choosing, refusesReasoning: sampling, takesCustomTools: true } as const
 const everyTier = ['flex', 'priority']
 const newestEfforts: readonly EffortWord[] = ['none', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** The first family that fits counts. */
+/** The first family that matches applies. */
 const families: readonly ModelRules[] = [
   { ...reasoningModel, model: /^o1-(mini|preview)/, systemRole: 'user', efforts: [], serviceTiers: [] },
   {

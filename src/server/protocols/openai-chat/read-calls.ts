@@ -4,14 +4,14 @@ import { isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { thoughtSignature } from './read-past-reasoning.ts'
 import { toolMemberOf } from './tool-member.ts'
 
-/** A call as far as it has come. */
+/** A call as received so far. */
 interface Call {
   readonly key: string
   readonly isCustom: boolean
   id: string
   name: string
   input: string
-  /** The length of the input passed on. */
+  /** The length of the input that was already written. */
   sent: number
   isOpen: boolean
   opaque: Opaque | undefined
@@ -39,25 +39,25 @@ export class ChatCalls {
     return this.#calls.length > 0
   }
 
-  /** The pieces of one delta. */
+  /** Adds the pieces of calls in one delta. */
   push(pieces: readonly unknown[]): void {
     const calls = pieces.filter(isObject)
     for (const [position, piece] of calls.entries())
       this.#add(piece, this.#callOf(piece, calls.length > 1 ? position : undefined))
   }
 
-  /** The older form: one call without id and index. */
+  /** Adds a piece of the older `function_call`: one call without id and index. */
   pushFunction(called: JsonObject): void {
     this.push([{ index: -1, function: called }])
   }
 
-  /** State of the reply that nothing else can hold. */
+  /** Attaches opaque state to the first call, if nothing else in the reply can hold it. */
   seal(opaque: Opaque): void {
     const first = this.#calls[0]
     if (first) first.opaque ??= opaque
   }
 
-  /** Ends all calls. A call without input has an empty one, unless the reply was truncated; a call that never had a name is dropped. */
+  /** Ends all calls. A call without input gets `{}`, unless the reply was truncated; a call that never had a name is dropped. */
   close(isCut: boolean): void {
     for (const call of this.#calls) {
       if (call.name === '') continue
@@ -81,7 +81,10 @@ export class ChatCalls {
     return call
   }
 
-  /** By its id; else by its place among several; else the last one, unless a name begins another. */
+  /**
+   * Finds the call of a piece without index: by its id; else by its position among several pieces; else the last call, unless a
+   * name begins a new one.
+   */
   #unnumbered(id: string, called: JsonObject, position: number | undefined): Call | undefined {
     if (id !== '') return this.#byId.get(id)
     if (position !== undefined) return this.#calls[position]
@@ -89,7 +92,10 @@ export class ChatCalls {
     return textAt(called, 'name') !== '' && last?.input !== '' ? undefined : last
   }
 
-  /** A new id with a name at a place that is taken is a new call; without ids, a name behind an input that is whole. */
+  /**
+   * Whether a piece with a name begins a new call at an index already in use: with another id, or, without ids, after a complete
+   * input.
+   */
   #isAnother(call: Call, piece: JsonObject): boolean {
     const name = textAt(calledOf(piece), 'name')
     if (name === '') return false
@@ -119,7 +125,7 @@ export class ChatCalls {
     this.#send(call)
   }
 
-  /** Calls are in the order in which they began: a later one completes the names before it. */
+  /** Calls are opened in the order in which they began: when a later call is opened, the names of earlier ones are complete. */
   #openEarlier(call: Call): void {
     for (const earlier of this.#calls) {
       if (earlier === call) return
@@ -151,7 +157,7 @@ function indexOf({ index }: JsonObject): number | undefined {
   return typeof number === 'number' && Number.isInteger(number) ? number : undefined
 }
 
-/** A name in several pieces is joined; a repeated one, alone or longer, is not. */
+/** Joins a name that was sent in pieces; a repeated or extended name replaces it. */
 function joinedName(call: Call, name: string, id: string): string {
   if (name === '' || name === call.name) return call.name
   if (call.name === '') return name
@@ -166,7 +172,7 @@ function inputIn(called: JsonObject): string {
   return input === undefined || input === null ? '' : JSON.stringify(input)
 }
 
-/** Hosts write no input as nothing or as the word null. */
+/** Hosts send an absent input as '' or 'null'. */
 function isNothing(input: string): boolean {
   const trimmed = input.length > 16 ? input : input.trim()
   return trimmed === '' || trimmed === 'null'

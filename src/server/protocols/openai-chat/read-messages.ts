@@ -34,7 +34,7 @@ interface ReadTurn extends Turn {
   readonly isResults?: boolean
 }
 
-/** `custom` gathers the ids of calls whose input is free text, so that their results are known. */
+/** `custom` collects the ids of calls with free-text input, so that their results can be recognized. */
 function readMessage(message: JsonObject, at: number, custom: Set<string>): ReadTurn {
   const name = textAt(message, 'name')
   const named = name === '' ? {} : { name }

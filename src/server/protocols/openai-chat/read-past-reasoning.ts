@@ -2,8 +2,8 @@ import type { Opaque, ReasoningPart } from '../dialogue.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
 /**
- * Reasoning of an earlier turn as callers send it back: signed blocks of Anthropic first, since they hold the same text, else the text
- * in any of its members. Source: protocols notes 3.7.
+ * Reasoning of an earlier turn that the caller sent back: from Anthropic's signed blocks if present, since they contain the same
+ * text, else from any of the text members. Source: protocols notes 3.7.
  */
 export function readPastReasoning(message: JsonObject): ReasoningPart[] {
   const blocks = arrayAt(message, 'thinking_blocks').filter(isObject).flatMap(readThinkingBlock)
@@ -14,7 +14,7 @@ export function readPastReasoning(message: JsonObject): ReasoningPart[] {
   return text === '' && !details ? [] : [{ kind: 'reasoning', text, ...(details ? { opaque: details } : {}) }]
 }
 
-/** The signature that Gemini puts on a call or on a text. */
+/** The signature that Gemini adds to a call or a text. */
 export function thoughtSignature(value: JsonObject): { opaque?: Opaque } {
   const signature = textAt(objectAt(objectAt(value, 'extra_content') ?? {}, 'google') ?? {}, 'thought_signature')
   return signature === '' ? {} : { opaque: { family: 'google', kind: 'signature', value: signature } }
@@ -40,13 +40,13 @@ export function detailsText(details: readonly unknown[]): string {
 
 const sealedMark = 'reasoning_details:'
 
-/** That list as state for hosts of the same kind, when something in it is more than text. */
+/** OpenRouter's list as opaque state for hosts of the same kind, if it contains more than text. */
 export function sealedDetails(details: readonly unknown[]): Opaque | undefined {
   const isSealed = details.some((detail) => isObject(detail) && (textAt(detail, 'signature') || textAt(detail, 'data')) !== '')
   return isSealed ? { family: 'openai', kind: 'signature', value: sealedMark + JSON.stringify(details) } : undefined
 }
 
-/** The list again; undefined when the state is of another kind. */
+/** The list in such opaque state; undefined when the state is of another kind. */
 export function openedDetails({ family, value }: Opaque): readonly unknown[] | undefined {
   if (family !== 'openai' || !value.startsWith(sealedMark)) return undefined
   try {

@@ -2,7 +2,10 @@ import { fail } from '../../lib/failure.ts'
 import type { Effort, Reasoning } from '../dialogue.ts'
 import { countAt, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
-/** The members in which callers of Chat ask for reasoning: OpenAI's word, and those of vendors. Source: protocols notes 2.2 and 3.7. */
+/**
+ * The members with which callers of Chat request reasoning: OpenAI's, and those of other vendors. Source: protocols notes 2.2 and
+ * 3.7.
+ */
 export const reasoningMembers = [
   'reasoning_effort',
   'reasoning',

@@ -4,12 +4,13 @@ import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { detailsText, readThinkingBlock, sealedDetails } from './read-past-reasoning.ts'
 
 /**
- * Reasoning in the members that hosts have for it, each yielded once: a text, OpenRouter's typed list, signed blocks of Anthropic. The
- * list is kept whole, because its host wants it back unchanged. Source: protocols notes 2.2 and 3.7, edge cases 163 to 165.
+ * Reads reasoning from the members that hosts use, yielding it once: a string, OpenRouter's typed list, Anthropic's signed blocks.
+ * The list is kept complete, because its host requires it back unchanged. Source: protocols notes 2.2 and 3.7, edge cases 163 to
+ * 165.
  */
 export class ChatThoughts {
   readonly #reply: ReplyBuilder
-  /** Of the open reasoning block. */
+  /** The text sent so far in the open reasoning block. */
   #sent = ''
   #details: Record<string, unknown>[] = []
   #hasNewDetails = false
@@ -40,7 +41,7 @@ export class ChatThoughts {
     this.#reply.reasoning(text)
   }
 
-  /** Called before other content: the state belongs to the reasoning before it. */
+  /** Called before other content: the stored state belongs to the reasoning before that content. */
   settle(): void {
     if (!this.#reply.isSaying('reasoning')) return
     const state = this.unsettled()
@@ -48,7 +49,7 @@ export class ChatThoughts {
     this.#reply.endSaid()
   }
 
-  /** State received since then; undefined when there is none. */
+  /** State received since the last call; undefined when there is none. */
   unsettled(): Opaque | undefined {
     const state = this.#hasNewDetails ? sealedDetails(this.#details) : undefined
     if (state) this.#hasNewDetails = false
@@ -70,7 +71,7 @@ export class ChatThoughts {
     this.#reply.endSaid()
   }
 
-  /** Pieces of one entry of the list are put together again. */
+  /** Joins the pieces of one list entry. */
   #keep(detail: JsonObject): void {
     this.#hasNewDetails = true
     const last = this.#details.at(-1)

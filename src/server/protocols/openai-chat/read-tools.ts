@@ -23,7 +23,7 @@ export function readTools(body: JsonObject): Pick<Dialogue, 'tools' | 'vendorOnl
 
 const onlyItsVendor: Text = { zh: '只有该厂商提供此类工具', en: 'only its vendor has tools of this type' }
 
-/** Some vendors name their own tools as functions are named. */
+/** Some vendors put the name of a hosted tool where the name of a function is. */
 function nameOf(tool: JsonObject): string {
   return textAt(objectAt(tool, 'function') ?? {}, 'name') || textAt(tool, 'type') || '?'
 }
@@ -39,7 +39,7 @@ export function readToolChoice(body: JsonObject): ToolChoice | undefined {
   return choice.type === 'allowed_tools' ? readAllowed(choice) : readNamed(choice, field)
 }
 
-/** A breakpoint as vendors that pass Anthropic's along take it, or as OpenAI has it. */
+/** A breakpoint in Anthropic's form, which some hosts pass on, or in OpenAI's. */
 export function readCacheMark(part: JsonObject): { cache?: CacheMark } {
   const mark = objectAt(part, 'cache_control') ?? objectAt(part, 'prompt_cache_breakpoint')
   return mark ? { cache: { ttl: mark.ttl === '1h' || mark.ttl === '12h' ? '1h' : '5m' } } : {}

@@ -31,7 +31,7 @@ const fn = (index: number | undefined, id: string | undefined, name: unknown, ar
 const done = '[DONE]'
 const stop = chunk({}, 'stop')
 
-/** All events of a stream of these frames, the grammar held. */
+/** All events of a stream of these frames; checks their grammar. */
 function events(frames: readonly string[], quirks: Quirks = {}): ReplyEvent[] {
   const made = readFrames(codec, frames, quirks)
   expect(grammarFaults(made)).toEqual([])
@@ -42,7 +42,7 @@ function stream(...frames: string[]) {
   return summary(events(frames))
 }
 
-/** Blocks as short texts: `text:…`, `tool-call:name(input)`. */
+/** Blocks as short strings: `text:…`, `tool-call:name(input)`. */
 function said(...frames: string[]): string[] {
   return shortly(events([...frames, stop, done]))
 }
@@ -59,7 +59,7 @@ function whole(message: object, more: object = {}, quirks: Quirks = {}): ReplyEv
 }
 
 describe('a stream of Chat', () => {
-  it('[1] is its text, character by character', () => {
+  it('[1] has its text unchanged, in any script', () => {
     expect(read('text')).toMatchObject({
       blocks: [{ block: 'text', text: 'The harbor is calm.' }],
       usage: { input: 21, output: 5 },
@@ -70,7 +70,7 @@ describe('a stream of Chat', () => {
   })
 
   it.each(['crlf', 'comments_keepalive', 'no_done', 'azure_prompt_filter_first', 'usage_in_last_choice_chunk'])(
-    '[2] [5] [11] [40] [44] [45] is the same whatever stands around it: %s',
+    '[2] [5] [11] [40] [44] [45] is read the same in spite of %s',
     (name) => {
       expect(read(name)).toMatchObject({
         blocks: [{ block: 'text', text: 'ok' }],
@@ -81,7 +81,7 @@ describe('a stream of Chat', () => {
     },
   )
 
-  it('[6] [10] takes no empty event for anything, and nothing behind the end', () => {
+  it('[6] [10] has no content from empty events or after its end', () => {
     expect(stream('', chunk({ content: 'a' }), '', stop, done, chunk({ content: 'b' }), done).blocks).toEqual([
       { block: 'text', text: 'a' },
     ])
@@ -97,7 +97,7 @@ describe('a stream of Chat', () => {
     expect(stream(chunk({ role: 'assistant', content: '' }), done).error?.message).toContain('no answer')
   })
 
-  it("[24] ends with the upstream's error", () => {
+  it('[24] ends with the error that the upstream sends', () => {
     expect(read('error_midstream')).toMatchObject({ error: { type: 'server_error' }, isComplete: false })
     const late = events([chunk({ content: 'a' }), '{"error":{"message":"busy","code":429}}', chunk({ content: 'b' }), done])
     expect(late.at(-1)).toEqual({
@@ -122,7 +122,7 @@ describe('a stream of Chat', () => {
     expect(stream(chunk({ content: 'a' }), stop, JSON.stringify({ choices: null, ...usage({}) }), done).usage?.output).toBe(5)
   })
 
-  it("[167] [214] [215] reads vendors' own forms of usage", () => {
+  it('[167] [214] [215] has usage in the forms of other vendors', () => {
     const told = (more: object, place: (value: object) => object = (value) => ({ usage: value })) =>
       stream(chunk({ content: 'a' }), chunk({}, 'stop', place({ ...usage({}).usage, ...more })), done).usage
     expect(told({ reasoning_tokens: 300, total_tokens: 315 })).toMatchObject({ output: 305, reasoning: 300 })
@@ -133,7 +133,7 @@ describe('a stream of Chat', () => {
     expect(stream(chunk({ content: 'a' }), inChoice, done).usage).toMatchObject({ input: 10 })
   })
 
-  it('[46] [47] [48] [49] opens no block for nothing', () => {
+  it('[46] [47] [48] [49] has no block for empty content', () => {
     const nothing = [
       null,
       {},
@@ -146,16 +146,16 @@ describe('a stream of Chat', () => {
     expect(said(chunk({ content: 'a', tool_calls: [] }))).toEqual(['text:a'])
   })
 
-  it.each(['', 'null', null])('[50] does not end by the finish reason %j', (reason) => {
+  it.each(['', 'null', null])('[50] is not complete after the finish reason %j', (reason) => {
     expect(stream(chunk({ content: 'a' }, reason), chunk({ content: 'b' }, reason)).isComplete).toBe(false)
   })
 
-  it('[51] [52] ends for calls when there are any, and never without', () => {
+  it('[51] [52] finishes with tool-calls if it has calls, and never without calls', () => {
     expect(stream(calls(fn(0, 'a', 'f', '{}')), stop, done).finish).toBe('tool-calls')
     expect(stream(chunk({ content: 'a' }), chunk({}, 'tool_calls'), done).finish).toBe('stop')
   })
 
-  it.each(['eos', 'end_turn', 'COMPLETE'])('[53] stops by the unknown word %s', (word) => {
+  it.each(['eos', 'end_turn', 'COMPLETE'])('[53] finishes with stop for the finish reason %s', (word) => {
     expect(stream(chunk({ content: 'a' }), chunk({}, word), done)).toMatchObject({ finish: 'stop', isComplete: true })
   })
 
@@ -165,11 +165,11 @@ describe('a stream of Chat', () => {
     ['content_filter', 'content-filter'],
     ['sensitive', 'content-filter'],
     ['model_context_window_exceeded', 'context-full'],
-  ])('ends by %s as %s', (word, finish) => {
+  ])('finishes for %s with %s', (word, finish) => {
     expect(stream(chunk({ content: 'a' }), chunk({}, word), done)).toMatchObject({ finish, isComplete: true })
   })
 
-  it.each(['insufficient_system_resource', 'network_error', 'error'])('[54] fails by %s', (word) => {
+  it.each(['insufficient_system_resource', 'network_error', 'error'])('[54] fails for the finish reason %s', (word) => {
     expect(stream(chunk({ content: 'a' }), chunk({}, word), done)).toMatchObject({ isComplete: false, error: { status: 503 } })
   })
 
@@ -184,11 +184,11 @@ describe('a stream of Chat', () => {
     expect(read('empty_content')).toMatchObject({ blocks: [], finish: 'stop', isComplete: true })
   })
 
-  it('[204] has a refusal as a separate kind', () => {
+  it('[204] has a refusal as a separate block', () => {
     expect(read('refusal')).toMatchObject({ blocks: [{ block: 'refusal', text: 'I can’t help with that.' }], finish: 'stop' })
   })
 
-  it('is cut off at the limit', () => {
+  it('finishes with length at the output limit', () => {
     expect(read('length')).toMatchObject({ blocks: [{ text: 'The har' }], finish: 'length', isComplete: true })
   })
 
@@ -197,7 +197,7 @@ describe('a stream of Chat', () => {
     expect(said(chunk({ content: 'a' }), other)).toEqual(['text:a'])
   })
 
-  it('accepts a whole message in a stream, and ignores its repetition', () => {
+  it('may contain a complete message, which is ignored if it repeats the deltas', () => {
     const message = JSON.stringify({ choices: [{ index: 0, message: { content: 'all' }, finish_reason: 'stop' }] })
     expect(shortly(events([message, done]))).toEqual(['text:all'])
     expect(said(chunk({ content: 'all' }), message)).toEqual(['text:all'])
@@ -216,19 +216,19 @@ describe('reasoning in a stream of Chat', () => {
     expect(said(chunk({ content: 'b', reasoning_content: 'a' }))).toEqual(['reasoning:a', 'text:b'])
   })
 
-  it('[164] is yielded once when two members hold it', () => {
+  it('[164] is yielded once when several members contain it', () => {
     const details = [{ type: 'reasoning.text', text: 'a' }]
     expect(said(chunk({ reasoning: 'a', reasoning_content: 'a', reasoning_details: details }))).toEqual(['reasoning:a'])
     expect(said(chunk({ reasoning: 'a', reasoning_details: details }))).toEqual(['reasoning:a'])
     expect(said(chunk({ reasoning_details: details }))).toEqual(['reasoning:a'])
   })
 
-  it('of Mistral is in the content', () => {
+  it('of Mistral is read from the content', () => {
     expect(shortly(readSse(codec, fixture('mistral/thinking.sse')))).toEqual(['reasoning:Two ports.', 'text:Rye.'])
     expect(summary(readSse(codec, fixture('mistral/text.sse')))).toMatchObject({ isComplete: true })
   })
 
-  it('[160] between tags is reasoning, wherever the tags are split', () => {
+  it('[160] is read from between tags, wherever the tags are split', () => {
     const text = ' <think>\nfirst < second</think>\n\nThe <think> answer'
     const expected = ['reasoning:first < second', 'text:The <think> answer']
     for (let cut = 1; cut < text.length; cut++) {
@@ -242,11 +242,11 @@ describe('reasoning in a stream of Chat', () => {
     ])
   })
 
-  it('[161] between tags is text unless the channel declares the tags', () => {
+  it('[161] is text if it is between tags that the provider does not declare', () => {
     expect(said(chunk({ content: '<think>a</think>b' }))).toEqual(['text:<think>a</think>b'])
   })
 
-  it('[152] carries the state of Claude, in pieces and whole', () => {
+  it('[152] has the opaque state of Claude, streamed and not', () => {
     const state = { family: 'anthropic', kind: 'signature', value: 'sig' }
     const signed = { thinking_blocks: [{ type: 'thinking', thinking: 'ab', signature: 'sig' }] }
     const made = events([chunk({ reasoning_content: 'a' }), chunk({ reasoning_content: 'b' }), chunk(signed), stop, done])
@@ -263,7 +263,7 @@ describe('reasoning in a stream of Chat', () => {
     ])
   })
 
-  it('[152] carries the state of Gemini on the call that it belongs to', () => {
+  it('[152] has the opaque state of Gemini on the call that it belongs to', () => {
     const extra_content = { google: { thought_signature: 'sig' } }
     const made = events([calls({ ...fn(0, 'a', 'f', '{}'), extra_content }, fn(1, 'b', 'g', '{}')), stop, done])
     expect(made.filter(({ type }) => type === 'opaque')).toEqual([
@@ -273,7 +273,7 @@ describe('reasoning in a stream of Chat', () => {
     expect(text.filter(({ type }) => type === 'opaque')).toMatchObject([{ index: 0, opaque: { family: 'google' } }])
   })
 
-  it('[165] keeps the signed list of its host whole, with the thoughts or with the call', () => {
+  it("[165] keeps its host's signed list complete, on the reasoning or on the call", () => {
     const piece = (text: string, more: object = {}) => ({ type: 'reasoning.text', index: 0, text, ...more })
     const signed = [piece('ab', { signature: 'sig' })]
     const made = events([
@@ -307,7 +307,7 @@ describe('calls in a stream of Chat', () => {
     ])
   })
 
-  it('[61] are whole when their pieces come by turns', () => {
+  it('[61] are complete when their pieces alternate', () => {
     const pieces = [fn(0, 'a', 'f', ''), fn(1, 'b', 'g', ''), fn(0, '', undefined, '{"x"'), fn(1, '', undefined, '{"y"')]
     expect(said(...[...pieces, fn(0, '', undefined, ':1}'), fn(1, '', undefined, ':2}')].map((piece) => calls(piece)))).toEqual([
       'f({"x":1})',
@@ -315,12 +315,12 @@ describe('calls in a stream of Chat', () => {
     ])
   })
 
-  it('[62] are two when one index has two ids', () => {
+  it('[62] are two when one index has two ids, or two complete inputs', () => {
     expect(said(calls(fn(0, 'a', 'f', '{"x":1}')), calls(fn(0, 'b', 'f', '{"x":2}')))).toEqual(['f({"x":1})', 'f({"x":2})'])
     expect(said(calls(fn(0, '', 'f', '{"x":1}')), calls(fn(0, '', 'f', '{"x":2}')))).toEqual(['f({"x":1})', 'f({"x":2})'])
   })
 
-  it('[63] without an index are known by id, by place, or follow the last', () => {
+  it('[63] without an index are matched by id, by position, or continue the last one', () => {
     const a = [fn(undefined, 'a', 'f', '{"x"'), fn(undefined, 'b', 'g', '{"y"')]
     const b = [fn(undefined, 'b', undefined, ':2}'), fn(undefined, 'a', undefined, ':1}')]
     expect(said(calls(...a), calls(...b))).toEqual(['f({"x":1})', 'g({"y":2})'])
@@ -330,26 +330,26 @@ describe('calls in a stream of Chat', () => {
     expect(said(calls(fn(undefined, '', 'f', '{}')), calls(fn(undefined, '', 'g', '{}')))).toEqual(['f({})', 'g({})'])
   })
 
-  it('[64] do not repeat a name that is repeated', () => {
+  it('[64] have their name once if it is sent in every piece', () => {
     const pieces = ['{"x"', ':1', '}'].map((args) => calls(fn(0, 'a', 'f', args)))
     expect(said(...pieces)).toEqual(['f({"x":1})'])
     expect(said(calls(fn(0, '', 'f', '{"x"')), calls(fn(0, '', 'f', ':1}')))).toEqual(['f({"x":1})'])
   })
 
-  it('[65] join a name in pieces', () => {
+  it('[65] have their name joined if it is sent in pieces', () => {
     expect(said(calls(fn(0, 'a', 'get_', '')), calls(fn(0, '', 'tide', '')), calls(fn(0, '', '', '{}')))).toEqual([
       'get_tide({})',
     ])
     expect(said(calls(fn(0, 'a', 'get_', '')), calls(fn(0, 'a', 'get_tide', '')))).toEqual(['get_tide({})'])
   })
 
-  it('[66] wait for a name that arrives late', () => {
+  it('[66] open only when their name arrives', () => {
     const made = events([calls(fn(0, 'a', undefined, '{"x"')), calls(fn(0, 'a', 'f', ':1}')), stop, done])
     expect(shortly(made)).toEqual(['f({"x":1})'])
     expect(said(calls(fn(0, 'a', undefined, '{}')))).toEqual([])
   })
 
-  it('[67] have an id of ours when they have none, and none twice', () => {
+  it('[67] get a new id if they have none or a duplicate', () => {
     const ids = (...pieces: object[]) =>
       stream(...pieces.map((piece) => calls(piece)), stop, done).blocks.map(({ callId }) => callId)
     expect(ids(fn(0, '', 'f', '{'), fn(0, '', undefined, '}'), fn(1, undefined, 'g', '{}'))).toEqual([
@@ -366,18 +366,18 @@ describe('calls in a stream of Chat', () => {
     ['[70] an object', { a: 1 }, '{"a":1}'],
     ['[71] JSON in JSON', '"{\\"a\\":1}"', '"{\\"a\\":1}"'],
     ['[72] no JSON', '{"a":', '{"a":'],
-  ])('with %s as input keep it unchanged', (_, args, input) => {
+  ])('have their input unchanged, or an empty object, if it is %s', (_, args, input) => {
     expect(said(calls(fn(0, 'a', 'f', args)))).toEqual([`f(${input})`])
     expect(shortly(whole({ tool_calls: [fn(undefined, 'a', 'f', args)] }))).toEqual([`f(${input})`])
   })
 
-  it('[73] that are cut off stay cut off', () => {
+  it('[73] have an incomplete input if they are cut off', () => {
     const cut = [calls(fn(0, 'a', 'f', '{"po')), chunk({}, 'length'), done]
     expect(summary(events(cut))).toMatchObject({ finish: 'length', blocks: [{ text: '{"po' }] })
     expect(summary(events([calls(fn(0, 'a', 'f', '')), chunk({}, 'length'), done])).blocks).toMatchObject([{ text: '' }])
   })
 
-  it('[74] [75] lose no text beside them', () => {
+  it('[74] [75] lose no text before or after them', () => {
     expect(
       said(
         chunk({ content: 'before' }),
@@ -409,7 +409,7 @@ describe('calls in a stream of Chat', () => {
     expect(said(calls(fn(0, 'a', 'made_up', '{}')))).toEqual(['made_up({})'])
   })
 
-  it('[111] may be of the older form', () => {
+  it('[111] may be in the older form', () => {
     const made = stream(
       chunk({ function_call: { name: 'f', arguments: '{"x"' } }),
       chunk({ function_call: { arguments: ':1}' } }),
@@ -419,7 +419,7 @@ describe('calls in a stream of Chat', () => {
     expect(made).toMatchObject({ finish: 'tool-calls', blocks: [{ name: 'f', text: '{"x":1}', callId: 'call_made_1' }] })
   })
 
-  it('come in the order in which they began', () => {
+  it('are opened in the order in which they began', () => {
     expect(said(calls(fn(0, 'a', 'f', '')), calls(fn(1, 'b', 'g', '{"y":2}')), calls(fn(0, '', '', '{"x":1}')))).toEqual([
       'f({"x":1})',
       'g({"y":2})',
@@ -427,10 +427,10 @@ describe('calls in a stream of Chat', () => {
   })
 })
 
-describe('further content of a Chat stream', () => {
+describe('other content of a Chat stream', () => {
   const png = Buffer.from('\x89PNG1234', 'latin1').toString('base64')
 
-  it('[179] are images, as bytes or by their address', () => {
+  it('[179] may be images, as bytes or by URL', () => {
     const image = (url: string) => chunk({ content: 'Look: ', images: [{ type: 'image_url', image_url: { url } }] })
     const made = events([image(`data:image/jpeg;base64,${png}`), stop, done])
     expect(made).toContainEqual({ type: 'open', index: 1, block: 'image', mediaType: 'image/png' })
@@ -438,7 +438,7 @@ describe('further content of a Chat stream', () => {
     expect(said(image('https://a.example/b.png'))).toEqual(['text:Look: ![image](https://a.example/b.png)'])
   })
 
-  it('is speech: its words at once, its sound at the end', () => {
+  it('may be audio, with its transcript first and its data at the end', () => {
     const sound = Buffer.from('RIFF1234WAVEdata', 'latin1')
     const pieces = [sound.subarray(0, 4), sound.subarray(4)].map((part) => part.toString('base64'))
     const [first = '', second = ''] = pieces
@@ -451,7 +451,7 @@ describe('further content of a Chat stream', () => {
     expect(shortly(made)).toEqual(['text:hi', `audio:${sound.toString('base64')}`])
   })
 
-  it('are the sources of the text', () => {
+  it('may be citations of the text', () => {
     const cited = { type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A', start_index: 1, end_index: 3 } }
     expect(events([chunk({ content: 'text' }), chunk({ annotations: [cited] }), stop, done])).toContainEqual({
       type: 'cite',
@@ -468,7 +468,7 @@ describe('further content of a Chat stream', () => {
 })
 
 describe('a whole reply of Chat', () => {
-  it('makes the events that its stream would make', () => {
+  it('has the same events as a stream', () => {
     const body = JSON.parse(fixture('openai/nonstream_tools.json')) as JsonObject
     const streamed = read('tool_call')
     const usage = { ...streamed.usage, tier: { service_tier: 'default' } }
@@ -494,11 +494,11 @@ describe('a whole reply of Chat', () => {
     ],
     ['an error of SiliconFlow', { code: 20012, message: 'no model', data: null }, { message: 'no model', code: '20012' }],
     ['nothing', {}, { message: 'the upstream sent no valid answer' }],
-  ])('is none when it is %s', (_, body, error) => {
+  ])('is an error when it is %s', (_, body, error) => {
     expect(codec.readReply(body, readContext())).toEqual([{ type: 'error', error: expect.objectContaining(error) }])
   })
 
-  it('[54] is none when the model was ended', () => {
+  it('[54] is an error when the generation was aborted', () => {
     const body = { choices: [{ message: { content: 'a' }, finish_reason: 'insufficient_system_resource' }] }
     expect(summary(codec.readReply(body, readContext())).error?.status).toBe(503)
   })
@@ -536,7 +536,7 @@ describe('any stream of Chat', () => {
 
   it('keeps the grammar of events for any input', () => expect(readerFaults(codec, samples)).toEqual([]))
 
-  it('gives the grammar with quirks', () => {
+  it('keeps the grammar of events with quirks', () => {
     const random = seeded(7)
     for (let round = 0; round < 300; round++) {
       const frames = Array.from({ length: 8 }, () => samples[Math.floor(random() * samples.length)]?.data ?? '')

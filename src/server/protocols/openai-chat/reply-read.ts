@@ -6,7 +6,7 @@ import { isFinished } from './chat.ts'
 import { ChatReply } from './chat-reply.ts'
 import { readErrorInReply, readOpenAiError } from './errors.ts'
 
-/** A whole Chat reply as events, by way of the machine that reads streams: a message is one large delta. */
+/** Reads a complete Chat reply with the reader of streams: a message is one large delta. */
 export const readReply: Codec['readReply'] = (body, context) => {
   const choice = firstChoice(body)
   const error = readErrorInReply(body)

@@ -2,7 +2,7 @@ import { groupsOf, type ReplyTexts, type SeenEvents, slotsAt, type TextSlot } fr
 import { arrayAt, isObject, type JsonObject, objectAt } from '../wire-format.ts'
 import { writeChatUsage } from './usage.ts'
 
-/** Texts of Chat Completions: those of each choice, its reasoning in both spellings. */
+/** Texts of Chat Completions: those of each choice, with its reasoning under both member names. */
 export const chatTexts: ReplyTexts = {
   inEvent: (data) => choicesOf(data).flatMap(({ choice, group, at }) => messageSlots(choice, 'delta', at, group)),
   inReply: (reply) => choicesOf(reply).flatMap(({ choice, at }) => messageSlots(choice, 'message', at, undefined)),

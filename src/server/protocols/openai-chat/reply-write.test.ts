@@ -52,7 +52,7 @@ function stream(events: readonly ReplyEvent[], dialogue: Partial<Dialogue> = {})
   return events.map((event) => writer.push(event)).join('')
 }
 
-/** The chunks of a stream that ends well. */
+/** The chunks of a stream that is complete. */
 function chunks(events: readonly ReplyEvent[], dialogue: Partial<Dialogue> = {}): JsonObject[] {
   const frames = stream([start, ...events, end], dialogue).split('\n\n')
   expect(frames.slice(-2)).toEqual(['data: [DONE]', ''])
@@ -80,7 +80,7 @@ function message(events: readonly ReplyEvent[], dialogue: Partial<Dialogue> = {}
 const quiet = { wantsUsage: false }
 
 describe('a stream to a client of Chat', () => {
-  it('[36] [37] [56] [57] begins with the role once, every chunk of one id, time and model', () => {
+  it('[36] [37] [56] [57] has the role only in its first chunk, and the same id, time and model in every chunk', () => {
     const all = chunks([...block(0, 'Hi'), ...called(1, '{}'), finish()], quiet)
     expect(choiceOf(all[0] ?? {})).toEqual({
       index: 0,
@@ -113,7 +113,7 @@ describe('a stream to a client of Chat', () => {
     })
   })
 
-  it('writes every kind of block into its member', () => {
+  it('has every kind of block in its own member', () => {
     expect(deltas([...block(0, 'Hm', 'reasoning'), ...block(1, 'Hi'), ...block(2, 'No', 'refusal'), finish()], quiet)).toEqual([
       { reasoning_content: 'Hm' },
       { content: 'Hi' },
@@ -121,7 +121,7 @@ describe('a stream to a client of Chat', () => {
     ])
   })
 
-  it('[61] [66] [76] numbers calls separately, with id and name once, and passes their deltas on', () => {
+  it('[61] [66] [76] numbers calls separately, with id and name once, and contains their deltas unchanged', () => {
     const events = [
       ...block(0, 'Hi'),
       call(1),
@@ -141,13 +141,13 @@ describe('a stream to a client of Chat', () => {
     ])
   })
 
-  it('[68] gives an empty input to a call without one', () => {
+  it('[68] has an empty object as input of a call without one', () => {
     expect(deltas([...called(0), finish('tool-calls')], quiet).at(-1)).toEqual({
       tool_calls: [{ index: 0, function: { arguments: '{}' } }],
     })
   })
 
-  it('[112] passes free text on unchanged', () => {
+  it('[112] contains free-text input unchanged', () => {
     const custom: ReplyEvent = { type: 'open', index: 0, block: 'custom-tool-call', callId: 'c', name: 'sh' }
     expect(deltas([custom, delta(0, 'ls'), close(0), finish('tool-calls')], quiet)).toEqual([
       { tool_calls: [{ index: 0, id: 'c', type: 'custom', custom: { name: 'sh', input: '' } }] },
@@ -155,7 +155,7 @@ describe('a stream to a client of Chat', () => {
     ])
   })
 
-  it('[111] answers in the older form, with one call', () => {
+  it('[111] is in the older form if the request was, with one call', () => {
     const events = [...called(0, '{}'), ...called(1, '{"b":1}'), finish('tool-calls')]
     const old = { ...quiet, usesFunctions: true }
     expect(deltas(events, old)).toEqual([{ function_call: { name: 'f', arguments: '' } }, { function_call: { arguments: '{}' } }])
@@ -168,7 +168,7 @@ describe('a stream to a client of Chat', () => {
     })
   })
 
-  it('[179] shows images whole', () => {
+  it('[179] contains images in one piece', () => {
     const image: ReplyEvent = { type: 'open', index: 0, block: 'image', mediaType: 'image/png' }
     const events = [image, delta(0, 'AAAA'), delta(0, 'BBBB'), close(0), finish()]
     const shown = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAABBBB' } }]
@@ -176,7 +176,7 @@ describe('a stream to a client of Chat', () => {
     expect(message(events)).toMatchObject({ content: '', images: shown })
   })
 
-  it('names the sources by their place in the whole text', () => {
+  it('has citations with offsets in the complete text', () => {
     const cite: ReplyEvent = {
       type: 'cite',
       index: 2,
@@ -201,7 +201,7 @@ describe('a stream to a client of Chat', () => {
     expect(choiceOf(chunks([finish(reason)], quiet).at(-1) ?? {}).finish_reason).toBe(word)
   })
 
-  it('[145] explains a refusal by a classifier', () => {
+  it('[145] contains the explanation of a refusal by a classifier', () => {
     const events = [finish('content-filter', { explanation: 'Not this.' })]
     expect(deltas(events, quiet)).toEqual([{ refusal: 'Not this.' }])
     expect(message(events)).toEqual({ role: 'assistant', content: '', refusal: 'Not this.' })
@@ -219,7 +219,7 @@ describe('a stream to a client of Chat', () => {
     })
   })
 
-  it('[162] has nothing of reasoning when there was none', () => {
+  it('[162] has no reasoning member when there was no reasoning', () => {
     expect(stream([start, open(0, 'reasoning'), close(0), ...block(1, 'Hi'), finish(), end])).not.toContain('reasoning_content')
   })
 })
@@ -236,7 +236,7 @@ describe('state that a client of Chat may send back', () => {
     finish('tool-calls'),
   ]
 
-  it('[152] [155] is written beside its content, whole and as a stream', () => {
+  it('[152] [155] is written next to its content, streamed and not', () => {
     const extra_content = { google: { thought_signature: 'g' } }
     expect(deltas(reply, quiet)).toEqual([
       { reasoning_content: 'H' },
@@ -262,7 +262,7 @@ describe('state that a client of Chat may send back', () => {
     })
   })
 
-  it('[151] returns to its place', () => {
+  it('[151] is read back at the same position', () => {
     const { turns } = readRequest({ model: 'm', messages: [{ role: 'user', content: 'Hi' }, message(reply)] }, {})
     expect(turns[1]?.parts).toEqual([
       { kind: 'reasoning', text: 'Hm', opaque: claude },
@@ -273,7 +273,7 @@ describe('state that a client of Chat may send back', () => {
     ])
   })
 
-  it('of others is not shown', () => {
+  it('excludes other state, which is not written', () => {
     const other: Opaque = { family: 'openai', kind: 'encrypted', value: 'SEALED' }
     const events = [
       open(0, 'reasoning'),
@@ -308,7 +308,7 @@ describe('a whole reply to a client of Chat', () => {
     })
   })
 
-  it('puts calls together out of their pieces', () => {
+  it('joins the pieces of calls', () => {
     expect(message([...called(0, '{"a"', ':1}'), ...called(1), finish('tool-calls')])).toEqual({
       role: 'assistant',
       content: null,
@@ -320,7 +320,7 @@ describe('a whole reply to a client of Chat', () => {
     })
   })
 
-  it('has speech beside its words', () => {
+  it('has audio next to its text', () => {
     const audio: ReplyEvent = { type: 'open', index: 1, block: 'audio', mediaType: 'audio/wav' }
     expect(message([...block(0, 'Hi'), audio, delta(1, 'AAAA'), delta(1, 'BBBB'), close(1), finish()]).audio).toEqual({
       id: 'audio_new',
@@ -345,7 +345,7 @@ describe('a whole reply to a client of Chat', () => {
   })
 })
 
-/** The content of a reply that Chat can express: non-empty blocks, in its order. */
+/** The content of a reply that Chat can express: non-empty blocks, in Chat's order. */
 function sayable(events: readonly ReplyEvent[]) {
   const { blocks, finish: reason, usage } = summary(events)
   const joined = (kind: string) => blocks.flatMap(({ block: of, text }) => (of === kind ? [text] : [])).join('')
@@ -368,7 +368,7 @@ function lettersOf(text: string): string {
 describe('any reply', () => {
   const seeds = Array.from({ length: 300 }, (_, seed) => seed + 1)
 
-  it('[217] says the same when it is written and read again, as a stream and whole', () => {
+  it('[217] is the same after it is written and read again, streamed and not', () => {
     for (const seed of seeds) {
       const events = anyReply(seed).filter(({ type }) => type !== 'finish')
       const complete: ReplyEvent[] = [...events.slice(0, -1), { type: 'finish', reason: 'stop' }, end]
@@ -378,7 +378,7 @@ describe('any reply', () => {
 
       const whole = codec.readReply(writeReply(complete, context()), readContext())
       expect(grammarFaults(whole)).toEqual([])
-      // A whole message has all reasoning as one text: if only parts were signed, their order is lost.
+      // A complete message has all reasoning as one text: if only parts of it were signed, their order is lost.
       const [said, again] = [sayable(complete), sayable(whole)].map((reply) => ({
         ...reply,
         reasoning: lettersOf(reply.reasoning),
@@ -407,7 +407,7 @@ describe('the official clients', () => {
     messages: [{ role: 'user' as const, content: 'Hi' }],
     stream_options: { include_usage: true },
   }
-  // The two majors have the same calls, but types of their own.
+  // The two major versions have the same calls, but different types.
   const older = () => new OpenAI6(options()) as unknown as OpenAI
   const clients = [
     ['newest', () => new OpenAI(options()), true],
@@ -429,7 +429,7 @@ describe('the official clients', () => {
     }
   })
 
-  it.each(clients)('%s reads any whole reply', async (_, client) => {
+  it.each(clients)('%s reads any complete reply', async (_, client) => {
     for (let seed = 1; seed <= 30; seed++) {
       const events = anyReply(seed)
       body = JSON.stringify(writeReply(events, context()))

@@ -36,7 +36,7 @@ export function writeEvents(context: WriteContext): EventWriter {
   let usage: Usage | undefined
   let audioId: string | undefined
 
-  // All chunks begin and end alike: only the difference is serialised.
+  // All chunks begin and end with the same text: only the part that differs is serialised.
   const opening = `data: ${JSON.stringify(head(context, 'chat.completion.chunk')).slice(0, -1)},"choices":[{"index":0,"delta":`
   const closing = wantsUsage ? '}],"usage":null}\n\n' : '}]}\n\n'
   const chunk = (delta: JsonObject, finishWord: string | null = null) =>
@@ -90,7 +90,7 @@ function usageChunk(context: WriteContext, usage: Usage): string {
   return `data: ${JSON.stringify({ ...head(context, 'chat.completion.chunk'), choices: [], usage: writeChatUsage(usage) })}\n\n`
 }
 
-/** Texts are joined, lists grow, pieces of a call find their call. */
+/** Appends a delta to a message: strings and lists are concatenated, pieces of a call are added to their call. */
 function addDelta(message: Message, delta: JsonObject, context: WriteContext): void {
   for (const [key, value] of Object.entries(delta)) {
     if (key === 'tool_calls') addCalls(message, arrayAt(delta, key))
@@ -119,7 +119,7 @@ function joined(before: JsonObject, more: JsonObject): JsonObject {
   return { ...before, ...more, ...Object.fromEntries(inputs.map((key) => [key, textAt(before, key) + textAt(more, key)])) }
 }
 
-/** The transcript of the audio, if any, is the text next to it. */
+/** `transcript` is empty, since the transcript is in the message's text. */
 function addAudio(message: Message, data: string, context: WriteContext): void {
   const audio = objectAt(message, 'audio')
   const started = { id: context.newId('audio_'), expires_at: context.createdAt, transcript: '' }

@@ -35,7 +35,7 @@ function failure(body: object): { code: string; field: unknown } {
 }
 
 describe('the messages of a Chat request', () => {
-  it('[137] [138] keep all instructions at the head apart, those in the middle in their place', () => {
+  it('[137] [138] have all instructions at the head separately, and later ones at their position', () => {
     const { system, turns: said } = read({
       messages: [
         { role: 'system', content: 'One' },
@@ -51,7 +51,7 @@ describe('the messages of a Chat request', () => {
     ])
   })
 
-  it("[79] [81] yield results of parallel calls as one turn, and the user's text after them as another", () => {
+  it("[79] [81] have the results of parallel calls in one turn, and the user's text after them in another", () => {
     const said = turns(
       user('Hi'),
       { role: 'assistant', content: null, tool_calls: [call('1', 'f'), call('2', 'g')] },
@@ -89,11 +89,11 @@ describe('the messages of a Chat request', () => {
     ['reasoning_details', { reasoning_details: [{ type: 'reasoning.summary', summary: 'Hm' }] }],
     ['content', { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] }], reasoning_content: 'again' }],
     ['thinking_blocks', { thinking_blocks: [{ type: 'thinking', thinking: 'Hm' }], reasoning_content: 'Hm' }],
-  ])('find earlier reasoning in %s', (_, message) => {
+  ])('have earlier reasoning from %s', (_, message) => {
     expect(turns(user('Hi'), { role: 'assistant', ...message })[1]?.parts).toEqual([{ kind: 'reasoning', text: 'Hm' }])
   })
 
-  it('[152] [155] find the state that clients send back where it was', () => {
+  it('[152] [155] have the opaque state that clients send back at its position', () => {
     const extra_content = { google: { thought_signature: 'g' } }
     const [, said] = turns(user('Hi'), {
       role: 'assistant',
@@ -115,7 +115,7 @@ describe('the messages of a Chat request', () => {
     ])
   })
 
-  it('[165] keep the list of a host sealed, for its own kind alone', () => {
+  it("[165] have a host's reasoning list as opaque state, only for hosts of the same kind", () => {
     const details = [{ type: 'reasoning.text', text: 'Hm', signature: 's' }]
     const [, said] = turns(user('Hi'), { role: 'assistant', content: 'a', reasoning: 'Hm', reasoning_details: details })
     expect(said?.parts[0]).toEqual({
@@ -125,14 +125,14 @@ describe('the messages of a Chat request', () => {
     })
   })
 
-  it('[112] know results of free-text calls', () => {
+  it('[112] distinguish results of free-text calls', () => {
     const custom = { id: '1', type: 'custom', custom: { name: 'sh', input: 'ls' } }
     const said = turns(user('Hi'), { role: 'assistant', tool_calls: [custom] }, tool('1', 'a'))
     expect(said[1]?.parts[0]).toMatchObject({ isCustom: true, input: 'ls', name: 'sh' })
     expect(said[2]?.parts[0]).toMatchObject({ isCustom: true })
   })
 
-  it('[111] read the older form, its results known by name', () => {
+  it('[111] may be in the older form, with results matched by name', () => {
     const { turns: said, ...dialogue } = read({
       functions: [{ name: 'f', parameters: { type: 'object' } }],
       function_call: { name: 'f' },
@@ -153,7 +153,7 @@ describe('the messages of a Chat request', () => {
     expect(result).toMatchObject({ name: 'f', callId: called?.kind === 'tool-call' ? called.callId : undefined })
   })
 
-  it('leave out messages that say nothing, unless all do', () => {
+  it('are left out if they are empty, and refused if all are', () => {
     expect(turns(user(''), { role: 'assistant', content: null }, user('Hi'))).toEqual([{ role: 'user', parts: [text('Hi')] }])
     expect(failure({ messages: [user('')] })).toEqual({ code: 'field_invalid', field: 'messages' })
     expect(read({ messages: [{ role: 'system', content: 'Go' }] }).turns).toEqual([])
@@ -162,16 +162,16 @@ describe('the messages of a Chat request', () => {
   it('keep the names of speakers', () =>
     expect(turns(user('Hi', { name: 'ann' }))).toEqual([{ role: 'user', parts: [text('Hi')], name: 'ann' }]))
 
-  it('[181] hold nothing that no UTF-8 can hold', () => {
+  it('[181] contain nothing that UTF-8 cannot encode', () => {
     expect(turns(user('a\ud800b\u0000'))[0]?.parts).toEqual([text('a\ufffdb\u0000')])
   })
 
-  it('[182] are the same with one text and with a list of one', () => {
+  it('[182] are the same with a string and with a list of one text part', () => {
     expect(turns(user('Hi'))).toEqual(turns(user([{ type: 'text', text: 'Hi' }])))
   })
 
-  // A step for each pair of messages would take longer than a test may.
-  it('[183] are read one by one, not pair by pair', () => {
+  // Quadratic time would exceed the test's timeout.
+  it('[183] are read in linear time', () => {
     const messages = Array.from({ length: 30_000 }, (_, at) =>
       at % 3 === 0 ? user('Hi') : at % 3 === 1 ? { role: 'assistant', tool_calls: [call(`${at}`, 'f')] } : tool(`${at - 1}`, 'x'),
     )
@@ -182,11 +182,11 @@ describe('the messages of a Chat request', () => {
 describe('the parts of a message', () => {
   const parts = (...content: object[]) => turns(user(content))[0]?.parts
 
-  it('[139] leave out empty text, but not the parts beside it', () => {
+  it('[139] do not include empty text, but the parts next to it', () => {
     expect(parts({ type: 'text', text: '' }, { type: 'image_url', image_url: 'https://a.example' })).toHaveLength(1)
   })
 
-  it('[172] [173] [178] read images by address and bytes, with their detail', () => {
+  it('[172] [173] [178] may be images by URL or bytes, with their detail', () => {
     const image = (url: string, more: object = {}) => parts({ type: 'image_url', image_url: { url, ...more } })?.[0]
     expect(image('https://a.example/b.png', { detail: 'high' })).toEqual({
       kind: 'media',
@@ -199,7 +199,7 @@ describe('the parts of a message', () => {
     })
   })
 
-  it('[174] [175] [176] read documents and recordings', () => {
+  it('[174] [175] [176] may be documents and audio', () => {
     const pdf = Buffer.from('%PDF-1').toString('base64')
     const file = (more: object) => parts({ type: 'file', file: { filename: 'a', ...more } })?.[0]
     const read = { kind: 'media', media: 'document', title: 'a' }
@@ -247,13 +247,13 @@ describe('the parts of a message', () => {
       { type: 'input_audio', input_audio: { format: 'wav' } },
       'messages[0].content[0].input_audio.data',
     ],
-  ])('are refused by their place when they are %s', (_, part, field) => {
+  ])('are refused with their path when they are %s', (_, part, field) => {
     expect(failure({ messages: [user([part])] })).toEqual({ code: 'field_invalid', field })
   })
 })
 
-describe('further members of a Chat request', () => {
-  it('is read into neutral members, the rest is kept', () => {
+describe('other members of a Chat request', () => {
+  it('are read into neutral members, or stored in `extra`', () => {
     const dialogue = read({
       max_tokens: 5,
       max_completion_tokens: 9,
@@ -292,7 +292,7 @@ describe('further members of a Chat request', () => {
     expect(Object.keys(dialogue.extra)).toEqual(['logit_bias', 'store'])
   })
 
-  it('[143] stops at no empty text', () => {
+  it('[143] have no empty stop sequence', () => {
     expect(read({ stop: ['', 'a'] }).stop).toEqual(['a'])
     expect(read({ stop: '' }).stop).toEqual([])
     expect(read({ stop: null }).stop).toEqual([])
@@ -311,15 +311,15 @@ describe('further members of a Chat request', () => {
     [{ enable_thinking: false }, 'off'],
     [{ enable_thinking: true, thinking_budget: 99 }, { budgetTokens: 99 }],
     [{ chat_template_kwargs: { enable_thinking: true } }, 'auto'],
-  ])('reasons as %j means it', (body, mode) => {
+  ])('have reasoning that is read from %j', (body, mode) => {
     const dialogue = read(body)
     expect(dialogue.reasoning?.mode).toEqual(mode)
     expect(dialogue.extra).toEqual({})
   })
 
-  it('has no effort when the request has none', () => expect(read({}).reasoning).toBeUndefined())
+  it('have no reasoning when the request has none', () => expect(read({}).reasoning).toBeUndefined())
 
-  it('[105] [110] [95] has tools of every kind, or none', () => {
+  it('[105] [110] [95] may be tools of every kind', () => {
     const { tools } = read({
       tools: [
         { type: 'function', function: { name: 'f', description: 'd', parameters: { type: 'object' }, strict: true } },
@@ -357,11 +357,11 @@ describe('further members of a Chat request', () => {
       { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'f' } }] } },
       { kind: 'allowed', names: ['f'], isRequired: true },
     ],
-  ])('chooses by %j', (tool_choice, choice) => {
+  ])('have a tool choice that is read from %j', (tool_choice, choice) => {
     expect(read({ tools: [{ type: 'function', function: { name: 'f' } }], tool_choice }).toolChoice).toEqual(choice)
   })
 
-  it('[188] wants an answer of a form', () => {
+  it('[188] may select the form of the answer', () => {
     const schema = { type: 'object' }
     expect(read({ response_format: { type: 'text' } }).output).toBeUndefined()
     expect(read({ response_format: { type: 'json_object' } }).output).toEqual({ kind: 'json' })
@@ -374,7 +374,7 @@ describe('further members of a Chat request', () => {
     })
   })
 
-  it('searches the web', () => {
+  it('may enable the web search', () => {
     const approximate = { city: 'Rye' }
     expect(
       read({ web_search_options: { search_context_size: 'low', user_location: { type: 'approximate', approximate } } }).search,
@@ -382,7 +382,7 @@ describe('further members of a Chat request', () => {
     expect(read({ web_search_options: {} }).search).toEqual({ contextSize: undefined, location: undefined })
   })
 
-  it('keeps tools that only their vendor has apart by name', () => {
+  it('have tools that only their vendor has in a separate list', () => {
     expect(read({ tools: [{ type: 'web_search' }] })).toMatchObject({
       tools: [],
       vendorOnly: [{ field: 'tools[0].type', name: 'tools.web_search' }],
@@ -396,7 +396,7 @@ describe('further members of a Chat request', () => {
     ['modalities', { modalities: ['text', 'audio'] }],
     ['response_format.type', { response_format: { type: 'grammar' } }],
     ['messages[0].audio', { messages: [{ role: 'assistant', audio: { id: 'a' } }] }],
-  ])('cannot be carried with %s', (field, body) => expect(failure(body)).toEqual({ code: 'untranslatable', field }))
+  ])('are refused as untranslatable with %s', (field, body) => expect(failure(body)).toEqual({ code: 'untranslatable', field }))
 
   it.each([
     ['messages[0].role', { messages: [{ role: 'narrator', content: 'a' }] }],
@@ -410,9 +410,9 @@ describe('further members of a Chat request', () => {
     ['tools[0]', { tools: [5] }],
     ['tool_choice', { tools: [{ type: 'function', function: { name: 'f' } }], tool_choice: 'maybe' }],
     ['stream', { stream: 'yes' }],
-  ])('is invalid by its member %s', (field, body) => expect(failure(body)).toEqual({ code: 'field_invalid', field }))
+  ])('are refused as invalid because of %s', (field, body) => expect(failure(body)).toEqual({ code: 'field_invalid', field }))
 
-  it('is read or refused by name, for any value', () => {
+  it('are read or refused by name, for any value', () => {
     const values = [
       null,
       '',

@@ -24,11 +24,11 @@ export const readRequest: Inbound['readRequest'] = (body) => {
   return {
     ...readCommonMembers(body, 'openai.chat', knownMembers),
     system,
-    // The older form gives no ids: a result belongs to the last call of its name.
+    // The older form has no ids: a result is matched to a call by its name.
     turns: hasFunctionMessages(body) ? repairToolResults(turns) : turns,
     tools,
     toolChoice: tools.length === 0 ? undefined : readToolChoice(body),
-    // The older answer has room for one call.
+    // An answer in the older form can contain only one call.
     parallelTools: usesFunctions ? false : readOptionalFlag(body, 'parallel_tool_calls'),
     reasoning: readReasoning(body),
     output: readOutput(objectAt(body, 'response_format')),
@@ -141,7 +141,7 @@ function readOptionalFlag(body: JsonObject, field: string): boolean | undefined 
   return body[field] === undefined || body[field] === null ? undefined : readFlag(body, field)
 }
 
-/** An empty text stops nothing. */
+/** An empty stop sequence has no effect. */
 function readStop(value: unknown): string[] {
   const stops = value === undefined || value === null ? [] : Array.isArray(value) ? value : [value]
   if (!stops.every((stop) => typeof stop === 'string'))

@@ -14,7 +14,7 @@ import { arrayAt, isObject, type JsonObject } from '../wire-format.ts'
 import { openAiChatCodec as codec } from './codec.ts'
 import { readRequest } from './request-read.ts'
 
-/** As a caller of Messages would send it, by default. */
+/** By default the dialogue of a Messages caller. */
 function written(dialogue: Partial<Dialogue>, more: { model?: string; quirks?: Quirks } = {}) {
   return writtenBy(codec, { from: 'anthropic.messages', ...dialogue }, more)
 }
@@ -61,7 +61,7 @@ const thought = (words: string, opaque?: Opaque): Part => ({ kind: 'reasoning', 
 const shown = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
 
 describe('the messages of a written Chat request', () => {
-  it('[137] begin with all instructions as one, without the line that changes with every call', () => {
+  it('[137] begin with all instructions as one, without the billing header that changes with every call', () => {
     const system = [text('x-anthropic-billing-header: cc_version=1'), text('One'), text('Two')]
     expect(messages({ system })).toEqual([
       { role: 'system', content: 'One\n\nTwo' },
@@ -69,7 +69,7 @@ describe('the messages of a written Chat request', () => {
     ])
   })
 
-  it('have the role for instructions that the model or the host knows', () => {
+  it('have instructions in a role that the model and the host support', () => {
     const system = [text('One')]
     expect(messages({ system }, { model: 'gpt-5.1' })[0]?.role).toBe('developer')
     expect(messages({ system }, { model: 'gpt-5.1', quirks: { systemRole: 'system' } })[0]?.role).toBe('system')
@@ -79,7 +79,7 @@ describe('the messages of a written Chat request', () => {
     ])
   })
 
-  it('[136] keep instructions in the middle in their place', () => {
+  it('[136] have instructions in the middle at their position', () => {
     const turns = [userTurn('Hi'), assistantTurn('Hm'), { role: 'system' as const, parts: [text('Three')] }, userTurn('Go')]
     expect(messages({ turns }).map(({ role, content }) => `${role} ${content}`)).toEqual([
       'user Hi',
@@ -122,7 +122,7 @@ describe('the messages of a written Chat request', () => {
     ])
   })
 
-  it('[87] show an image of a result in the message behind it', () => {
+  it('[87] have an image of a tool result in the message after it', () => {
     const turns = [userTurn('Hi'), assistant(call('1')), user(result('1', text('a chart'), image()), text('So?'))]
     expect(messages({ turns }).slice(2)).toEqual([
       { role: 'tool', tool_call_id: '1', content: 'a chart\n[image attached]' },
@@ -130,7 +130,7 @@ describe('the messages of a written Chat request', () => {
     ])
   })
 
-  it('show an image that an assistant made in the next message of the user', () => {
+  it('have an image that the assistant generated in the next user message', () => {
     const turns = [userTurn('Draw'), assistant(text('Here.'), image()), userTurn('Bigger')]
     expect(messages({ turns }).slice(1)).toEqual([
       { role: 'assistant', content: 'Here.' },
@@ -138,7 +138,7 @@ describe('the messages of a written Chat request', () => {
     ])
   })
 
-  it('[89] say that a result is an error', () => {
+  it('[89] mark a result that is an error', () => {
     const turns = [userTurn('Hi'), assistant(call('1')), user({ ...result('1', text('no port')), isError: true })]
     expect(messages({ turns }).at(-1)).toMatchObject({ role: 'tool', content: 'Error: no port' })
   })
@@ -147,14 +147,14 @@ describe('the messages of a written Chat request', () => {
     ['[90]', 'x'.repeat(120), {}, /^call_[0-9A-Za-z]{24}$/],
     ['[91]', 'functions.get_tide:0', {}, /^functions\.get_tide:0$/],
     ['[92]', 'call_1', { callIds: 'nine-alphanumerics' }, /^[0-9A-Za-z]{9}$/],
-  ] as const)('%s give an id that the host takes to the call and to its result', (_, id, quirks, form) => {
+  ] as const)('%s have the same valid id in a call and in its result', (_, id, quirks, form) => {
     const [, called, answered] = messages({ turns: [userTurn('Hi'), ...toolTurns('high', id)] }, { quirks })
     const [first] = arrayAt(called ?? {}, 'tool_calls').filter(isObject)
     expect(first?.id).toMatch(form)
     expect(answered?.tool_call_id).toBe(first?.id)
   })
 
-  it('[103] [104] [276] rename tools everywhere, and say how to undo it', () => {
+  it('[103] [104] [276] have the changed names of tools everywhere, with a map to restore them', () => {
     const long = `${'n'.repeat(64)}x`
     const tools = ['mcp__server.tool/x y', long].map((name) => ({ ...tideTool, name }))
     const { body, toolNames } = written({
@@ -174,7 +174,7 @@ describe('the messages of a written Chat request', () => {
     expect(written({ tools: [tideTool] }).toolNames).toBeUndefined()
   })
 
-  it('[68] [71] [72] keep the input of a call as the model wrote it', () => {
+  it('[68] [71] [72] have the input of a call as the model wrote it', () => {
     for (const input of ['{"a":1.0}', '"{}"', '{"a":']) {
       const turns = [userTurn('Hi'), assistant(call('1', { input })), user(result('1', text('a')))]
       expect(JSON.stringify(messages({ turns })[1])).toContain(JSON.stringify(input))
@@ -184,7 +184,7 @@ describe('the messages of a written Chat request', () => {
     )
   })
 
-  it('take user and assistant by turns where the host wants that', () => {
+  it('alternate between user and assistant where the host requires it', () => {
     const quirks: Quirks = { strictTurns: true }
     const said = (turns: readonly Turn[]) =>
       messages({ turns, tools: [tideTool] }, { quirks }).map(({ role, content }) => [role, content])
@@ -208,7 +208,7 @@ describe('the messages of a written Chat request', () => {
     ])
   })
 
-  it('refuse an answer that is begun, unless the host has a word for it', () => {
+  it('are refused if they end with a prefilled answer, unless the host has a member for it', () => {
     const turns = [userTurn('JSON!'), assistantTurn('{')]
     expect(failure({ turns })).toEqual({ code: 'untranslatable', field: 'messages' })
     expect(messages({ turns }, { quirks: { prefill: 'prefix' } }).at(-1)).toEqual({
@@ -219,14 +219,14 @@ describe('the messages of a written Chat request', () => {
     expect(messages({ turns, from: 'openai.responses' }).at(-1)).toEqual({ role: 'assistant', content: '{' })
   })
 
-  it('[182] are one text when all parts are text', () => {
+  it('[182] have a string as content when all parts are text', () => {
     expect(messages({ turns: [user(text('a'), text('b'))] })).toEqual([{ role: 'user', content: 'a\n\nb' }])
     expect(messages({ turns: [user(text('a'), image())] })).toEqual([
       { role: 'user', content: [{ type: 'text', text: 'a' }, shown] },
     ])
   })
 
-  it('keep a refusal where the model supports one, else as text', () => {
+  it('have a refusal where the model supports it, or else its text', () => {
     const turns = [userTurn('Hi'), assistant({ kind: 'refusal', text: 'No.' }), userTurn('Please')]
     expect(messages({ turns }, { model: 'gpt-4o' })[1]).toEqual({ role: 'assistant', content: null, refusal: 'No.' })
     expect(messages({ turns })[1]).toEqual({ role: 'assistant', content: 'No.' })
@@ -240,7 +240,7 @@ describe('media of a written Chat request', () => {
   }
   const base64 = (mediaType: string, data = 'AAAA') => ({ kind: 'base64' as const, mediaType, data })
 
-  it('[178] are images by address or bytes', () => {
+  it('[178] may be images by URL or bytes', () => {
     expect(part(image({ source: { kind: 'url', url: 'https://a.example/b.png' }, detail: 'low' }))).toEqual({
       type: 'image_url',
       image_url: { url: 'https://a.example/b.png', detail: 'low' },
@@ -249,7 +249,7 @@ describe('media of a written Chat request', () => {
     expect(part(image({ detail: 'original' }), 'gpt-6')).toMatchObject({ image_url: { detail: 'original' } })
   })
 
-  it('[174] are documents: PDF as files, text as text', () => {
+  it('[174] may be documents: PDF as a file, text as text', () => {
     const document = (source: MediaPart['source'], title?: string) =>
       part({ kind: 'media', media: 'document', source, ...(title ? { title } : {}) })
     expect(document(base64('application/pdf'), 'a.pdf')).toEqual({
@@ -261,7 +261,7 @@ describe('media of a written Chat request', () => {
     expect(document({ kind: 'file', id: 'file-1', family: 'openai' })).toEqual({ type: 'file', file: { file_id: 'file-1' } })
   })
 
-  it('[176] are recordings and films', () => {
+  it('[176] may be audio and video', () => {
     expect(part({ kind: 'media', media: 'audio', source: base64('audio/mpeg') })).toEqual({
       type: 'input_audio',
       input_audio: { data: 'AAAA', format: 'mp3' },
@@ -278,21 +278,21 @@ describe('media of a written Chat request', () => {
     ['a film for OpenAI', { kind: 'media', media: 'video', source: { kind: 'url', url: 'https://a.example' } }, 'gpt-4o'],
     ['a file of another vendor', { kind: 'media', media: 'document', source: { kind: 'file', id: 'f', family: 'google' } }],
     ['an image that is kept by its vendor', image({ source: { kind: 'file', id: 'f', family: 'openai' } })],
-  ])('are refused when there is no part for them: %s', (_, media, model) => {
+  ])('are refused if Chat has no part for them: %s', (_, media, model) => {
     expect(failure({ turns: [user(media)] }, { model: model ?? 'm' })).toEqual({ code: 'untranslatable', field: 'messages' })
   })
 
-  it('are fetched first where the format has no address for them', () => expect(codec.inlines).toEqual(['audio', 'document']))
+  it('are fetched first where the format has no URL for them', () => expect(codec.inlines).toEqual(['audio', 'document']))
 })
 
-describe('breakpoints of prompt caches', () => {
+describe('prompt-cache breakpoints', () => {
   const marked = {
     system: [text('One', { cache: { ttl: '1h' } })],
     turns: [user(text('Hi', { cache: { ttl: '5m' } }))],
     tools: [{ ...tideTool, cache: { ttl: '5m' } as const }],
   }
 
-  it('stay where the host takes them', () => {
+  it('are kept where the host accepts them', () => {
     const { body, lost } = written(marked, { quirks: { takesCacheControl: true } })
     expect(body.messages).toEqual([
       { role: 'system', content: [{ type: 'text', text: 'One', cache_control: { type: 'ephemeral', ttl: '1h' } }] },
@@ -302,13 +302,13 @@ describe('breakpoints of prompt caches', () => {
     expect(lost).toEqual([])
   })
 
-  it('are OpenAI’s own for models that have them', () => {
+  it('are written in OpenAI’s form for models that support them', () => {
     expect(messages(marked, { model: 'gpt-5.6' })[0]?.content).toEqual([
       { type: 'text', text: 'One', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } },
     ])
   })
 
-  it('are named where they are lost', () => {
+  it('are reported where they are lost', () => {
     const { body, lost } = written(marked)
     expect(JSON.stringify(body)).not.toContain('cache')
     expect(lost).toEqual(['cache_control'])
@@ -333,7 +333,7 @@ describe('reasoning of earlier turns', () => {
     expect(replayed({ replayReasoning: 'never' })).toEqual([undefined, undefined])
   })
 
-  it('[158] is sent where it is required, with its placeholder where it is unknown', () => {
+  it('[158] is sent where it is required, with a placeholder where it is unknown', () => {
     const unknown = [userTurn('Hi'), assistantTurn('Ho'), userTurn('Go'), assistant(call('1')), user(result('1', text('x')))]
     expect(replayed({ replayReasoning: 'always', emptyReasoning: '' })).toEqual(['Hm', 'So'])
     expect(replayed({ replayReasoning: 'always', emptyReasoning: '' }, unknown)).toEqual(['', ''])
@@ -342,12 +342,12 @@ describe('reasoning of earlier turns', () => {
     expect(replayed({ replayReasoning: 'tool-turns' }, unknown)).toEqual([undefined, undefined])
   })
 
-  it('is between tags where it was received so', () => {
+  it('is written between tags for hosts that use tags', () => {
     const [, said] = messages({ turns }, { quirks: { replayReasoning: 'always', thinkTags: true } })
     expect(said).toEqual({ role: 'assistant', content: '<think>\nHm\n</think>\n\nHo' })
   })
 
-  it('[269] is returned unchanged to a host with its own list', () => {
+  it('[269] is sent back unchanged to a host with its own list', () => {
     const details = [{ type: 'reasoning.text', text: 'So', signature: 's' }]
     const opaque: Opaque = { family: 'openai', kind: 'signature', value: `reasoning_details:${JSON.stringify(details)}` }
     const signed = [userTurn('Hi'), assistant(thought('So', opaque), call('1')), user(result('1', text('x')))]
@@ -356,7 +356,7 @@ describe('reasoning of earlier turns', () => {
     expect(JSON.stringify(messages({ turns: signed }, { quirks: { replayReasoning: 'tool-turns' } }))).not.toContain('details')
   })
 
-  it('[153] carries no state to another family', () => {
+  it('[153] has no opaque state for another family', () => {
     const states: Opaque[] = [
       { family: 'anthropic', kind: 'signature', value: 'SEALED' },
       { family: 'anthropic', kind: 'redacted', value: 'SEALED' },
@@ -373,7 +373,7 @@ describe('reasoning of earlier turns', () => {
     }
   })
 
-  it('[150] carries the state of a Claude or Gemini behind the host', () => {
+  it('[150] has the opaque state for a Claude or Gemini model of the host', () => {
     const google: Opaque = { family: 'google', kind: 'signature', value: 'g' }
     const claude: Opaque = { family: 'anthropic', kind: 'signature', value: 'a' }
     const sealed = [userTurn('Hi'), assistant(thought('So', claude), call('1', { opaque: google })), user(result('1', text('x')))]
@@ -399,7 +399,7 @@ describe('tools of a written Chat request', () => {
     expect(Object.keys(none)).toEqual(['model', 'messages'])
   })
 
-  it('[114] are strict where the host knows the word and the schema keeps its rules', () => {
+  it('[114] are strict where the host supports it and the schema follows the rules', () => {
     const schema = { ...tideTool.schema, additionalProperties: false }
     const strict = { ...tideTool, schema, strict: true }
     const isStrict = (tools: Dialogue['tools'], more: Parameters<typeof written>[1] = {}, dialogue: Partial<Dialogue> = {}) => {
@@ -424,12 +424,12 @@ describe('tools of a written Chat request', () => {
     expect(written({ tools: [tideTool], toolChoice }).body.tool_choice).toEqual(choice)
   })
 
-  it('have another word for must where the host has one', () => {
+  it("are required with the host's value of `tool_choice`", () => {
     const quirks: Quirks = { requiredChoice: 'any' }
     expect(written({ tools: [tideTool], toolChoice: { kind: 'required' } }, { quirks }).body.tool_choice).toBe('any')
   })
 
-  it('are narrowed to the allowed ones, in the model’s own way if it has one', () => {
+  it('are limited to the allowed ones, with `allowed_tools` if the model supports it', () => {
     const dialogue: Partial<Dialogue> = {
       tools: [tideTool, { ...tideTool, name: 'other' }],
       toolChoice: { kind: 'allowed', names: ['other'], isRequired: true },
@@ -443,12 +443,12 @@ describe('tools of a written Chat request', () => {
     })
   })
 
-  it('[109] are called one by one when parallel calls are disabled', () => {
+  it('[109] are called one at a time when parallel calls are disabled', () => {
     expect(written({ tools: [tideTool], parallelTools: false }).body.parallel_tool_calls).toBe(false)
     expect(written({ tools: [tideTool] }).body).not.toHaveProperty('parallel_tool_calls')
   })
 
-  it('[112] with free text stay so where the model takes them, else are functions', () => {
+  it('[112] with free-text input are kept where the model accepts them, or else become functions', () => {
     const shell = {
       ...tideTool,
       name: 'sh',
@@ -473,7 +473,7 @@ describe('tools of a written Chat request', () => {
     expect([...(other.customTools ?? [])]).toEqual(['sh'])
   })
 
-  it('[111] of the older form are the new one for the upstream', () => {
+  it('[111] in the older form are sent upstream in the new one', () => {
     const messages = [{ role: 'user', content: 'Hi' }]
     const dialogue = readRequest({ model: 'm', messages, functions: [{ name: 'f' }], function_call: 'auto' }, {})
     expect(written(dialogue).body).toMatchObject({
@@ -484,10 +484,10 @@ describe('tools of a written Chat request', () => {
   })
 })
 
-describe('further members of a written Chat request', () => {
+describe('a written Chat request', () => {
   const body = (dialogue: Partial<Dialogue>, more: Parameters<typeof written>[1] = {}) => written(dialogue, more).body
 
-  it('[268] limits the output in the host’s word', () => {
+  it('[268] limits the output with the host’s member', () => {
     expect(body({ outputTokensMax: 9 })).toMatchObject({ max_tokens: 9 })
     expect(body({ outputTokensMax: 9 }, { model: 'gpt-5' })).toMatchObject({ max_completion_tokens: 9 })
     expect(body({ outputTokensMax: 9 }, { quirks: { outputLimit: 'max_completion_tokens' } })).toMatchObject({
@@ -497,7 +497,7 @@ describe('further members of a written Chat request', () => {
     expect(body(fromChat, { model: 'mistral-large', quirks: { outputLimit: 'max_tokens' } })).toMatchObject({ max_tokens: 9 })
   })
 
-  it('[126] refuses to ask for nothing', () => {
+  it('[126] is refused if it requests no output', () => {
     expect(failure({ outputTokensMax: 0 })).toEqual({ code: 'untranslatable', field: 'max_tokens' })
   })
 
@@ -509,7 +509,7 @@ describe('further members of a written Chat request', () => {
     expect(lost).toEqual(['stop_sequences', 'top_k'])
   })
 
-  it("leaves out members that the host refuses, by the caller's names", () => {
+  it("leaves out members that the host refuses, and reports the caller's names", () => {
     const quirks: Quirks = { refuses: ['seed', 'stop', 'stream_options', 'user', 'metadata'] }
     const { body: sent, lost } = written(
       { sampling: { seed: 3 }, stop: ['a'], stream: true, user: 'ann', extra: { metadata: { a: 1 } } },
@@ -535,7 +535,7 @@ describe('further members of a written Chat request', () => {
     expect(body({ stream: false })).not.toHaveProperty('stream_options')
   })
 
-  it('[144] names the user in at most 64 characters, the same each time', () => {
+  it('[144] contains the user in at most 64 characters, the same each time', () => {
     const long = JSON.stringify({ device: 'x'.repeat(400) })
     expect(String(body({ user: long }).user)).toMatch(/^\w{40}$/)
     expect(body({ user: long }).user).toBe(body({ user: long }).user)
@@ -543,7 +543,7 @@ describe('further members of a written Chat request', () => {
     expect(body({ user: 'ann' }, { model: 'gpt-5' }).prompt_cache_key).toMatch(/^\w{40}$/)
   })
 
-  it('sends members of the platform to its own models alone', () => {
+  it("has members of OpenAI's platform only for OpenAI's models", () => {
     const extra = { metadata: { a: 'b' }, store: false, truncation: 'auto' }
     const dialogue: Partial<Dialogue> = { from: 'openai.responses', extra }
     expect(written(dialogue, { model: 'gpt-4o' })).toMatchObject({
@@ -554,7 +554,7 @@ describe('further members of a written Chat request', () => {
     expect(written({ extra: { container: 'c' } }).lost).toEqual(['container'])
   })
 
-  it('[106] refuses a search that the model cannot make', () => {
+  it('[106] is refused with a search that the model does not support', () => {
     const search = { contextSize: 'low' as const, location: { city: 'Rye' } }
     expect(failure({ search })).toEqual({ code: 'untranslatable', field: 'tools.web_search' })
     expect(body({ search }, { model: 'gpt-4o-search-preview' })).toMatchObject({
@@ -594,7 +594,7 @@ describe('further members of a written Chat request', () => {
   })
 })
 
-describe('reasoning that a written Chat request asks for', () => {
+describe('reasoning in a written Chat request', () => {
   type Mode = NonNullable<Dialogue['reasoning']>['mode']
   const asked = (mode: Mode, more: Parameters<typeof written>[1] = {}, dialogue: Partial<Dialogue> = {}) => {
     const { body, lost } = written({ reasoning: { mode, show: undefined }, ...dialogue }, more)
@@ -615,18 +615,18 @@ describe('reasoning that a written Chat request asks for', () => {
     ['gpt-5', { budgetTokens: 60_000 }, 'high'],
     ['openai/gpt-5', { effort: 'max' }, 'high'],
     ['gpt-5', 'auto', undefined],
-  ])('of %s as %j is the effort %s', (model, mode, effort) => {
+  ])('for %s with the mode %j is the effort %s', (model, mode, effort) => {
     expect(asked(mode, { model })).toEqual(effort === undefined ? {} : { reasoning_effort: effort })
   })
 
-  it('[170] is not asked of models that do not reason, and named', () => {
+  it('[170] is left out and reported for models that do not reason', () => {
     expect(asked({ effort: 'high' }, { model: 'gpt-4o' })).toEqual({ lost: ['thinking'] })
     expect(asked('off', { model: 'gpt-4o' })).toEqual({})
     expect(asked({ effort: 'high' })).toEqual({ lost: ['thinking'] })
     expect(asked({ effort: 'high' }, {}, { from: 'openai.responses' })).toEqual({ reasoning_effort: 'high' })
   })
 
-  it('[113] is given up for tools where the model takes only one of them', () => {
+  it('[113] is turned off where the model does not accept it together with tools', () => {
     const tools = [tideTool]
     const effort = (model: string, mode: Mode | undefined) => {
       const { body, lost } = written({ tools, ...(mode ? { reasoning: { mode, show: undefined } } : {}) }, { model })
@@ -668,7 +668,7 @@ describe('reasoning that a written Chat request asks for', () => {
     ['OpenAI’s word', { thinkingSwitch: 'reasoning_effort' }, 'new', 'off', {}],
     ['nothing', { thinkingSwitch: 'none' }, 'new', { effort: 'low' }, { lost: ['thinking'] }],
     ['nothing', { thinkingSwitch: 'none' }, 'new', 'off', {}],
-  ])('is asked with %s', (_, quirks, model, mode, members) => expect(asked(mode, { model, quirks })).toEqual(members))
+  ])('is requested with %s', (_, quirks, model, mode, members) => expect(asked(mode, { model, quirks })).toEqual(members))
 
   it('is switched off for models that only think in streams', () => {
     const quirks: Quirks = { thinkingSwitch: 'enable_thinking' }
@@ -680,7 +680,7 @@ describe('reasoning that a written Chat request asks for', () => {
     })
   })
 
-  it("is part of the model's name where models have it there", () => {
+  it("is read from the model's name where that ends in an effort", () => {
     expect(written({ outputTokensMax: 5 }, { model: 'o3-mini-high' }).body).toMatchObject({
       model: 'o3-mini',
       reasoning_effort: 'high',
@@ -689,12 +689,12 @@ describe('reasoning that a written Chat request asks for', () => {
   })
 })
 
-describe('the answer that a written Chat request wants', () => {
+describe('the response format of a written Chat request', () => {
   const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
   const output = { kind: 'schema' as const, name: undefined, description: undefined, schema, strict: undefined }
   const first = (body: JsonObject) => arrayAt(body, 'messages').filter(isObject)[0]
 
-  it('[188] has the schema in its nest, strict when it can be kept', () => {
+  it('[188] contains the schema, strict if it follows the rules', () => {
     expect(written({ output }).body.response_format).toEqual({
       type: 'json_schema',
       json_schema: { name: 'response', schema, strict: true },
@@ -709,7 +709,7 @@ describe('the answer that a written Chat request wants', () => {
     })
   })
 
-  it('becomes an instruction where the host lacks it', () => {
+  it('becomes an instruction where the host does not support it', () => {
     const object = written({ output }, { quirks: { jsonSchema: 'object' } })
     expect(object.body.response_format).toEqual({ type: 'json_object' })
     expect(first(object.body)).toMatchObject({ role: 'system', content: expect.stringContaining(JSON.stringify(schema)) })
@@ -720,7 +720,7 @@ describe('the answer that a written Chat request wants', () => {
     expect(written({ output }, { model: 'gpt-3.5-turbo' }).body.response_format).toEqual({ type: 'json_object' })
   })
 
-  it('[187] mentions JSON when the conversation does not', () => {
+  it('[187] adds an instruction with the word JSON when the conversation has none', () => {
     const json = { output: { kind: 'json' as const }, system: [text('Be brief')] }
     expect(first(written(json).body)?.content).toBe('Be brief\n\nAnswer with one JSON object and nothing else.')
     expect(first(written({ ...json, turns: [userTurn('Give me JSON')] }).body)?.content).toBe('Be brief')
@@ -729,7 +729,7 @@ describe('the answer that a written Chat request wants', () => {
 })
 
 describe('any conversation', () => {
-  it('is the same request each time', () => {
+  it('is written as the same request each time', () => {
     const dialogue = dialogueOf({ turns: [userTurn('Hi'), ...toolTurns()], tools: [tideTool] })
     expect(written(dialogue)).toEqual(written(dialogue))
   })

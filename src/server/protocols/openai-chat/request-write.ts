@@ -67,7 +67,7 @@ function writeSampling({ dialogue, model, quirks, isOwn, loseField }: Writing): 
 
 const stopsMax = 4
 
-/** Only search models take the member. There is no other form of a search, so that the loss is reported. */
+/** Only search models accept the member. Chat has no other form of a search, so that the loss is reported. */
 function writeSearch({ dialogue, rules, isOwn }: Writing, context: RequestContext): JsonObject {
   const search = searchUnless(rules.searches || isOwn ? undefined : noSearch, dialogue, context)
   if (!search) return {}
@@ -87,7 +87,7 @@ function writeIdentity({ dialogue: { user, cacheKey }, rules, isOwn }: Writing):
 
 const userLengthMax = 64
 
-/** Members that OpenAI's own formats share. Other hosts answer 422 to some of them. */
+/** Members that OpenAI's formats have in common. Other hosts return 422 for some of them. */
 const platformMembers = new Set([
   'metadata',
   'moderation',
@@ -117,7 +117,7 @@ function withoutRefused(body: JsonObject, { quirks, model, rules, dialogue, lose
   const isLost = (member: string) => {
     if (member === 'reasoning_effort' && adjusted[member] === 'none') return body[member] !== 'none'
     if (Object.hasOwn(adjusted, member) || member === 'stream_options') return false
-    // These are ours, or written under another name.
+    // These members were added by the gateway, or are written under another name.
     return !(member === 'max_tokens' && rules.outputLimit) && !(member === 'prompt_cache_key' && dialogue.cacheKey === undefined)
   }
   for (const member of Object.keys(body)) {

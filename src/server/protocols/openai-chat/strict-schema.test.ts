@@ -9,7 +9,7 @@ const closed = (properties: object, more: object = {}) => ({
   ...more,
 })
 
-describe('a schema that can be kept strictly', () => {
+describe('a schema that OpenAI can enforce strictly', () => {
   it.each([
     closed({}),
     closed({ a: { type: 'string' }, b: { type: ['object', 'null'], properties: {}, required: [], additionalProperties: false } }),
@@ -17,7 +17,7 @@ describe('a schema that can be kept strictly', () => {
       { a: { type: 'array', items: closed({ b: { anyOf: [{ type: 'string' }, { $ref: '#/$defs/c' }] } }) } },
       { $defs: { c: closed({}) } },
     ),
-  ])('closes every object: %j', (schema) => expect(fitsStrict(schema)).toBe(true))
+  ])('allows no other members in any object: %j', (schema) => expect(fitsStrict(schema)).toBe(true))
 
   it.each([
     {},
@@ -30,5 +30,5 @@ describe('a schema that can be kept strictly', () => {
     closed({ a: true }),
     closed({}, { $defs: { c: { type: 'object' } } }),
     Array.from({ length: 12 }).reduce<object>((inner) => closed({ a: inner }), closed({})),
-  ])('is none of these: %j', (schema) => expect(fitsStrict(schema as Record<string, unknown>)).toBe(false))
+  ])('is not one like %j', (schema) => expect(fitsStrict(schema as Record<string, unknown>)).toBe(false))
 })

@@ -1,9 +1,9 @@
 import { arrayAt, isObject, type JsonObject, objectAt } from '../wire-format.ts'
 
 /**
- * Whether a JSON schema keeps the rules that OpenAI sets for `strict`: every object lists its members, requires all of them and
- * allows no others, and only some keywords are used. A schema that does not is refused with 400.
- * Source: OpenAI guide to structured outputs, protocols notes 3.5.
+ * Whether a JSON schema follows OpenAI's rules for `strict`: every object lists its members, requires all of them and allows no
+ * others, and only some keywords are used. A schema that does not is refused with 400. Source: OpenAI guide to structured outputs,
+ * protocols notes 3.5.
  */
 export function fitsStrict(schema: JsonObject): boolean {
   return schema.type === 'object' && fits(schema, 0)

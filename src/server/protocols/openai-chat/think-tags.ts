@@ -1,7 +1,7 @@
 /**
- * Extracts reasoning between tags at the beginning of a text. Tags may be cut anywhere between two pieces: a possible beginning of one
- * is held back until it is decided. Only the beginning is reasoning; a tag in the answer is text. Source: protocols notes 3.7, edge
- * cases 160 and 161.
+ * Extracts reasoning between tags at the beginning of a text. A tag may be split between two pieces at any character: a possible
+ * beginning of a tag is held back until the next piece decides. Only the beginning is reasoning; a tag in the answer is text.
+ * Source: protocols notes 3.7, edge cases 160 and 161.
  */
 export class ThinkTags {
   #state: 'start' | 'thinking' | 'after' | 'text' = 'start'
@@ -14,13 +14,13 @@ export class ThinkTags {
     return pieces
   }
 
-  /** The text held back. */
+  /** Returns the text that is held back. */
   flush(): TextPiece[] {
     const text = this.#take(this.#held.length)
     return text === '' ? [] : [{ kind: this.#state === 'thinking' ? 'reasoning' : 'text', text }]
   }
 
-  /** Reads as far as one state goes; whether another follows. */
+  /** Reads up to the end of one state, and returns whether another state follows. */
   #step(pieces: TextPiece[]): boolean {
     switch (this.#state) {
       case 'start':
@@ -79,7 +79,7 @@ export interface TextPiece {
   readonly text: string
 }
 
-/** Most hosts write the first; Gemini behind its compatible interface writes the second. */
+/** Most hosts use the first; Gemini's compatible endpoint uses the second. */
 const openTags = ['<think>', '<thought>']
 const closeTags = ['</think>', '</thought>']
 const closeTag = /<\/(?:think|thought)>/

@@ -7,8 +7,8 @@ export interface ToolMember {
 }
 
 /**
- * The member of a Chat tool call, tool or tool choice that is used: `function` or `custom`. If both are present, `type` decides;
- * chunks of a stream without a type are of the kind whose member is not empty.
+ * The member of a Chat tool call, tool or tool choice that is used: `function` or `custom`. If both are present, `type` decides; in
+ * chunks of a stream without a type, the member that is not empty.
  */
 export function toolMemberOf(call: JsonObject): ToolMember {
   const custom = objectAt(call, 'custom')

@@ -21,7 +21,7 @@ const responseFormat = known('type', { json_schema: known('name description sche
 const searchOptions = known('search_context_size', {
   user_location: known('type', { approximate: known('city country region timezone') }),
 })
-/** Padding of a stream is no part of the answer. */
+/** Padding of a stream (`include_obfuscation`) is not part of the answer. */
 const streamOptions = known('include_usage include_obfuscation')
 const reasoning = known('effort exclude enabled max_tokens')
 const thinking = known('type budget_tokens')
@@ -31,7 +31,7 @@ const functionMembers = known('name description parameters strict')
 const functionTool = known('type custom', { function: functionMembers, ...cacheMarks })
 const customTool = known('type function', { custom: known('name description format'), ...cacheMarks })
 
-/** A tool of another type is left out or refused entirely. */
+/** Undefined for a tool of another type, which is left out or refused entirely. */
 function membersOfTool(tool: JsonObject): Known | undefined {
   const { called, isCustom } = toolMemberOf(tool)
   if (!called) return undefined

@@ -1,7 +1,7 @@
 import { cachedTokens, completionTokens, promptTokens, type Usage, writtenTokens } from '../../../contract/usage.ts'
 import type { JsonObject } from '../wire-format.ts'
 
-/** Usage in Chat's form: totals with their details. Source: protocols notes 3.12. */
+/** Usage in Chat's form, which has totals with details. Source: protocols notes 3.12. */
 export function writeChatUsage(usage: Usage): JsonObject {
   const prompt = promptTokens(usage)
   const completion = completionTokens(usage)

@@ -46,7 +46,7 @@ function writeCall(call: ToolCallPart, { model, quirks, names }: Writing, keepsC
   }
 }
 
-/** Reasoning, in the host's place for it: beside the text or, between tags, in it. */
+/** Reasoning where the host expects it: next to the text or, between tags, in the text. */
 function writeThoughts(
   thoughts: readonly ReasoningPart[],
   calls: readonly ToolCallPart[],
@@ -71,7 +71,7 @@ function writeThoughts(
   return { content: text, members }
 }
 
-/** Signed thinking for a Claude behind a host of this format. */
+/** Signed thinking, for a Claude model of a host with this format. */
 function writeThinkingBlocks(thoughts: readonly ReasoningPart[]): JsonObject {
   const blocks = thoughts.flatMap(({ text, opaque }) =>
     opaque?.family === 'anthropic' ? [writeThinkingBlock(text, opaque)] : [],

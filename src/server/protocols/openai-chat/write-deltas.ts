@@ -6,20 +6,20 @@ import { writeThinkingBlock } from './write-assistant.ts'
 /** The content of a block so far. */
 interface Block {
   readonly open: OpenEvent
-  /** The index among the calls, which Chat numbers separately. */
+  /** The index of a call, since Chat numbers calls separately. */
   readonly call: number
-  /** The offset of a text in the whole text. */
+  /** The offset of this block's text in the complete text. */
   readonly start: number
-  /** Of images and reasoning, which are also written as a whole. */
+  /** The content so far of images and reasoning, which are also written in one piece. */
   text: string
   isEmpty: boolean
-  /** Of reasoning: written at its end, when the signed text is complete. */
+  /** The opaque state of reasoning, written when the signed text is complete. */
   seals: readonly Opaque[]
 }
 
 /**
- * Each event of a reply as a delta of Chat; undefined without content yet. Whole replies are these deltas put together. The older form
- * has room for one call. Source: protocols notes 3.7 and 3.14.
+ * Writes each event of a reply as a Chat delta; undefined when it has no content yet. Complete replies are assembled from these
+ * deltas. The older form can contain only one call. Source: protocols notes 3.7 and 3.14.
  */
 export class ChatDeltas {
   readonly #usesFunctions: boolean
@@ -97,7 +97,7 @@ export class ChatDeltas {
     return { images: [{ type: 'image_url', image_url: { url: `data:${open.mediaType};base64,${text}` } }] }
   }
 
-  /** Id and name come once, with the first piece. */
+  /** Id and name are sent once, in the first piece. */
   #call({ open, call }: Block, input: string): JsonObject | undefined {
     if (open.block !== 'tool-call' && open.block !== 'custom-tool-call') return undefined
     const isCustom = open.block === 'custom-tool-call'
@@ -108,11 +108,11 @@ export class ChatDeltas {
     return { tool_calls: [{ index: call, ...head, ...piece }] }
   }
 
-  /** Only state that clients of this format are known to send back; the rest is stored for them. */
+  /** Writes only opaque state that clients of this format send back; the rest is stored for them. */
   #state(block: Block, opaque: Opaque): JsonObject | undefined {
     const { open, call } = block
     if (open.block === 'reasoning') {
-      // A later signature covers the whole text, and replaces an earlier one.
+      // A later signature covers the complete text, and replaces an earlier one.
       const redacted = block.seals.filter(({ kind }) => kind === 'redacted')
       const signed = block.seals.filter(({ kind }) => kind !== 'redacted')
       if (opaque.family === 'anthropic')
@@ -123,7 +123,7 @@ export class ChatDeltas {
     const signature = { extra_content: { google: { thought_signature: opaque.value } } }
     if (open.block === 'text') return signature
     if (open.block !== 'tool-call' || this.#usesFunctions) return undefined
-    // Strict clients want the function in every piece of a call.
+    // Strict clients require the `function` member in every piece of a call.
     return { tool_calls: [{ index: call, function: { arguments: '' }, ...signature }] }
   }
 }

@@ -40,12 +40,12 @@ export function writeMessages(writing: Writing, instructions: readonly string[],
     : messages
 }
 
-/** Changes with every call, and would keep every prompt from being cached. */
+/** This text changes with every call, which would prevent prompt caching. */
 const billingHeader = 'x-anthropic-billing-header'
 
 /**
- * Some hosts require alternating roles, the user first, and an assistant between a tool result and the user. They accept instructions
- * at the head alone: later ones become user text.
+ * Some hosts require alternating roles, the user first, and an assistant between a tool result and the user. They accept
+ * instructions only at the head: later ones become user text.
  */
 function inOrder(turns: readonly Turn[], { quirks }: Writing): readonly Turn[] {
   if (!quirks.strictTurns) return turns
@@ -67,7 +67,10 @@ function filler(role: Turn['role']): Turn {
   return { role, parts: [{ kind: 'text', text: '.' }] }
 }
 
-/** Formats that let the caller begin the answer mean something by it; Chat takes it for an answer that was given. */
+/**
+ * Whether the caller began the answer with a last assistant turn. In Chat such a turn is a complete answer; in formats that allow a
+ * prefill it is the beginning of the answer.
+ */
 function isAnswerBegun(turns: readonly Turn[], { dialogue, quirks }: Writing): boolean {
   if (turns.at(-1)?.role !== 'assistant' || dialogue.from.startsWith('openai.')) return false
   if (quirks.prefill) return true
@@ -79,7 +82,7 @@ function begun({ prefill }: Writing['quirks']): JsonObject {
   return prefill ? { [prefill]: true } : {}
 }
 
-/** Results first, each a message; then the rest of the turn, behind the images that have no place elsewhere. */
+/** The tool results, each a message, then the rest of the turn, preceded by images that have no place elsewhere. */
 function writeUser({ parts, name }: Turn, images: readonly MediaPart[], writing: Writing): JsonObject[] {
   const results = parts.filter((part) => part.kind === 'tool-result')
   const content = [...images, ...results.flatMap((result) => mediaIn(result.parts)), ...sayable(parts)]

@@ -4,8 +4,8 @@ import { fitsStrict } from './strict-schema.ts'
 import type { Writing } from './writing.ts'
 
 /**
- * The response format, and the instruction that replaces it where the host supports less. A JSON answer without the word "JSON" in the
- * conversation is refused by OpenAI and DeepSeek. Source: protocols notes 3.8, edge case 187.
+ * The response format, and the instruction that replaces it where the host does not support it. OpenAI and DeepSeek refuse a JSON
+ * answer if the conversation does not contain the word "JSON". Source: protocols notes 3.8, edge case 187.
  */
 export function writeOutput(writing: Writing): { members: JsonObject; instructions: readonly string[] } {
   const { dialogue, quirks, rules, loseField } = writing
@@ -26,7 +26,7 @@ function schemaMembers({ dialogue: { output, from }, lose }: Writing): JsonObjec
   if (output?.kind !== 'schema') return {}
   const { name, description, schema, strict } = output
   const isOpenAis = from.startsWith('openai.')
-  // In formats without the member, a schema is enforced. OpenAI refuses a schema that it cannot enforce.
+  // In formats without `strict`, a schema is always enforced. OpenAI refuses a schema that it cannot enforce.
   const isStrict = isOpenAis ? strict : (strict ?? true) && fitsStrict(schema)
   if (strict === true && !isStrict) lose('strict')
   const declared = {

@@ -5,14 +5,16 @@ import { writeDataUrl } from '../media.ts'
 import type { JsonObject } from '../wire-format.ts'
 import type { Writing } from './writing.ts'
 
-/** A string for text alone, since every host accepts that; a list of parts where there is anything else, or a breakpoint. */
+/** A string if there is only text, since every host accepts that; a list of parts if there is anything else, or a breakpoint. */
 export function writeContent(parts: readonly (TextPart | MediaPart)[], writing: Writing): string | JsonObject[] {
   const isPlain = parts.every((part) => part.kind === 'text' && !(writing.cacheMember && part.cache))
   if (!isPlain) return parts.map((part) => (part.kind === 'text' ? writeText(part, writing) : writeMedia(part, writing)))
   return parts.map((part) => (part.kind === 'text' ? part.text : '')).join('\n\n')
 }
 
-/** The breakpoint behind a part in the host's form. OpenAI marks parts of messages alone, the others tools too. */
+/**
+ * The prompt-cache breakpoint after a part, in the host's form. OpenAI accepts it only on message parts, other hosts on tools too.
+ */
 export function writeCacheMark({ cache }: { cache?: CacheMark }, { cacheMember }: Writing, on: 'part' | 'tool'): JsonObject {
   if (!cache || !cacheMember) return {}
   const isLong = cache.ttl === '1h'
@@ -20,7 +22,7 @@ export function writeCacheMark({ cache }: { cache?: CacheMark }, { cacheMember }
   return on === 'tool' ? {} : { prompt_cache_breakpoint: { mode: 'explicit', ...(isLong ? { ttl: '12h' } : {}) } }
 }
 
-/** Media as a part of a message. Throws `untranslatable` for media that Chat has no part for. Source: protocols notes 3.2. */
+/** Media as a part of a message. Throws `untranslatable` for media for which Chat has no part. Source: protocols notes 3.2. */
 export function writeMedia(part: MediaPart, writing: Writing): JsonObject {
   const mark = writeCacheMark(part, writing, 'part')
   const { source, media } = part
@@ -49,7 +51,7 @@ function writeText(part: TextPart, writing: Writing): JsonObject {
   return { type: 'text', text: part.text, ...writeCacheMark(part, writing, 'part') }
 }
 
-/** `original` is known to OpenAI alone. */
+/** Only OpenAI supports `original`. */
 function writeDetail({ detail }: MediaPart, { rules, isOwn }: Writing): JsonObject {
   if (detail === undefined) return {}
   return { detail: detail === 'original' && !rules.isOpenAi && !isOwn ? 'high' : detail }
@@ -70,7 +72,7 @@ const audioFormats: ReadonlyMap<string, string> = new Map([
   ['audio/mpeg', 'mp3'],
 ])
 
-/** Chat accepts no documents but PDF: text becomes a text part, under its title. */
+/** PDF is the only document that Chat accepts: a text document becomes a text part, after its title. */
 function writeDocument({ title }: MediaPart, source: Held, writing: Writing): JsonObject {
   const isText = source.kind === 'text' || (source.kind === 'base64' && source.mediaType.startsWith('text/'))
   if (isText) {

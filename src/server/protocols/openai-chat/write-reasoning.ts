@@ -21,26 +21,26 @@ export function writeReasoning(writing: Writing): JsonObject {
     case 'none':
       return loseUnlessOff(writing)
     case 'unknown':
-      // A caller of Chat chose the member for this host; for other callers it is left out, since the host might refuse it.
+      // An OpenAI-format caller chose the effort for this host; for other callers it is left out, since the host might refuse it.
       return dialogue.from.startsWith('openai.') ? writeEffort(writing) : loseUnlessOff(writing)
   }
 }
 
-/** The default for unknown hosts. */
+/** The efforts of unknown hosts. */
 const usualEfforts: readonly EffortWord[] = ['low', 'medium', 'high']
 
 function writeEffort(writing: Writing): JsonObject {
   const wanted = writing.dialogue.reasoning && effortOf(writing.dialogue.reasoning)
   if (wanted === undefined) return {}
   const taken = writing.rules.efforts ?? (writing.isOwn ? everyEffort : usualEfforts)
-  // Without the words for it, to ask for no reasoning is to ask for nothing.
+  // Where the host's efforts are unknown, "no reasoning" is written by leaving the member out.
   if (taken.length === 0 || (wanted === 'none' && !writing.rules.efforts && !writing.isOwn)) return loseUnlessOff(writing)
   return { reasoning_effort: nearestEffort(wanted, taken) }
 }
 
 const everyEffort: readonly EffortWord[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** DeepSeek, Zhipu, Volcengine, MiniMax, Kimi: a switch; the effort beside it where the model has steps. */
+/** DeepSeek, Zhipu, Volcengine, MiniMax, Kimi: a switch, and the effort where the model has several. */
 function writeThinking(writing: Writing): JsonObject {
   const { dialogue, rules } = writing
   if (!dialogue.reasoning) return {}
@@ -54,7 +54,7 @@ function writeThinking(writing: Writing): JsonObject {
   }
 }
 
-/** Qwen and SiliconFlow. Open Qwen models that think while they do not stream are refused. */
+/** Qwen and SiliconFlow. Open Qwen models refuse to think when the reply is not streamed. */
 function writeEnabled(writing: Writing): JsonObject {
   const { dialogue, rules } = writing
   if (rules.thinksOnlyInStreams && !dialogue.stream) {

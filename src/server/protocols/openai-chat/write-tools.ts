@@ -9,7 +9,7 @@ export interface WrittenTools {
   readonly members: JsonObject
   /** Whether the model takes tools whose input is free text. */
   readonly keepsCustom: boolean
-  /** Names of the tools that were converted to functions. */
+  /** Names of the free-text tools that were converted to functions. */
   readonly customTools: ReadonlySet<string>
 }
 
@@ -58,7 +58,7 @@ function writeCustom({ name, description, custom }: Tool, { names }: Writing): J
   return { type: 'custom', custom: declared }
 }
 
-/** Responses has the members of a grammar beside its type, Chat below it. */
+/** Responses has the members of a grammar next to `type`, Chat in `grammar`. */
 function nestedFormat(format: unknown): unknown {
   if (typeof format !== 'object' || format === null || !('syntax' in format)) return format
   const { type: _, ...grammar } = format as JsonObject & { type?: unknown }
@@ -74,7 +74,7 @@ function isStrict({ strict, schema }: Tool, { dialogue, quirks, lose }: Writing)
   return isKept
 }
 
-/** The vendor refuses a schema that names no type, and an object that lists no members. */
+/** OpenAI refuses a schema without `type`, and an object schema without `properties`. */
 function objectSchema(schema: JsonObject): JsonObject {
   const typed = 'type' in schema ? schema : { type: 'object', ...schema }
   return typed.type === 'object' && !('properties' in typed) && !('$ref' in typed) ? { ...typed, properties: {} } : typed

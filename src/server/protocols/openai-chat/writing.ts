@@ -11,17 +11,17 @@ export interface Writing {
   readonly quirks: Quirks
   readonly rules: Omit<ModelRules, 'model'>
   readonly names: ToolNames
-  /** Whether the caller speaks Chat as well: their members are valid unchanged. */
+  /** Whether the caller also speaks Chat, so that the request's members are valid unchanged. */
   readonly isOwn: boolean
-  /** The member for breakpoints of prompt caches; undefined when the host has none. */
+  /** The member for prompt-cache breakpoints; undefined when the host has none. */
   readonly cacheMember: 'cache_control' | 'prompt_cache_breakpoint' | undefined
-  /** Names a neutral field that is lost, by the caller's word. */
+  /** Reports a neutral field that is lost, by the caller's name. */
   loseField(field: Field): void
-  /** Names something else that is lost. */
+  /** Reports anything else that is lost. */
   lose(word: string): void
 }
 
-/** Looks up once the facts about the model, the host and the names of tools. */
+/** Looks up the facts about the model, the host and the tool names, once for all writers. */
 export function beginWriting(dialogue: Dialogue, context: RequestContext): Writing {
   const { model, quirks } = context
   const rules = rulesOf(splitEffort(model).model)
