@@ -3,8 +3,8 @@ import { limitConflict } from '../read-request.ts'
 import { isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
 
 /**
- * Events of a realtime session, as far as a gateway reads them; all others pass unchanged. Both names of an event are read: those of
- * the published interface and those of its beta. Source: types of the official SDK 7.51, protocols notes 1.11, read 2026-11.
+ * The events of a realtime session that the gateway reads; all others pass unchanged. Both names of an event are read: those of the
+ * published interface and those of its beta. Source: types of the official SDK 7.51, protocols notes 1.11, read 2026-11.
  */
 export function readEvent(text: string): JsonObject | undefined {
   try {
@@ -19,10 +19,10 @@ export function readEvent(text: string): JsonObject | undefined {
 export interface SessionFacts {
   /** Undefined when it is absent or unlimited. */
   readonly outputTokensMax: number | undefined
-  /** '' where speech is not transcribed. */
+  /** '' if audio is not transcribed. */
   readonly transcriptionModel: string
   readonly transcriptionPrompt: string
-  /** It answers in text alone. */
+  /** The session answers only in text. */
   readonly isTextOnly: boolean
 }
 
@@ -38,13 +38,13 @@ export function readSession(session: JsonObject): SessionFacts {
   }
 }
 
-/** The limit of output that a session or a response names; undefined for none, or `inf`. */
+/** The output limit of a session or a response; undefined when it has none, or `inf`. */
 export function limitIn(value: JsonObject): number | undefined {
   const limit = value.max_output_tokens ?? value.max_response_output_tokens
   return typeof limit === 'number' && Number.isInteger(limit) && limit > 0 ? limit : undefined
 }
 
-/** The refusal of an event whose session or response names its limit twice, in the published and in the beta form. */
+/** The error for an event whose session or response has two different limits, one in the published and one in the beta member. */
 export function limitConflictIn(event: JsonObject): AppError | undefined {
   const limitsOf = (holder: 'session' | 'response') => {
     const { max_output_tokens: limit, max_response_output_tokens: beta } = objectAt(event, holder) ?? {}
@@ -53,7 +53,7 @@ export function limitConflictIn(event: JsonObject): AppError | undefined {
   return limitsOf('session') ?? limitsOf('response')
 }
 
-/** The same event with this name as the model of its session, if it has one. */
+/** The same event with `model` as the model of its session, if the session has one. */
 export function withSessionModel(event: JsonObject, model: string): JsonObject {
   const session = objectAt(event, 'session')
   return session && 'model' in session ? { ...event, session: { ...session, model } } : event

@@ -3,7 +3,7 @@ import { estimateText } from '../count-tokens.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { secondsIn, soundFormat } from './events.ts'
 
-/** A number of tokens of each kind. */
+/** Token counts by kind. */
 interface Tokens {
   readonly text: number
   readonly audio: number
@@ -15,16 +15,16 @@ interface Running {
 }
 
 /**
- * Estimates the length of a session's conversation and of its running responses: for holds, and for charges that the upstream does not
- * report. Reported numbers replace the estimates. Source: protocols notes 5.4.
+ * Estimates the tokens of a session's conversation and of its running responses, for holds, and for charges of responses without
+ * reported usage. Reported numbers replace the estimates. Source: protocols notes 5.4.
  */
 export class SessionMeter {
   #known: Tokens = { text: 0, audio: 0 }
   #text = 0
   #heardSeconds = 0
-  /** Speech that belongs to no item yet. */
+  /** Seconds of audio that do not belong to an item yet. */
   #uncommittedSeconds = 0
-  /** By item, the speech whose transcript has not come. */
+  /** Seconds of audio without a transcript yet, by item. */
   readonly #untranscribed = new Map<string, number>()
   #inputFormat = ''
   #outputFormat = ''
@@ -38,12 +38,12 @@ export class SessionMeter {
     }
   }
 
-  /** Seconds of speech whose transcript may still come. */
+  /** Seconds of audio whose transcript may still arrive. */
   get untranscribedSeconds(): number {
     return [...this.#untranscribed.values()].reduce((sum, seconds) => sum + seconds, this.#uncommittedSeconds)
   }
 
-  /** Ids of the responses that run. */
+  /** Ids of the running responses. */
   get running(): readonly string[] {
     return [...this.#running.keys()]
   }
@@ -85,7 +85,7 @@ export class SessionMeter {
     else if (textDeltas.has(type)) this.#say(event, { text: estimateText(textAt(event, 'delta')) - 3, audio: 0 })
   }
 
-  /** The charge of a response without a report: all of the conversation, and its output. */
+  /** The usage of a response that reported none: all of the conversation as input, and its output. */
   estimate(responseId: string): Usage {
     const { text, audio } = this.context
     const produced = this.#running.get(responseId) ?? { text: 0, audio: 0 }
@@ -98,19 +98,21 @@ export class SessionMeter {
     }
   }
 
-  /** Records the end of a response, with the upstream's report if there is one: its output is input of the next response. */
+  /** Records the end of a response, with its usage: its output becomes input of the next response. */
   ended(responseId: string, usage: Usage): void {
     this.#running.delete(responseId)
     this.#known = {
       text: usage.input + usage.cacheRead + usage.output,
-      // Audio output takes twice the tokens of the same audio as input.
+      // Audio has twice as many tokens as output than as input.
       audio: usage.audioInput + usage.cachedAudio + usage.imageInput + usage.cachedImage + Math.ceil(usage.audioOutput / 2),
     }
     this.#text = 0
     this.#heardSeconds = 0
   }
 
-  /** Seconds of the item's speech, for a transcription whose upstream does not report them; all that is uncommitted for an unknown item. */
+  /**
+   * The seconds of an item's audio, for a transcription whose usage is not reported; for an unknown item, all uncommitted audio.
+   */
   takeSpoken(itemId: string): number {
     if (!this.#untranscribed.has(itemId)) this.#commit(itemId)
     const seconds = this.#untranscribed.get(itemId) ?? 0
@@ -118,7 +120,7 @@ export class SessionMeter {
     return seconds
   }
 
-  /** Whether or not their transcripts come, they are not waited for. */
+  /** Stops waiting for the transcripts of committed items. */
   forgetCommitted(): void {
     this.#untranscribed.clear()
   }
@@ -166,7 +168,7 @@ const textDeltas: ReadonlySet<string> = new Set([
   'response.text.delta',
   'response.function_call_arguments.delta',
 ])
-/** More than any session has at a time; an upstream may say anything. */
+/** More than any session has at one time; bounds memory for any upstream. */
 const runningMax = 64
 const itemsMax = 64
 const readPerSecond = 10

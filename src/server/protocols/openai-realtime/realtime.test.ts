@@ -7,7 +7,7 @@ import { readRealtimeUsage } from './usage.ts'
 const seconds = (count: number, perSecond = 48_000) => Buffer.alloc(count * perSecond).toString('base64')
 
 describe('usage of a realtime response', () => {
-  it('is read into disjoint buckets, cached tokens of each kind taken out', () => {
+  it('is read into disjoint buckets, without the cached tokens of each kind', () => {
     const usage = {
       total_tokens: 253,
       input_tokens: 132,
@@ -60,7 +60,7 @@ describe('a realtime session', () => {
     expect(readEvent('{')).toBeUndefined()
   })
 
-  it("is metered: audio in, audio out, and the upstream's report in place of both", () => {
+  it("is metered: audio input, audio output, and the upstream's report in place of both", () => {
     const meter = new SessionMeter()
     meter.said({ type: 'session.created', session: { input_audio_format: 'pcm16', output_audio_format: 'g711_ulaw' } })
     meter.heard({ type: 'input_audio_buffer.append', audio: seconds(3) })

@@ -13,25 +13,25 @@ export function beginBackground(context: WriteContext): {
   return { response, events }
 }
 
-/** The number of the first event behind those of `beginBackground`. */
+/** The number of the first event after those of `beginBackground`. */
 export const firstNumberInBackground = 2
 
-/** The event that ends the stream of a response that was not ended by its upstream. */
+/** The terminal event of a response whose upstream sent none. */
 export function closingEvent(response: JsonObject, number: number): JsonObject {
   return { type: terminalType(response), sequence_number: number, response }
 }
 
-/** Whether an event, as JSON that was written here, ends its stream; then the response that it holds. */
+/** Whether an event in the JSON form written by the gateway is the terminal event of its stream. */
 export function isTerminalEvent(data: string): boolean {
   return /^\{"type":"response\.(?:completed|incomplete|failed)"/.test(data)
 }
 
-/** The place of an event in its stream. */
+/** The sequence number of an event. */
 export function numberOf(data: string): number {
   return Number(/"sequence_number":(\d+)/.exec(data)?.[1] ?? 0)
 }
 
-/** The events of a whole response behind a number. */
+/** The events of a complete response after a sequence number. */
 export function replayAfter(response: JsonObject, number: number): { number: number; data: string }[] {
   return replayResponse(response)
     .map((event, index) => ({ number: index, data: JSON.stringify(event) }))

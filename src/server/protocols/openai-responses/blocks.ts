@@ -1,20 +1,20 @@
 import type { Opaque } from '../dialogue.ts'
 import type { Citation, OpenEvent, ReplyEvent } from '../reply-events.ts'
 
-/** A block before it has its number. */
+/** A block without its index. */
 export type BlockKind =
   | { readonly block: 'text' | 'reasoning' | 'refusal' }
   | { readonly block: 'tool-call' | 'custom-tool-call'; readonly callId: string; readonly name: string }
   | { readonly block: 'image'; readonly mediaType: string }
 
 /**
- * Keeps the order of neutral events for any order of an upstream's items: beside an open call only other calls open, everything else
- * waits until the calls are closed; a block that was closed for another continues in a new one. Nothing is lost.
+ * Keeps the order of neutral events valid for any order of an upstream's items: while a call is open only other calls open, and
+ * everything else waits until the calls are closed; a block that was closed for another continues in a new one. Nothing is lost.
  */
 export class Blocks {
   #made: ReplyEvent[] = []
   #next = 0
-  /** The open block that is no call, and whether it has any content. */
+  /** The open block other than a call, and whether it has any content. */
   #single: { readonly key: string; readonly index: number; says: boolean } | undefined
   /** Sources received before their text. */
   #citations: Citation[] = []
@@ -32,7 +32,7 @@ export class Blocks {
     this.#made.push(event)
   }
 
-  /** More text of a block that is no call; opens it when it is not open. */
+  /** Adds text to a block other than a call, and opens it if it is not open. */
   say(key: string, kind: BlockKind, text: string): void {
     if (text === '') return
     this.#inBlock(key, kind, (index) => {
@@ -42,7 +42,7 @@ export class Blocks {
     })
   }
 
-  /** A source of a text that has begun; else of the next one. */
+  /** Adds a citation to the open text if it has content, or else to the next one. */
   cite(key: string, citation: Citation): void {
     this.#whenNoCall(() => {
       if (this.#single?.key === key && this.#single.says) this.add({ type: 'cite', index: this.#single.index, citation })

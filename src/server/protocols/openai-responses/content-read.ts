@@ -50,7 +50,7 @@ function readFile(part: JsonObject, field: string): MediaPart {
   return { kind: 'media', media: 'document', source, ...(title === '' ? {} : { title }), ...readCacheMark(part) }
 }
 
-/** As Chat has it: OpenAI's Responses take no recordings, others do. */
+/** Audio in Chat's form: OpenAI's Responses accept no audio, but other hosts do. */
 function readAudio(part: JsonObject, field: string): MediaPart {
   const audio = objectAt(part, 'input_audio') ?? part
   const format = textAt(audio, 'format')

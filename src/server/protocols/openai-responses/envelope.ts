@@ -2,13 +2,13 @@ import type { Family, Opaque } from '../dialogue.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
 
 /**
- * Opaque state of other families in a caller of Responses, which stores `encrypted_content` and returns it unchanged:
- * `sluice:<family>:<kind>:<place>:<value>`. No vendor writes a colon there. Reasoning without any state has an empty one, so that our
- * items are recognised: the vendor does not have their ids.
+ * Opaque state of other families in the items of a Responses caller, which stores `encrypted_content` and returns it unchanged:
+ * `sluice:<family>:<kind>:<place>:<value>`. No vendor writes a colon there. Reasoning without state gets an empty envelope, so that
+ * the gateway's own items can be recognised: the vendor does not have their ids.
  */
 export interface Sealed {
   readonly opaque: Opaque | undefined
-  /** The owner of the state: the reasoning itself, the text before it, or the call of an id. */
+  /** What the state belongs to: the reasoning itself, the text before it, or the call with an id. */
   readonly place: 'here' | 'text' | { readonly callId: string }
 }
 
@@ -23,7 +23,7 @@ export function writeSealed({ opaque, place }: Sealed): string {
   return `${prefix}${opaque.family}:${opaque.kind}:${where}:${opaque.value}`
 }
 
-/** Reads `encrypted_content` of any author. An invalid envelope is empty. */
+/** Reads `encrypted_content` of a vendor or of the gateway. An invalid envelope counts as empty. */
 export function readSealed(content: string): Sealed {
   if (content === '') return { opaque: undefined, place: here }
   if (!content.startsWith(prefix)) return { opaque: { family: 'openai', kind: 'encrypted', value: content }, place: here }
@@ -32,7 +32,9 @@ export function readSealed(content: string): Sealed {
   return { opaque: { family, kind, value }, place: placeOf(where) }
 }
 
-/** Whether an input item is reasoning with another family's state, or with our envelope, which its vendor never wrote. */
+/**
+ * Whether an input item is reasoning with another family's state, or with an empty envelope of the gateway, which no vendor wrote.
+ */
 export function isEnvelope(item: unknown): item is JsonObject {
   return isObject(item) && typeof item.encrypted_content === 'string' && item.encrypted_content.startsWith(prefix)
 }

@@ -2,7 +2,7 @@ import { readOpenAiError } from '../openai-chat/errors.ts'
 import { type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
 
 /**
- * An error in a stream: the event `error`, flat as it is published or nested as it is sent; the event `response.failed`; or a bare
+ * An error in a stream: the event `error`, flat as documented or nested as sent in practice; the event `response.failed`; or a bare
  * error object, as in other OpenAI streams. Source: types of the official SDK 7.51.
  */
 export function readResponsesError(data: JsonObject): UpstreamErrorFacts | undefined {
@@ -19,7 +19,10 @@ export function readFailedResponse(response: JsonObject): UpstreamErrorFacts {
   return withStatus({ ...facts, message: facts.message || `the response is ${state}` })
 }
 
-/** An error as the last event of a stream of which only the format is known: flat for one half of the clients, nested for the other. */
+/**
+ * An error as the last event of a stream that passes through: both flat and nested, since clients differ in the form that they
+ * read.
+ */
 export function errorEventText({ message, type, code, param, extra }: UpstreamErrorFacts): string {
   const errorMembers = { message, param, code: code || null }
   const more = extra?.dialect === 'openai' ? extra.members : {}
@@ -36,7 +39,7 @@ function withStatus(facts: UpstreamErrorFacts): UpstreamErrorFacts {
   return facts.status > 0 ? facts : { ...facts, status: statusOfCode.get(facts.code) ?? 0 }
 }
 
-/** The codes of a failed response that are not the server's own fault; every other one is. */
+/** The statuses for codes of a failed response that are not the server's fault; every other code counts as one. */
 const statusOfCode: ReadonlyMap<string, number> = new Map([
   ['rate_limit_exceeded', 429],
   ['context_length_exceeded', 400],

@@ -1,6 +1,9 @@
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
-/** A reply of Responses in its two forms: whole, and as the complete events of a stream, the terminal one with all of it included. */
+/**
+ * Converts a Responses reply between its two forms: one object, and the events of a stream, of which the terminal one contains the
+ * complete response.
+ */
 export function replayResponse(reply: JsonObject): JsonObject[] {
   const { output, usage: _, ...head } = reply
   const begun = { ...head, status: 'in_progress', completed_at: null, incomplete_details: null, output: [], usage: null }
@@ -14,13 +17,13 @@ export function replayResponse(reply: JsonObject): JsonObject[] {
   return events.map(({ type, ...rest }, index) => ({ type, sequence_number: index, ...rest }))
 }
 
-/** The terminal event of a response. A cancelled one has none: its status decides. */
+/** The terminal event of a response. There is none for a cancelled one, which gets `response.failed` with its own status. */
 export function terminalType({ status }: JsonObject): string {
   if (status === 'failed' || status === 'cancelled') return 'response.failed'
   return status === 'incomplete' ? 'response.incomplete' : 'response.completed'
 }
 
-/** All events of one item that is already known in full. Clients read text, arguments and summaries from the deltas alone. */
+/** All events of one complete item. Clients read text, arguments and summaries only from the deltas. */
 function itemEvents(item: JsonObject, outputIndex: number): JsonObject[] {
   const place = { item_id: item.id, output_index: outputIndex }
   const { begun, events } = inPieces(item, place)
@@ -96,7 +99,10 @@ function deltaEvents(type: string, place: JsonObject, delta: string): JsonObject
   return delta === '' ? [] : [{ type, ...place, delta }]
 }
 
-/** The whole reply from its events: the response in the terminal event, or the finished items where a host leaves them out of it. */
+/**
+ * The complete reply from its events: the response in the terminal event, or the finished items if a host leaves them out of that
+ * event.
+ */
 export function gatherResponse(events: readonly JsonObject[]): JsonObject {
   let response: JsonObject = {}
   const items = new Map<unknown, JsonObject>()

@@ -1,6 +1,8 @@
 import { isObject, type JsonObject, textAt } from '../wire-format.ts'
 
-/** The items of an input, whose short form is the text of the user. Undefined for other values. Source: protocols notes 1.3. */
+/**
+ * The items of an input, which may also be a string with the user's text. Undefined for other values. Source: protocols notes 1.3.
+ */
 export function inputItems(input: unknown): readonly unknown[] | undefined {
   if (Array.isArray(input)) return input
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
@@ -15,7 +17,7 @@ export function outputAsInput(output: readonly unknown[]): readonly unknown[] {
   return output.filter((item) => isObject(item) && (item.type !== 'reasoning' || textAt(item, 'encrypted_content') !== ''))
 }
 
-/** The ids of the items that an input only refers to, each once. */
+/** The ids of the items that an input references, without duplicates. */
 export function referencesIn(items: readonly unknown[]): string[] {
   return [...new Set(items.filter(isReference).map((item) => textAt(item, 'id')))]
 }
@@ -27,7 +29,7 @@ export function withReferred(items: readonly unknown[], known: ReadonlyMap<strin
     : items.flatMap((item) => (isReference(item) ? known.get(textAt(item, 'id')) : undefined) ?? [item])
 }
 
-/** The vendor takes one without a type, too. */
+/** The vendor also accepts a reference without a type. */
 function isReference(item: unknown): item is JsonObject {
   if (!isObject(item) || typeof item.id !== 'string') return false
   return item.type === 'item_reference' || ((item.type === undefined || item.type === null) && item.role === undefined)

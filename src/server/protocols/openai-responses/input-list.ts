@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, textAt } from '../wire-format.ts'
 
 /**
- * A page of the input of a response, every item with an id: `order` (by default the newest first), `limit`, `after` and `before`.
- * Source: types of the official SDK 7.51.
+ * A page of the input of a response, in which every item has an id: `order` (by default the newest first), `limit`, `after` and
+ * `before`. Source: types of the official SDK 7.51.
  */
 export function listInput(items: readonly unknown[], query: URLSearchParams): JsonObject {
   const all = items.filter(isObject).map(listed)
@@ -25,7 +25,7 @@ function limitOf(text: string | null): number {
   return Number.isInteger(limit) ? Math.min(Math.max(limit, 1), 100) : 20
 }
 
-/** As the vendor gives items back: an id and a status in each, and messages with a list of parts. */
+/** An item as the vendor returns it: with an id and a status, and for messages a list of parts. */
 function listed(item: JsonObject, index: number): JsonObject & { readonly id: string } {
   const isMessage = item.type === undefined || item.type === 'message'
   const type = isMessage ? 'message' : textAt(item, 'type')

@@ -11,10 +11,10 @@ import { mustBeObject, refuse, refuseInvalid, refuseType, unknownValue } from '.
 import { type FlatNames, namesIn } from './tool-lists.ts'
 
 /**
- * Instructions and input items as a head and turns. Consecutive items of the model are one turn; so are tool results. Opaque state
- * returns to its place, by its envelope. Uses of hosted tools become text; a turn that was paused at one is asked to continue. Adds
- * lost members to `unread`. Throws `untranslatable` for items that only their vendor understands. Source: protocols notes 1.3 and 3.1,
- * edge cases 197, 198 and 200.
+ * Instructions and input items as leading instructions and turns. Consecutive items of the model are one turn; so are tool results.
+ * Opaque state is put back to its position, which its envelope contains. Uses of hosted tools become text; after a turn that paused
+ * at one, the model is asked to continue. Adds lost members to `unread`. Throws `untranslatable` for items that only their vendor
+ * understands. Source: protocols notes 1.3 and 3.1, edge cases 197, 198 and 200.
  */
 export function readInput(body: JsonObject, names: FlatNames, unread: UnreadMembers): { system: TextPart[]; turns: Turn[] } {
   const { instructions, input } = body
@@ -64,7 +64,7 @@ class InputReader {
       case 'tool_search_output':
         this.#toolSearch(item)
         break
-      // Its tools are among those of the request.
+      // `readTools` reads the tools of this item.
       case 'additional_tools':
         break
       case 'reasoning':
@@ -104,7 +104,7 @@ class InputReader {
     else this.turns.push({ role: 'user', parts: [result] })
   }
 
-  /** A search run by the vendor has no call to answer: its results are among the tools of the request. */
+  /** A search that the vendor ran has no call to answer: `readTools` reads the tools that it found. */
   #toolSearch(item: JsonObject): void {
     const callId = textAt(item, 'call_id')
     if (callId === '') return
@@ -146,7 +146,7 @@ class InputReader {
     this.add('assistant', [{ kind: 'reasoning', text: reasoning, ...(opaque ? { opaque } : {}) }])
   }
 
-  /** State of a call or of the text before it; removed parts of the history need none. */
+  /** Adds state to a call or to the text before it; dropped if that part is no longer in the history. */
   #sealBefore(opaque: Opaque, place: 'text' | { readonly callId: string }): void {
     const parts = this.turns.at(-1)?.role === 'assistant' ? (this.turns.at(-1)?.parts ?? []) : []
     const at = parts.findLastIndex((part) =>

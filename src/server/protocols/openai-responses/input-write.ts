@@ -17,9 +17,9 @@ export interface InputRule {
 }
 
 /**
- * Instructions and turns as instructions and input items. Ids of items are left out, because only their vendor knows them; calls and
- * results match. Throws `untranslatable` for media without a part in the format, and for a prefilled answer. Source: protocols notes
- * 3.1 to 3.4 and 3.7.
+ * Instructions and turns as instructions and input items. Ids of items are left out, because only their vendor knows them; calls
+ * and results are matched. Throws `untranslatable` for media for which the format has no part, and for a prefilled answer. Source:
+ * protocols notes 3.1 to 3.4 and 3.7.
  */
 export function writeInput(writing: Writing, rule: InputRule): { instructions: string | undefined; input: JsonObject[] } {
   const { dialogue, quirks, rules } = writing
@@ -47,7 +47,7 @@ export function writeInput(writing: Writing, rule: InputRule): { instructions: s
   })
 }
 
-/** Claude Code puts it before its instructions; it changes with every call and would spoil the prompt cache. */
+/** Claude Code sends this text before its instructions; it changes with every call, which would prevent prompt caching. */
 const billingHeader = 'x-anthropic-billing-header'
 
 function requireNoPrefill({ dialogue: { from, turns } }: Writing): void {
@@ -67,7 +67,10 @@ function writeTurn(writing: Writing, rule: InputRule, turn: Turn, systemRole: st
   return [...results.map((result) => writeResult(writing, rule, result)), ...(content.length > 0 ? [message(role, content)] : [])]
 }
 
-/** Items in the order of the parts. Reasoning only goes back sealed, and never as the last of a turn: it would be refused. */
+/**
+ * Items in the order of the parts. Reasoning is sent back only in encrypted form, and never as the last item of a turn, which the
+ * vendor would refuse.
+ */
 function writeAssistant(writing: Writing, rule: InputRule, parts: readonly Part[]): JsonObject[] {
   const items: JsonObject[] = []
   let content: JsonObject[] = []
@@ -85,7 +88,7 @@ function writeAssistant(writing: Writing, rule: InputRule, parts: readonly Part[
     endMessage()
     if (part.kind === 'reasoning') items.push(...writeReasoning(part))
     if (part.kind === 'tool-call') items.push(writeCall(writing, rule, part))
-    // A picture that the model made can only be shown to it by the user.
+    // An image that the model generated can only be sent back to it in a user message.
     if (part.kind === 'media') items.push(message('user', writePart(writing, part)))
   }
   endMessage()
@@ -109,7 +112,7 @@ function writeResult(writing: Writing, { keepsCustom }: InputRule, part: ToolRes
   return { type, call_id: callIdFor(part.callId, 'chat'), output: writeOutput(writing, part) }
 }
 
-/** Plain text where it is nothing else; a mark for errors is not known here. */
+/** A string if the output is only text; an error is marked in the text, since the format has no flag for it. */
 function writeOutput(writing: Writing, { parts, isError }: ToolResultPart): unknown {
   const mark = isError ? 'Error: ' : ''
   const texts = parts.filter((part) => part.kind === 'text')

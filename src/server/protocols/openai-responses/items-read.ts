@@ -8,11 +8,11 @@ import { readSealed } from './envelope.ts'
 interface Item {
   readonly key: string
   type: string
-  /** The length of the text passed on, by part. */
+  /** The length of the text written so far, by part. */
   readonly sentLengths: Map<string, number>
   /** The number of citations, by part. */
   readonly cited: Map<string, number>
-  /** The last part of the reasoning: between two there is a blank line. */
+  /** The part of the reasoning written last: parts are separated by a blank line. */
   lastPart: string
   /** Input of a call received before its name. */
   early: string
@@ -25,8 +25,8 @@ const refusalBlock: BlockKind = { block: 'refusal' }
 const reasoningBlock: BlockKind = { block: 'reasoning' }
 
 /**
- * The items of a reply, from deltas and from the events that repeat them in full: only new text is passed on, so that a host may leave
- * out either.
+ * Reads the items of a reply from deltas and from the events that repeat them in full: only new text is written, so that a host may
+ * leave out either.
  */
 export class Items {
   /** The number of tool calls. */
@@ -78,7 +78,9 @@ export class Items {
     }
   }
 
-  /** An item in full, by its id or by its position in the output: hosts may number positions differently or use other ids. */
+  /**
+   * Reads a complete item, identified by its id or else by its position in the output: hosts may change either of them at the end.
+   */
   complete(index: number, payload: JsonObject): void {
     const item = this.#byId.get(textAt(payload, 'id')) ?? this.#itemOf(index)
     if (!item.isDone) this.#finish(item, payload)
@@ -196,7 +198,7 @@ export class Items {
     this.#blocks.cite(`${item.key} ${part}`, { url, title: textAt(annotation, 'title'), start, end })
   }
 
-  /** A call opens once its name is known. The id that counts is the call's, never the item's. */
+  /** Opens a call when its name is known. Its id is the `call_id`, never the id of the item. */
   #openCall(item: Item, payload: JsonObject): void {
     const name = textAt(payload, 'name')
     if (item.isCallOpen || name === '' || (item.type !== 'function_call' && item.type !== 'custom_tool_call')) return

@@ -2,7 +2,7 @@ import { rememberByName } from '../../lib/remember-by-name.ts'
 import { type ModelRules as ChatRules, rulesOf as chatRulesOf, type EffortWord } from '../openai-chat/models.ts'
 
 /**
- * Requirements and refusals of OpenAI's models on Responses: those of Chat, and those that Chat does not have. Sources: OpenAI model
+ * The rules of OpenAI's models in Responses: those of Chat, and those of models that Chat does not have. Sources: OpenAI model
  * pages, parameter table of `@ai-sdk/openai` 4.0.118, protocols notes 2.2; read 2026-11.
  */
 export type ModelRules = Omit<ChatRules, 'model'>
@@ -13,18 +13,20 @@ export function rulesOf(model: string): ModelRules {
   return efforts ? { ...rules, ...reasoning, efforts } : rules
 }
 
-/** When a model must be called in Responses: it does not exist in Chat, or refuses tools there while it reasons. */
+/**
+ * Whether a model must be called in Responses: always if Chat does not have it, with tools if Chat refuses tools while it reasons.
+ */
 export const needsResponses = rememberByName((model): 'always' | 'with-tools' | 'never' => {
   if (onlyHere.some(([pattern]) => pattern.test(nameOf(model)))) return 'always'
   return chatRulesOf(model).toolsWithoutReasoning ? 'with-tools' : 'never'
 })
 
-/** The least `max_output_tokens` that the vendor takes. */
+/** The lowest `max_output_tokens` that the vendor accepts. */
 export const outputTokensMin = 16
 
 const reasoning = { isOpenAi: true, refuses: ['temperature', 'top_p'] } as const
 
-/** The efforts that they take, from the least. */
+/** Models that only Responses has, with the efforts that they accept, lowest first. */
 const onlyHere: readonly (readonly [RegExp, readonly EffortWord[]])[] = [
   [/^o\d.*-deep-research/, ['medium']],
   [/^o\d-pro/, ['low', 'medium', 'high']],
@@ -34,7 +36,7 @@ const onlyHere: readonly (readonly [RegExp, readonly EffortWord[]])[] = [
   [/^gpt-\d+(\.\d+)?-codex/, ['low', 'medium', 'high', 'xhigh']],
 ]
 
-/** Behind the vendor's name: `openai/gpt-5-pro`. */
+/** The name without the vendor before it: `openai/gpt-5-pro`. */
 function nameOf(model: string): string {
   return model.slice(model.lastIndexOf('/') + 1).toLowerCase()
 }

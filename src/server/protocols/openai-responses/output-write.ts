@@ -10,14 +10,14 @@ type BlockEvent = Extract<ReplyEvent, { index: number }>
 /** One open block and its item. */
 interface OpenBlock {
   readonly event: OpenEvent
-  /** Its index; text and reasoning get it with their first content. */
+  /** The members that identify its item and part; set for text and reasoning with their first content. */
   place: JsonObject | undefined
   text: string
   readonly annotations: JsonObject[]
   readonly sealed: Opaque[]
 }
 
-/** An item that has been begun. */
+/** An item that has begun. */
 interface Begun {
   readonly outputIndex: number
   readonly item: JsonObject
@@ -25,8 +25,8 @@ interface Begun {
 
 /**
  * Writes blocks as output items: consecutive texts are parts of one message, every other block is a separate item. Items are closed
- * late, when the next one begins or the reply is finished, because only then is it known whether the last one was truncated. State
- * that a caller must send back follows in a reasoning item, if it cannot be in the item itself.
+ * late, when the next one begins or the reply is finished, because only then it is known whether the last one was truncated. Opaque
+ * state for the caller to send back follows in a reasoning item, if the item itself cannot contain it.
  */
 export class OutputWriter {
   readonly #context: WriteContext
@@ -35,7 +35,7 @@ export class OutputWriter {
   readonly #open = new Map<number, OpenBlock>()
   /** Calls that are complete but not closed yet. */
   #calls: Begun[] = []
-  /** The message that further text belongs to. */
+  /** The open message, to which further text is added. */
   #message: (Begun & { readonly content: JsonObject[] }) | undefined
   #toSeal: Sealed[] = []
   #next = 0
@@ -77,7 +77,7 @@ export class OutputWriter {
     }
   }
 
-  /** Nothing opens after this. The model's explanation of its refusal is a separate text. */
+  /** Closes everything; no block opens after this. The explanation of a refusal is written if there was no content. */
   finish(isCutShort: boolean, explanation?: string): void {
     for (const [index, block] of this.#open) {
       this.#open.delete(index)
@@ -202,7 +202,7 @@ export class OutputWriter {
   #closePart({ event, text, annotations }: OpenBlock, place: JsonObject): void {
     const isRefusal = event.block === 'refusal'
     const part = isRefusal ? { type: 'refusal', refusal: text } : { type: 'output_text', annotations, logprobs: [], text }
-    // The place of the part in the content of its message.
+    // The index of a part in the content of its message.
     if (this.#message) this.#message.content[Number(place.content_index)] = part
     if (isRefusal) this.#add({ type: 'response.refusal.done', ...place, refusal: text })
     else this.#add({ type: 'response.output_text.done', ...place, text, logprobs: [] })
@@ -273,7 +273,7 @@ function isCall({ block }: OpenEvent): boolean {
   return block === 'tool-call' || block === 'custom-tool-call'
 }
 
-/** An item as it begins; undefined for blocks without an item in this format. */
+/** The initial form of an item; undefined for blocks without an item in this format. */
 function newItem(event: OpenEvent, context: WriteContext, id?: unknown): JsonObject | undefined {
   const { newId } = context
   switch (event.block) {
@@ -305,7 +305,7 @@ function toolOf(name: string, { dialogue }: WriteContext): Tool | undefined {
   return dialogue.tools.find((tool) => tool.name === name)
 }
 
-/** A call of the caller's own search for tools. */
+/** A call of the caller's own tool search. */
 function toolSearch(callId: string, id: unknown): JsonObject {
   return { id, type: 'tool_search_call', status: 'in_progress', execution: 'client', call_id: callId, arguments: {} }
 }

@@ -4,15 +4,15 @@ import { hostedUseAsText } from '../tool-texts.ts'
 import type { UnreadMembers } from '../unread-members.ts'
 import { isObject, type JsonObject, textAt } from '../wire-format.ts'
 
-/** An item's use of a hosted tool, and its turn. */
+/** A past use of a tool as parts, and the role of its turn. */
 export interface PastTool {
   readonly role: 'user' | 'assistant'
   readonly parts: readonly (TextPart | MediaPart)[]
 }
 
 /**
- * A past call or result of a tool that other vendors lack, as text: in the turn of the model where the vendor ran the tool, of the
- * user where the caller did. Images are kept. Adds lost members to `unread`. Undefined for other items. Throws `field_invalid` for an
+ * A past call or result of a tool that other vendors lack, as text: in an assistant turn if the vendor ran the tool, in a user turn
+ * if the caller did. Images are kept. Adds lost members to `unread`. Undefined for other items. Throws `field_invalid` for an
  * invalid image.
  */
 export function readPastTool(item: JsonObject, unread: UnreadMembers): PastTool | undefined {
@@ -46,7 +46,7 @@ const pastTool = /^([a-z_]{1,60}?)(_call|_call_output|_output|_request|_response
 
 const answerMembers = ['error', 'outputs', 'output', 'results', 'result'] as const
 
-/** Members that say nothing to a model. */
+/** Members without meaning for a model. */
 const silent: ReadonlySet<string> = new Set([
   ...['type', 'id', 'status', 'call_id', 'caller', 'container_id', 'environment', 'max_output_length', 'approval_request_id'],
   ...['pending_safety_checks', 'acknowledged_safety_checks'],
@@ -59,7 +59,7 @@ function onlyIn(members: JsonObject): unknown {
   return more.length === 0 ? only : members
 }
 
-/** The answer with a note in place of each image. Only the vendor may be able to read a URL unless the caller wrote it. */
+/** The answer with a placeholder for each image. A URL that the caller did not write may only be readable by the vendor. */
 function withoutPictures(
   answer: unknown,
   role: PastTool['role'],

@@ -13,12 +13,12 @@ export function refuseInvalid(field: string, reason: Text): never {
   return fail('field_invalid', { field, reason })
 }
 
-/** Items and choices that only their vendor runs or knows. Throws `untranslatable`. */
+/** Refuses items and choices that only their vendor supports. Throws `untranslatable`. */
 export function refuseType(field: string, type: unknown): never {
   return refuse(`${field}.type`, onlyAtVendor(shortType(type)))
 }
 
-/** A tool that only its vendor runs or knows. */
+/** A tool that only its vendor supports. */
 export function vendorOnlyTool({ type }: JsonObject, field: string): VendorOnlyTool {
   const name = shortType(type)
   return { field: `${field}.type`, name: `tools.${name}`, reason: onlyAtVendor(name) }

@@ -17,7 +17,7 @@ const said = (events: readonly JsonObject[]) =>
 const opaqueIn = (events: readonly ReplyEvent[]) => events.flatMap((event) => (event.type === 'opaque' ? [event] : []))
 
 describe('a stream in Responses', () => {
-  it('is text, with its usage, and stops', () => {
+  it('has its text, its usage and the finish reason stop', () => {
     expect(summary(read('text.sse'))).toMatchObject({
       blocks: [{ block: 'text', text: 'The harbor is calm.' }],
       usage: { input: 30, output: 9 },
@@ -28,7 +28,7 @@ describe('a stream in Responses', () => {
     expect(summary(read('empty_output.sse'))).toMatchObject({ blocks: [], finish: 'stop', isComplete: true })
   })
 
-  it('[94] names calls by their call id, never by that of the item', () => {
+  it('[94] has calls with their call id, never with the id of the item', () => {
     expect(summary(read('function_call.sse'))).toMatchObject({
       blocks: [{ block: 'tool-call', name: 'get_tide', callId: 'call_fx01', text: '{"port":"Rye"}' }],
       finish: 'tool-calls',
@@ -40,13 +40,13 @@ describe('a stream in Responses', () => {
     ])
   })
 
-  it('keeps a free-text tool as such', () => {
+  it('has a call of a free-text tool as such', () => {
     expect(summary(read('custom_tool.sse')).blocks).toMatchObject([
       { block: 'custom-tool-call', name: 'apply_patch', text: '*** Begin Patch\n*** End Patch' },
     ])
   })
 
-  it('has its reasoning before the text, with the state that goes back', () => {
+  it('has its reasoning before the text, with the opaque state to send back', () => {
     const events = read('reasoning.sse')
     expect(summary(events).blocks).toMatchObject([
       { block: 'reasoning', text: 'Comparing two ports.' },
@@ -58,7 +58,7 @@ describe('a stream in Responses', () => {
     expect(summary(events).usage).toMatchObject({ output: 44, reasoning: 35 })
   })
 
-  it('separates its summaries by a blank line, and yields full reasoning as well', () => {
+  it('has its summaries separated by a blank line, and full reasoning as well', () => {
     const part = (summary_index: number, delta: string) => ({
       type: 'response.reasoning_summary_text.delta',
       output_index: 0,
@@ -72,14 +72,14 @@ describe('a stream in Responses', () => {
     ])
   })
 
-  it('[204] has a refusal as a refusal, and stops', () => {
+  it('[204] has a refusal as such, and the finish reason stop', () => {
     expect(summary(read('refusal.sse'))).toMatchObject({
       blocks: [{ block: 'refusal', text: 'I can’t help with that.' }],
       finish: 'stop',
     })
   })
 
-  it('[205] says why it is incomplete, and [73] stays so when a call was cut short', () => {
+  it('[205] has the reason why it is incomplete, and [73] keeps it when a call was cut short', () => {
     const incomplete = (reason: unknown, output: unknown[] = []) =>
       summary(said([{ type: 'response.incomplete', response: { incomplete_details: { reason }, output } }])).finish
     expect(summary(read('incomplete.sse'))).toMatchObject({ finish: 'length', blocks: [{ text: 'The har' }] })
@@ -98,7 +98,7 @@ describe('a stream in Responses', () => {
     expect(summary(events).usage).toMatchObject({ input: 5, output: 2, searches: 2 })
   })
 
-  it('counts cache writes by how long they are kept', () => {
+  it('counts cache writes by their lifetime', () => {
     const usageOf = (details: object) =>
       summary(
         said([
@@ -121,7 +121,7 @@ describe('a stream in Responses', () => {
     expect(usageOf(odd)).toMatchObject({ cacheWrite: 0, cacheWrite30m: 100, cacheWrite12h: 500 })
   })
 
-  it.each(['error_event.sse', 'failed.sse'])('%s: is an error and nothing behind it', (name) => {
+  it.each(['error_event.sse', 'failed.sse'])('%s: ends with an error and nothing after it', (name) => {
     const events = readSse(responsesCodec, fixture(name) + fixture('text.sse'))
     expect(events.at(-1)?.type).toBe('error')
     expect(summary(events).blocks).toEqual([])
@@ -142,7 +142,7 @@ describe('a stream in Responses', () => {
       expect(without(/delta$/)).toEqual(whole)
       expect(without(/delta$|arguments\.done|text\.done|input\.done|part\.done/)).toEqual(whole)
       expect(without(/output_item|part|delta|done/)).toEqual(whole)
-      // State that arrives only at the end follows the earlier content.
+      // Opaque state that arrives only at the end follows the earlier content.
       const late = without(/\.done$|part/)
       expect({ ...late, blocks: late.blocks.filter(({ text }) => text !== '') }).toEqual(whole)
       expect(summary(said(events.flatMap((event) => (/done$/.test(String(event.type)) ? [event, event] : [event]))))).toEqual(
@@ -160,7 +160,7 @@ describe('a stream in Responses', () => {
     expect(summary(said([{ ...delta, output_index: 4 }, completed])).blocks).toEqual(blocks)
   })
 
-  it('cites the pages of an answer', () => {
+  it('has the citations of an answer', () => {
     const annotation = { type: 'url_citation', url: 'https://a.test', title: 'A', start_index: 0, end_index: 2 }
     const message = { type: 'message', content: [{ type: 'output_text', text: 'Hi', annotations: [annotation] }] }
     const added = {
@@ -179,7 +179,7 @@ describe('a stream in Responses', () => {
     }
   })
 
-  it('shows a picture that the model made', () => {
+  it('has an image that the model generated', () => {
     const item = { type: 'image_generation_call', result: 'iVBORw0KGgo=', output_format: 'webp' }
     expect(said([{ type: 'response.output_item.done', output_index: 0, item }]).slice(1, 3)).toEqual([
       { type: 'open', index: 0, block: 'image', mediaType: 'image/png' },
@@ -187,7 +187,7 @@ describe('a stream in Responses', () => {
     ])
   })
 
-  it('keeps all text of items that come mixed up, beside open calls too', () => {
+  it('keeps all text of items that arrive interleaved, even while calls are open', () => {
     const text = (output_index: number, delta: string) => ({
       type: 'response.output_text.delta',
       output_index,
@@ -209,7 +209,7 @@ describe('a stream in Responses', () => {
     expect(summary(events).blocks.map(({ text }) => text)).toEqual(['A', '1', '2', 'B', 'C', 'D'])
   })
 
-  it('[66] opens a call once it has a name, [67] and makes up an id that is missing', () => {
+  it('[66] opens a call when it has a name, [67] and creates an id if it is missing', () => {
     const added = { type: 'response.output_item.added', output_index: 0, item: { type: 'function_call', name: '' } }
     const delta = { type: 'response.function_call_arguments.delta', output_index: 0, delta: '{"a":1}' }
     const item = { type: 'function_call', name: 'f', arguments: '{"a":1}' }
@@ -223,7 +223,7 @@ describe('a stream in Responses', () => {
 })
 
 describe('a whole reply in Responses', () => {
-  it('is read like its stream', () => {
+  it('has the same events as a stream', () => {
     const reply = JSON.parse(fixture('nonstream.json'))
     const events = responsesCodec.readReply(reply, readContext())
     expect(summary(events)).toMatchObject({

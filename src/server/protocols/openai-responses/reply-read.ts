@@ -7,7 +7,7 @@ import { readResponsesError } from './errors.ts'
 import { Items } from './items-read.ts'
 import { readResponseUsage } from './usage.ts'
 
-/** A whole reply: the response in a stream's terminal event. Source: protocols notes 1.3 and 3.14. */
+/** Reads a complete reply, which is the response in a stream's terminal event. Source: protocols notes 1.3 and 3.14. */
 export const readReply: Codec['readReply'] = (reply, context) => {
   if (reply.error || reply.type === 'error')
     return [{ type: 'error', error: readResponsesError({ type: 'error', ...reply }) ?? noReply }]
@@ -70,7 +70,7 @@ class ResponsesReader implements EventReader {
     this.#isOver = true
   }
 
-  /** A reply with calls stops for them, unless it was cut short. Source: protocols notes 3.10. */
+  /** A reply with calls finishes with `tool-calls`, unless it was cut short. Source: protocols notes 3.10. */
   #reasonOf(type: string, response: JsonObject): FinishReason {
     if (type === 'response.completed') return this.#items.calls > 0 ? 'tool-calls' : 'stop'
     const reason = textAt(objectAt(response, 'incomplete_details') ?? {}, 'reason')

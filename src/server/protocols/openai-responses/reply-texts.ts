@@ -6,7 +6,7 @@ const textEvents = /^response\.(output_text|refusal|reasoning_text|reasoning_sum
 const partEvents = /^response\.(content_part|reasoning_summary_part)\.(added|done)$/
 const wholeText = () => undefined
 
-/** Texts of Responses: pieces, and again as a whole when a text, a part, an item and the response are complete. */
+/** Texts of Responses: sent as pieces, and repeated in full when a text, a part, an item and the response are complete. */
 export const responsesTexts: ReplyTexts = {
   inEvent(data) {
     const type = textAt(data, 'type')

@@ -31,7 +31,7 @@ function streamOf(events: readonly ReplyEvent[], more: Partial<WriteContext> = {
   return events.map((event) => writer.push(event)).join('')
 }
 
-/** The data of each event; its name is checked on the way. */
+/** The data of each event; also checks its name. */
 function told(events: readonly ReplyEvent[], more: Partial<WriteContext> = {}): Told[] {
   return [...streamOf(events, more).matchAll(/^event: (.*)\ndata: (.*)\n\n/gm)].map(([, name, data]) => {
     const event = JSON.parse(data ?? '') as Told
@@ -40,7 +40,7 @@ function told(events: readonly ReplyEvent[], more: Partial<WriteContext> = {}): 
   })
 }
 
-/** All items, as the last event repeats them. */
+/** All items, from the last event, which repeats them. */
 function outputOf(events: readonly Told[]): unknown {
   const response = events.at(-1)?.response
   return isObject(response) ? response.output : undefined
@@ -73,7 +73,7 @@ const text = (index: number, ...pieces: string[]): ReplyEvent[] => [
   close(index),
 ]
 
-/** Thinking, text, two calls side by side. */
+/** Thinking, text, and two calls that are open at the same time. */
 const rich = reply(
   [
     open(0, 'reasoning'),
@@ -93,7 +93,7 @@ const rich = reply(
   'tool-calls',
 )
 
-/** Violations of the order that strict clients rely on. Source: protocols notes 1.3 and edge cases 190 to 194. */
+/** Violations of the order of events that strict clients rely on. Source: protocols notes 1.3 and edge cases 190 to 194. */
 function orderFaults(events: readonly Told[]): string[] {
   const faults: string[] = []
   const open = new Map<unknown, Told>()
@@ -197,7 +197,7 @@ describe('a stream for callers of Responses', () => {
     ])
   })
 
-  it('keeps that order for every reply that the grammar allows, and says the same whole', () => {
+  it('keeps that order for every reply that the grammar allows, and has the same content not streamed', () => {
     for (let seed = 1; seed <= 400; seed++) {
       const events = anyReply(seed)
       const written = told(events)
@@ -206,7 +206,7 @@ describe('a stream for callers of Responses', () => {
     }
   })
 
-  it('round-trips', () => {
+  it('is read back unchanged', () => {
     for (let seed = 1; seed <= 200; seed++) {
       const events = anyReply(seed).filter((event) => event.type !== 'cite')
       const written = summary(readSse(responsesCodec, streamOf(events)))
@@ -220,7 +220,7 @@ describe('a stream for callers of Responses', () => {
     }
   })
 
-  it('begins nothing that says nothing', () => {
+  it('has no item for empty blocks', () => {
     const nothing = [open(0, 'text'), close(0), open(1, 'reasoning'), close(1), open(2, 'refusal'), close(2)]
     expect(told(reply(nothing)).map(({ type }) => type)).toEqual([
       'response.created',
@@ -235,12 +235,12 @@ describe('a stream for callers of Responses', () => {
     expect(types.find(({ type }) => type.endsWith('arguments.done'))).toMatchObject({ arguments: '{}' })
   })
 
-  it('[112] keeps the text of a free-text tool unchanged', () => {
+  it('[112] has the input of a free-text tool unchanged', () => {
     const events = told(reply([call(0, 'custom-tool-call'), delta(0, '*** Begin'), close(0)], 'tool-calls'))
     expect(outputOf(events)).toMatchObject([{ id: 'ctc_1', type: 'custom_tool_call', call_id: 'call_0', input: '*** Begin' }])
   })
 
-  it('[204] has a refusal as a part of the message, and is completed', () => {
+  it('[204] has a refusal as a part of the message, and the status completed', () => {
     const events = told(reply([open(0, 'refusal'), delta(0, 'No.'), close(0)]))
     expect(events.map(({ type }) => type)).toContain('response.refusal.delta')
     expect(events.at(-1)).toMatchObject({
@@ -274,14 +274,14 @@ describe('a stream for callers of Responses', () => {
     })
   })
 
-  it("writes a classifier's explanation when there is no other text", () => {
+  it("has a classifier's explanation when there is no other text", () => {
     const stopped: ReplyEvent = { type: 'finish', reason: 'content-filter', explanation: 'Not that.' }
     const events = told([start, stopped, usage, end])
     expect(orderFaults(events)).toEqual([])
     expect(events.at(-1)).toMatchObject({ response: { output: [{ content: [{ type: 'refusal', refusal: 'Not that.' }] }] } })
   })
 
-  it('keeps the finish, the usage and the end for the end', () => {
+  it('has the status, the usage and the terminal event only at the end', () => {
     const writer = writeEvents(contextOf())
     const before = [start, ...text(0, 'Hi'), finish('length'), usage].map((event) => writer.push(event)).join('')
     expect(before).not.toContain('response.incomplete"')
@@ -289,7 +289,7 @@ describe('a stream for callers of Responses', () => {
     expect(writer.push(end)).toMatch(/^event: response\.incomplete\n/)
   })
 
-  it('[206] fails with the whole response once it has begun, [24] and with a bare error before', () => {
+  it('[206] ends with the failed response if it has begun, [24] or else with a bare error', () => {
     const error: ReplyEvent = {
       type: 'error',
       error: { message: 'Overloaded', type: '', code: '', param: null, status: 503 },
@@ -310,7 +310,7 @@ describe('a stream for callers of Responses', () => {
     ])
   })
 
-  it('sends encrypted state of calls and of text in items that the caller returns', () => {
+  it('has the opaque state of calls and text in items that the caller sends back', () => {
     const opaque = { family: 'google', kind: 'signature', value: 'dGhv:x' } as const
     const inner: ReplyEvent[] = [
       open(0, 'text'),
@@ -331,7 +331,7 @@ describe('a stream for callers of Responses', () => {
     ])
   })
 
-  it('sends encrypted reasoning of the vendor itself unchanged', () => {
+  it("has the vendor's own encrypted reasoning unchanged", () => {
     const opaque = { family: 'openai', kind: 'encrypted', value: 'gAAA' } as const
     const events = told(reply([open(0, 'reasoning'), { type: 'opaque', index: 0, opaque }, close(0), ...text(1, 'Hi')]))
     expect(outputOf(events)).toMatchObject([{ type: 'reasoning', encrypted_content: 'gAAA' }, {}])
@@ -339,7 +339,7 @@ describe('a stream for callers of Responses', () => {
 })
 
 describe('a whole reply for callers of Responses', () => {
-  it('[196] has every key that strict clients need, and says that nothing is stored', () => {
+  it('[196] has every key that strict clients need, and store false', () => {
     const dialogue = dialogueOf({
       from: 'openai.responses',
       system: [{ kind: 'text', text: 'Be brief' }],
@@ -391,7 +391,7 @@ describe('a whole reply for callers of Responses', () => {
 
 describe.each([
   ['openai 7', OpenAI],
-  // The calls used here are the same in both majors; their types only differ in name.
+  // The calls used here are the same in both major versions; their types differ only in name.
   ['openai 6', OpenAI6 as unknown as typeof OpenAI],
 ] as const)('%s', (_name, Client) => {
   const clientOf = (body: string, type: string) =>
@@ -403,7 +403,7 @@ describe.each([
     })
   const params = { model: 'asked', input: 'Hi' }
 
-  it('[191] reads every stream with its helper, and finds the text of the reply in it', async () => {
+  it('[191] reads every stream with its helper, which returns the text of the reply', async () => {
     for (let seed = 1; seed <= 120; seed++) {
       const events = anyReply(seed)
       const final = await clientOf(streamOf(events), 'text/event-stream').responses.stream(params).finalResponse()
@@ -415,7 +415,7 @@ describe.each([
     }
   })
 
-  it('reads a whole reply', async () => {
+  it('reads a complete reply', async () => {
     const body = JSON.stringify(writeReply(rich, contextOf()))
     const read = await clientOf(body, 'application/json').responses.create(params)
     expect(read.output_text).toBe('Checking both.')

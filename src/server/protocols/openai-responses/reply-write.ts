@@ -7,19 +7,19 @@ import { OutputWriter } from './output-write.ts'
 import { newResponse } from './response-object.ts'
 import { writeResponsesUsage } from './usage.ts'
 
-/** A whole reply: the response in a stream's terminal event. Source: protocols notes 1.3. */
+/** Writes a complete reply, which is the response in a stream's terminal event. Source: protocols notes 1.3. */
 export const writeReply: Inbound['writeReply'] = (events, context) => {
   const writer = new ResponseWriter(context)
   for (const event of events) writer.take(event)
   return writer.response
 }
 
-/** A stream: each event with its number, every item closed before the terminal event, which repeats them all. */
+/** Writes a stream: each event has its number, and every item is closed before the terminal event, which repeats all items. */
 export const writeEvents: Inbound['writeEvents'] = (context) => {
   const writer = new ResponseWriter(context)
   const stream: EventWriter = {
     push(event) {
-      // Without a response there is none that could have failed.
+      // Before `response.created` there is no response that could fail, so the error is sent bare.
       if (event.type === 'error' && !writer.hasBegun) return errorEventText(event.error)
       return writer
         .take(event)
@@ -30,7 +30,7 @@ export const writeEvents: Inbound['writeEvents'] = (context) => {
   return stream
 }
 
-/** Neutral events as events of Responses. Source: protocols notes 3.14, edge cases 190 to 194 and 204 to 206. */
+/** Converts neutral events to events of Responses. Source: protocols notes 3.14, edge cases 190 to 194 and 204 to 206. */
 class ResponseWriter {
   hasBegun: boolean
   readonly #context: WriteContext
@@ -112,7 +112,7 @@ class ResponseWriter {
   }
 }
 
-/** The reason of an incomplete reply, in the vendor's HTTP terms; complete replies have no entry. Source: protocols notes 3.10. */
+/** The reason of an incomplete reply, as in the vendor's API; complete replies have no entry. Source: protocols notes 3.10. */
 const reasons: Readonly<Partial<Record<FinishReason, string>>> = {
   length: 'max_output_tokens',
   'context-full': 'max_output_tokens',

@@ -10,9 +10,9 @@ import { readToolChoice, readTools } from './tools-read.ts'
 import { unreadIn } from './unread.ts'
 
 /**
- * A Responses request in the neutral form. Features that the vendor stores between calls, runs itself or compacts are refused, because
- * dropping them would lose the conversation; `store` is ignored, since nothing is stored. Throws `field_invalid` for invalid members,
- * `untranslatable` for members that no other format has. Source: protocols notes 1.3 and 3.15.
+ * A Responses request in the neutral form. Features that rely on the vendor to store, run or compact something are refused, because
+ * dropping them would lose the conversation; `store` is ignored, since nothing is stored. Throws `field_invalid` for invalid
+ * members, `untranslatable` for members that exist in no other format. Source: protocols notes 1.3 and 3.15.
  */
 export const readRequest: Inbound['readRequest'] = (body) => {
   refuseKeptElsewhere(body)
@@ -107,7 +107,7 @@ function readOutput(format: JsonObject | undefined): OutputForm | undefined {
   }
 }
 
-/** Members of OpenAI's own formats, by Chat's name where Chat has one too. Defaults are left out. */
+/** Members of OpenAI's formats, under Chat's name if Chat has them too. Defaults are left out. */
 function readExtra(body: JsonObject): Dialogue['extra'] {
   const reasoning = objectAt(body, 'reasoning')
   const include = arrayAt(body, 'include').filter((name) => name !== 'reasoning.encrypted_content')

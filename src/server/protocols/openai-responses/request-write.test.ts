@@ -28,8 +28,8 @@ function refusalOf(dialogue: Partial<Dialogue>): { code: string; field: unknown 
   return undefined
 }
 
-describe('a request for Responses', () => {
-  it('[113] of a Chat caller stores nothing, and asks for the reasoning sealed', () => {
+describe('a written Responses request', () => {
+  it('[113] of a Chat caller stores nothing, and requests encrypted reasoning', () => {
     const { body, lost } = write({
       system: [{ kind: 'text', text: 'Be brief' }],
       tools: [tideTool],
@@ -61,7 +61,7 @@ describe('a request for Responses', () => {
     expect(lost).toEqual([])
   })
 
-  it('[93] [94] sends no ids of items, only those of calls', () => {
+  it('[93] [94] has no ids of items, only those of calls', () => {
     expect(bodyOf({ turns: [userTurn('Hi'), ...toolTurns('high', 'toolu_1')] }).input).toEqual([
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
       { type: 'function_call', call_id: 'toolu_1', name: 'get_tide', arguments: '{"port":"Rye"}' },
@@ -69,13 +69,13 @@ describe('a request for Responses', () => {
     ])
   })
 
-  it('[90] shortens an id that is too long, the same for the call and its result', () => {
+  it('[90] has a shorter id for one that is too long, the same for the call and its result', () => {
     const [call, result] = bodyOf({ turns: toolTurns('high', 'x'.repeat(120)) }).input as JsonObject[]
     expect(call?.call_id).toMatch(/^call_\w{24}$/)
     expect(result?.call_id).toBe(call?.call_id)
   })
 
-  it('[83] drops a result without a call, [84] and answers a call without a result', () => {
+  it('[83] has no result without a call, [84] and a placeholder for a missing result', () => {
     const [call, result] = toolTurns()
     if (!call || !result) throw new Error('Two turns')
     expect(bodyOf({ turns: [userTurn('Hi'), result] }).input).toHaveLength(1)
@@ -86,7 +86,7 @@ describe('a request for Responses', () => {
     ])
   })
 
-  it('[153] [156] [157] gives reasoning back only sealed by the vendor, of others none, and never as the last of a turn', () => {
+  it('[153] [156] [157] has reasoning only if the vendor encrypted it, and never as the last item of a turn', () => {
     const own: Part = { kind: 'reasoning', text: 'Hm', opaque: { family: 'openai', kind: 'encrypted', value: 'gAAA' } }
     const foreign: Part = { kind: 'reasoning', text: 'Hm', opaque: { family: 'anthropic', kind: 'signature', value: 's' } }
     const plain: Part = { kind: 'reasoning', text: 'Hm' }
@@ -100,7 +100,7 @@ describe('a request for Responses', () => {
     expect(bodyOf({ turns: turns(own) }).input).toHaveLength(1)
   })
 
-  it("[81] puts results before the user's text, [89] marks failures, [201] and keeps their images", () => {
+  it("[81] has results before the user's text, [89] with failures marked, [201] and with their images", () => {
     const call: Part = { kind: 'tool-call', callId: 'c', name: 'f', input: '', isCustom: false }
     const image: MediaPart = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.test/b.png' } }
     const result = { kind: 'tool-result' as const, callId: 'c', isCustom: false }
@@ -122,7 +122,7 @@ describe('a request for Responses', () => {
     ])
   })
 
-  it('takes pictures and documents, also plain text, and no recordings', () => {
+  it('accepts images and documents, also plain text, but no audio', () => {
     const base64 = { kind: 'base64', mediaType: 'application/pdf', data: 'JVBERg==' } as const
     expect(
       inputOf(
@@ -150,13 +150,13 @@ describe('a request for Responses', () => {
     expect(refusalOf(turnsOf({ kind: 'media', media: 'audio', source: base64 }))?.code).toBe('untranslatable')
   })
 
-  it('shows a picture that the model made as one of the user', () => {
+  it('has an image that the model generated in a user message', () => {
     const image: MediaPart = { kind: 'media', media: 'image', source: { kind: 'base64', mediaType: 'image/png', data: 'iVBO' } }
     const turns = [userTurn('Draw'), { role: 'assistant' as const, parts: [image] }, userTurn('Bigger')]
     expect(bodyOf({ turns }).input).toMatchObject([{ role: 'user' }, { role: 'user', content: [{ type: 'input_image' }] }, {}])
   })
 
-  it('[103] renames tools that the vendor would refuse, in choices and history too, and can undo it', () => {
+  it('[103] has new names for tools that the vendor would refuse, in choices and history too, and a map to restore them', () => {
     const name = 'mcp__server.tool/x y'
     const call: Part = { kind: 'tool-call', callId: 'c', name, input: '{}', isCustom: false }
     const { body, toolNames } = write({
@@ -170,7 +170,7 @@ describe('a request for Responses', () => {
     expect((body.input as JsonObject[])[1]).toMatchObject({ name: given })
   })
 
-  it('keeps free-text tools for models that have them, [112] and makes functions of them for others', () => {
+  it('has free-text tools for models that support them, [112] or else functions', () => {
     const format = { type: 'grammar', grammar: { syntax: 'lark', definition: 'x' } }
     const patch = { ...tideTool, name: 'patch', schema: undefined, custom: { format } }
     const turns = [
@@ -199,7 +199,7 @@ describe('a request for Responses', () => {
     expect(emulated.customTools).toEqual(new Set(['patch']))
   })
 
-  it('reports a tool as not strict, which is the default here, unless strict was requested', () => {
+  it('declares a tool as not strict, unless strict was requested, because strict is the default here', () => {
     const strictOf = (tool: Partial<Dialogue['tools'][number]>, from: Dialogue['from'] = 'openai.chat') =>
       (bodyOf({ from, tools: [{ ...tideTool, ...tool }] }).tools as JsonObject[])[0]?.strict
     expect(strictOf({})).toBe(false)
@@ -211,7 +211,7 @@ describe('a request for Responses', () => {
     ])
   })
 
-  it('[95] [96] gives tools a schema that is an object', () => {
+  it('[95] [96] has an object schema for every tool', () => {
     const tools = [
       { ...tideTool, name: 'a', schema: undefined },
       { ...tideTool, name: 'b', schema: { properties: {} } },
@@ -223,7 +223,7 @@ describe('a request for Responses', () => {
     ])
   })
 
-  it('[110] writes no choice without tools, and allows a part of them by name', () => {
+  it('[110] has no tool choice without tools, and allows some of them by name', () => {
     expect(bodyOf({ toolChoice: { kind: 'required' }, parallelTools: false })).not.toHaveProperty('tool_choice')
     expect(
       bodyOf({
@@ -237,7 +237,7 @@ describe('a request for Responses', () => {
     })
   })
 
-  it('searches with the vendor’s own tool', () => {
+  it('uses the vendor’s own search tool', () => {
     const search = { contextSize: 'low', location: { city: 'Rye' } } as const
     expect(bodyOf({ search }).tools).toEqual([
       { type: 'web_search', search_context_size: 'low', user_location: { type: 'approximate', city: 'Rye' } },
@@ -261,25 +261,25 @@ describe('a request for Responses', () => {
     ['unheard-of', { mode: { effort: 'max' }, show: undefined }, { effort: 'high' }],
     ['unheard-of', { mode: 'off', show: undefined }, undefined],
     ['gpt-5.6', undefined, undefined],
-  ])('%s: reasons for %j with %j', (model, reasoning, expected) => {
+  ])('%s: has for the reasoning %j the members %j', (model, reasoning, expected) => {
     expect(bodyOf({ reasoning }, model).reasoning).toEqual(expected)
   })
 
-  it('[170] leaves reasoning out for a model that has none, and its sealed form with it', () => {
+  it('[170] has no reasoning, encrypted or not, for a model that does not reason', () => {
     const { body, lost } = write({ reasoning: { mode: { effort: 'high' }, show: undefined } }, 'gpt-4o')
     expect(body).not.toHaveProperty('reasoning')
     expect(body).not.toHaveProperty('include')
     expect(lost).toEqual(['reasoning_effort'])
   })
 
-  it('switches thinking off where the host has a switch for it', () => {
+  it('turns thinking off where the host has a switch for it', () => {
     const quirks = { thinkingSwitch: 'thinking-type' } as const
     expect(bodyOf({ reasoning: { mode: 'off', show: undefined } }, 'doubao-seed', quirks)).toMatchObject({
       thinking: { type: 'disabled' },
     })
   })
 
-  it('takes sampling only for models that take it, and names the rest', () => {
+  it('has sampling parameters only for models that accept them, and reports the rest', () => {
     const sampling = { temperature: 0.2, topP: 0.9, topK: 40, presencePenalty: 1, seed: 7 }
     expect(write({ sampling, stop: ['END'] })).toMatchObject({
       lost: ['presence_penalty', 'seed', 'stop', 'temperature', 'top_k', 'top_p'],
@@ -289,12 +289,12 @@ describe('a request for Responses', () => {
     expect(bodyOf({ sampling, reasoning: off }, 'gpt-5.4')).toMatchObject({ temperature: 0.2, reasoning: { effort: 'none' } })
   })
 
-  it('[199] raises an output limit below sixteen, [126] and refuses to ask for nothing', () => {
+  it('[199] raises an output limit below 16, [126] and is refused if it requests no output', () => {
     expect(bodyOf({ outputTokensMax: 5 }).max_output_tokens).toBe(16)
     expect(refusalOf({ outputTokensMax: 0 })).toEqual({ code: 'untranslatable', field: 'max_tokens' })
   })
 
-  it('[188] has the schema of the answer beside its name', () => {
+  it('[188] has the schema of the answer next to its name', () => {
     const schema = { type: 'object', properties: {}, additionalProperties: false }
     const output = { kind: 'schema', name: 'the tide', description: undefined, schema, strict: true } as const
     expect(bodyOf({ output, extra: { verbosity: 'low' } }).text).toEqual({
@@ -307,7 +307,7 @@ describe('a request for Responses', () => {
     })
   })
 
-  it('[187] says the word JSON where a JSON answer needs it', () => {
+  it('[187] contains the word JSON where a JSON answer requires it', () => {
     const output = { kind: 'json' } as const
     expect(bodyOf({ output }).input).toMatchObject([
       { role: 'developer', content: [{ text: expect.stringContaining('JSON') }] },
@@ -335,7 +335,7 @@ describe('a request for Responses', () => {
     })
   })
 
-  it('leaves out members that the host refuses, by name', () => {
+  it('leaves out members that the host refuses, and reports them', () => {
     const quirks = { refuses: ['parallel_tool_calls', 'user'] }
     const { body, lost } = write({ tools: [tideTool], parallelTools: false, user: 'u' }, 'm', quirks)
     expect(body).not.toHaveProperty('parallel_tool_calls')
@@ -343,11 +343,11 @@ describe('a request for Responses', () => {
     expect(lost).toEqual(['parallel_tool_calls', 'user'])
   })
 
-  it('[144] shortens a user that is too long', () => {
+  it('[144] has a shorter user for one that is too long', () => {
     expect(String(bodyOf({ user: 'u'.repeat(400) }).user).length).toBeLessThanOrEqual(64)
   })
 
-  it('[136] keeps later instructions in place, and leaves out the billing line of Claude Code', () => {
+  it('[136] has later instructions at their position, without the billing header of Claude Code', () => {
     const system = ['x-anthropic-billing-header: cc_version=2', 'Be brief', 'In English'].map(
       (text) => ({ kind: 'text', text }) as const,
     )
@@ -358,19 +358,19 @@ describe('a request for Responses', () => {
     expect(bodyOf({ turns: [userTurn('Hi'), later] }, 'gpt-4o').input).toMatchObject([{}, { role: 'system' }])
   })
 
-  it('asks with the instructions alone, and not with nothing', () => {
+  it('may have only instructions, but is refused if it is empty', () => {
     const system = [{ kind: 'text', text: 'Say hi' } as const]
     expect(bodyOf({ system, turns: [] })).toMatchObject({ input: [{ role: 'developer', content: [{ text: 'Say hi' }] }] })
     expect(refusalOf({ turns: [userTurn('')] })).toEqual({ code: 'untranslatable', field: 'messages' })
   })
 
-  it('refuses a prefilled answer, except from callers for which it is an ordinary message', () => {
+  it('is refused with a prefilled answer, except from callers in whose format it is an ordinary message', () => {
     const turns = [userTurn('Hi'), assistantTurn('The answer is')]
     expect(refusalOf({ from: 'anthropic.messages', turns })).toEqual({ code: 'untranslatable', field: 'messages' })
     expect(refusalOf({ turns })).toBeUndefined()
   })
 
-  it('keeps a prompt-cache breakpoint for models that have them', () => {
+  it('keeps a prompt-cache breakpoint for models that support it', () => {
     const part: Part = { kind: 'text', text: 'Long', cache: { ttl: '1h' } }
     const content = (model: string) =>
       bodyOf({ turns: [{ role: 'user', parts: [part] }] }, model).input as readonly { content: JsonObject[] }[]
@@ -378,7 +378,7 @@ describe('a request for Responses', () => {
     expect(content('gpt-5')[0]?.content[0]).not.toHaveProperty('prompt_cache_breakpoint')
   })
 
-  it('is written from a request in Responses as that request was', () => {
+  it('is equal to the request of a Responses caller', () => {
     const body = {
       model: 'gpt-5.6',
       instructions: 'Be brief',

@@ -14,9 +14,9 @@ import { writeTools } from './tools-write.ts'
 import { beginWriting, type Writing } from './writing.ts'
 
 /**
- * A Responses request from the neutral form. Nothing is stored upstream, so reasoning is encrypted and returned that way. Members that
- * the model would refuse are left out and reported. Throws `untranslatable` if that would change the meaning. Source: protocols notes
- * 1.3, 2.2 and 3.1 to 3.9.
+ * A Responses request from the neutral form. Nothing is stored upstream, so reasoning is requested and sent back in encrypted form.
+ * Members that the model would refuse are left out and reported. Throws `untranslatable` if that would change the meaning. Source:
+ * protocols notes 1.3, 2.2 and 3.1 to 3.9.
  */
 export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
   const writing = beginWriting(dialogue, context)
@@ -60,7 +60,7 @@ export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
   }
 }
 
-/** Losses of these by a model or host are reported where they are written. */
+/** Fields of the format: if a model or host lacks one, its writer reports the loss. */
 const carried: readonly Field[] = [
   'temperature',
   'topP',
@@ -87,7 +87,7 @@ const shared = [
   'safety_identifier',
   'truncation',
 ]
-/** Members that are written elsewhere, by Chat's name if it has one. `store` has no effect when nothing is stored. */
+/** Members that are written at another path, under Chat's name if it has one. `store` has no effect when nothing is stored. */
 const placed = ['include', 'reasoning.context', 'reasoning.mode', 'service_tier', 'store', 'verbosity']
 const known = new Set([...shared, ...placed])
 
@@ -119,7 +119,7 @@ function platformMembers({ rules, lose }: Writing, members: Dialogue['extra']): 
   return { ...plain, service_tier: isRefused ? undefined : tier }
 }
 
-/** The default for unknown hosts. */
+/** The efforts of unknown hosts. */
 const usualEfforts: readonly EffortWord[] = ['low', 'medium', 'high']
 
 /** Undefined when the model decides, or does not support the effort. */
@@ -132,11 +132,11 @@ function effortFor({ dialogue: { reasoning, search }, quirks, rules, loseField }
     return undefined
   }
   const effort = nearestEffort(wanted, taken)
-  // The vendor refuses a search beside the least effort.
+  // The vendor refuses a web search with the lowest effort.
   return search && effort === 'minimal' ? 'low' : effort
 }
 
-/** Volcengine has its own switch beside the effort. */
+/** Volcengine has its own switch in addition to the effort. */
 function switchedOff({ quirks }: Writing): JsonObject {
   return quirks.thinkingSwitch === 'thinking-type' ? { thinking: { type: 'disabled' } } : {}
 }
@@ -158,7 +158,7 @@ function writeSampling({ dialogue: { sampling }, rules, loseField }: Writing, ef
   }
 }
 
-/** The vendor refuses less than 16. Edge case 199. */
+/** The vendor refuses a limit below 16. Edge case 199. */
 function outputLimit({ outputTokensMax, from }: Dialogue): number | undefined {
   if (outputTokensMax !== 0) return outputTokensMax === undefined ? undefined : Math.max(outputTokensMin, outputTokensMax)
   const reason = { zh: '该协议必须产生输出', en: 'this protocol cannot ask for no output' }
@@ -180,7 +180,7 @@ function writeFormat({ output, from }: Dialogue): JsonObject | undefined {
   })
 }
 
-/** Reasoning is encrypted, unless the model is known to have none: it would refuse to. */
+/** Requests encrypted reasoning, unless the model is known not to reason: it would refuse the request. */
 function includes({ rules }: Writing, more: unknown): readonly unknown[] | undefined {
   const isPlain = rules.isOpenAi === true && rules.efforts?.length === 0
   const names = [...(isPlain ? [] : ['reasoning.encrypted_content']), ...(Array.isArray(more) ? more : [])]

@@ -4,8 +4,8 @@ import type { JsonObject } from '../wire-format.ts'
 import { plainTool, writeSearch, writeToolChoice } from './tools-write.ts'
 
 /**
- * The response object with every key that clients read, before the reply: the caller's settings, as the vendor repeats them. The
- * schema of Open Responses requires all of them, and numbers for sampling. Source: types of the official SDK 7.51, protocols notes
+ * The initial response object with every key that clients read, including the caller's settings, which the vendor repeats. The
+ * schema of Open Responses requires all keys, and numbers for sampling. Source: types of the official SDK 7.51, protocols notes
  * 1.3, schema of openresponses.org, read 2026-11.
  */
 export function newResponse({ id, createdAt, model, dialogue, kept }: WriteContext): JsonObject {
@@ -66,7 +66,7 @@ function echoedFormat({ output }: Dialogue): JsonObject {
   }
 }
 
-/** Tools of a namespace are repeated inside it. */
+/** Repeats the tools of a namespace inside of it. */
 function echoedTools(tools: readonly Tool[]): JsonObject[] {
   const folders = new Map<string, JsonObject[]>()
   return tools.flatMap((tool) => {

@@ -33,7 +33,7 @@ export const openAiResponses: WireFormat = {
     marks: /"usage"\s*:\s*\{|"error"|response\.(?:completed|incomplete|failed)/g,
     hasNamedEvents: true,
     isTerminal: (event) => terminalTypes.has(terminalTypeOf(event)),
-    // The terminal event repeats the whole reply: without it there is no good end.
+    // The terminal event repeats the complete reply, so no text can replace it.
     terminalText: '',
     readUsage: (data, before) => readResponseUsage(objectAt(data, 'response') ?? {}) ?? before,
     isUsageOnly: () => false,
@@ -51,7 +51,7 @@ export const openAiResponses: WireFormat = {
   },
 }
 
-/** A response that failed is an error, not an end. */
+/** `response.failed` is read as an error, not as a terminal event. */
 const terminalTypes: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete'])
 const outputTypes = /\.delta$|^response\.(output_item\.done|completed|incomplete)$/
 
@@ -63,7 +63,7 @@ function readFacts(body: JsonObject): RequestFacts {
     fail('field_invalid', { field: 'stream_options', reason: 'must be an object' })
   }
   const stream = readFlag(body, 'stream')
-  // Such an answer is fetched later: it must exist then, and its cost be known.
+  // A background answer is fetched later, so it has to be stored for the caller and for its cost.
   if (readFlag(body, 'background') && body.store === false) {
     fail('field_invalid', { field: 'background', reason: { zh: '需要 store', en: 'only works together with store' } })
   }
@@ -82,7 +82,7 @@ function readFacts(body: JsonObject): RequestFacts {
   }
 }
 
-/** A text or a list of items. It may only be absent where the vendor keeps the conversation or the prompt. */
+/** A string or a list of items. It may only be absent if the vendor stores the conversation or the prompt. */
 function requireInput({ input, previous_response_id, conversation, prompt }: JsonObject): void {
   const isKeptElsewhere = Boolean(previous_response_id || conversation || prompt)
   if (input === undefined || input === null) {
@@ -96,7 +96,7 @@ function requireInput({ input, previous_response_id, conversation, prompt }: Jso
   if (!input.every(isObject)) fail('field_invalid', { field: 'input', reason: 'every item must be an object' })
 }
 
-/** The whole input of the model. Encrypted state is not text, and an image of an earlier turn is media. */
+/** All input of the model. Encrypted state does not count as text, and an image of an earlier turn counts as media. */
 function readPrompt(body: JsonObject): { texts: string[]; media: number } {
   const found = { texts: [] as string[], media: 0 }
   const { input } = body
@@ -110,7 +110,7 @@ function readPrompt(body: JsonObject): { texts: string[]; media: number } {
   return found
 }
 
-/** The type of an event that names the end, when all of its data has come: a cut one must not pass for an end. */
+/** The type of a terminal event if its data is complete: a truncated one must not count as the end. */
 function terminalTypeOf({ data }: StreamEvent): string {
   if (!terminalMark.test(data)) return ''
   try {
@@ -137,7 +137,7 @@ function itemText(item: JsonObject): string {
   ].join('')
 }
 
-/** Events name the model inside of their response, a whole reply at the top. */
+/** Events have the model inside of `response`, a complete reply at the top level. */
 function renameNestedModel(data: Buffer, model: string): Buffer | undefined {
   const members = membersOf(data)
   const named = JSON.stringify(model)

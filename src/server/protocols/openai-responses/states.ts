@@ -2,7 +2,7 @@ import type { Usage } from '../../../contract/usage.ts'
 import { type JsonObject, textAt } from '../wire-format.ts'
 import { readResponseUsage } from './usage.ts'
 
-/** The state of a response that an upstream makes and stores. Source: types of the official SDK 7.51. */
+/** The state of a response that an upstream generates and stores. Source: types of the official SDK 7.51. */
 export function isRunning(response: JsonObject): boolean {
   return running.has(textAt(response, 'status'))
 }

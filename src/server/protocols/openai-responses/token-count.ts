@@ -2,7 +2,7 @@ import type { JsonObject, WireFormat } from '../wire-format.ts'
 import { openAiResponses } from './responses.ts'
 
 /**
- * The count of the tokens that a request in Responses would send to the model. Costs nothing and is never streamed. Source: types of the
+ * Counts the tokens that a Responses request would send to the model. Free of charge and never streamed. Source: types of the
  * official SDK 7.51.
  */
 export const openAiInputTokens: WireFormat = {

@@ -21,7 +21,7 @@ function requestOf(pairs: readonly Pair[], flat: readonly string[] = []): JsonOb
   }
 }
 
-/** Names of up to 200 characters with `__` inside, many of them the beginnings of others. */
+/** Names of up to 200 characters with `__` inside, many of which are prefixes of others. */
 function manyPairs(count: number): Pair[] {
   const random = randomsOf(4711)
   const pick = (list: readonly string[]) => list[Math.floor(random() * list.length)] ?? ''
@@ -48,7 +48,7 @@ describe('flat names of tools in namespaces', () => {
     { allowed: /[a-zA-Z0-9_.:-]/, lengthMax: 64, startsWithLetter: true },
   ]
 
-  it('are never two alike, of 10,000 pairs of names and beside flat tools of the same names, within the limit of every vendor', () => {
+  it('are unique for 10,000 pairs of names, also next to flat tools with such names, within the limit of every vendor', () => {
     const pairs = manyPairs(10_000)
     const flat = pairs.slice(0, 500).map(([folder, name]) => `${folder}__${name}`)
     const distinctFlat = [...new Set(flat)]
@@ -73,7 +73,7 @@ describe('flat names of tools in namespaces', () => {
     for (const [folder, name] of pairs) expect(reversed.of(folder, name)).toBe(names.of(folder, name))
   })
 
-  it('join the two names, and leave flat tools theirs', () => {
+  it('join the two names, and keep the names of flat tools', () => {
     const names = flatNames(
       requestOf(
         [
@@ -94,7 +94,7 @@ describe('flat names of tools in namespaces', () => {
     expect(names.search).toMatch(/^tool_search_\w{6}$/)
   })
 
-  it('make the request longer by at most the bytes that are counted for a hold', () => {
+  it('make the request longer by at most the bytes counted for a hold', () => {
     const pairs = manyPairs(300)
     const request = requestOf(pairs)
     const names = flatNames(request)

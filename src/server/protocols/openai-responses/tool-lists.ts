@@ -1,13 +1,13 @@
 import { shortHash } from '../call-ids.ts'
 import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
 
-/** A list of tools in a request, and its place. */
+/** A list of tools in a request, and its path. */
 export interface ToolList {
   readonly tools: readonly unknown[]
   readonly field: string
 }
 
-/** The lists of tools of a request in their order: the one at the top, then those in input items. */
+/** The tool lists of a request in order: the one at the top level, then those in input items. */
 export function toolLists(body: JsonObject): ToolList[] {
   const input = arrayAt(body, 'input')
   if (input.length === 0) return [{ tools: arrayAt(body, 'tools'), field: 'tools' }]
@@ -17,7 +17,7 @@ export function toolLists(body: JsonObject): ToolList[] {
   return [{ tools: arrayAt(body, 'tools'), field: 'tools' }, ...inItems]
 }
 
-/** Items that bring further tools along. */
+/** Types of items that contain further tools. */
 const carriers: ReadonlySet<string> = new Set(['additional_tools', 'tool_search_output'])
 
 /** Whether a tool is a search for further tools that the caller runs, which the model calls like a function. */
@@ -25,11 +25,11 @@ export function isClientSearch(tool: JsonObject): boolean {
   return tool.type === 'tool_search' && tool.execution === 'client'
 }
 
-/** The names of a request's tools in one flat list, each another. */
+/** The unique names of a request's tools in one flat list. */
 export interface FlatNames {
-  /** The name of a tool's namespace, or '' without one. */
+  /** The flat name of a tool; `namespace` is '' for a tool without one. */
   of(namespace: string, name: string): string
-  /** The search for further tools that the caller runs. */
+  /** The name of the tool search that the caller runs. */
   readonly search: string
 }
 
@@ -69,7 +69,8 @@ export function namesIn(tools: readonly unknown[], names: FlatNames): string[] {
 }
 
 /**
- * The bytes by which the names of a request's tools grow in one flat list: each includes its namespace, which the request names once.
+ * The bytes by which the names of a request's tools grow in one flat list: each flat name includes its namespace, which the request
+ * contains only once.
  */
 export function flatBytes(body: JsonObject): number {
   const all = toolLists(body).flatMap(({ tools }) => tools.filter(isObject))
@@ -80,7 +81,7 @@ export function flatBytes(body: JsonObject): number {
   }, 0)
 }
 
-/** No vendor takes longer names. */
+/** No vendor accepts longer names. */
 const nameBytesMax = 128
 
 interface Place {

@@ -5,8 +5,9 @@ import { mustBeObject, refuseInvalid, refuseType, unknownValue, vendorOnlyTool }
 import { type FlatNames, isClientSearch, type ToolList, toolLists } from './tool-lists.ts'
 
 /**
- * The tools of a request, including those in its input items: functions and free-text tools, by flat names if they have a namespace,
- * and web search, which other vendors also have; every other tool is its vendor's own. Throws `field_invalid` for one without a name.
+ * The tools of a request, including those in its input items: functions and free-text tools, under flat names if they have a
+ * namespace, and web search, which other vendors also have; every other tool is in `vendorOnly`. Throws `field_invalid` for one
+ * without a name.
  */
 export function readTools(body: JsonObject, names: FlatNames): Pick<Dialogue, 'tools' | 'search' | 'vendorOnly'> {
   const reader = new ToolsReader(names)
@@ -29,7 +30,10 @@ function withNamespaces(tools: readonly Tool[]): Tool[] {
   })
 }
 
-/** Deferred tools are loaded by the caller's search. No other model has the vendor's search: then all are declared from the start. */
+/**
+ * Deferred tools are loaded by the caller's search. Models of other vendors do not have the vendor's own search: in that case all
+ * tools are declared from the start.
+ */
 function withoutDeferred(tools: readonly unknown[]): readonly unknown[] {
   const searches = tools.filter(isObject).filter(({ type }) => type === 'tool_search')
   if (searches.length === 0 || !searches.every(isClientSearch)) return tools
@@ -88,7 +92,7 @@ class ToolsReader {
     }
   }
 
-  /** A search limited to some sites has no equivalent: an answer from others would violate the request. */
+  /** A search limited to some sites has no equivalent in other formats: an answer from other sites would violate the request. */
   #search(tool: JsonObject, field: string): void {
     const isLimited = arrayAt(objectAt(tool, 'filters') ?? {}, 'allowed_domains').length > 0
     if (isLimited) this.vendorOnly.push({ field: `${field}.filters`, name: 'tools.web_search', reason: noSites })

@@ -5,15 +5,15 @@ import type { Writing } from './writing.ts'
 
 export interface WrittenTools {
   readonly members: JsonObject
-  /** Whether the model takes tools whose input is free text. */
+  /** Whether the model accepts tools with free-text input. */
   readonly keepsCustom: boolean
-  /** Names of the tools that were converted to functions. */
+  /** Names of the free-text tools that were converted to functions. */
   readonly customTools: ReadonlySet<string>
 }
 
 /**
- * Tools, the vendor's own search among them, and the choice among them. Of tools with one name the first counts. Nothing is written where
- * there is none. Source: protocols notes 3.3.
+ * Tools, the vendor's own search among them, and the choice among them. Of tools with the same name the first is used. Nothing is
+ * written if there are no tools. Source: protocols notes 3.3.
  */
 export function writeTools(writing: Writing): WrittenTools {
   const { dialogue, rules, names } = writing
@@ -38,7 +38,7 @@ export function writeTools(writing: Writing): WrittenTools {
   }
 }
 
-/** Without a word about it this format is strict, all others are not. */
+/** An absent `strict` means true in this format, and false in all others. */
 function writeTool(tool: Tool, writing: Writing, keepsCustom: boolean): JsonObject {
   const { dialogue, quirks, names, lose } = writing
   const name = names.toUpstream(tool.name)
@@ -57,21 +57,21 @@ function writeTool(tool: Tool, writing: Writing, keepsCustom: boolean): JsonObje
 
 const emptySchema: JsonObject = { type: 'object', properties: {} }
 
-/** A free-text tool as a function: its input is the member `input`. */
+/** The parameters of a free-text tool as a function. */
 const freeText: Pick<Tool, 'custom' | 'schema' | 'strict'> = {
   custom: undefined,
   schema: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
   strict: false,
 }
 
-/** A tool as Responses lists it, in requests and in replies. */
+/** A tool in the form of Responses, for requests and replies. */
 export function plainTool({ name, description, schema, strict, custom }: Tool): JsonObject {
   const withDescription = description === undefined ? {} : { description }
   if (custom) return { type: 'custom', name, ...withDescription, ...(custom.format ? { format: flatFormat(custom.format) } : {}) }
   return { type: 'function', name, ...withDescription, parameters: schema ?? null, ...(strict === undefined ? {} : { strict }) }
 }
 
-/** Chat has the members of a grammar below it, Responses beside its type. */
+/** Chat has the members of a grammar in `grammar`, Responses next to `type`. */
 function flatFormat(format: unknown): unknown {
   return isObject(format) && isObject(format.grammar) ? { type: 'grammar', ...format.grammar } : format
 }

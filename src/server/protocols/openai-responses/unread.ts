@@ -17,7 +17,7 @@ type ByType = Readonly<Partial<Record<string, Known>>>
 
 const textMembers = known('verbosity', { format: known('type name description schema strict') })
 const reasoningMembers = known('effort summary generate_summary context mode')
-/** Padding of a stream is no part of the answer. */
+/** Padding of a stream (`include_obfuscation`) is not part of the answer. */
 const streamOptions = known('include_obfuscation')
 
 const searchTool = known('type search_context_size', {
@@ -57,7 +57,7 @@ const itemMembers: ByType = {
 
 function membersOfItem(item: JsonObject): Known | undefined {
   const type = textAt(item, 'type') || 'message'
-  // An object is the result of a tool, read as a whole.
+  // An output that is an object is the result of a tool, which is read entirely.
   if (isObject(item.output)) return outputAsObject
   return Object.hasOwn(itemMembers, type) ? itemMembers[type] : undefined
 }

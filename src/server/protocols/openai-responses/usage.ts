@@ -56,8 +56,8 @@ export function readResponseUsage(response: JsonObject): Usage | undefined {
 }
 
 /**
- * The same in the form of Responses. Strict clients need both objects of details; the lifetimes of cache writes are reported where the
- * format has members for them.
+ * Writes usage in the form of Responses. Strict clients need both objects of details; the lifetimes of cache writes are reported
+ * where the format has members for them.
  */
 export function writeResponsesUsage(usage: Usage): JsonObject {
   const input = promptTokens(usage)
@@ -83,8 +83,8 @@ function lifetimeDetails(usage: Usage): JsonObject {
 }
 
 /**
- * Tokens of the image tool: text and image input, the cached part of both, text and image output. An output without details is all
- * image.
+ * Tokens of the image tool: text and image input, the cached part of both, text and image output. Output without details counts as
+ * image tokens.
  */
 function drawingUsage(response: JsonObject) {
   const drawing = objectAt(objectAt(response, 'tool_usage') ?? {}, 'image_gen') ?? {}
@@ -107,7 +107,7 @@ function drawingUsage(response: JsonObject) {
   }
 }
 
-/** Tokens of the SVG drawing model, which are in no other sum. Its calls are billed as the model of the response. */
+/** Tokens of the SVG drawing model, which no other count includes. Its calls are billed as the model of the response. */
 function svgUsage(response: JsonObject): { input: number; output: number; reasoning: number } {
   const reports = arrayAt(response, 'output').flatMap((item) => {
     const usage = isObject(item) && item.type === 'image_generation_call' ? objectAt(item, 'svg_usage') : undefined
@@ -127,8 +127,8 @@ function callsIn(response: JsonObject): Pick<Usage, 'searches' | 'toolCalls'> {
 }
 
 /**
- * An output item billed by the call: a web or file search, an image, the container in which code ran. `at` is its index, for items
- * without an id.
+ * An output item that is billed per call: a web or file search, an image, the container in which code ran. `at` is its index, for
+ * items without an id.
  */
 export function paidCallOf(item: unknown, at: number): PaidCall | undefined {
   if (!isObject(item) || item.status === 'failed') return undefined
@@ -152,13 +152,13 @@ export function paidCallOf(item: unknown, at: number): PaidCall | undefined {
   }
 }
 
-/** Pages that were opened or searched in are not billed. */
+/** Opening a page and searching in it are not billed. */
 function isSearch(item: JsonObject): boolean {
   const action = textAt(objectAt(item, 'action') ?? {}, 'type')
   return action === '' || action === 'search'
 }
 
-/** The price of an image depends on its quality, if the reply has it. */
+/** The price of an image depends on its quality, if the reply contains it. */
 function pictureName(item: JsonObject): string {
   const quality = textAt(item, 'quality')
   return quality === '' || quality === 'auto' ? 'image_generation' : `image_generation_${quality}`

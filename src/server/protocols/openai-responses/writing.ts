@@ -11,9 +11,9 @@ export interface Writing {
   readonly quirks: Quirks
   readonly rules: ModelRules
   readonly names: ToolNames
-  /** Names a neutral field that is lost, by the caller's word. */
+  /** Reports a neutral field that is lost, by the caller's name. */
   loseField(field: Field): void
-  /** Names something else that is lost. */
+  /** Reports anything else that is lost. */
   lose(word: string): void
 }
 
@@ -28,7 +28,7 @@ export function beginWriting(dialogue: Dialogue, context: RequestContext): Writi
   }
 }
 
-/** Compatible hosts accept only these names, regardless of the vendor's later additions. */
+/** Compatible hosts accept only names of this form, regardless of later additions by the vendor. */
 const toolNameRule = { allowed: /[a-zA-Z0-9_-]/, lengthMax: 64 }
 
 function toolNamesIn({ tools, turns }: Dialogue): string[] {
