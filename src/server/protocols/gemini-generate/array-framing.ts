@@ -2,9 +2,9 @@ import { EventBlocks, eventsIn, toByteText } from '../../lib/sse.ts'
 import type { Reframing } from '../wire-format.ts'
 
 /**
- * The stream of a caller that did not request server-sent events: one JSON array, `[{…}`, `,\r\n{…}`, `\n]`. It takes byte text of
- * events, cut anywhere, and gives byte text; after any failure the output is a valid array. A comment becomes white space, so that it
- * still keeps a connection alive. Source: protocols notes 1.0.
+ * The stream of a caller that did not request server-sent events: one JSON array, `[{…}`, `,\r\n{…}`, `\n]`. Takes the events as
+ * binary strings, split anywhere, and returns binary strings; the output is a valid array after any failure. A comment becomes
+ * white space, so that it still keeps a connection alive. Source: protocols notes 1.0.
  */
 export class ArrayFraming implements Reframing {
   readonly contentType = 'application/json; charset=UTF-8'
@@ -34,7 +34,7 @@ export class ArrayFraming implements Reframing {
 
 const eventBytesMax = 16 * 1024 * 1024
 
-/** Anything else, like a mark of the end or a piece of an event, would break the array. */
+/** Anything else, such as an end marker or a partial event, would break the array. */
 function isObjectText(data: string): boolean {
   if (data.charCodeAt(0) !== 0x7b) return false
   try {

@@ -60,7 +60,7 @@ describe('requests of Chat to Gemini', () => {
     expect(file('JVBERi0xLjQ=')).toEqual([{ inlineData }])
   })
 
-  it('[176] have a recording inline', () => {
+  it('[176] have audio inline', () => {
     expect(chatParts([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } }])).toEqual([
       { inlineData: { mimeType: 'audio/mp3', data: 'AAAA' } },
     ])
@@ -74,7 +74,7 @@ describe('requests of Chat to Gemini', () => {
     expect(JSON.stringify(chatParts('a\ud800'))).toBe('[{"text":"a\ufffd"}]')
   })
 
-  it('[182] are the same for a text and for one part of text', () => {
+  it('[182] are the same for a string and for one text part', () => {
     expect(chatParts('Hi')).toEqual(chatParts([{ type: 'text', text: 'Hi' }]))
   })
 
@@ -94,7 +94,7 @@ describe('requests of Chat to Gemini', () => {
     )
   })
 
-  it('[152] [150] put back a signature that the client returned, else the sentinel', () => {
+  it('[152] [150] contain the signature that the client sent back, or else the sentinel', () => {
     const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }
     const sent = (extra: object) =>
       parts(
@@ -155,7 +155,7 @@ describe('requests of Messages to Gemini', () => {
     expect(results([image])).toMatchObject([{ functionResponse: { parts: [{ inlineData: { data: png } }] } }])
   })
 
-  it('[153] lose the thoughts that another family signed', () => {
+  it('[153] have no thoughts that another family signed', () => {
     const { body } = asked('anthropic.messages', {
       messages: [
         { role: 'user', content: 'x' },
@@ -198,7 +198,7 @@ describe('requests of Gemini to others', () => {
     ])
   })
 
-  it('[178] [180] keep an address as one, and note a file in a result', () => {
+  it('[178] [180] keep a URL as such, and mention a file in a tool result', () => {
     const file = { fileData: { mimeType: 'image/png', fileUri: 'https://example.test/a.png' } }
     expect(told([{ role: 'user', parts: [file] }])).toMatchObject([
       { content: [{ type: 'image_url', image_url: { url: 'https://example.test/a.png' } }] },
@@ -230,12 +230,12 @@ describe('replies of Gemini to a caller of Chat', () => {
     expect([...new Set(deltas.map(({ index }) => index))]).toEqual([0, 1])
   })
 
-  it('[168] count thoughts into the completion', () => {
+  it('[168] include thoughts in the completion tokens', () => {
     const usage = chatChunks(readSse(gemini, fixture('thoughts.sse'))).at(-1)?.usage
     expect(usage).toMatchObject({ prompt_tokens: 21, completion_tokens: 40, completion_tokens_details: { reasoning_tokens: 35 } })
   })
 
-  it('[179] have pictures of their own, whole and streamed', () => {
+  it('[179] have generated images, streamed and not', () => {
     const picture = done([{ inlineData: { mimeType: 'image/png', data: png } }])
     const image_url = { url: `data:image/png;base64,${png}` }
     expect(whole(picture).message.images).toMatchObject([{ type: 'image_url', image_url }])
@@ -253,7 +253,7 @@ describe('replies of Gemini to a caller of Chat', () => {
     expect(whole(done([{ audioTranscription: { text: 'Hello' } }])).message.content).toBe('Hello')
   })
 
-  it('[276] call a renamed tool by its own name', () => {
+  it("[276] call a renamed tool by the caller's name", () => {
     const name = 'mcp server/tool'
     const tools = [{ type: 'function', function: { name, parameters: { type: 'object', properties: {} } } }]
     const { body, ...written } = asked('openai.chat', { messages: [{ role: 'user', content: 'x' }], tools })
@@ -264,7 +264,7 @@ describe('replies of Gemini to a caller of Chat', () => {
     expect([finish, message.tool_calls]).toMatchObject(['tool_calls', [{ function: { name, arguments: '{}' } }]])
   })
 
-  it('[151] [152] show the signature beside the call that bore it', () => {
+  it('[151] [152] have the signature on the call that it belongs to', () => {
     const { message } = messageOf(chatReply(readSse(gemini, fixture('parallel_calls.sse'))))
     const calls = arrayAt(message, 'tool_calls').filter(isObject)
     expect(calls.map(({ extra_content }) => extra_content)).toEqual([
@@ -275,8 +275,8 @@ describe('replies of Gemini to a caller of Chat', () => {
 })
 
 describe('a long conversation', () => {
-  // A step for each pair of turns would take longer than a test may.
-  it('[183] is read and written turn by turn, not pair by pair', () => {
+  // Quadratic time would exceed the test's timeout.
+  it('[183] is read and written in linear time', () => {
     const contents = Array.from({ length: 30_001 }, (_, at) => ({
       role: at % 2 === 0 ? 'user' : 'model',
       parts: [{ text: `turn ${at}` }],

@@ -4,7 +4,7 @@ import { writeGenerateEvents, writeGenerateReply } from './reply-write.ts'
 import { readGenerateRequest } from './request-read.ts'
 import { writeGenerateRequest } from './request-write.ts'
 
-/** Gemini generateContent, in both directions. It takes media as bytes: an address must be one of Google's own storage. */
+/** Gemini generateContent, in both directions. It accepts media as bytes: a URL must be one of Google's storage. */
 export const geminiGenerateCodec: Codec & { readonly inbound: Inbound } = {
   format: 'gemini.generate',
   inlines: ['image', 'document', 'audio', 'video'],

@@ -3,7 +3,7 @@ import { arrayAt, isObject, type JsonObject, textAt, type UpstreamErrorFacts } f
 
 /**
  * Reads an error of Google's interfaces: `{"error":{"code":503,"message","status":"UNAVAILABLE","details"}}`, alone or as the only
- * entry of a list. The code of the facts is the reason in the details, or else the status in words. Source: protocols notes 1.0, 2.5.
+ * entry of a list. The code of the facts is the reason in the details, or else the status name. Source: protocols notes 1.0, 2.5.
  */
 export function readGeminiError(body: unknown): UpstreamErrorFacts {
   const outer = Array.isArray(body) ? body[0] : body

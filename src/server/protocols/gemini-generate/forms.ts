@@ -22,11 +22,11 @@ export function gatherGenerate(chunks: readonly JsonObject[]): JsonObject {
     ...candidate,
     index,
   }))
-  // A blocked prompt has no candidates at all.
+  // The reply to a blocked prompt has no candidates at all.
   return gathered.length === 0 && objectAt(whole, 'promptFeedback') ? whole : { candidates: gathered, ...whole }
 }
 
-/** Adds parts behind others; pieces of one text become one part again. */
+/** Appends parts; the pieces of one text become one part again. */
 export function joinParts(parts: JsonObject[], more: readonly JsonObject[]): void {
   for (const part of more) {
     const last = parts.at(-1)
@@ -36,7 +36,7 @@ export function joinParts(parts: JsonObject[], more: readonly JsonObject[]): voi
   }
 }
 
-/** Calls whose arguments come in pieces are one part each, as a whole reply has them. */
+/** Joins calls whose arguments are sent in pieces into one part each, as in a non-streamed reply. */
 function withWholeCalls(parts: readonly JsonObject[]): JsonObject[] {
   const whole: JsonObject[] = []
   let open: { readonly part: JsonObject; readonly args: PartialArgs } | undefined

@@ -9,7 +9,7 @@ const code = (expected: string, params = {}) =>
   expect.objectContaining({ code: expected, params: expect.objectContaining(params) })
 
 describe('request facts of generateContent for the relay', () => {
-  it('is in the path and in the config', () => {
+  it('are in the path and in the config', () => {
     const generationConfig = { maxOutputTokens: 100, candidateCount: 3, thinkingConfig: { thinkingLevel: 'HIGH' } }
     expect(read({ ...hello, generationConfig })).toEqual({
       model: 'gemini-x',
@@ -25,7 +25,7 @@ describe('request facts of generateContent for the relay', () => {
     expect(read(hello)).toMatchObject({ outputTokensMax: undefined, reasoningEffort: undefined })
   })
 
-  it('is refused when it is invalid', () => {
+  it('are refused when they are invalid', () => {
     expect(() => read({})).toThrow(code('field_invalid', { field: 'contents' }))
     expect(() => read({ contents: ['x'] })).toThrow(code('field_invalid', { field: 'contents' }))
     expect(() => read({ ...hello, generationConfig: { maxOutputTokens: 1e12 } })).toThrow(
@@ -34,7 +34,7 @@ describe('request facts of generateContent for the relay', () => {
     expect(() => geminiGenerate.readRequest(hello, { model: ' ' })).toThrow(code('model_required'))
   })
 
-  it('counts media, never their bytes', () => {
+  it('include the number of media, regardless of their bytes', () => {
     const data = 'A'.repeat(10_000)
     const body = {
       systemInstruction: { parts: [{ text: 'system' }] },
@@ -65,7 +65,7 @@ describe('an error of Google', () => {
     })
   })
 
-  it('says nothing where there is nothing', () => {
+  it('has no details where there are none', () => {
     for (const body of [
       undefined,
       null,

@@ -10,8 +10,8 @@ import { either, eitherList, eitherObject, eitherText, refuseTwoSpellings, toolG
 import { readGeminiUsage } from './usage.ts'
 
 /**
- * Gemini generateContent. The model and the choice of streaming are in the path. A stream ends with the body, without a terminal
- * event. Source: types of the official SDK 2.32 and protocols notes 1.13, read 2026-11.
+ * Gemini generateContent. The model and whether to stream are in the path. A stream ends with the body, without a terminal event.
+ * Source: types of the official SDK 2.32 and protocols notes 1.13, read 2026-11.
  */
 export const geminiGenerate: WireFormat = {
   format: 'gemini.generate',
@@ -73,7 +73,7 @@ export const geminiGenerate: WireFormat = {
   },
 }
 
-/** The text of a content's parts, for estimates; media are counted. A system instruction may also be a text alone. */
+/** The text of a content's parts, for estimates; media are counted. A system instruction may also be a string. */
 function collectParts(content: unknown, found: { texts: string[]; media: number }): void {
   if (typeof content === 'string') found.texts.push(content)
   if (!isObject(content)) return
@@ -87,7 +87,7 @@ function collectParts(content: unknown, found: { texts: string[]; media: number 
   }
 }
 
-/** The limit over all candidates, and how many there are. */
+/** The limit over all candidates, and their number. */
 function readOutputMax(config: JsonObject): Pick<RequestFacts, 'outputTokensMax' | 'completions'> {
   const count = (name: string, bounds: { min: number; max: number }) => {
     const field = `generationConfig.${name}`

@@ -1,7 +1,10 @@
 import type { Citation } from '../reply-events.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
-/** A source that Gemini cites for a piece of its text, with offsets in bytes of UTF-8. `text` is '' when the piece is not given. */
+/**
+ * A source that Gemini cites for a piece of its text, with offsets in bytes of UTF-8. `text` is '' when Gemini does not quote the
+ * piece.
+ */
 export interface Support extends Pick<Citation, 'url' | 'title'> {
   readonly startByte: number
   readonly endByte: number
@@ -33,7 +36,7 @@ export function placeOf({ startByte, endByte, text: quoted }: Support, text: str
   return found < 0 ? undefined : { start: found, end: found + quoted.length }
 }
 
-/** Citations in Gemini's form, over the whole text of a reply. */
+/** Citations in Gemini's form, with offsets in the complete text of a reply. */
 export function writeGrounding(citations: readonly Citation[], text: string): JsonObject | undefined {
   if (citations.length === 0) return undefined
   const urls = [...new Set(citations.map(({ url }) => url))]
@@ -47,7 +50,7 @@ export function writeGrounding(citations: readonly Citation[], text: string): Js
   }
 }
 
-/** More than any reply has, and few enough for a linear search of each. */
+/** More than any reply has, and few enough to search the text linearly for each. */
 export const supportsMax = 200
 
 function supportsOf(support: JsonObject, chunks: readonly unknown[]): Support[] {
@@ -60,7 +63,7 @@ function supportsOf(support: JsonObject, chunks: readonly unknown[]): Support[] 
   })
 }
 
-/** A piece from the very beginning has no start. */
+/** Gemini omits the start index of a piece at offset 0. */
 function supportOf(segment: JsonObject, source: JsonObject): Support[] {
   const url = textAt(source, 'uri')
   const endByte = segment.endIndex

@@ -1,7 +1,10 @@
 import { fail } from '../../lib/failure.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
 
-/** Gemini's REST interface takes every member of a request in camel case and in snake case: `systemInstruction`, `system_instruction`. */
+/**
+ * Gemini's REST interface accepts every member of a request in camel case and in snake case: `systemInstruction`,
+ * `system_instruction`.
+ */
 export function either(value: JsonObject, key: string): unknown {
   return value[key] ?? value[snakeCase(key)]
 }
@@ -32,7 +35,7 @@ export function camelCase(key: string): string {
   return key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** Asked for at every part of every turn, always about the same few names. */
+/** Caches names in snake case: they are looked up for every part, and only a few exist. */
 const snakeNames = new Map<string, string>()
 
 function snakeCase(key: string): string {
@@ -44,8 +47,8 @@ function snakeCase(key: string): string {
 }
 
 /**
- * Throws `field_invalid` for an object, at any depth, that has one member in both spellings: the vendor may read another of the two than
- * this program does, and with it another limit. Objects whose members the caller names, such as arguments, are passed over.
+ * Throws `field_invalid` for an object, at any depth, that has one member in both spellings: the vendor and the gateway may read
+ * different ones of the two, and thus different limits. Objects whose members the caller names, such as arguments, are not checked.
  */
 export function refuseTwoSpellings(value: unknown, path = '', depth = 0): void {
   if (depth > depthMax) return
@@ -60,7 +63,7 @@ export function refuseTwoSpellings(value: unknown, path = '', depth = 0): void {
   }
 }
 
-/** As deep as bodies may be nested. */
+/** The depth to which bodies may be nested. */
 const depthMax = 100
 
 const namedByCaller: ReadonlySet<string> = new Set([

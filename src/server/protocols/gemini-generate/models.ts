@@ -9,25 +9,25 @@ export interface GeminiModel {
   readonly thinking: Thinking
   /** A call in the history must include its original signature. */
   readonly needsSignatures: boolean
-  /** A JSON answer may be asked for beside tools. */
+  /** A JSON answer may be requested together with tools. */
   readonly jsonWithTools: boolean
-  /** Tool results may hold media, each with its own resolution. */
+  /** Tool results may contain media, and each medium may have its own resolution. */
   readonly richParts: boolean
   readonly penalties: boolean
-  /** Each query of its web search is billed; before, a search was billed once for a call. */
+  /** Each query of its web search is billed; for older models a search was billed once per call. */
   readonly billsQueries: boolean
-  /** Only knows schemas in the form of OpenAPI, and no mode VALIDATED. */
+  /** Supports schemas only in the OpenAPI form, and not the mode VALIDATED. */
   readonly isOld: boolean
-  /** The model's output modalities, if they are not text alone. */
+  /** The model's output modalities, if they are not only text. */
   readonly answersWith: readonly string[] | undefined
 }
 
 export type Thinking =
   | { readonly by: 'none' }
-  /** A number of tokens; `min` means "off" where it is not 0. */
+  /** A budget in tokens. `off` is the budget for no thinking, or the smallest where it cannot be turned off. */
   | { readonly by: 'budget'; readonly off: number; readonly min: number; readonly max: number }
   | { readonly by: 'level'; readonly levels: readonly Level[] }
-  /** Always on; it cannot be changed. */
+  /** The model decides; thinking cannot be configured. */
   | { readonly by: 'model' }
 
 export type Level = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH'
@@ -59,7 +59,7 @@ const generation1 = { ...generation2, isOld: true, penalties: true, thinking: no
 const rows: readonly (readonly [RegExp, Partial<GeminiModel>])[] = [
   [/^gemini-(1|pro$|pro-vision|exp-|ultra)/, generation1],
   [/^(learnlm|gemma|text-|aqa)/, { ...generation1, penalties: false, outputTokensMax: 8192 }],
-  // Pictures: thinking models of that kind think as they like, and refuse a level.
+  // Image models: those that think decide how much, and refuse a level.
   [/^gemini-2\.0-.*image/, { ...generation2, thinking: none, answersWith: ['TEXT', 'IMAGE'] }],
   [/^gemini-2\.5-.*image/, { ...generation2, thinking: none, answersWith: ['TEXT', 'IMAGE'] }],
   [/image/, { thinking: { by: 'model' }, answersWith: ['TEXT', 'IMAGE'] }],

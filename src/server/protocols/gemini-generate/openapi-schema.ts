@@ -13,7 +13,7 @@ export function writeOpenApiSchema(schema: JsonObject): JsonObject | undefined {
   return hasMembers ? writeNode({ ...(isDefined(schema) ? {} : { type: 'object' }), ...schema }, place) : undefined
 }
 
-/** The same form as JSON schema, as callers send it. */
+/** Converts a caller's schema in the OpenAPI form to JSON schema. */
 export function readOpenApiSchema(schema: JsonObject): JsonObject {
   const node = Object.fromEntries(Object.entries(schema).map(([key, value]) => [camelCase(key), value]))
   const read: Record<string, unknown> = {}
@@ -34,7 +34,7 @@ function readChild(value: unknown): JsonObject {
   return isObject(value) ? readOpenApiSchema(value) : {}
 }
 
-/** Google writes whole numbers of 64 bits as text. */
+/** Google writes 64-bit integers as strings. */
 function countOf(value: unknown, key: string): unknown {
   return /^m(in|ax)[A-Z]/.test(key) && typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
 }
@@ -64,13 +64,13 @@ function writeNode(given: unknown, at: Place): JsonObject {
   return written
 }
 
-/** A reference, expanded. An endless one ends as any object. */
+/** Expands a reference. An endless one becomes an arbitrary object. */
 function writeTarget(ref: string, { $ref: _, ...beside }: JsonObject, at: Place): JsonObject {
   const target = resolve(ref, at)
   return target ? writeNode({ ...target.node, ...beside }, target.place) : { type: 'OBJECT', properties: anyMember }
 }
 
-/** The alternatives of a node, but for null; undefined when there is one way alone. */
+/** The alternatives of a node, except null; undefined when there is only one. */
 function choicesOf(node: JsonObject): readonly unknown[] | undefined {
   const { anyOf, oneOf, type, ...rest } = node
   const listed = [...listOf(anyOf), ...listOf(oneOf)]
@@ -106,7 +106,7 @@ function typeOf(node: JsonObject): string {
   return typeof value === 'number' ? 'number' : typeof value === 'boolean' ? 'boolean' : 'string'
 }
 
-/** Only texts can be an enum; values of other types are listed in the description, so that the type is kept. */
+/** Only strings can be in an enum; values of other types are listed in the description, so that the type is kept. */
 function writeValues(node: JsonObject, type: string, written: Record<string, unknown>): void {
   const values = (node.const === undefined ? listOf(node.enum) : [node.const]).filter((value) => value !== null)
   if (values.length === 0) return
@@ -134,12 +134,12 @@ function writeItems(node: JsonObject, place: Place): JsonObject {
   return isObject(node.items) ? writeNode(node.items, place) : { type: 'STRING' }
 }
 
-/** Replaces members of any name, since an object without members is refused. */
+/** Stands for members of any name, since Gemini refuses an object without members. */
 const anyMember: JsonObject = { value: { type: 'STRING', description: 'Any value, as JSON text.' } }
 
 const formats = new Set(['date-time', 'enum', 'int32', 'int64', 'float', 'double'])
 
-/** Whether a root says more than that it is some object. */
+/** Whether a root schema specifies more than that it is an object. */
 function isDefined(schema: JsonObject): boolean {
   const isConstrained = ['$ref', 'allOf', 'anyOf', 'oneOf', 'items', 'enum', 'const'].some((key) => schema[key] !== undefined)
   return isConstrained || (typeof schema.type === 'string' && schema.type !== 'object')

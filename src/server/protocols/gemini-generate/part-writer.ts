@@ -8,13 +8,13 @@ import { writeGrounding } from './grounding.ts'
 import { writeGeminiUsage } from './usage.ts'
 
 /**
- * Builds the parts of a Gemini reply from its events: text at once; calls and media when they are complete, since their parts are
- * always whole. Facts known at the end are kept for the last candidate. Source: protocols notes 3.14.
+ * Builds the parts of a Gemini reply from its events: text immediately; calls and media when they are complete, since they cannot
+ * be split into several parts. What is known only at the end is written with the last candidate. Source: protocols notes 3.14.
  */
 export class PartWriter {
   readonly #showsThoughts: boolean
   readonly #blocks = new Map<number, Block>()
-  /** Calls whose input is no JSON: cut off, when the reply turns out to have reached its limit. */
+  /** Calls whose input is not valid JSON: they were cut off if the reply turns out to have reached its limit. */
   readonly #doubtful: JsonObject[] = []
   readonly #citations: Citation[] = []
   #text = ''
@@ -51,7 +51,7 @@ export class PartWriter {
     }
   }
 
-  /** Parts that waited for the end. */
+  /** The parts that were held back until the end. */
   lastParts(): JsonObject[] {
     const isCut = this.#finish?.reason === 'length' || this.#finish?.reason === 'context-full'
     return isCut ? [] : this.#doubtful
@@ -85,7 +85,7 @@ export class PartWriter {
     return []
   }
 
-  /** The text was already sent: its signature follows in a separate part, as Gemini itself does. */
+  /** Text was already sent, so its signature follows in a separate part, as Gemini sends it too. */
   #seal(index: number, { family, value }: Opaque): JsonObject[] {
     const block = this.#blocks.get(index)
     if (!block || family !== 'google') return []
@@ -123,7 +123,7 @@ export class PartWriter {
 interface Block {
   readonly event: OpenEvent
   content: string
-  /** The offset of its text in the text of the reply. */
+  /** The offset of the block's text in the text of the reply. */
   readonly textStart: number
   signature?: string
 }

@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from '../wire-format.ts'
 export class PartialArgs {
   readonly #root: Record<string, unknown>
 
-  /** Starts with the arguments given whole. */
+  /** Starts with the arguments that were sent complete. */
   constructor(whole: JsonObject = {}) {
     this.#root = Object.assign(Object.create(null), structuredClone(whole))
   }
@@ -33,7 +33,7 @@ export class PartialArgs {
 
 type Container = Record<string, unknown> | unknown[]
 
-/** `$.a.b[0]['c d']` as keys and positions. */
+/** A path such as `$.a.b[0]['c d']` as keys and indexes. */
 function readPath(path: unknown): (string | number)[] | undefined {
   if (typeof path !== 'string' || !path.startsWith('$') || path.length > pathLengthMax) return undefined
   return [...path.slice(1).matchAll(/\.([^.[\]]+)|\[(\d{1,4})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/g)].map(
@@ -61,7 +61,7 @@ function read(at: Container, key: string | number): unknown {
 
 function write(at: Container, key: string | number, value: unknown): void {
   if (!Array.isArray(at)) at[key] = value
-  // A list grows by one element at most: a large index would create millions.
+  // A list grows by at most one element at a time: a large index would create millions.
   else if (typeof key === 'number' && key <= at.length) at[key] = value
 }
 

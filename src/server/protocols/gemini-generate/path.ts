@@ -1,8 +1,8 @@
 import { decodeComponent } from '../../lib/parse-url.ts'
 
 /**
- * The model and the method that a path of Gemini names: `/v1beta/models/{model}:generateContent`, the colon perhaps as `%3A`.
- * Undefined for a path without a method. Source: protocols notes 1.13.
+ * The model and the method in a path of Gemini: `/v1beta/models/{model}:generateContent`, where the colon may be `%3A`. Undefined
+ * for a path without a method. Source: protocols notes 1.13.
  */
 export function readGeminiPath(path: string): { model: string; method: string } | undefined {
   const [, name, method] = methodPath.exec(decodeComponent(path)) ?? []
@@ -20,5 +20,5 @@ export function asksForEvents(url: string): boolean {
   return query >= 0 && new URLSearchParams(url.slice(query)).get('alt') === 'sse'
 }
 
-/** Clients of the cloud's edition ask for `v1beta1`. */
+/** Vertex clients use `v1beta1`. */
 const methodPath = /^\/v1(?:beta1?|alpha)?\/((?:models|tunedModels|publishers\/google\/models)\/.+):([a-zA-Z]+)$/

@@ -9,9 +9,9 @@ import { isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { either, eitherList, eitherObject, eitherText } from './members.ts'
 
 /**
- * The turns of a Gemini conversation. Consecutive contents of one role are one turn, and consecutive texts of the model one text:
- * chats of Google's own clients keep the chunks of a stream. Uses of Google's own tools become text. Adds lost members to `unread`.
- * Throws `untranslatable` for parts that only Gemini can read.
+ * The turns of a Gemini conversation. Consecutive contents of one role are one turn, and consecutive texts of the model one text,
+ * because Google's own clients store each chunk of a stream as a content. Uses of Google's own tools become text. Adds lost members
+ * to `unread`. Throws `untranslatable` for parts that only Gemini can read.
  */
 export function readTurns(contents: readonly unknown[], unread: UnreadMembers): Turn[] {
   const turns: Turn[] = []
@@ -34,7 +34,7 @@ function readContents(contents: readonly unknown[], unread: UnreadMembers): Turn
   })
 }
 
-/** A signature ends a text: it is on its last piece, or after it on an empty one. */
+/** Joins pieces of text. A signature ends a text: it is on the last piece, or on an empty piece after it. */
 function joinPieces(parts: readonly Part[]): Part[] {
   const joined: Part[] = []
   for (const part of parts) {
@@ -46,14 +46,14 @@ function joinPieces(parts: readonly Part[]): Part[] {
   return joined
 }
 
-/** Refuses a member that no other vendor has a word for. */
+/** Refuses a member that no other vendor supports. */
 export function refuse(field: string, reason: Text): never {
   fail('untranslatable', { field, reason })
 }
 
 export const geminiOnly: Text = { zh: '只有 Gemini 支持', en: 'only Gemini can do this' }
 
-/** Function responses come from the user, under either role. */
+/** Function responses are in user turns, with the role `user` or `function`. */
 function roleOf(role: string, at: number): Turn['role'] {
   if (role === 'model') return 'assistant'
   if (role === '' || role === 'user' || role === 'function') return 'user'
@@ -89,7 +89,7 @@ function readPart(part: JsonObject, { role, place, unread }: PartFacts): Part[] 
   return text === '' && !('opaque' in opaque) ? [] : [{ kind: 'text', text, ...opaque }]
 }
 
-/** A call or the result of a tool that Google ran. */
+/** A call of a tool that Google ran, or its result. */
 function pastUse(part: JsonObject): HostedToolUse | undefined {
   const code = eitherObject(part, 'executableCode')
   if (code) return { name: 'code_execution', input: code.code }
@@ -107,13 +107,13 @@ function toolIn(used: JsonObject): string {
 
 function readOpaque(part: JsonObject): { opaque?: Opaque } {
   const value = eitherText(part, 'thoughtSignature')
-  // The word by which a client passes a signature over is none, and the writer knows when it is needed.
+  // The placeholder that clients send is not a signature, and the writer adds it where it is needed.
   return value === '' || value === 'skip_thought_signature_validator'
     ? {}
     : { opaque: { family: 'google', kind: 'signature', value } }
 }
 
-/** The older models give no ids: such a call and its result are matched by name and order, by the writers of turns. */
+/** Older models send no ids: such a call and its result are matched by name and order, by the writers of turns. */
 function readCall(call: JsonObject): ToolCallPart {
   return {
     kind: 'tool-call',
@@ -144,8 +144,8 @@ function readResult(response: JsonObject, place: string): ToolResultPart {
 }
 
 /**
- * The text under `output` or `result`, or an `error`; any other object is the result as a whole. Some clients write the name of the
- * function beside a `content`.
+ * The text under `output` or `result`, or an `error`; any other object is the result itself. Some clients send the function's name
+ * with a `content`.
  */
 function readOutcome(response: unknown, name: string): { text: string; isError: boolean } {
   if (!isObject(response)) return { text: response === undefined ? '' : inputText(response), isError: false }
@@ -171,7 +171,7 @@ function readInline(inline: JsonObject, detail: Pick<MediaPart, 'detail'> = {}):
   return { kind: 'media', media: mediaOf(source.mediaType), source, ...detail, ...named }
 }
 
-/** Files stored at Google stay there; any other URI is an address. */
+/** URIs of files stored at Google become files; any other URI is a URL. */
 function readFile(file: JsonObject, detail: Pick<MediaPart, 'detail'> = {}): MediaPart {
   const uri = eitherText(file, 'fileUri')
   const mediaType = eitherText(file, 'mimeType')

@@ -25,13 +25,13 @@ const ofType = <Type extends ReplyEvent['type']>(events: readonly ReplyEvent[], 
   events.filter((event): event is Extract<ReplyEvent, { type: Type }> => event.type === type)
 
 describe('a stream of Gemini', () => {
-  it('keeps the grammar for every fixture, and for anything else that may come', () => {
+  it('keeps the grammar for every fixture, and for any other input', () => {
     for (const name of names) expect([name, grammarFaults(stream(name))]).toEqual([name, []])
     const samples = names.flatMap((name) => eventsIn(fixture(name)))
     expect(readerFaults(codec, samples)).toEqual([])
   })
 
-  it('says text, and ends with the body', () => {
+  it('has its text, and ends with the body', () => {
     expect(stream('text.sse')).toEqual([
       { type: 'start' },
       { type: 'usage', usage: { ...noUsage, input: 21, output: 3 } },
@@ -46,7 +46,7 @@ describe('a stream of Gemini', () => {
     expect(summary(stream('unicode.sse')).blocks).toEqual([{ block: 'text', text: '潮位は３.２m 🌊👩🏽‍🚀é' }])
   })
 
-  it('[168] counts thoughts as output, and shows them as reasoning', () => {
+  it('[168] counts thoughts as output, and has them as reasoning', () => {
     const { blocks, usage } = summary(stream('thoughts.sse'))
     expect(blocks).toEqual([
       { block: 'reasoning', text: 'Comparing two ports.' },
@@ -57,13 +57,13 @@ describe('a stream of Gemini', () => {
     expect(summary(whole({ ...ended('STOP'), usageMetadata: told })).usage).toMatchObject({ output: 250, reasoning: 200 })
   })
 
-  it("counts cached tokens apart, and tokens read by the vendor's tools as input", () => {
+  it("counts cached tokens separately, and tokens read by the vendor's tools as input", () => {
     expect(summary(stream('cached_usage.sse')).usage).toEqual({ ...noUsage, input: 600, cacheRead: 2000, output: 2 })
     const told = { promptTokenCount: 10, toolUsePromptTokenCount: 90, candidatesTokenCount: 1, totalTokenCount: 101 }
     expect(summary(whole({ ...ended('STOP'), usageMetadata: told })).usage).toMatchObject({ input: 100, output: 1 })
   })
 
-  it('counts images and audio apart in the usage, without their cached part', () => {
+  it('counts images and audio separately, without their cached part', () => {
     const usageMetadata = {
       promptTokenCount: 100,
       cachedContentTokenCount: 30,
@@ -88,7 +88,7 @@ describe('a stream of Gemini', () => {
     })
   })
 
-  it('counts cached tokens and tokens read by tools apart by modality, and generated video', () => {
+  it('counts cached tokens and tokens read by tools by modality, and generated video', () => {
     const usageMetadata = {
       ...{ promptTokenCount: 1000, cachedContentTokenCount: 500, toolUsePromptTokenCount: 90 },
       promptTokensDetails: [
@@ -121,7 +121,7 @@ describe('a stream of Gemini', () => {
     })
   })
 
-  it('[76] gives calls of several chunks as calls beside one another', () => {
+  it('[76] has calls of several chunks as separate calls', () => {
     const { blocks, finish } = summary(stream('parallel_calls.sse'))
     expect(blocks).toEqual([
       { block: 'tool-call', text: '{"port":"Rye"}', name: 'get_tide', callId: 'call_fx1' },
@@ -137,13 +137,13 @@ describe('a stream of Gemini', () => {
     expect(ids).toEqual(['a', 'call_made_1'])
   })
 
-  it('[151] has the signature on the call that bore it alone', () => {
+  it('[151] has the signature only on the call that it belongs to', () => {
     expect(ofType(stream('parallel_calls.sse'), 'opaque')).toEqual([
       { type: 'opaque', index: 0, opaque: { family: 'google', kind: 'signature', value: 'CiQBfixture==' } },
     ])
   })
 
-  it('puts arguments together that come with their places', () => {
+  it('joins arguments that are sent with their paths', () => {
     expect(summary(stream('function_call_partial_args.sse')).blocks).toEqual([
       { block: 'tool-call', text: '{"port":"Rye"}', name: 'get_tide', callId: 'call_fx1' },
     ])
@@ -166,19 +166,19 @@ describe('a stream of Gemini', () => {
     expect(blocks[0]?.text).toBe('{"a":{"b c":[1,{"d":true}]},"__proto__":{"e":null},"far":[]}')
   })
 
-  it('[73] leaves arguments without their end when the reply was cut off in them', () => {
+  it('[73] has incomplete arguments when the reply was cut off in them', () => {
     const piece = { name: 'f', willContinue: true, partialArgs: [{ jsonPath: '$.a', stringValue: 'lo' }] }
     const { blocks, finish } = summary(chunks(chunk([{ functionCall: piece }]), ended('MAX_TOKENS')))
     expect([blocks[0]?.text, finish]).toEqual(['{"a":"lo"', 'length'])
   })
 
-  it('[256] takes a blocked prompt for a complete answer of the filter', () => {
+  it('[256] is complete and filtered for a blocked prompt', () => {
     const events = stream('prompt_blocked.sse')
     expect(events.map(({ type }) => type)).toEqual(['start', 'usage', 'finish', 'end'])
     expect(summary(events)).toMatchObject({ blocks: [], finish: 'content-filter', usage: { input: 21 } })
   })
 
-  it('says a filter that stepped in midway', () => {
+  it('reports a filter that stopped it midway', () => {
     expect(summary(stream('safety_midway.sse'))).toMatchObject({
       blocks: [{ text: 'The har' }],
       finish: 'content-filter',
@@ -216,30 +216,30 @@ describe('a stream of Gemini', () => {
     ['LANGUAGE', 'other'],
     ['OTHER', 'other'],
     ['SOMETHING_NEW', 'other'],
-  ])('ends by %s as %s', (word, reason) => {
+  ])('finishes for %s with %s', (word, reason) => {
     expect(summary(chunks(chunk([{ text: 'a' }]), ended(word))).finish).toBe(reason)
   })
 
-  it('takes an unclear end without an answer for an error, and one without a reason for cut off', () => {
+  it('is an error if it is empty with an unknown finish reason, and cut off without a finish reason', () => {
     expect(summary(chunks(ended('OTHER'))).error?.status).toBe(502)
     expect(summary(chunks(chunk([{ text: 'a' }])))).toMatchObject({ isComplete: false, error: undefined })
     expect(summary(chunks(chunk([{ text: 'a' }], { finishReason: 'FINISH_REASON_UNSPECIFIED' }))).isComplete).toBe(false)
   })
 
-  it('[51] [75] ends for calls when there were some, unless it was cut short; text behind a finish is not lost', () => {
+  it('[51] [75] finishes with tool-calls if it has calls, unless it was cut short; keeps content after the finish reason', () => {
     const call = { functionCall: { name: 'f', args: {} } }
     expect(summary(chunks(chunk([call], { finishReason: 'STOP' }), chunk([{ text: 'more' }]))).blocks).toHaveLength(2)
     expect(summary(chunks(chunk([call]), ended('STOP'))).finish).toBe('tool-calls')
     expect(summary(chunks(chunk([call]), ended('MAX_TOKENS'))).finish).toBe('length')
   })
 
-  it('[121] [60] takes an answer without content for an empty one', () => {
+  it('[121] [60] may have an answer without content', () => {
     expect(summary(stream('empty_content.sse'))).toMatchObject({ blocks: [], finish: 'stop', isComplete: true })
   })
 })
 
 describe('a whole reply of Gemini', () => {
-  it('is read by the same rules', () => {
+  it('is read like a stream', () => {
     const events = whole(JSON.parse(fixture('nonstream.json')))
     expect(summary(events)).toMatchObject({
       blocks: [
@@ -252,13 +252,13 @@ describe('a whole reply of Gemini', () => {
     expect(ofType(events, 'opaque')).toMatchObject([{ index: 1, opaque: { value: 'CiQBfixture==' } }])
   })
 
-  it('is an error when it is one, or none at all', () => {
+  it('is an error when it contains one, or has no candidates', () => {
     expect(summary(whole(JSON.parse(fixture('error_400.json')))).error).toMatchObject({ status: 400, code: 'API_KEY_INVALID' })
     expect(summary(whole({})).error?.status).toBe(502)
     expect(summary(whole({ candidates: [] })).error?.status).toBe(502)
   })
 
-  it('[179] has pictures as pictures, whose bytes are no text', () => {
+  it('[179] has images as image blocks, not as text', () => {
     const parts = [{ text: 'Look' }, { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } }]
     const events = whole(chunk(parts, { finishReason: 'STOP' }))
     expect(ofType(events, 'open')[1]).toEqual({ type: 'open', index: 1, block: 'image', mediaType: 'image/png' })
@@ -269,14 +269,14 @@ describe('a whole reply of Gemini', () => {
     ])
   })
 
-  it('yields audio with its playback parameters', () => {
+  it('has audio with its playback parameters', () => {
     const inlineData = { mimeType: 'audio/L16;codec=pcm;rate=24000', data: 'AAAA' }
     expect(ofType(whole(chunk([{ inlineData }], { finishReason: 'STOP' })), 'open')).toMatchObject([
       { block: 'audio', mediaType: 'audio/L16;codec=pcm;rate=24000' },
     ])
   })
 
-  it("[275] yields a transcription model's result as text", () => {
+  it("[275] has a transcription model's result as text", () => {
     const { blocks } = summary(whole(chunk([{ audioTranscription: { text: 'Hello there' } }], { finishReason: 'STOP' })))
     expect(blocks).toEqual([{ block: 'text', text: 'Hello there' }])
   })
@@ -293,8 +293,8 @@ describe('a whole reply of Gemini', () => {
   })
 })
 
-describe('sources of a Gemini reply', () => {
-  it('are at their place in the text', () => {
+describe('citations of a Gemini reply', () => {
+  it('have their offsets in the text', () => {
     expect(ofType(stream('grounding.sse'), 'cite')).toEqual([
       {
         type: 'cite',
@@ -316,7 +316,7 @@ describe('sources of a Gemini reply', () => {
       text.slice(start, end),
     )
 
-  it('are placed in UTF-16 units, although Gemini counts bytes', () => {
+  it('have offsets in UTF-16 units, although Gemini counts bytes', () => {
     const text = 'é🌊 high tide. Low.'
     const start = Buffer.byteLength('é🌊 ')
     expect(cited(text, { startIndex: start, endIndex: start + 10, text: 'high tide.' })).toEqual(['high tide.'])
@@ -324,7 +324,7 @@ describe('sources of a Gemini reply', () => {
     expect(cited(text, { endIndex: 2 })).toEqual(['é'])
   })
 
-  it('are searched for when the offset is wrong, and left out when the reply does not have the quoted text', () => {
+  it('are found by their text when the offset is wrong, and left out when the reply does not contain that text', () => {
     expect(cited('a b c', { startIndex: 0, endIndex: 1, text: 'c' })).toEqual(['c'])
     expect(cited('a b c', { startIndex: 0, endIndex: 99 })).toEqual([])
     expect(cited('a b c', { startIndex: 0, endIndex: 1, text: 'never' })).toEqual([])

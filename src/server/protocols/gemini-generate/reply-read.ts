@@ -3,7 +3,7 @@ import type { ReplyEvent } from '../reply-events.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
 import { ReplyReader } from './reply-reader.ts'
 
-/** A whole reply as events. An invalid reply yields an error. */
+/** Reads a complete reply into events. An invalid reply yields an error. */
 export function readGenerateReply(reply: JsonObject, context: ReadContext): ReplyEvent[] {
   const reader = new ReplyReader(context, { isWhole: true })
   return [...reader.take(reply), ...reader.finish()]
@@ -21,7 +21,7 @@ export function readGenerateEvents(context: ReadContext): EventReader {
   }
 }
 
-/** Errors may come as the only entry of a list. */
+/** An error may be the only entry of a list. */
 function parsed(data: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(data)

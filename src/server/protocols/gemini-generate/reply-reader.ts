@@ -10,7 +10,7 @@ import { placeOf, readSupports, type Support, supportsMax } from './grounding.ts
 import { PartialArgs } from './partial-args.ts'
 import { readGeminiUsage } from './usage.ts'
 
-/** Reads the chunks of one reply, or the one chunk that a whole reply is, into events. Source: protocols notes 1.13 and 3.14. */
+/** Reads the chunks of one reply into events; a complete reply is one chunk. Source: protocols notes 1.13 and 3.14. */
 export class ReplyReader {
   readonly #context: ReadContext
   readonly #isWhole: boolean
@@ -25,7 +25,7 @@ export class ReplyReader {
   #isOver = false
   /** The open block of text or reasoning, with its content so far. */
   #open: { readonly index: number; readonly kind: 'text' | 'reasoning'; text: string } | undefined
-  /** The call whose arguments come in pieces. */
+  /** The open call, whose arguments are sent in pieces. */
   #partial: { readonly index: number; readonly args: PartialArgs } | undefined
   /** Sources whose quoted text has not arrived yet. */
   #supports: Support[] = []
@@ -61,7 +61,7 @@ export class ReplyReader {
     const reason = this.#reason()
     if (reason === 'error') return this.#fail(brokenReply(this.#word, this.#explanation))
     this.#closePartial(reason === 'length')
-    // A complete reply that says nothing else has its answer in its thoughts.
+    // If a complete reply has nothing but thoughts, they are its answer.
     if (reason === 'stop' && !this.#hasText && !this.#hasMedia) this.#say('text', this.#thoughts, '')
     this.#closeText()
     this.#citeRest()
@@ -84,7 +84,7 @@ export class ReplyReader {
     return this.#flush()
   }
 
-  /** A whole reply without a finish reason is complete nevertheless, unless it is empty. */
+  /** A non-streamed reply without a finish reason is complete nevertheless, unless it is empty. */
   #reason(): FinishReason | 'error' | undefined {
     const outcome = this.#outcome ?? (this.#isWhole ? 'untold' : undefined)
     if (outcome === 'broken') return 'error'
@@ -93,7 +93,7 @@ export class ReplyReader {
     return outcome
   }
 
-  /** A prompt that was blocked is a complete reply without candidates. */
+  /** The reply to a blocked prompt is complete without candidates. */
   #readFeedback(feedback: JsonObject): void {
     const word = textAt(feedback, 'blockReason')
     if (word === '' || word === 'BLOCKED_REASON_UNSPECIFIED' || word === 'BLOCK_REASON_UNSPECIFIED') return
@@ -171,7 +171,7 @@ export class ReplyReader {
     return index
   }
 
-  /** Pictures that the model only thought of are none of the answer. */
+  /** Images within thoughts are not part of the answer. */
   #readMedia(media: JsonObject, isThought: boolean, signature: string): void {
     const declared = textAt(media, 'mimeType')
     const { mediaType, data } = base64Source(textAt(media, 'data'), declared)
@@ -192,7 +192,7 @@ export class ReplyReader {
     this.#made.push({ type: 'opaque', index, opaque: { family: 'google', kind: 'signature', value } })
   }
 
-  /** Streams repeat earlier sources. */
+  /** Stores new citations, since streams repeat earlier ones. */
   #noteSupports(supports: readonly Support[]): boolean {
     const before = this.#supports.length
     for (const support of supports) {
@@ -204,7 +204,7 @@ export class ReplyReader {
     return this.#supports.length > before
   }
 
-  /** Sources whose piece is in the open text; others wait, since a stream may cite them before the piece arrives. */
+  /** Writes citations whose piece is in the open text; the others wait, since a stream may send them before the piece. */
   #cite(): void {
     const open = this.#open
     if (open?.kind !== 'text' || this.#supports.length === 0) return
@@ -217,7 +217,7 @@ export class ReplyReader {
     })
   }
 
-  /** Sources of an answer without text, as an image, belong to an empty text. */
+  /** Citations of an answer without text, such as an image, are added to an empty text block. */
   #citeRest(): void {
     if (this.#hasText || this.#supports.length === 0) return
     const index = this.#blocks++
@@ -239,7 +239,10 @@ export class ReplyReader {
     this.#open = undefined
   }
 
-  /** Arguments that were cut off lack their end, as a model's text would that writes them itself. */
+  /**
+   * Closes the call that is sent in pieces. If it was cut off, its JSON stays without its last brace, so that it is recognized as
+   * incomplete.
+   */
   #closePartial(isCut: boolean): void {
     if (!this.#partial) return
     const { index, args } = this.#partial
@@ -249,7 +252,7 @@ export class ReplyReader {
   }
 }
 
-/** Only the first of several candidates: more are never asked for. */
+/** Whether it is the first candidate; further ones are never requested. */
 function isFirst({ index }: JsonObject): boolean {
   return index === undefined || index === 0
 }
@@ -261,7 +264,7 @@ function isThoughtText(part: JsonObject): boolean {
 /** Executed code is part of the text. */
 const writtenAsText = ['executableCode', 'codeExecutionResult'] as const
 
-/** A part as text: executed code and its output are shown as such. */
+/** A part as text: executed code and its output become code blocks. */
 function textOf(part: JsonObject): string {
   const code = objectAt(part, 'executableCode')
   const result = objectAt(part, 'codeExecutionResult')

@@ -2,7 +2,7 @@ import { groupsOf, type ReplyTexts, slotsAt, type TextSlot } from '../text-slots
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { writeGeminiUsage } from './usage.ts'
 
-/** Texts of generateContent: those of each candidate's parts, thoughts apart. */
+/** Texts of generateContent: those of each candidate's parts, with thoughts separate. */
 export const geminiTexts: ReplyTexts = {
   inEvent: (data) => candidatesOf(data).flatMap(({ candidate, group, at }) => partSlots(candidate, at, group)),
   inReply: (reply) => candidatesOf(reply).flatMap(({ candidate, at }) => partSlots(candidate, at, undefined)),
@@ -34,7 +34,7 @@ export const geminiTexts: ReplyTexts = {
   },
 }
 
-/** The vendor's own word for a text with forbidden terms. */
+/** The vendor's finish reason for a text with forbidden terms. */
 const blocked = 'BLOCKLIST'
 
 function candidatesOf(data: JsonObject): { candidate: JsonObject; group: string; at: number }[] {

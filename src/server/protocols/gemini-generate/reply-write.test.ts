@@ -64,7 +64,7 @@ const reply = (reason: FinishReason, ...inner: ReplyEvent[]): ReplyEvent[] => [
 ]
 
 describe('a reply to a client of Gemini', () => {
-  it('has every piece of text as a chunk, and everything of the end in the last one', () => {
+  it('has every piece of text as a chunk, and finish reason and usage in the last one', () => {
     const chunks = told(reply('stop', open(0, 'text'), delta(0, 'Hi'), delta(0, ' there'), close(0)))
     const named = { modelVersion: 'gemini-asked', responseId: 'r1' }
     expect(chunks).toEqual([
@@ -85,7 +85,7 @@ describe('a reply to a client of Gemini', () => {
     expect(stream(reply('stop'))).toMatch(/^data: [^\n]*\r\n\r\n$/)
   })
 
-  it('has the same parts as a whole, pieces of one text joined', () => {
+  it('has the same parts when it is not streamed, with pieces of one text joined', () => {
     const events = reply(
       'stop',
       open(0, 'reasoning'),
@@ -101,14 +101,14 @@ describe('a reply to a client of Gemini', () => {
     expect(told(events).flatMap(partsOf)).toHaveLength(5)
   })
 
-  it('shows thinking to callers that requested it', () => {
+  it('has thinking only for callers that requested it', () => {
     const events = reply('stop', open(0, 'reasoning'), delta(0, 'Hm'), close(0), open(1, 'text'), delta(1, 'a'), close(1))
     const silent = { dialogue: dialogueOf({ from: 'gemini.generate' }) }
     expect(wholeParts(events, silent)).toEqual([{ text: 'a' }])
     expect(JSON.stringify(told(events, silent))).not.toContain('Hm')
   })
 
-  it('has a call in one part, once it is complete, in the order of their ends', () => {
+  it('has each call in one part when it is complete, in the order in which they end', () => {
     const events = reply(
       'tool-calls',
       call(0),
@@ -134,14 +134,14 @@ describe('a reply to a client of Gemini', () => {
     expect(told(reply('tool-calls', ...inner)).flatMap(partsOf)).toMatchObject([{ functionCall: { args: { input: '{"a":' } } }])
   })
 
-  it('puts a signature of Google behind its text, and no other', () => {
+  it('has a signature of Google after its text, and no other state', () => {
     const foreign: ReplyEvent = { type: 'opaque', index: 0, opaque: { family: 'anthropic', kind: 'signature', value: 'x' } }
     const events = reply('stop', open(0, 'text'), delta(0, 'a'), sealed(0), foreign, close(0))
     expect(told(events).flatMap(partsOf)).toEqual([{ text: 'a' }, { text: '', thoughtSignature: 'c2ln' }, { text: '' }])
     expect(wholeParts(events)).toEqual([{ text: 'a', thoughtSignature: 'c2ln' }])
   })
 
-  it('has pictures and recordings whole', () => {
+  it('has images and audio in one piece', () => {
     const picture: ReplyEvent = { type: 'open', index: 0, block: 'image', mediaType: 'image/png' }
     expect(told(reply('stop', picture, delta(0, 'iVBO'), delta(0, 'Rw0K'), close(0))).flatMap(partsOf)).toEqual([
       { inlineData: { mimeType: 'image/png', data: 'iVBORw0K' } },
@@ -157,11 +157,11 @@ describe('a reply to a client of Gemini', () => {
     ['context-full', 'MAX_TOKENS'],
     ['content-filter', 'SAFETY'],
     ['pause', 'CONTINUATION'],
-  ])('ends for %s as %s', (reason, word) => {
+  ])('finishes for %s with %s', (reason, word) => {
     expect(writeReply(reply(reason), context)).toMatchObject({ candidates: [{ finishReason: word }] })
   })
 
-  it('has sources at their places in bytes', () => {
+  it('has citations with offsets in bytes', () => {
     const cite: ReplyEvent = {
       type: 'cite',
       index: 1,
@@ -187,7 +187,7 @@ describe('a reply to a client of Gemini', () => {
     expect(stream([{ type: 'error', error: { ...error, status: 0 } }])).toContain('"code":502')
   })
 
-  it('round-trips through a reader of the same format', () => {
+  it('is complete when it is read back', () => {
     for (let seed = 1; seed <= 200; seed++) {
       const events = anyReply(seed)
       const again = summary(codec.readReply(writeReply(events, context), readContext()))
@@ -210,7 +210,7 @@ describe('the official client', () => {
 
   beforeAll(async () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    // It listens on a port, not on a pipe.
+    // The server listens on a port, not on a pipe, so its address is an object.
     const { port } = server.address() as AddressInfo
     client = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl: `http://127.0.0.1:${port}`, retryOptions: { attempts: 1 } } })
   })
@@ -243,7 +243,7 @@ describe('the official client', () => {
     }
   })
 
-  it('reads a whole reply', async () => {
+  it('reads a complete reply', async () => {
     body = JSON.stringify(writeReply(reply('stop', open(0, 'text'), delta(0, 'Hi 🌊'), close(0)), context))
     size = 0
     const answer = await client.models.generateContent({ model: 'm', contents: 'x' })
@@ -296,7 +296,7 @@ describe('a stream as one JSON array', () => {
     expect(framed([])).toBe('[]')
   })
 
-  it('writes white space for a heartbeat, and nothing for invalid events', () => {
+  it('has white space for a heartbeat, and nothing for invalid events', () => {
     const framing = new ArrayFraming()
     expect(framing.push(': keep-alive\r\n\r\n')).toBe('\n')
     expect(framing.push('data: {"a":1}\n\n')).toBe('[{"a":1}')

@@ -5,7 +5,7 @@ import type { JsonObject } from '../wire-format.ts'
 import { joinParts } from './forms.ts'
 import { PartWriter } from './part-writer.ts'
 
-/** A whole reply out of a complete list of events. */
+/** Writes a non-streamed reply from the complete list of events. */
 export function writeGenerateReply(events: readonly ReplyEvent[], context: WriteContext): JsonObject {
   const writer = new PartWriter(showsThoughts(context))
   const parts: JsonObject[] = []
@@ -14,7 +14,7 @@ export function writeGenerateReply(events: readonly ReplyEvent[], context: Write
   return { candidates: [writer.lastCandidate(parts)], ...writer.totals(), ...head(context) }
 }
 
-/** A stream of replies, each with the new content. The trailer is in the last one. */
+/** Writes a stream of replies, each with the new content. The last one has the finish reason and the usage. */
 export function writeGenerateEvents(context: WriteContext): EventWriter {
   const writer = new PartWriter(showsThoughts(context))
   const chunk = (candidate: JsonObject, more: JsonObject = {}) =>
@@ -27,7 +27,7 @@ export function writeGenerateEvents(context: WriteContext): EventWriter {
         return errorEvent('gemini', callerError, { requestId: context.id, language: 'en' })
       }
       if (event.type === 'end') {
-        // Clients take a content without parts for a broken one.
+        // Clients treat a content without parts as invalid.
         const last = writer.lastParts()
         return chunk(writer.lastCandidate(last.length > 0 ? last : [{ text: '' }]), writer.totals())
       }
@@ -41,7 +41,7 @@ function head({ model, id }: WriteContext): JsonObject {
   return { modelVersion: model, responseId: id }
 }
 
-/** Gemini's callers see thoughts when they ask for them. */
+/** Gemini's callers receive thoughts only when they request them. */
 function showsThoughts({ dialogue }: WriteContext): boolean {
   const show = dialogue.reasoning?.show
   return show === 'summary' || show === 'full'

@@ -11,13 +11,13 @@ const code = (expected: string, params = {}) =>
 const refused = (body: JsonObject, field: string) => expect(() => read(body)).toThrow(code('untranslatable', { field }))
 
 describe('a generateContent request', () => {
-  it('has its model and whether to stream from the path', () => {
+  it('has its model and stream flag from the path', () => {
     expect(read({})).toMatchObject({ from: 'gemini.generate', model: 'gemini-asked', stream: true, wantsUsage: true })
     expect(() => readRequest({ contents: hello }, {})).toThrow(code('model_required'))
     expect(() => readRequest({ contents: [] }, { model: 'm' })).toThrow(code('field_invalid', { field: 'contents' }))
   })
 
-  it('is read alike in camel case and in snake case', () => {
+  it('is read the same in camel case and in snake case', () => {
     const camel = read({
       systemInstruction: { parts: [{ text: 'Be brief.' }] },
       generationConfig: { maxOutputTokens: 5, topK: 3, stopSequences: ['x'], thinkingConfig: { thinkingBudget: 0 } },
@@ -45,7 +45,7 @@ describe('a generateContent request', () => {
     )
   })
 
-  it('has turns of the model and of the user, results of functions under either role', () => {
+  it('has turns of the model and the user, and function results with either role', () => {
     const contents = [
       { parts: [{ text: 'Hi' }] },
       { role: 'model', parts: [{ text: 'Hm', thought: true, thoughtSignature: 'c2ln' }, { text: 'Yes' }] },
@@ -76,7 +76,7 @@ describe('a generateContent request', () => {
     ])
   })
 
-  it('is one turn of the model where a client sends the chunks of its stream back', () => {
+  it('has one turn of the model where a client sends back the chunks of a stream', () => {
     const contents = [
       { role: 'user', parts: [{ text: 'a' }, { text: 'b' }] },
       { role: 'model', parts: [{ text: 'Let me', thought: true }] },
@@ -103,7 +103,7 @@ describe('a generateContent request', () => {
     ])
   })
 
-  it('[152] keeps the signature of a call, and takes the sentinel for none', () => {
+  it('[152] has the signature of a call, but not the sentinel', () => {
     const call = { functionCall: { id: 'a', name: 'f', args: { x: 1 } } }
     expect(partsOf([{ ...call, thoughtSignature: 'c2ln' }], 'model')).toEqual([
       {
@@ -128,20 +128,20 @@ describe('a generateContent request', () => {
     [{ name: 'f', content: { level: 3 } }, '{"level":3}', false],
     [{ name: 'other', content: 'high' }, '{"name":"other","content":"high"}', false],
     [{}, '{}', false],
-  ])('reads the result %j', (response, text, isError) => {
+  ])('has a tool result that is read from %j', (response, text, isError) => {
     expect(partsOf([{ functionResponse: { id: 'a', name: 'f', response } }])).toMatchObject([
       { callId: 'a', isError, parts: [{ kind: 'text', text }] },
     ])
   })
 
-  it('[180] keeps the media of a result', () => {
+  it('[180] has the media of a tool result', () => {
     const parts = [{ inlineData: { mimeType: 'application/pdf', data: 'JVBERi0=' } }]
     expect(partsOf([{ functionResponse: { name: 'f', response: { result: '' }, parts } }])).toMatchObject([
       { parts: [{ kind: 'media', media: 'document', source: { mediaType: 'application/pdf' } }] },
     ])
   })
 
-  it('[178] distinguishes kinds of media, and addresses from files stored at Google', () => {
+  it('[178] distinguishes kinds of media, and URLs from files stored at Google', () => {
     expect(
       partsOf([
         { inlineData: { mimeType: 'image/jpeg', data: 'iVBORw0KGgo=' } },
@@ -165,7 +165,7 @@ describe('a generateContent request', () => {
     ])
   })
 
-  it("turns uses of Google's own tools into text", () => {
+  it("has uses of Google's own tools as text", () => {
     const parts = partsOf(
       [
         { executableCode: { language: 'PYTHON', code: 'print(1)' } },
@@ -184,7 +184,7 @@ describe('a generateContent request', () => {
     expect(parts).toEqual([{ kind: 'text', text: lines.join('') }])
   })
 
-  it('[177] refuses parts and members that only Gemini can read', () => {
+  it('[177] is refused with parts and members that only Gemini can read', () => {
     refused({ contents: [{ role: 'user', parts: [{ scent: {} }] }] }, 'contents[0].parts[0]')
     refused({ cachedContent: 'cachedContents/x' }, 'cachedContent')
     refused({ generationConfig: { candidateCount: 2 } }, 'generationConfig.candidateCount')
@@ -196,19 +196,19 @@ describe('a generateContent request', () => {
     expect(() => read({ contents: [{ role: 'robot', parts: [] }] })).toThrow(code('field_invalid', { field: 'contents[0].role' }))
   })
 
-  it('keeps tools that only Gemini has apart by name', () => {
+  it('has tools that only Gemini has in a separate list', () => {
     expect(read({ tools: [{ codeExecution: {} }, { url_context: {} }] }).vendorOnly).toMatchObject([
       { field: 'tools.codeExecution', name: 'tools.codeExecution' },
       { field: 'tools.urlContext', name: 'tools.urlContext' },
     ])
   })
 
-  it('takes defaults for nothing', () => {
+  it('ignores members with default values', () => {
     const config = { candidateCount: 1, responseLogprobs: false, responseModalities: ['TEXT'], responseMimeType: 'text/plain' }
     expect(read({ generationConfig: config, cachedContent: null })).toMatchObject({ output: undefined, extra: {} })
   })
 
-  it('has its search, and other members by their places', () => {
+  it('has its search, and other members by their paths', () => {
     const read1 = read({
       tools: [{ google_search: {} }],
       safety_settings: [],
@@ -234,7 +234,7 @@ describe('a generateContent request', () => {
       { thinkingLevel: 'HIGH', includeThoughts: true },
       { mode: { effort: 'high' }, show: 'summary' },
     ],
-  ])('reads the thinking %j', (thinkingConfig, reasoning) => {
+  ])('has reasoning that is read from %j', (thinkingConfig, reasoning) => {
     expect(read({ generationConfig: { thinkingConfig } }).reasoning).toEqual(reasoning)
   })
 
@@ -251,7 +251,7 @@ describe('a generateContent request', () => {
       { kind: 'allowed', names: ['f'], isRequired: false },
     ],
     [{}, undefined],
-  ])('reads the choice %j', (functionCallingConfig, choice) => {
+  ])('has a tool choice that is read from %j', (functionCallingConfig, choice) => {
     const tools = [{ functionDeclarations: [{ name: 'f' }, { name: 'g' }] }]
     expect(read({ tools, toolConfig: { functionCallingConfig } }).toolChoice).toEqual(choice)
     expect(read({ toolConfig: { functionCallingConfig } }).toolChoice).toBeUndefined()

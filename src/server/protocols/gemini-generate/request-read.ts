@@ -64,7 +64,7 @@ function readSystem(instruction: unknown): TextPart[] {
 
 const onlyText = { zh: '系统指令只能是文本', en: 'system instructions must be text' }
 
-/** Functions are declared in groups, beside Google's own tools, of which only the search has a word elsewhere. */
+/** Functions are declared in groups, next to Google's own tools, of which only the web search exists in other formats. */
 function readTools(groups: readonly JsonObject[]): Pick<Dialogue, 'tools' | 'search' | 'vendorOnly'> {
   const tools: Tool[] = []
   const vendorOnly: VendorOnlyTool[] = []
@@ -139,7 +139,7 @@ function readOutput(config: JsonObject): OutputForm | undefined {
   return eitherText(config, 'responseMimeType') === 'application/json' ? { kind: 'json' } : undefined
 }
 
-/** Settings that change the form of the answer so that no other vendor supports them. */
+/** Settings for forms of the answer that no other vendor supports. */
 function refuseOtherAnswers(config: JsonObject): void {
   const candidates = either(config, 'candidateCount')
   if (typeof candidates === 'number' && candidates > 1) refuse('generationConfig.candidateCount', oneAnswer)
@@ -158,7 +158,7 @@ function refuseGooglesOwn(value: JsonObject, members: readonly string[], prefix:
   }
 }
 
-/** Kept for Gemini alone; by their paths, so that writers of other formats can report them. */
+/** Members that only Gemini supports, by their paths, so that writers of other formats can report them. */
 function readExtra(body: JsonObject, config: JsonObject): Record<string, unknown> {
   const members = (value: JsonObject, known: ReadonlySet<string>, prefix: string) =>
     Object.entries(value)

@@ -24,7 +24,7 @@ interface Content {
   readonly parts: readonly JsonObject[]
 }
 
-/** The writer makes nothing else of the turns. */
+/** The writer always produces contents of this type. */
 const contentsOf = (dialogue: Partial<Dialogue>, model = flash3) => written(dialogue, model).body.contents as readonly Content[]
 const partsOf = (parts: readonly Part[], model = flash3) => contentsOf({ turns: [{ role: 'user', parts }] }, model)[0]?.parts
 const configOf = (dialogue: Partial<Dialogue>, model = flash3) => written(dialogue, model).body.generationConfig ?? {}
@@ -57,7 +57,7 @@ const result = (callId: string, text = 'high'): Part => ({
   isCustom: false,
 })
 
-describe('turns for Gemini', () => {
+describe('a conversation for Gemini', () => {
   it('has every instruction at the head in order, one part each, and no model in the body', () => {
     const { body } = written({
       system: [
@@ -70,7 +70,7 @@ describe('turns for Gemini', () => {
     expect(body).not.toHaveProperty('stream')
   })
 
-  it('marks instructions in the middle inside of the words of the user', () => {
+  it('has instructions in the middle as marked user text', () => {
     const turns = [userTurn('Hi'), assistantTurn('Yes?'), { ...userTurn('Speak French.'), role: 'system' as const }]
     expect(contentsOf({ turns }).at(-1)).toEqual({
       role: 'user',
@@ -87,12 +87,12 @@ describe('turns for Gemini', () => {
     ])
   })
 
-  it('refuses an answer that the caller begins, and a conversation that says nothing', () => {
+  it('is refused with a prefilled answer, or without content', () => {
     expect(() => written({ turns: [userTurn('a'), assistantTurn('b')] })).toThrow(code('untranslatable', { field: 'messages' }))
     expect(() => written({ turns: [userTurn('')] })).toThrow(code('untranslatable', { field: 'messages' }))
   })
 
-  it('[181] sends halves of characters as the replacement character', () => {
+  it('[181] has the replacement character for lone surrogates', () => {
     expect(partsOf([{ kind: 'text', text: 'a\ud800b\u0000' }])).toEqual([{ text: 'a\ufffdb\u0000' }])
     const args = contentsOf({
       turns: [userTurn('a'), { role: 'assistant', parts: [call('c', { input: '{"port":"\\ud83d"}' })] }],
@@ -102,7 +102,7 @@ describe('turns for Gemini', () => {
 })
 
 describe('calls and results for Gemini', () => {
-  it('[78] has the id of the call on its result, results in the order of the calls', () => {
+  it("[78] have the call's id on its result, and results in the order of the calls", () => {
     const turns = [
       userTurn('tides'),
       { role: 'assistant' as const, parts: [call('a'), call('b')] },
@@ -114,7 +114,7 @@ describe('calls and results for Gemini', () => {
     ])
   })
 
-  it('[77] adds ids to calls without one', () => {
+  it('[77] get an id if they have none', () => {
     const turns = [
       userTurn('tides'),
       { role: 'assistant' as const, parts: [call(''), call('')] },
@@ -132,7 +132,7 @@ describe('calls and results for Gemini', () => {
     ])
   })
 
-  it('[80] writes three tool messages into one content', () => {
+  it('[80] are in one content for three tool messages', () => {
     const turns = [
       userTurn('tides'),
       { role: 'assistant' as const, parts: [call('a'), call('b'), call('c')] },
@@ -155,11 +155,11 @@ describe('calls and results for Gemini', () => {
   }
   const response = (text: string, more = {}) => responseFor({ ...result('a', text), ...more } as Part)?.[0]
 
-  it('[85] writes an empty result as an empty text', () => {
+  it('[85] include an empty result as an empty string', () => {
     expect(response('')).toMatchObject({ functionResponse: { response: { result: '' } } })
   })
 
-  it('[86] joins the texts of one result', () => {
+  it('[86] have the texts of one result joined', () => {
     const parts = [
       { kind: 'text', text: 'a' },
       { kind: 'text', text: 'b' },
@@ -167,7 +167,7 @@ describe('calls and results for Gemini', () => {
     expect(response('', { parts })).toMatchObject({ functionResponse: { response: { result: 'a\nb' } } })
   })
 
-  it('[88] writes an object unchanged, unless it contains a reference', () => {
+  it('[88] include an object unchanged, unless it contains a reference', () => {
     expect(response('{"level":3.2}')).toMatchObject({ functionResponse: { response: { level: 3.2 } } })
     expect(response('[1]')).toMatchObject({ functionResponse: { response: { result: '[1]' } } })
     expect(response('{not json')).toMatchObject({ functionResponse: { response: { result: '{not json' } } })
@@ -175,13 +175,13 @@ describe('calls and results for Gemini', () => {
     expect(response(text)).toMatchObject({ functionResponse: { response: { result: text } } })
   })
 
-  it('[89] writes a failed tool result as an error', () => {
+  it('[89] have a failed tool result as an error', () => {
     expect(response('no such port', { isError: true })).toMatchObject({
       functionResponse: { response: { error: 'no such port' } },
     })
   })
 
-  it('[87] keeps an image in a result: inside for the newer models, behind the results for those before', () => {
+  it('[87] keep an image of a result: inside it for newer models, after the results for older ones', () => {
     const pictured = { ...result('a', 'see'), parts: [{ kind: 'text', text: 'see' }, image()] } as Part
     const inlineData = { mimeType: 'image/png', data: 'iVBORw0KGgo=' }
     expect(responseFor(pictured)).toEqual([
@@ -193,7 +193,7 @@ describe('calls and results for Gemini', () => {
     ])
   })
 
-  it('[68] gives a call without input no arguments', () => {
+  it('[68] have empty arguments for a call without input', () => {
     const turns = [userTurn('t'), { role: 'assistant' as const, parts: [call('a', { input: '' })] }]
     expect(contentsOf({ turns })[1]?.parts[0]).toMatchObject({ functionCall: { args: {} } })
   })
@@ -203,19 +203,19 @@ describe('signatures', () => {
   const modelParts = (parts: readonly Part[], model = flash3) =>
     contentsOf({ turns: [userTurn('t'), { role: 'assistant', parts }] }, model)[1]?.parts
 
-  it('[150] puts the sentinel on the first call of each model turn without a signature', () => {
+  it('[150] are replaced by the sentinel on the first call of a model turn if it has none', () => {
     const turns = [userTurn('t'), ...toolTurns(), ...toolTurns('low', 'call_2')]
     const signed = contentsOf({ turns }).filter(({ role }) => role === 'model')
     expect(signed.map(({ parts }) => parts[0]?.thoughtSignature)).toEqual(Array(2).fill('skip_thought_signature_validator'))
     expect(contentsOf({ turns }, flash2)[1]?.parts[0]).not.toHaveProperty('thoughtSignature')
   })
 
-  it('[151] keeps the signature on the call that bore it, and copies it to none', () => {
+  it('[151] stay on the call that they belong to, and are copied to no other', () => {
     expect(modelParts([call('a', { opaque: seal }), call('b')])).toMatchObject([{ thoughtSignature: 'c2ln' }, {}])
     expect(modelParts([call('a', { opaque: seal }), call('b')])?.[1]).not.toHaveProperty('thoughtSignature')
   })
 
-  it('[152] returns a signature to its text, and the signature of a thought to the part after it', () => {
+  it('[152] are sent back on their text, and those of a thought on the part after it', () => {
     expect(modelParts([{ kind: 'text', text: 'Hi', opaque: seal }, call('a')])).toMatchObject([
       { text: 'Hi', thoughtSignature: 'c2ln' },
       { thoughtSignature: 'skip_thought_signature_validator' },
@@ -223,7 +223,7 @@ describe('signatures', () => {
     expect(modelParts([{ kind: 'reasoning', text: 'Hm', opaque: seal }, call('a')])).toMatchObject([{ thoughtSignature: 'c2ln' }])
   })
 
-  it('[153] leaves out thoughts and signatures of other families', () => {
+  it('[153] of other families are left out, with their thoughts', () => {
     const foreign: Opaque = { family: 'anthropic', kind: 'signature', value: 'sonnet' }
     const parts = modelParts([{ kind: 'reasoning', text: 'Hm', opaque: foreign }, call('a', { opaque: foreign })])
     expect(JSON.stringify(parts)).not.toContain('sonnet')
@@ -232,26 +232,26 @@ describe('signatures', () => {
 })
 
 describe('media for Gemini', () => {
-  it('[171] takes every kind of media as bytes, so that an address is fetched before', () => {
+  it('[171] are all accepted only as bytes, so that URLs are fetched first', () => {
     expect(codec.inlines).toEqual(['image', 'document', 'audio', 'video'])
     expect(partsOf([image()])).toEqual([{ inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } }])
   })
 
-  it('[174] has a PDF inline', () => {
+  it('[174] include a PDF inline', () => {
     const source = { kind: 'base64', mediaType: 'application/pdf', data: 'JVBERi0=' } as const
     expect(partsOf([{ kind: 'media', media: 'document', source }])).toEqual([
       { inlineData: { mimeType: 'application/pdf', data: 'JVBERi0=' } },
     ])
   })
 
-  it('[176] has a recording inline under the name that Gemini knows', () => {
+  it("[176] include audio inline with Gemini's name of its type", () => {
     const source = { kind: 'base64', mediaType: 'audio/mpeg', data: 'SUQz' } as const
     expect(partsOf([{ kind: 'media', media: 'audio', source }])).toEqual([
       { inlineData: { mimeType: 'audio/mp3', data: 'SUQz' } },
     ])
   })
 
-  it('[177] refuses unreadable parts rather than dropping them', () => {
+  it('[177] are refused rather than dropped if Gemini cannot read them', () => {
     const gif = image({ source: { kind: 'base64', mediaType: 'image/gif', data: 'R0lGODlh' } })
     const file = image({ source: { kind: 'file', id: 'file-1', family: 'openai' } })
     const sheet: MediaPart = {
@@ -262,7 +262,7 @@ describe('media for Gemini', () => {
     for (const part of [gif, file, sheet]) expect(() => partsOf([part])).toThrow(code('untranslatable', { field: 'messages' }))
   })
 
-  it('has plain text inline, and files of Google by their address', () => {
+  it('include plain text inline, and files stored at Google by their URI', () => {
     const text: MediaPart = { kind: 'media', media: 'document', source: { kind: 'text', mediaType: 'text/plain', text: 'hi' } }
     const stored = image({ source: { kind: 'file', id: 'gs://bucket/a.png', family: 'google' } })
     expect(partsOf([text, stored])).toEqual([
@@ -271,7 +271,7 @@ describe('media for Gemini', () => {
     ])
   })
 
-  it('says the resolution where a model takes one for each image, and names it as lost elsewhere', () => {
+  it('have a resolution for each image where the model supports it, and report it as lost elsewhere', () => {
     const turns = [{ role: 'user' as const, parts: [image({ detail: 'low' })] }]
     expect(contentsOf({ turns })[0]?.parts[0]).toMatchObject({ mediaResolution: { level: 'MEDIA_RESOLUTION_LOW' } })
     const older = written({ turns }, flash2)
@@ -280,7 +280,7 @@ describe('media for Gemini', () => {
 })
 
 describe('tools for Gemini', () => {
-  it('declares all functions in one tool, under names that it takes', () => {
+  it('are all declared in one tool, under valid names', () => {
     const tools = [tideTool, { ...tideTool, name: '9 lives!', description: undefined, schema: undefined }]
     const { body, toolNames } = written({ tools })
     expect(body.tools).toEqual([
@@ -298,7 +298,7 @@ describe('tools for Gemini', () => {
     expect(toolNames).toEqual(new Map([['_9_lives_', '9 lives!']]))
   })
 
-  it('[276] writes a renamed tool under one name everywhere: tools, choice, history, results', () => {
+  it('[276] have the same new name everywhere: tools, choice, history, results', () => {
     const name = 'mcp server/tool'
     const turns = [
       userTurn('t'),
@@ -315,7 +315,7 @@ describe('tools for Gemini', () => {
     ])
   })
 
-  it('has the older form of schemas for the oldest models and for upstreams that want it', () => {
+  it('have schemas in the older form for the oldest models and for upstreams that require it', () => {
     const older = { name: 'get_tide', parameters: { type: 'OBJECT', properties: { port: { type: 'STRING' } } } }
     expect(written({ tools: [tideTool] }, 'gemini-1.5-pro').body.tools).toMatchObject([{ functionDeclarations: [older] }])
     expect(written({ tools: [tideTool] }, flash3, { openApiSchemas: true }).body.tools).toMatchObject([
@@ -323,7 +323,7 @@ describe('tools for Gemini', () => {
     ])
   })
 
-  it('makes a free-text tool a function with the text `input`', () => {
+  it('include a free-text tool as a function with the string `input`', () => {
     const tool = { ...tideTool, schema: undefined, custom: { format: { type: 'grammar' } } }
     const { body, customTools, lost } = written({ tools: [tool] })
     expect(customTools).toEqual(new Set(['get_tide']))
@@ -356,12 +356,12 @@ describe('tools for Gemini', () => {
     expect(choice(given)).toEqual({ functionCallingConfig: config })
   })
 
-  it('drops a choice without tools and refuses one of a tool that is not declared', () => {
+  it('have no tool choice without tools, and are refused with a choice of an undeclared tool', () => {
     expect(written({ toolChoice: { kind: 'required' } }).body).not.toHaveProperty('toolConfig')
     expect(() => choice({ kind: 'tool', name: 'unknown' })).toThrow(code('untranslatable', { field: 'tool_choice' }))
   })
 
-  it('writes the search as its own tool, and refuses it beside functions', () => {
+  it('include the web search as a tool, which is refused together with functions', () => {
     const search = { contextSize: 'low' as const, location: undefined }
     const { body, lost } = written({ search })
     expect(body.tools).toEqual([{ googleSearch: {} }])
@@ -371,7 +371,7 @@ describe('tools for Gemini', () => {
 })
 
 describe('limits and sampling for Gemini', () => {
-  it("respects the model's limits, and reports losses", () => {
+  it("respect the model's limits, and report losses", () => {
     const { body, lost } = written({
       sampling: { temperature: 3, topP: 0.5, topK: 40, seed: 2 ** 40 + 5, presencePenalty: 1, frequencyPenalty: 2 },
       stop: ['a', '', 'b', 'c', 'd', 'e', 'f'],
@@ -391,18 +391,18 @@ describe('limits and sampling for Gemini', () => {
     expect(lost).toEqual(['frequency_penalty', 'max_tokens', 'parallel_tool_calls', 'presence_penalty', 'stop', 'user'])
   })
 
-  it('sends penalties to models that have them', () => {
+  it('include penalties for models that support them', () => {
     expect(configOf({ sampling: { presencePenalty: -3, frequencyPenalty: 2 } }, 'gemini-2.0-flash')).toEqual({
       presencePenalty: -2,
       frequencyPenalty: 1.99,
     })
   })
 
-  it('sends nothing that was not asked for', () => {
+  it('include nothing that was not requested', () => {
     expect(written({}).body).toEqual({ contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] })
   })
 
-  it('has the thresholds of the operator, by category or by default', () => {
+  it("include the operator's safety thresholds, by category or by default", () => {
     const settings = {
       claudeDefaultMaxTokens: {},
       claudeThinkingShare: undefined,
@@ -449,14 +449,14 @@ describe('thinking of Gemini', () => {
     expect(thinkingOf({ effort: 'max' }, 'gemini-2.5-flash', { outputTokensMax: 1000 })).toEqual({ thinkingBudget: 900 })
   })
 
-  it('requests thinking for callers that want reasoning and do not hide it', () => {
+  it('is requested for callers that want reasoning and do not hide it', () => {
     expect(configOf({ reasoning: { mode: { effort: 'high' }, show: undefined } })).toEqual({
       thinkingConfig: { thinkingLevel: 'HIGH', includeThoughts: true },
     })
     expect(configOf({ reasoning: { mode: 'auto', show: 'none' } })).toEqual({})
   })
 
-  it('[170] is named as lost for models that do not think', () => {
+  it('[170] is reported as lost for models that do not think', () => {
     const { body, lost } = written({ reasoning: { mode: { effort: 'high' }, show: undefined } }, 'gemini-2.0-flash')
     expect([body.generationConfig, lost]).toEqual([undefined, ['reasoning_effort']])
     expect(written({ reasoning: { mode: 'off', show: undefined } }, 'gemini-2.0-flash').lost).toEqual([])
@@ -498,8 +498,8 @@ describe('JSON answers of Gemini', () => {
   })
 })
 
-describe('models of Gemini that answer otherwise', () => {
-  it('get requests for images without a level of thinking', () => {
+describe('Gemini models with other outputs', () => {
+  it('get requests for images without a thinking level', () => {
     expect(configOf({ reasoning: { mode: { effort: 'high' }, show: 'none' } }, 'gemini-3-pro-image-preview')).toEqual({
       responseModalities: ['TEXT', 'IMAGE'],
     })
@@ -511,7 +511,7 @@ describe('models of Gemini that answer otherwise', () => {
 })
 
 describe("a request of Gemini's own callers", () => {
-  it("keeps Gemini's own members at their paths", () => {
+  it("has Gemini's own members at their paths", () => {
     const dialogue = codec.inbound.readRequest(
       {
         contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
@@ -529,7 +529,7 @@ describe("a request of Gemini's own callers", () => {
     expect(lost).toEqual([])
   })
 
-  it('of other families loses their own members by name', () => {
+  it('loses and reports the own members of other families', () => {
     expect(written({ extra: { logit_bias: { 1: 2 }, metadata: null } }).lost).toEqual(['logit_bias'])
   })
 })

@@ -61,7 +61,7 @@ function carriedBy({ penalties }: GeminiModel): Field[] {
   ]
 }
 
-/** Members of Gemini's own callers, back in their places. */
+/** Members of Gemini's own callers, at their original paths. */
 function extraOf({ from, extra }: Dialogue) {
   const isOwn = from.startsWith('gemini.')
   const members = isOwn ? Object.entries(extra) : []
@@ -85,7 +85,7 @@ function writeSampling(dialogue: Dialogue, context: RequestContext, model: Gemin
 
 const stopsMax = 5
 
-/** Clamped to valid values: a penalty of 2 is refused like any other out of bounds. */
+/** Clamps a penalty to valid values, which exclude 2. */
 function writeNumbers(sampling: Sampling, { penalties }: GeminiModel): JsonObject {
   const { temperature, topP, topK, seed } = sampling
   const penalty = (value: number | undefined) => (penalties && value ? between(value, -2, 1.99) : undefined)
@@ -93,7 +93,7 @@ function writeNumbers(sampling: Sampling, { penalties }: GeminiModel): JsonObjec
     temperature: temperature === undefined ? undefined : between(temperature, 0, 2),
     topP: topP === undefined ? undefined : between(topP, 0, 1),
     topK: topK === undefined ? undefined : Math.max(1, Math.round(topK)),
-    // 32 bits with a sign: a longer seed means as much when it is cut.
+    // Gemini accepts a signed 32-bit seed: a larger seed is reduced to 31 bits, which serves as well.
     seed: seed === undefined ? undefined : Math.trunc(seed) % 2 ** 31,
     presencePenalty: penalty(sampling.presencePenalty),
     frequencyPenalty: penalty(sampling.frequencyPenalty),
@@ -111,7 +111,7 @@ function writeReasoning(dialogue: Dialogue, context: RequestContext, model: Gemi
   return config && Object.keys(config).length > 0 ? { thinkingConfig: config } : {}
 }
 
-/** A JSON answer as the model takes it; beside tools the older ones only take it in words. */
+/** A JSON answer in the form that the model supports; together with tools, older models only accept an instruction. */
 function writeAnswerForm(
   dialogue: Dialogue,
   context: RequestContext,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../wire-format.ts'
 
-/** The operator's threshold for each category of harm; `default` is for the others. */
+/** The operator's threshold for each category of harm; `default` applies to the others. */
 export function writeSafety(thresholds: Readonly<Record<string, string>>): JsonObject[] {
   const named = Object.keys(thresholds).filter((category) => category.startsWith('HARM_CATEGORY_'))
   return [...new Set([...categories, ...named])].flatMap((category) => {

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../wire-format.ts'
 export interface Place {
   readonly root: JsonObject
   readonly trail: readonly string[]
-  /** Nodes that may still be written. References multiply: without a bound a small schema becomes an endless one. */
+  /** The number of nodes that may still be written. References multiply: without a bound a small schema could expand endlessly. */
   readonly left: { nodes: number }
 }
 
@@ -15,7 +15,7 @@ export function placeAt(root: JsonObject): Place {
 
 const nodesMax = 5000
 const depthMax = 5
-/** References behind one another, endless or not: each goes deeper into the stack. */
+/** The maximum chain of references, circular or not, since each one uses stack. */
 const trailMax = 64
 
 /** The target of a reference, and its context; undefined when it is missing, or circular for the fifth time. */
@@ -66,14 +66,14 @@ function mergeTwo(one: JsonObject, other: JsonObject): JsonObject {
   }
 }
 
-/** A member of which both say something has to satisfy both. */
+/** A property that both schemas define has to satisfy both. */
 function mergeProperties(one: unknown, other: unknown): JsonObject {
   const [first, second] = [isObject(one) ? one : {}, isObject(other) ? other : {}]
   const both = Object.keys(first).filter((key) => Object.hasOwn(second, key))
   return { ...second, ...first, ...Object.fromEntries(both.map((key) => [key, { allOf: [first[key], second[key]] }])) }
 }
 
-/** Names among `required` that the properties have. */
+/** The names in `required` that exist in the properties. */
 export function knownRequired(required: unknown, properties: JsonObject | undefined): string[] {
   return listOf(required).filter((name): name is string => typeof name === 'string' && Object.hasOwn(properties ?? {}, name))
 }

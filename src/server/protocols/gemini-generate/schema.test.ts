@@ -53,12 +53,12 @@ describe('a schema for parametersJsonSchema', () => {
     expect(inJson({ type: ['string', 'null'] })).toEqual({ type: ['string', 'null'] })
   })
 
-  it('[99] keeps a list of numbers, and says other values in words', () => {
+  it('[99] keeps an enum of numbers, and has other values in the description', () => {
     expect(inJson({ enum: [1, 2] })).toEqual({ enum: [1, 2] })
     expect(inJson({ type: 'boolean', const: true })).toEqual({ type: 'boolean', description: 'One of: [true].' })
   })
 
-  it('[100] gives a list without items some', () => {
+  it('[100] has items for an array without any', () => {
     expect(inJson({ type: 'array' })).toEqual({ type: 'array', items: {} })
     expect(inJson({ type: 'array', items: [{ type: 'string' }] })).toEqual({ type: 'array', prefixItems: [{ type: 'string' }] })
   })
@@ -73,7 +73,7 @@ describe('a schema for parametersJsonSchema', () => {
     expect(writeJsonSchema({ anyOf: [{ type: 'string' }] })).toEqual({ anyOf: [{ type: 'string' }] })
   })
 
-  it('[102] keeps references to definitions alone in their node, recursive ones too', () => {
+  it('[102] keeps references to definitions, without other members in their node, recursive ones too', () => {
     const tree = { type: 'object', properties: { children: { type: 'array', items: { $ref: '#/definitions/tree' } } } }
     expect(
       writeJsonSchema({
@@ -92,7 +92,7 @@ describe('a schema for parametersJsonSchema', () => {
     })
   })
 
-  it('[102] writes out references to anywhere else, and cuts endless ones', () => {
+  it('[102] expands all other references, and cuts endless ones', () => {
     const written = JSON.stringify(
       writeJsonSchema({ type: 'object', properties: { a: { $ref: '#' }, b: { $ref: '#/nowhere' } } }),
     )
@@ -130,13 +130,13 @@ describe('a schema in the older form', () => {
     })
   })
 
-  it('[98] says null as nullable', () => {
+  it('[98] has nullable for the type null', () => {
     expect(inOpenApi({ type: ['string', 'null'] })).toEqual({ type: 'STRING', nullable: true })
     expect(inOpenApi({ anyOf: [{ type: 'integer' }, { type: 'null' }] })).toEqual({ type: 'INTEGER', nullable: true })
     expect(inOpenApi({ type: ['string', 'number'] })).toEqual({ anyOf: [{ type: 'STRING' }, { type: 'NUMBER' }] })
   })
 
-  it('[99] has enums of texts only; numbers keep their type and are listed in the description', () => {
+  it('[99] has only enums of strings; numbers keep their type and are listed in the description', () => {
     expect(inOpenApi({ enum: [1, 2] })).toEqual({ type: 'NUMBER', description: 'One of: 1, 2.' })
     expect(inOpenApi({ type: 'string', enum: ['a', null] })).toEqual({
       type: 'STRING',
@@ -146,7 +146,7 @@ describe('a schema in the older form', () => {
     })
   })
 
-  it('[100] gives a list without items some', () => {
+  it('[100] has items for an array without any', () => {
     expect(inOpenApi({ type: 'array' })).toEqual({ type: 'ARRAY', items: { type: 'STRING' } })
     expect(inOpenApi(true)).toEqual({ type: 'STRING' })
   })
@@ -155,7 +155,7 @@ describe('a schema in the older form', () => {
     expect(writeOpenApiSchema({ type: 'object', properties: { a: {} }, required: ['a', 'b'] })).toMatchObject({ required: ['a'] })
   })
 
-  it('[102] writes references out, and cuts endless ones', () => {
+  it('[102] expands references, and cuts endless ones', () => {
     const schema = { $ref: '#/$defs/t', $defs: { t: { type: 'object', properties: { next: { $ref: '#/$defs/t' } } } } }
     const written = JSON.stringify(writeOpenApiSchema(schema))
     expect(written).not.toContain('$ref')

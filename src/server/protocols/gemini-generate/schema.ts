@@ -2,8 +2,8 @@ import { isObject, type JsonObject } from '../wire-format.ts'
 import { describedRules, knownRequired, listOf, lookUp, mergeAllOf, type Place, placeAt, resolve } from './schema-nodes.ts'
 
 /**
- * A JSON schema in the dialect of `parametersJsonSchema` and `responseJsonSchema`: unknown keywords are removed or rewritten, so that
- * it never refuses a schema. Source: protocols notes 3.5 and the vendor's list of supported members.
+ * A JSON schema in the dialect of `parametersJsonSchema` and `responseJsonSchema`: unknown keywords are removed or rewritten, so
+ * that Gemini never refuses the schema. Source: protocols notes 3.5 and the vendor's list of supported members.
  */
 export function writeJsonSchema(schema: JsonObject): JsonObject {
   const place = placeAt(schema)
@@ -18,7 +18,7 @@ export function writeJsonSchema(schema: JsonObject): JsonObject {
   }
 }
 
-/** A root that is only a reference is expanded: Gemini requires the type there. */
+/** A root that is only a reference is expanded: Gemini requires a type at the root. */
 function rootOf(schema: JsonObject): JsonObject {
   let root = schema
   for (let steps = 0; typeof root.$ref === 'string' && steps < 5; steps++) root = lookUp(schema, root.$ref) ?? {}
@@ -40,7 +40,7 @@ function writeNode(given: unknown, at: Place): JsonObject {
   return written
 }
 
-/** A reference may have no siblings. Only those into the definitions are known; others are expanded. */
+/** A reference may have no siblings. Gemini only supports references to definitions; others are expanded. */
 function writeReference(ref: string, at: Place): JsonObject {
   const [, name] = /^#\/(?:\$defs|definitions)\/([^/]+)$/.exec(ref) ?? []
   if (name !== undefined && lookUp(at.root, ref)) return { $ref: `#/$defs/${name}` }
@@ -48,7 +48,7 @@ function writeReference(ref: string, at: Place): JsonObject {
   return target ? writeNode(target.node, target.place) : { type: 'object' }
 }
 
-/** Gemini has enums of texts and numbers; another constant is written into the description. */
+/** Gemini has enums of strings and numbers; other values are written into the description. */
 function writeValues(node: JsonObject, written: Record<string, unknown>): void {
   const values = node.const === undefined ? listOf(node.enum) : [node.const]
   if (values.length === 0) return

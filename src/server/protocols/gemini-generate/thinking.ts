@@ -43,7 +43,7 @@ const levelEfforts: ReadonlyMap<string, Effort> = new Map([
   ['HIGH', 'high'],
 ])
 
-/** Thinking counts as output, so its share is a share of the reply's limit. */
+/** Thinking counts as output, so the budget is a share of the reply's limit. */
 function budgetFor(
   mode: Reasoning['mode'],
   { off, min, max }: Extract<Thinking, { by: 'budget' }>,

@@ -3,7 +3,7 @@ import { geminiGenerate } from './generate.ts'
 import { eitherObject, refuseTwoSpellings } from './members.ts'
 
 /**
- * Gemini countTokens: the contents alone, or a whole request for an answer in `generateContentRequest`. Costs nothing and is never
+ * Gemini countTokens: counts only the contents, or a complete request in `generateContentRequest`. Free of charge and never
  * streamed. Source: protocols notes 1.13.
  */
 export const geminiCountTokens: WireFormat = {

@@ -5,10 +5,10 @@ import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textA
 import { geminiModel } from './models.ts'
 
 /**
- * Usage of a Gemini reply, or of an event of its stream, in disjoint buckets: cached tokens are part of `promptTokenCount`, the input
- * of its own tools is separate from it, and thinking from `candidatesTokenCount`. Each report is complete and replaces the earlier
- * one; only grounding is reported once. `before` when nothing is reported or a number is invalid, so that tokens are counted here
- * instead. Source: protocols notes 3.12.
+ * Usage of a Gemini reply, or of an event of its stream, in disjoint buckets: cached tokens are part of `promptTokenCount`, the
+ * input of its own tools is separate from it, and thinking from `candidatesTokenCount`. Each report is complete and replaces the
+ * earlier one; only grounding is reported once. `before` when nothing is reported or a number is invalid, so that the gateway
+ * counts tokens itself. Source: protocols notes 3.12.
  */
 export function readGeminiUsage(reply: JsonObject, before?: Usage): Usage | undefined {
   const grounded = groundingOf(reply, before)
@@ -40,7 +40,7 @@ export function readGeminiUsage(reply: JsonObject, before?: Usage): Usage | unde
   }
 }
 
-/** The same numbers as Gemini reports them. */
+/** Writes usage in Gemini's form. */
 export function writeGeminiUsage(usage: Usage): JsonObject {
   const prompt = promptTokens(usage)
   const completion = completionTokens(usage)
@@ -75,13 +75,16 @@ const counts = [
 
 type Modality = 'AUDIO' | 'IMAGE' | 'VIDEO'
 
-/** The cached part. */
+/** The cached tokens. */
 function cachedOf(usage: JsonObject): { tokens: number; audio: number; image: number } {
   const count = (modality: Modality) => countOf(usage, 'cacheTokensDetails', modality)
   return { tokens: countAt(usage, 'cachedContentTokenCount'), audio: count('AUDIO'), image: count('IMAGE') }
 }
 
-/** The uncached part, input of its own tools included: the details of the prompt contain the cached part, those of its tools do not. */
+/**
+ * The uncached input tokens of a modality, including those of Gemini's own tools: the prompt's details include cached tokens, the
+ * tools' details do not.
+ */
 function readOf(usage: JsonObject, modality: Modality): number {
   const prompt = Math.max(0, countOf(usage, 'promptTokensDetails', modality) - countOf(usage, 'cacheTokensDetails', modality))
   return prompt + countOf(usage, 'toolUsePromptTokensDetails', modality)
@@ -94,7 +97,7 @@ function countOf(usage: JsonObject, details: string, modality: Modality): number
 
 type Parts = Readonly<Record<'text' | 'audio' | 'image' | 'video', number>>
 
-/** `text` is everything without a modality. */
+/** `text` is the rest without another modality. */
 function partsOf(tokens: number, count: (modality: Modality) => number): Parts {
   const audio = Math.min(tokens, count('AUDIO'))
   const image = Math.min(tokens - audio, count('IMAGE'))
@@ -121,7 +124,7 @@ function groundingOf(reply: JsonObject, before: Usage | undefined): Pick<Usage, 
   }
 }
 
-/** Searches that are billed: each query by the newer models, the fact alone by those before. */
+/** The number of billed searches: each query for newer models, at most one per call for older ones. */
 function searchesOf(reply: JsonObject, queries: number): number {
   return queries === 0 || geminiModel(textAt(reply, 'modelVersion')).billsQueries ? queries : 1
 }

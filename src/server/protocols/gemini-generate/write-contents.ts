@@ -26,14 +26,14 @@ export function writeContents(dialogue: Dialogue, context: RequestContext, facts
       ? { role: 'model', parts: modelParts(parts, facts) }
       : { role: 'user', parts: userParts(parts, dialogue, context, facts) },
   )
-  // A turn whose parts were all of another family has nothing left to say.
+  // A turn is dropped if all of its parts were of another family.
   const filled = contents.filter(({ parts }) => parts.length > 0)
   return filled[0]?.role === 'model' ? [{ role: 'user', parts: [{ text: '.' }] }, ...filled] : filled
 }
 
 const noPrefill = { zh: '不接受由调用方写好开头的回答', en: 'the answer cannot be begun by the caller' }
 
-/** Instructions in the middle become marked text of the user. Empty texts and thinking of other families are removed. */
+/** Instructions in the middle become marked user text. Empty texts and thinking of other families are removed. */
 function plainTurn(turn: Turn): Turn {
   const parts = turn.parts.filter(isSaid)
   if (turn.role !== 'system') return { ...turn, parts }
@@ -92,7 +92,7 @@ function userParts(parts: readonly Part[], dialogue: Dialogue, context: RequestC
   return [...written.map(({ response }) => response), ...written.flatMap(({ behind }) => behind), ...carried]
 }
 
-/** The result of a function, with its media inside, or behind all results for models that take none there. */
+/** The result of a function, with its media inside, or after all results for models that accept none there. */
 function writeResult(result: ToolResultPart, dialogue: Dialogue, context: RequestContext, { model, toUpstream }: Facts) {
   const texts = result.parts.flatMap((part) => {
     if (part.kind === 'text') return [part.text]

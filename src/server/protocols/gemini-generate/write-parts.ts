@@ -22,8 +22,8 @@ export function wellFormed(value: unknown): unknown {
 }
 
 /**
- * An image, recording or document as a part. Throws `untranslatable` for forms that Gemini does not read, and for files that lie with
- * another vendor. Source: protocols notes 3.2.
+ * Media as a part. Throws `untranslatable` for types that Gemini does not read, and for files stored at another vendor. Source:
+ * protocols notes 3.2.
  */
 export function writeMedia(part: MediaPart, dialogue: Dialogue, context: RequestContext, { richParts }: GeminiModel): JsonObject {
   if (part.title) context.lose(dialogue.from.startsWith('anthropic.') ? 'title' : 'filename')
@@ -62,7 +62,7 @@ function writeSource({ media, source }: MediaPart, dialogue: Dialogue): JsonObje
 
 const foreignFile: Text = { zh: '文件存放在另一家供应商处', en: 'the file lies with another vendor' }
 
-/** The type's name in Gemini; undefined for unsupported ones. All text types become plain text. */
+/** Gemini's name of a media type; undefined for unsupported ones. All text types become plain text. */
 function readableType(media: MediaPart['media'], type: string): string | undefined {
   if (media === 'image') return images.has(type) ? type : undefined
   if (media === 'audio') return type.startsWith('audio/') ? (sounds.get(type) ?? type) : undefined

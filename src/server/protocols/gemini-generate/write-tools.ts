@@ -14,7 +14,7 @@ interface Facts {
   readonly names: ToolNames
 }
 
-/** Names as Gemini takes them, of every tool that the conversation speaks of. */
+/** Valid names for Gemini of every tool that the conversation mentions. */
 export function nameAllTools({ tools, toolChoice, turns }: Dialogue): ToolNames {
   const called = turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'tool-call' ? [part.name] : [])))
   const names = [...tools.map(({ name }) => name), ...chosenNames(toolChoice), ...called]
@@ -22,9 +22,9 @@ export function nameAllTools({ tools, toolChoice, turns }: Dialogue): ToolNames 
 }
 
 /**
- * The functions in one tool, or the search, and the allowed ones. Gemini refuses both together, or answers in parts that no other
- * format has: the search is left out. Throws `untranslatable` if it is required, and for a choice of an undeclared tool. Source:
- * protocols notes 3.3 and 3.9.
+ * The functions in one tool, or the web search, and the tool choice. Gemini refuses functions and search together, or returns parts
+ * that no other format has: the search is left out. Throws `untranslatable` if it is required, and for a choice of an undeclared
+ * tool. Source: protocols notes 3.3 and 3.9.
  */
 export function writeTools(dialogue: Dialogue, context: RequestContext, { model, isOpenApi, names }: Facts) {
   const offered = offeredTools(dialogue, model)
@@ -47,7 +47,7 @@ export function writeTools(dialogue: Dialogue, context: RequestContext, { model,
   }
 }
 
-/** Later tools of the same name are removed, and for the oldest models those that a soft choice excludes. */
+/** Removes later tools of the same name and, for the oldest models, those that a choice excludes without requiring a call. */
 function offeredTools({ tools, toolChoice }: Dialogue, { isOld }: GeminiModel): Tool[] {
   const isNarrowed = isOld && toolChoice?.kind === 'allowed' && !toolChoice.isRequired
   const seen = new Set<string>()
