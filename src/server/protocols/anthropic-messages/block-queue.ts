@@ -18,7 +18,7 @@ interface Waiting {
  */
 export class BlockQueue {
   readonly #waiting = new Map<number, Waiting>()
-  /** Sources that wait for a text. */
+  /** Citations that wait for a text. */
   readonly #citations: Citation[] = []
   #current: OpenBlock | undefined
   #next = 0
@@ -39,7 +39,7 @@ export class BlockQueue {
     return []
   }
 
-  /** Only thoughts are sealed where a client of Messages can see it, and those never wait. */
+  /** In Messages only thinking blocks have opaque state, and those are never held back. */
   seal(index: number, opaque: Opaque): JsonObject[] {
     return this.#current?.index === index ? this.#current.seal(opaque) : []
   }
@@ -50,7 +50,7 @@ export class BlockQueue {
     return []
   }
 
-  /** `isCut`: the input of a call broke off, and is not to look whole. */
+  /** `isCut`: the input of a call was cut off, and must not be completed. */
   close(index: number, isCut: boolean): JsonObject[] {
     const waiting = this.#waiting.get(index)
     if (waiting) {
@@ -75,10 +75,10 @@ export class BlockQueue {
   }
 }
 
-/** The model itself makes the calls here, and no program that it has written. */
+/** The model makes the calls directly, not from code that it has written. */
 const caller: JsonObject = { type: 'direct' }
 
-/** The open block. It gets its index when it is written. */
+/** The open block. It gets its index when its first event is written. */
 class OpenBlock {
   readonly #opened: OpenEvent
   readonly #number: () => number
@@ -123,7 +123,7 @@ class OpenBlock {
       case 'custom-tool-call':
         return [this.#json(`${this.#hasSpoken ? '' : '{"input":"'}${JSON.stringify(text).slice(1, -1)}`)]
       default:
-        // This format cannot carry their bytes; a text announces each when it begins.
+        // This format has no blocks for images and audio: `begin` has written a placeholder text.
         return []
     }
   }
@@ -133,7 +133,7 @@ class OpenBlock {
     if (opaque.family === 'anthropic' && opaque.kind === 'signature') {
       return [...this.#startThinking(), this.#delta({ type: 'signature_delta', signature: opaque.value })]
     }
-    // The seal of a call of Gemini is kept by the gateway; a client would not send it back to where it belongs.
+    // The gateway stores Gemini's signatures, because a client would not send them back at their position.
     if (opaque.family === 'google') return []
     const stopped = this.#stop()
     const index = this.#number()
@@ -154,7 +154,7 @@ class OpenBlock {
     })
   }
 
-  /** A call has at least one piece of input: clients read it from nowhere else. */
+  /** A call gets at least one piece of input, since clients read the input only from deltas. */
   end(isCut: boolean): JsonObject[] {
     if (isCut) return this.#stop()
     const isCustom = this.#opened.block === 'custom-tool-call'

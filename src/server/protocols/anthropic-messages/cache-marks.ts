@@ -10,14 +10,14 @@ export function cacheControl(cache: CacheMark | undefined): JsonObject {
 }
 
 /**
- * Keeps the last four breakpoints of a request, which is the vendor's maximum, and none of an hour after one of five minutes. The
- * marks are removed from the blocks themselves. Source: protocols notes 3.9.
+ * Keeps the last four breakpoints of a request, which is the vendor's maximum, and shortens one of an hour after one of five
+ * minutes. Changes the blocks in place. Source: protocols notes 3.9.
  */
 export function limitCacheMarks(request: {
   readonly tools: readonly Block[]
   readonly system: readonly Block[]
   readonly messages: readonly { readonly content: readonly Block[] }[]
-  /** The request also asks for a breakpoint of the vendor's own choice, which counts toward the maximum. */
+  /** The request also lets the vendor choose a breakpoint, which counts toward the maximum. */
   readonly isAutomatic: boolean
 }): void {
   const { tools, system, messages, isAutomatic } = request

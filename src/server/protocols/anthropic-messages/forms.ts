@@ -1,7 +1,7 @@
 import { cutInputObject, inputObject } from '../tool-input.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
-/** A Messages reply in its two forms: whole, and as the events of a stream, the last one left out. */
+/** Converts a Messages reply between its two forms: one object, and the events of a stream without the terminal event. */
 export function replayMessage(reply: JsonObject): JsonObject[] {
   const { content: _, stop_reason, stop_sequence, usage, ...head } = reply
   const start = {
@@ -32,7 +32,7 @@ function blockEvents(block: JsonObject, index: number): JsonObject[] {
   ]
 }
 
-/** Clients read these from deltas alone; other blocks come whole with their start. */
+/** Clients read these blocks only from deltas; other blocks are sent complete in their start event. */
 function openBlock(block: JsonObject): { start: JsonObject; deltas: JsonObject[] } {
   switch (block.type) {
     case 'text':
@@ -62,7 +62,7 @@ export const repeatedMessageStart = {
   error: { type: 'api_error', message: 'the upstream began a second message in one reply' },
 } as const
 
-/** One message out of the events of a stream, or an error. */
+/** Assembles one message from the events of a stream, or returns an error. */
 export function gatherMessage(events: readonly JsonObject[]): JsonObject {
   let message: JsonObject = {}
   let hasStart = false
@@ -96,7 +96,7 @@ function addDelta(block: Record<string, unknown>, delta: JsonObject): void {
   if (delta.citation) block.citations = [...arrayAt(block, 'citations'), delta.citation]
 }
 
-/** An input truncated by the limit is read up to its end. */
+/** An input that was truncated at the limit is read as far as it goes. */
 function closedBlock({ partial_json, ...block }: JsonObject, isCut: boolean): JsonObject {
   if (typeof partial_json !== 'string' || partial_json === '') return block
   return { ...block, input: isCut ? cutInputObject(partial_json) : inputObject(partial_json) }

@@ -78,7 +78,7 @@ export const anthropicMessages: WireFormat = {
   },
 }
 
-/** Web searches, and the container that runs code, however often it is used. */
+/** A web search, or the code execution container, which is billed once however often it is used. */
 function paidCallOf(block: JsonObject): PaidCall | undefined {
   if (block.type !== 'server_tool_use') return undefined
   const name = textAt(block, 'name')
@@ -87,7 +87,7 @@ function paidCallOf(block: JsonObject): PaidCall | undefined {
 }
 
 /**
- * `{"type":"error","error":{"type","message"}}`. Clouds that host Messages have error types of their own; the frames of their streams
+ * `{"type":"error","error":{"type","message"}}`. Clouds that host Messages have their own error types; the frames of their streams
  * contain a status.
  */
 export function readAnthropicError(body: JsonObject): UpstreamErrorFacts {
@@ -122,7 +122,7 @@ function blockText(block: JsonObject): string {
   )
 }
 
-/** Only `message_start` names the model of a stream, inside its message; a whole reply names it at the top. */
+/** In a stream only `message_start` has the model, inside `message`; a complete reply has it at the top level. */
 function renameStartModel(data: Buffer, model: string): Buffer | undefined {
   const members = membersOf(data)
   const top = members?.find((member) => member.key === 'model')

@@ -2,11 +2,12 @@ import { knownModelLimits } from '../../../contract/model-limits.ts'
 import type { Effort } from '../dialogue.ts'
 
 /**
- * Requirements and refusals of a model behind Messages. Requests written here obey them, because the upstream would answer 400.
- * Source: protocols notes 2.4, the catalogue of @ai-sdk/anthropic 4.0 and the vendor's migration guides, read 2026-11.
+ * What a model that speaks Messages requires and refuses. Requests written here follow these rules, because the upstream would
+ * otherwise return 400. Source: protocols notes 2.4, the catalogue of @ai-sdk/anthropic 4.0 and the vendor's migration guides, read
+ * 2026-11.
  */
 export interface ModelRules {
-  /** Most tokens of one reply; undefined when that is not known. */
+  /** The maximum tokens of one reply; undefined when unknown. */
   readonly outputTokensMax: number | undefined
   /** A Claude model that the table does not contain: requests are written as for the newest models. */
   readonly isUnknown?: true
@@ -14,9 +15,9 @@ export interface ModelRules {
   readonly thinking: 'none' | 'budget' | 'adaptive' | 'either'
   /** The way to turn thinking off or to its minimum: no member, `disabled`, `between_tools`, or low effort. */
   readonly thinkingOff: 'absent' | 'disabled' | 'between-tools' | 'low-effort'
-  /** The values of `output_config.effort`, rising; empty when the model refuses the member. */
+  /** The values of `output_config.effort`, in ascending order; empty when the model refuses the member. */
   readonly efforts: readonly Effort[]
-  /** Temperature and nucleus: both, only one of them, or neither. */
+  /** Whether the model accepts temperature and top-p: both, only one of them, or neither. */
   readonly sampling: 'free' | 'one' | 'refused'
   /** When a choice may force a tool: unless thinking has a budget, only with thinking off, or never. */
   readonly forcedTool: 'unless-budget' | 'thinking-off' | 'never'
@@ -24,14 +25,14 @@ export interface ModelRules {
   readonly takesPrefill: boolean
   /** Whether messages may have the role `system`. */
   readonly takesSystemTurns: boolean
-  /** The way to request JSON of a schema: `output_config.format`, a forced tool, or an instruction. */
+  /** The way to request JSON that follows a schema: `output_config.format`, a forced tool, or an instruction. */
   readonly jsonSchema: 'native' | 'tool' | 'words'
   readonly takesStrictTools: boolean
   /** The dated type of the vendor's own web search; undefined when there is none. */
   readonly searchTool: string | undefined
 }
 
-/** Facts that are no numbers of `contract/model-limits.ts`. */
+/** The rules other than the limits in `contract/model-limits.ts`. */
 type Rules = Omit<ModelRules, 'outputTokensMax'>
 
 const allEfforts: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max']
@@ -87,7 +88,7 @@ const foreign: Rules = {
   searchTool: undefined,
 }
 
-/** The first row whose pattern is in the name decides. */
+/** The first row whose pattern matches the name applies. */
 const rows: readonly (readonly [RegExp, Rules])[] = [
   [/claude-sonnet-5-5/, { ...newest, thinkingOff: 'between-tools' }],
   [/claude-opus-5-5/, newest],

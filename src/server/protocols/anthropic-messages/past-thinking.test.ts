@@ -14,8 +14,8 @@ const claude = 'claude-sonnet-4-5'
 const enabled = { type: 'enabled', budget_tokens: 2000 }
 const changesOf = (body: Record<string, unknown>, model = claude, all = false) => thoughtChanges(body, model, { all })
 
-describe('thoughts of earlier turns, on the way to the vendor of Messages', () => {
-  it("go out when another vendor's answer was written with them; the vendor's own stay", () => {
+describe('thinking in a Messages request', () => {
+  it("is removed if it is of another vendor; the vendor's own is kept", () => {
     const messages = [
       user('a'),
       assistant(unsigned, foreign, text('b')),
@@ -34,12 +34,12 @@ describe('thoughts of earlier turns, on the way to the vendor of Messages', () =
     expect(changesOf({ messages: [user('a'), { role: 'assistant', content: 'b' }, user('c')] })).toBeUndefined()
   })
 
-  it('all go out when the vendor refused them', () => {
+  it('is removed entirely when the vendor refused it', () => {
     const messages = [user('a'), assistant(signed, redacted, text('b')), user('c')]
     expect(changesOf({ messages }, claude, true)?.changes).toEqual({ messages: [user('a'), assistant(text('b')), user('c')] })
   })
 
-  it('keeps unsigned thinking for vendors that write it so, and removes foreign encrypted thinking', () => {
+  it('is kept without a signature for vendors that write it so, and removed if it is encrypted by others', () => {
     const messages = [user('a'), assistant(unsigned, foreign, text('b')), user('c')]
     expect(changesOf({ messages }, 'deepseek-chat')?.changes).toEqual({
       messages: [user('a'), assistant(unsigned, text('b')), user('c')],
@@ -47,7 +47,7 @@ describe('thoughts of earlier turns, on the way to the vendor of Messages', () =
     expect(changesOf({ messages: [user('a'), assistant(unsigned, text('b')), user('c')] }, 'deepseek-chat')).toBeUndefined()
   })
 
-  it('leave no empty message behind', () => {
+  it('leaves no empty message', () => {
     const messages = [user('a'), assistant(unsigned), user('b')]
     expect(changesOf({ messages })?.changes).toEqual({ messages: [user('a'), user('b')] })
   })
@@ -58,7 +58,7 @@ describe('thoughts of earlier turns, on the way to the vendor of Messages', () =
     ['claude-opus-5', undefined, { thinking: { type: 'disabled' } }],
     ['claude-sonnet-4-5', { type: 'disabled' }, {}],
     ['claude-sonnet-4-5', undefined, {}],
-  ])('%s with %j does not think when its last turn lost them before calls', (model, thinking, changes) => {
+  ])('is turned off for %s with %j when the last turn with calls lost it', (model, thinking, changes) => {
     const body = { messages: [user('a'), assistant(unsigned, call), user([result])], ...(thinking ? { thinking } : {}) }
     const told = changesOf(body, model)
     expect(told).toEqual({
@@ -67,14 +67,14 @@ describe('thoughts of earlier turns, on the way to the vendor of Messages', () =
     })
   })
 
-  it('does think when its own thoughts remain, or the calls are over', () => {
+  it('stays on when the turn keeps its own thinking, or the calls are over', () => {
     const own = { messages: [user('a'), assistant(foreign, signed, call), user([result])], thinking: enabled }
     expect(changesOf(own)?.changes).not.toHaveProperty('thinking')
     const over = { messages: [user('a'), assistant(unsigned, call), user([result]), assistant(text('b')), user('c')] }
     expect(changesOf({ ...over, thinking: enabled })?.changes).not.toHaveProperty('thinking')
   })
 
-  it('removes members that are only valid with thinking', () => {
+  it('is turned off together with members that are only valid with it', () => {
     const edits = [{ type: 'clear_thinking_20251015', keep: 'all' }, { type: 'clear_tool_uses_20250919' }]
     const body = { messages: [user('a'), assistant(unsigned, call), user([result])], thinking: enabled }
     expect(changesOf({ ...body, context_management: { edits } })?.changes.context_management).toEqual({ edits: edits.slice(1) })
@@ -84,7 +84,7 @@ describe('thoughts of earlier turns, on the way to the vendor of Messages', () =
     )
   })
 
-  it('writes calls and results as text for a model that always thinks', () => {
+  it('is replaced by calls and results as text for a model that always thinks', () => {
     const picture = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } }
     const marked = { ...result, content: [text('Rain'), picture], cache_control: { type: 'ephemeral' } }
     const messages = [user('a'), assistant(unsigned, text('b'), call), user([marked, text('c')])]
@@ -105,7 +105,7 @@ describe('thoughts of earlier turns, on the way to the vendor of Messages', () =
     })
   })
 
-  it('keeps every other byte unchanged', () => {
+  it('is removed without changing any other byte', () => {
     const raw = `{ "model":"x","messages" : [ {"role":"user","content":"a"} ,{"role": "assistant","content":[ {"type":"thinking","thinking":"so","signature":""}, {"type":"tool_use","id":"t","name":"n","input":{"big": 12345678901234567890}} ]}, {"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"\\u00e9"}]} ],"max_tokens":5 }`
     const { bytes } = withoutForeignThoughts({ json: JSON.parse(raw), bytes: Buffer.from(raw) }, claude) ?? {}
     expect(bytes?.toString()).toBe(

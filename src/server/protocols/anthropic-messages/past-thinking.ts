@@ -4,18 +4,18 @@ import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-fo
 import { isClaude, type ModelRules, rulesOf } from './models.ts'
 import { openSeal } from './seals.ts'
 
-/** A Messages request, as bytes and as the object that they say. */
+/** A Messages request, as bytes and as the parsed object. */
 interface Sent {
   readonly json: JsonObject
   readonly bytes: Buffer
 }
 
 interface Cleaned extends Sent {
-  /** Members that the upstream does not get. */
+  /** The members that are not sent upstream. */
   readonly dropped: readonly string[]
 }
 
-/** Like `thoughtChanges`, in the caller's bytes: all unchanged parts keep their bytes. */
+/** Applies `thoughtChanges` to the caller's bytes: all unchanged parts keep their bytes. */
 export function withoutForeignThoughts(sent: Sent, model: string, asked: { readonly all?: boolean } = {}): Cleaned | undefined {
   const changed = thoughtChanges(sent.json, model, asked)
   if (!changed) return undefined
@@ -140,7 +140,7 @@ function cacheMark({ cache_control: mark }: JsonObject): JsonObject {
   return mark === undefined ? {} : { cache_control: mark }
 }
 
-/** The changed members in the caller's bytes. Messages and blocks that are the same keep theirs. */
+/** The changed members in the caller's bytes. Unchanged messages and blocks keep their bytes. */
 function spliced({ json, bytes }: Sent, { messages, ...others }: JsonObject): Buffer {
   const member = membersOf(bytes)?.findLast(({ key }) => key === 'messages')
   const before = arrayAt(json, 'messages')

@@ -42,7 +42,7 @@ export function readBlock(block: unknown, field: string, unread: UnreadMembers):
     case 'container_upload':
       unread.add(`messages.content.${type}`)
       return []
-    // Markers of a fallback model, and searches for tools, which are among the request's tools.
+    // Markers of a fallback model, and tool searches, whose found tools are in the request's tools anyway.
     case 'fallback':
     case 'tool_search_tool_result':
       return []
@@ -98,7 +98,7 @@ function readResult(block: JsonObject, field: string): ToolResultPart {
 
 function readResultBlock(block: unknown, field: string): (TextPart | MediaPart)[] {
   if (!isObject(block)) return invalid(field, { zh: '必须是对象', en: 'must be an object' })
-  // A found tool is among the tools of the request.
+  // A tool that was found is in the request's tools.
   if (block.type === 'tool_reference') return [{ kind: 'text', text: `The tool ${textAt(block, 'tool_name')} is available.` }]
   return readShown(block, field)
 }
@@ -139,7 +139,7 @@ function readDocument(block: JsonObject, field: string): (TextPart | MediaPart)[
   return [...before, document]
 }
 
-/** A document in parts: its texts and images, under its title. */
+/** A document of several parts: its texts and images, after its title. */
 function readPieces(
   source: JsonObject,
   title: string,
@@ -177,7 +177,7 @@ function readSource(block: JsonObject, field: string, declared: string): MediaSo
   }
 }
 
-/** References into a document are part of the answer that was asked for. */
+/** The request asks for citations of a document as part of the answer. */
 function refuseCitations(block: JsonObject, field: string): void {
   if (objectAt(block, 'citations')?.enabled !== true) return
   const reason = { zh: '其他协议没有文档引用', en: 'other protocols cannot cite documents' }

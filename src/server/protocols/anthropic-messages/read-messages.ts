@@ -7,21 +7,21 @@ import { isPastUse, readBlock } from './read-blocks.ts'
 import { readCacheMark } from './read-tools.ts'
 
 /**
- * The messages as turns; instructions before the first of them belong to the head. Tool results precede the rest of a turn. A turn
- * that was paused at a tool of the vendor is asked to continue. Adds lost members to `unread`. Throws `field_invalid` for an invalid
- * message, `untranslatable` for blocks that only their vendor understands.
+ * The messages as turns; instructions before the first of them are leading instructions. Tool results precede the rest of a turn.
+ * After a turn that paused at a hosted tool, the model is asked to continue. Adds lost members to `unread`. Throws `field_invalid`
+ * for an invalid message, `untranslatable` for blocks that only their vendor understands.
  */
 export function readMessages(messages: readonly unknown[], unread: UnreadMembers): { head: TextPart[]; turns: Turn[] } {
   const read = messages.map((message, at) => readMessage(message, `messages[${at}]`, unread))
   if (isPaused(messages.at(-1))) read.push({ role: 'user', parts: [continueText] })
-  // A message that only changes the tools says nothing.
+  // A message that only changes the tools has no parts.
   const all = read.filter(({ role, parts }) => role !== 'system' || parts.length > 0)
   const begin = all.findIndex(({ role }) => role !== 'system')
   const leading = begin < 0 ? all : all.slice(0, begin)
   return { head: leading.flatMap(({ parts }) => parts.filter(isText)), turns: all.slice(leading.length) }
 }
 
-/** The leading instructions, without the billing line of one client, which changes with each request. */
+/** The leading instructions, without the billing header of one client, which changes with each request. */
 export function readSystem(system: unknown): TextPart[] {
   if (typeof system === 'string') return system === '' ? [] : [{ kind: 'text', text: system }]
   if (system === undefined || system === null) return []
@@ -69,7 +69,7 @@ function resultsFirst(parts: readonly Part[]): Part[] {
   return results.length === 0 ? [...parts] : [...results, ...parts.filter(({ kind }) => kind !== 'tool-result')]
 }
 
-/** The thoughts of another vendor were shown as two blocks, their text and their seal: one part again. */
+/** The reasoning of another vendor was written as two blocks, text and opaque state: joins them into one part again. */
 function joinedThoughts(parts: readonly Part[]): Part[] {
   return parts.flatMap((part, at) => {
     const next = parts[at + 1]

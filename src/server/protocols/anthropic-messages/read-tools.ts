@@ -6,9 +6,9 @@ import { toolsInEffect } from './tools-in-effect.ts'
 import { usesBySize } from './write-tools.ts'
 
 /**
- * Tools of a Messages request, as its system messages have changed them. The vendor's web search becomes a neutral search; its other
- * tools, and a search of some sites only, exist nowhere else. Throws `field_invalid` for an invalid tool. Source: protocols notes 3.3
- * and 3.9.
+ * Tools of a Messages request, as its system messages have changed them. The vendor's web search becomes a neutral search; its
+ * other tools, and a search limited to some sites, exist in no other format. Throws `field_invalid` for an invalid tool. Source:
+ * protocols notes 3.3 and 3.9.
  */
 export function readTools(body: JsonObject): Pick<Dialogue, 'tools' | 'search' | 'vendorOnly'> {
   const tools: Tool[] = []
@@ -29,7 +29,10 @@ export function readTools(body: JsonObject): Pick<Dialogue, 'tools' | 'search' |
   return { tools, search, ...(vendorOnly.length > 0 ? { vendorOnly } : {}) }
 }
 
-/** The choice among tools, and whether several may be called; nothing when there are none to choose. Throws for a choice of none. */
+/**
+ * The tool choice, and whether several tools may be called; both undefined without tools. Throws for a choice of an unknown type or
+ * of a hosted tool.
+ */
 export function readToolChoice(
   body: JsonObject,
   { hasTools }: { readonly hasTools: boolean },
@@ -54,7 +57,7 @@ export function readToolChoice(
   }
 }
 
-/** A breakpoint behind a block. */
+/** The prompt-cache breakpoint after a block. */
 export function readCacheMark(block: JsonObject): { cache?: CacheMark } {
   const mark = objectAt(block, 'cache_control')
   return mark ? { cache: { ttl: mark.ttl === '1h' ? '1h' : '5m' } } : {}
@@ -72,7 +75,7 @@ function readTool(tool: JsonObject, field: string): Tool {
   }
 }
 
-/** The allowed sites are part of the question. */
+/** The limit to some sites, which is part of the question: `allowed_domains` or `blocked_domains`. */
 function limitOfSites(tool: JsonObject): string | undefined {
   return ['allowed_domains', 'blocked_domains'].find((limit) => arrayAt(tool, limit).length > 0)
 }

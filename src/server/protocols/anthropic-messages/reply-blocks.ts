@@ -6,13 +6,13 @@ type Kind = 'text' | 'reasoning' | 'tool-call' | 'hidden'
 
 interface Block {
   readonly kind: Kind
-  /** Its number in the neutral reply; undefined until it says something. */
+  /** The index in the neutral reply; undefined until the block has content. */
   index: number | undefined
-  /** Characters of text so far. */
+  /** The number of characters so far. */
   length: number
   signature: string
   readonly citations: JsonObject[]
-  /** Of a call: the input in its start, for upstreams that send no deltas. */
+  /** The input in the start event of a call, for upstreams that send no deltas. */
   input: JsonObject | undefined
 }
 
@@ -24,7 +24,7 @@ export class ReplyBlocks {
   readonly #context: Pick<ReadContext, 'newCallId' | 'lose'>
   readonly #blocks = new Map<unknown, Block>()
   readonly #open = new Set<Block>()
-  /** Sources of texts that say nothing: they wait for the next one. */
+  /** Citations of empty texts, which wait for the next text. */
   #citations: JsonObject[] = []
   #next = 0
   #calls = 0
@@ -104,7 +104,7 @@ export class ReplyBlocks {
     return [...this.#blocks.keys()].flatMap((key) => this.stop(key))
   }
 
-  /** Writes sources without text into an empty text block. */
+  /** Writes citations without text into an empty text block. */
   citeRest(): ReplyEvent[] {
     const cites = citationsOf(this.#citations, 0)
     if (cites.length === 0) return []
@@ -149,7 +149,7 @@ export class ReplyBlocks {
     return [...opened, { type: 'delta', index: block.index ?? 0, text }]
   }
 
-  /** Opens a block that is not a call, once everything before it is closed. */
+  /** Opens a block other than a call, after closing everything before it. */
   #show(block: Block): ReplyEvent[] {
     if (block.index !== undefined || block.kind === 'hidden' || block.kind === 'tool-call') return []
     const closed = [...this.#open].flatMap((other) => this.#close(other))
@@ -158,7 +158,7 @@ export class ReplyBlocks {
     return [...closed, { type: 'open', index: block.index, block: block.kind }]
   }
 
-  /** Signatures and sources are written when the block is complete: only then it is known where they belong. */
+  /** Writes signatures and citations when the block is complete, since only then it is known what they belong to. */
   #close(block: Block): ReplyEvent[] {
     const opened = block.signature !== '' ? this.#show(block) : []
     const { index } = block
@@ -183,7 +183,7 @@ export class ReplyBlocks {
   }
 }
 
-/** Sources on the web, each of the whole block. Places in documents of the request have no address. */
+/** The citations with a URL, each for the complete block. Those of documents in the request have no URL. */
 function citationsOf(citations: readonly JsonObject[], length: number): Citation[] {
   return citations.flatMap((citation) => {
     const url = textAt(citation, 'url') || webAddress(textAt(citation, 'source'))

@@ -27,7 +27,7 @@ const text = (value: string) => more({ type: 'text_delta', text: value })
 const types = (events: readonly ReplyEvent[]) => events.map((event) => event.type)
 
 describe('a stream of Messages', () => {
-  it('is text with its usage and reason, and nothing behind the end', () => {
+  it('has its text, usage and finish reason, and nothing after its end', () => {
     const events = read('text')
     expect(grammarFaults(events)).toEqual([])
     expect(types(events).slice(0, 3)).toEqual(['start', 'usage', 'open'])
@@ -36,7 +36,7 @@ describe('a stream of Messages', () => {
     expect(summary(read('unicode')).blocks[0]?.text).toMatch(/\p{Emoji_Presentation}/u)
   })
 
-  it('[119] gives thinking, then text; the signature belongs to the thoughts', () => {
+  it('[119] has thinking, then text; the signature belongs to the thinking', () => {
     const events = read('thinking')
     expect(summary(events)).toMatchObject({
       blocks: [
@@ -50,7 +50,7 @@ describe('a stream of Messages', () => {
     ])
   })
 
-  it('[155] [166] keeps thoughts that are only sealed, byte for byte, and shows no text of them', () => {
+  it('[155] [166] keeps encrypted thinking byte for byte, without text', () => {
     const events = read('thinking_omitted_redacted')
     expect(grammarFaults(events)).toEqual([])
     expect(summary(events).blocks.map(({ block, text: said }) => [block, said])).toEqual([
@@ -64,7 +64,7 @@ describe('a stream of Messages', () => {
     ])
   })
 
-  it('[74] [75] keeps text before and behind a call', () => {
+  it('[74] [75] keeps text before and after a call', () => {
     const call = [open({ type: 'tool_use', id: 't', name: 'f', input: {} }, 1), close(1)]
     const events = streamed(
       begin(),
@@ -84,7 +84,7 @@ describe('a stream of Messages', () => {
     ])
   })
 
-  it('gives each of parallel calls with its own input', () => {
+  it('has each of several parallel calls with its own input', () => {
     expect(summary(read('parallel_tools'))).toMatchObject({
       blocks: [
         { name: 'get_tide', callId: 'toolu_01FXA', text: '{"port":"Rye"}' },
@@ -94,7 +94,7 @@ describe('a stream of Messages', () => {
     })
   })
 
-  it('[61] reads calls that an upstream interleaves, and closes none before its end', () => {
+  it('[61] may have interleaved calls, each of which is closed at its own end', () => {
     const a = (partial_json: string) => more({ type: 'input_json_delta', partial_json }, 0)
     const b = (partial_json: string) => more({ type: 'input_json_delta', partial_json }, 1)
     const call = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} })
@@ -115,7 +115,7 @@ describe('a stream of Messages', () => {
     expect(summary(events).blocks.map((block) => block.text)).toEqual(['{"n":1}', '{"m":2}'])
   })
 
-  it('[68] gives an empty object for a call without input, and the input of the start where there are no deltas', () => {
+  it('[68] has an empty object for a call without input, and the input of the start event if there are no deltas', () => {
     expect(summary(read('tool_use_no_args')).blocks).toMatchObject([{ name: 'list_ports', text: '{}' }])
     const events = streamed(
       begin(),
@@ -132,11 +132,11 @@ describe('a stream of Messages', () => {
     expect(summary(events).blocks).toMatchObject([{ callId: 'call_made_1' }])
   })
 
-  it('[73] stays cut short when the limit fell into a call', () => {
+  it('[73] finishes with length when the limit was reached within a call', () => {
     expect(summary(read('max_tokens_mid_tool'))).toMatchObject({ blocks: [{ text: '{"port":"R' }], finish: 'length' })
   })
 
-  it('[51] [52] stops for calls when there are any, and for nothing else without', () => {
+  it('[51] [52] finishes with tool-calls if it has calls, and never without calls', () => {
     const call = [open({ type: 'tool_use', id: 't', name: 'f', input: {} }), close()]
     expect(summary(streamed(begin(), ...call, stop('end_turn'), end)).finish).toBe('tool-calls')
     expect(summary(streamed(begin(), stop('tool_use'), end)).finish).toBe('stop')
@@ -154,11 +154,11 @@ describe('a stream of Messages', () => {
     ['model_context_window_exceeded', 'context-full'],
     ['refusal', 'content-filter'],
     ['pause_turn', 'pause'],
-  ])('reads %s as %s', (told, reason) => {
+  ])('finishes for %s with %s', (told, reason) => {
     expect(summary(streamed(begin(), stop(told), end)).finish).toBe(reason)
   })
 
-  it('[125] says which stop sequence was met', () => {
+  it('[125] has the stop sequence that was reached', () => {
     const events = streamed(begin(), stop('stop_sequence', {}, { stop_sequence: 'END' }), end)
     expect(events.find((event) => event.type === 'finish')).toEqual({
       type: 'finish',
@@ -177,7 +177,7 @@ describe('a stream of Messages', () => {
     expect(summary(events).blocks).toEqual([])
   })
 
-  it("hides the vendor's own search and cites its results as sources of the whole text", () => {
+  it("has no block for the vendor's own search, but its results as citations of the complete text", () => {
     const events = read('web_search')
     expect(grammarFaults(events)).toEqual([])
     expect(summary(events)).toMatchObject({
@@ -190,7 +190,7 @@ describe('a stream of Messages', () => {
     ])
   })
 
-  it('[120] opens no block that says nothing', () => {
+  it('[120] has no empty blocks', () => {
     const quiet = [
       open({ type: 'text', text: '' }),
       text(''),
@@ -202,7 +202,7 @@ describe('a stream of Messages', () => {
     expect(summary(read('empty_content'))).toMatchObject({ blocks: [], finish: 'stop', isComplete: true })
   })
 
-  it('never puts thinking into a text, whichever block its deltas name', () => {
+  it('never has thinking in a text block, whichever block its deltas name', () => {
     const events = streamed(
       begin(),
       open({ type: 'text', text: '' }),
@@ -240,16 +240,16 @@ describe('a stream of Messages', () => {
     expect(readSse(codec, '')).toEqual([])
   })
 
-  it('[117] begins once, no matter how often the upstream begins', () => {
+  it('[117] has one start event, even if the upstream begins twice', () => {
     expect(types(streamed(begin(), begin(), stop('end_turn'), end)).filter((type) => type === 'start')).toHaveLength(1)
   })
 
-  it('is read without names of events', () => {
+  it('is read without event names', () => {
     const bare = fixture('text.sse').replace(/^event: .*\n/gm, '')
     expect(readSse(codec, bare)).toEqual(read('text'))
   })
 
-  it('keeps the grammar for anything an upstream could send', () => {
+  it('keeps the grammar for any input', () => {
     const samples = [
       'thinking',
       'thinking_omitted_redacted',
@@ -265,21 +265,21 @@ describe('a stream of Messages', () => {
 describe('usage in a stream of Messages', () => {
   const usageOf = (...events: object[]) => summary(streamed(...events)).usage
 
-  it('[207] keeps the input of the start when the end has none', () => {
+  it('[207] has the input from the start when the end has none', () => {
     expect(usageOf(begin(), stop('end_turn', { input_tokens: null, output_tokens: 7 }), end)).toMatchObject({
       input: 25,
       output: 7,
     })
   })
 
-  it('[208] prefers the usage of the end to that of the start', () => {
+  it('[208] is read from the end rather than from the start', () => {
     expect(usageOf(begin(), stop('end_turn', { input_tokens: 900, output_tokens: 7 }), end)).toMatchObject({
       input: 900,
       output: 7,
     })
   })
 
-  it('[210] keeps cache writes of an hour and of five minutes apart', () => {
+  it('[210] has cache writes of an hour and of five minutes separately', () => {
     expect(summary(read('cached_usage')).usage).toMatchObject({
       input: 200,
       cacheRead: 2000,
@@ -289,7 +289,7 @@ describe('usage in a stream of Messages', () => {
     })
   })
 
-  it('keeps all reported cache lifetimes apart, also where the end of a stream lists none', () => {
+  it('has all reported cache lifetimes separately, even where the end of a stream lists none', () => {
     const creation = { ephemeral_5m_input_tokens: 1, ephemeral_30m_input_tokens: 2, ephemeral_12h_input_tokens: 4 }
     const usage = { input_tokens: 5, cache_creation_input_tokens: 7, cache_creation: creation, output_tokens: 1 }
     const written = { cacheWrite: 1, cacheWrite30m: 2, cacheWrite1h: 0, cacheWrite12h: 4 }
@@ -309,7 +309,7 @@ describe('usage in a stream of Messages', () => {
     expect(usageOf(begin({ input_tokens: -5, output_tokens: 1 }), stop('end_turn'), end)).toBeUndefined()
   })
 
-  it('[211] counts every iteration, also those missing in the totals', () => {
+  it('[211] includes every iteration, also those missing in the totals', () => {
     const iterations = [
       {
         type: 'compaction',
@@ -341,7 +341,7 @@ describe('usage in a stream of Messages', () => {
 })
 
 describe('a whole reply of Messages', () => {
-  it('gives the events that its stream would give', () => {
+  it('has the same events as a stream', () => {
     const events = codec.readReply(JSON.parse(fixture('nonstream_tool_use.json')), readContext())
     expect(grammarFaults(events)).toEqual([])
     expect(summary(events)).toMatchObject({
@@ -357,7 +357,7 @@ describe('a whole reply of Messages', () => {
     expect(events.filter((event) => event.type === 'opaque')).toHaveLength(1)
   })
 
-  it('yields the sources cited in its text', () => {
+  it('has the citations of its text', () => {
     const citation = {
       type: 'web_search_result_location',
       url: 'https://a.test',
@@ -372,7 +372,7 @@ describe('a whole reply of Messages', () => {
     ])
   })
 
-  it('is an error when it is none', () => {
+  it('is an error when it is not a message', () => {
     expect(codec.readReply(JSON.parse(fixture('error_529.json')), readContext())).toMatchObject([
       { type: 'error', error: { type: 'overloaded_error', status: 529 } },
     ])

@@ -9,8 +9,8 @@ import { ReplyBlocks } from './reply-blocks.ts'
 import { readMessagesUsage } from './usage.ts'
 
 /**
- * Reads replies of Messages. A whole one is read as its stream. The events keep the grammar of `ReplyEvent` for any input; blocks of
- * the vendor's own tools are hidden. Source: protocols notes 1.12, 3.7 and 3.10.
+ * Reads replies of Messages. A non-streamed one is read like a stream. The events keep the grammar of `ReplyEvent` for any input;
+ * blocks of the vendor's own tools are hidden. Source: protocols notes 1.12, 3.7 and 3.10.
  */
 export const readReply: Codec['readReply'] = (reply, context) => {
   if (reply.type === 'error' || objectAt(reply, 'error')) return [{ type: 'error', error: readAnthropicError(reply) }]
@@ -44,7 +44,7 @@ class MessageReader {
 
   read(event: JsonObject): ReplyEvent[] {
     if (this.#isOver) return []
-    // Hosts that speak several formats leave the type out.
+    // Hosts that speak several formats omit the type.
     if (event.type === 'error' || objectAt(event, 'error')) {
       this.#isOver = true
       return [{ type: 'error', error: readAnthropicError(event) }]
@@ -70,13 +70,13 @@ class MessageReader {
     }
   }
 
-  /** Earlier content is no part of this message. */
+  /** A second message is an error, since the earlier content is not part of it. */
   #beganAgain(): ReplyEvent[] {
     this.#isOver = true
     return [{ type: 'error', error: errorFacts(repeatedMessageStart.error.message, { status: 502 }) }]
   }
 
-  /** A stream is complete without its last event after a stop reason. */
+  /** After a stop reason a stream is complete even without its last event. */
   finish(): ReplyEvent[] {
     if (this.#isOver) return []
     if (this.#finish) return this.#end()
@@ -91,7 +91,10 @@ class MessageReader {
     return [...events, finish, { type: 'end' }]
   }
 
-  /** Protocols notes 3.10: a reply with calls stops for them unless something cut it short; one without never does. */
+  /**
+   * Protocols notes 3.10: a reply with calls finishes with `tool-calls` unless something cut it short; one without calls never
+   * does.
+   */
   #settledReason(): FinishReason {
     const reason = this.#finish?.reason ?? 'stop'
     if (reason !== 'stop' && reason !== 'stop-sequence' && reason !== 'tool-calls') return reason

@@ -3,7 +3,7 @@ import { arrayAt, countAt } from '../wire-format.ts'
 
 const kinds = ['text', 'thinking'] as const
 
-/** Texts of Messages: of text and thinking blocks, one block after the other. */
+/** Texts of Messages: those of text and thinking blocks, which are sent one after the other. */
 export const messagesTexts: ReplyTexts = {
   inEvent(data) {
     const member = data.type === 'content_block_start' ? 'content_block' : 'delta'

@@ -29,7 +29,7 @@ interface Told extends JsonObject {
   readonly type: string
 }
 
-/** The data of each event; its name is checked on the way. */
+/** The data of each event; also checks its name. */
 function told(events: readonly ReplyEvent[], more: Partial<WriteContext> = {}): Told[] {
   return eventsIn(Buffer.from(stream(events, more)).toString('latin1')).map(({ name, data }) => {
     const event = JSON.parse(data) as Told
@@ -54,7 +54,7 @@ const delta = (index: number, text: string): ReplyEvent => ({ type: 'delta', ind
 const close = (index: number): ReplyEvent => ({ type: 'close', index })
 const reply = (...inner: ReplyEvent[]): ReplyEvent[] => [start, ...inner, finish, usage({ input: 9, output: 4 }), end]
 
-/** Violations of the order that clients rely on. Source: protocols notes 1.12. */
+/** Violations of the order of events that clients rely on. Source: protocols notes 1.12. */
 function orderFaults(events: readonly Told[]): string[] {
   const faults: string[] = []
   let open: unknown
@@ -78,7 +78,7 @@ function orderFaults(events: readonly Told[]): string[] {
 }
 
 describe('a stream to a client of Messages', () => {
-  it('[116] [117] [118] has every event under its name, in the one order that clients take', () => {
+  it('[116] [117] [118] has every event with its name, in the only order that clients accept', () => {
     const events = told(reply(open(0, 'text'), delta(0, 'Hi'), close(0)))
     expect(events.map(({ type }) => type)).toEqual([
       'message_start',
@@ -94,11 +94,11 @@ describe('a stream to a client of Messages', () => {
     expect(stream(reply()).endsWith('event: message_stop\ndata: {"type":"message_stop"}\n\n')).toBe(true)
   })
 
-  it('keeps that order for every reply that there can be', () => {
+  it('keeps that order for every possible reply', () => {
     for (let seed = 1; seed <= 400; seed++) expect([seed, orderFaults(told(anyReply(seed)))]).toEqual([seed, []])
   })
 
-  it('[119] gives thinking, text and a call as three blocks', () => {
+  it('[119] has thinking, text and a call as three blocks', () => {
     const blocks = [
       open(0, 'reasoning'),
       delta(0, 'Hm'),
@@ -117,19 +117,19 @@ describe('a stream to a client of Messages', () => {
     ])
   })
 
-  it('[120] [48] opens no block without content', () => {
+  it('[120] [48] has no empty blocks', () => {
     const events = told(reply(open(0, 'reasoning'), delta(0, 'Hm'), close(0), open(1, 'text'), close(1)))
     expect(events.filter(({ type }) => type === 'content_block_start')).toHaveLength(1)
   })
 
-  it('[121] [60] writes an empty answer with usage in both places', () => {
+  it('[121] [60] has usage at the start and at the end of an empty answer', () => {
     const events = told(reply())
     expect(events.map(({ type }) => type)).toEqual(['message_start', 'message_delta', 'message_stop'])
     expect(events[0]).toMatchObject({ message: { usage: { input_tokens: 9, output_tokens: 4 } } })
     expect(events[1]).toMatchObject({ delta: { stop_reason: 'end_turn' }, usage: { input_tokens: 9, output_tokens: 4 } })
   })
 
-  it('[122] holds the reason back until the usage is known', () => {
+  it('[122] holds the stop reason back until the usage is known', () => {
     const writer = writeEvents(context)
     expect(writer.push(start)).toBe('')
     writer.push(open(0, 'text'))
@@ -139,16 +139,16 @@ describe('a stream to a client of Messages', () => {
     expect(writer.push(end)).toContain('"input_tokens":31')
   })
 
-  it('[123] writes the local count at the start when the upstream reported none', () => {
+  it('[123] has the local count when the upstream reported none', () => {
     expect(told([start, finish, usage({ input: 12, output: 3 }), end]).at(-2)).toMatchObject({ usage: { input_tokens: 12 } })
   })
 
-  it('writes the estimate at the start as long as there is no better number', () => {
+  it('has the estimate at the start while no better number is known', () => {
     const [first] = told(reply(open(0, 'text'), delta(0, 'Hi'), close(0)), { inputTokensEstimate: 321 })
     expect(first).toMatchObject({ message: { usage: { input_tokens: 321, output_tokens: 0 } } })
   })
 
-  it('[124] leaves the cache out of the input, so that the three add up to the prompt', () => {
+  it('[124] does not include cached tokens in the input, so that the three counts add up to the prompt', () => {
     const [, last] = told([
       start,
       usage({ input: 100, cacheRead: 9000, cacheWrite: 600, cacheWrite1h: 300, output: 50, reasoning: 30 }),
@@ -165,7 +165,7 @@ describe('a stream to a client of Messages', () => {
     })
   })
 
-  it('writes lifetimes that only other vendors have beside its own', () => {
+  it('has lifetimes of other vendors in addition to its own', () => {
     const [, last] = told([start, usage({ input: 1, cacheWrite30m: 20, cacheWrite12h: 300, output: 5 }), end])
     expect(last?.usage).toMatchObject({
       cache_creation_input_tokens: 320,
@@ -176,7 +176,7 @@ describe('a stream to a client of Messages', () => {
     })
   })
 
-  it('[61] writes interleaved calls one after the other, each whole', () => {
+  it('[61] has interleaved calls one after the other, each in one block', () => {
     const inner = [
       call(0, 'f'),
       delta(0, '{"a"'),
@@ -205,34 +205,34 @@ describe('a stream to a client of Messages', () => {
     ).toBe('{"b":2}')
   })
 
-  it('[68] writes one piece of input even for a call without arguments', () => {
+  it('[68] has one piece of input even for a call without arguments', () => {
     const deltas = told(reply(call(0, 'f'), close(0))).filter(({ type }) => type === 'content_block_delta')
     expect(deltas.map((event) => event.delta)).toEqual([{ type: 'input_json_delta', partial_json: '{}' }])
   })
 
-  it('[72] passes invalid JSON unchanged in a stream, and wraps it in a whole reply', () => {
+  it('[72] has invalid JSON unchanged in a stream, and wrapped in an object when not streamed', () => {
     const events = reply(call(0, 'f'), delta(0, '{"a":'), close(0))
     expect(stream(events)).toContain(JSON.stringify({ type: 'input_json_delta', partial_json: '{"a":' }))
     expect(writeReply(events, context)).toMatchObject({ content: [{ type: 'tool_use', input: { input: '{"a":' } }] })
   })
 
-  it('[71] unwraps an object that was written as a text, in a whole reply', () => {
+  it('[71] has an object for JSON within a JSON string when not streamed', () => {
     const events = reply(call(0, 'f'), delta(0, JSON.stringify('{"a":1}')), close(0))
     expect(writeReply(events, context)).toMatchObject({ content: [{ input: { a: 1 } }] })
   })
 
-  it('[73] stays max_tokens when the limit fell into a call', () => {
+  it('[73] has the stop reason max_tokens when the limit was reached within a call', () => {
     const events: ReplyEvent[] = [start, call(0, 'f'), delta(0, '{"a'), close(0), { type: 'finish', reason: 'length' }, end]
     expect(told(events).at(-2)).toMatchObject({ delta: { stop_reason: 'max_tokens' } })
   })
 
-  it('[125] names the stop sequence only when it is known', () => {
+  it('[125] has the stop sequence only when it is known', () => {
     const known: ReplyEvent[] = [start, { type: 'finish', reason: 'stop-sequence', stopSequence: 'END' }, end]
     expect(told(known).at(-2)).toMatchObject({ delta: { stop_reason: 'stop_sequence', stop_sequence: 'END' } })
     expect(told(reply()).at(-2)).toMatchObject({ delta: { stop_reason: 'end_turn', stop_sequence: null } })
   })
 
-  it('writes a refusal of the vendor with its explanation, and a refusal by the model as text', () => {
+  it('has a refusal by the vendor with its explanation, and a refusal by the model as text', () => {
     const filtered: ReplyEvent[] = [start, { type: 'finish', reason: 'content-filter', explanation: 'No.' }, end]
     expect(told(filtered).at(-2)).toMatchObject({
       delta: { stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'No.' } },
@@ -243,11 +243,11 @@ describe('a stream to a client of Messages', () => {
     })
   })
 
-  it('[146] writes a pause', () => {
+  it('[146] has the stop reason pause_turn for a pause', () => {
     expect(told([start, { type: 'finish', reason: 'pause' }, end]).at(-2)).toMatchObject({ delta: { stop_reason: 'pause_turn' } })
   })
 
-  it('ends with an error and says nothing behind it', () => {
+  it('ends with an error and nothing after it', () => {
     const error: ReplyEvent = { type: 'error', error: { message: 'Down', type: '', code: '', param: null, status: 503 } }
     const text = stream([start, open(0, 'text'), delta(0, 'a'), error, close(0), end])
     expect(text).toContain('event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Down')
@@ -255,7 +255,7 @@ describe('a stream to a client of Messages', () => {
     expect(text).not.toContain('message_stop')
   })
 
-  it('writes the thinking of another vendor as a block that can be sent back unchanged', () => {
+  it('has the thinking of another vendor in blocks that can be sent back unchanged', () => {
     const sealed: ReplyEvent = { type: 'opaque', index: 0, opaque: { family: 'openai', kind: 'encrypted', value: 'gAAA' } }
     const { content } = writeReply(reply(open(0, 'reasoning'), delta(0, 'Hm'), sealed, close(0)), context)
     expect(content).toEqual([
@@ -268,14 +268,14 @@ describe('a stream to a client of Messages', () => {
     ])
   })
 
-  it('gives back the sources of a text', () => {
+  it('has the citations of a text', () => {
     const cite: ReplyEvent = { type: 'cite', index: 0, citation: { url: 'https://a.test', title: 'A', start: 0, end: 2 } }
     expect(writeReply(reply(open(0, 'text'), delta(0, 'Hi'), cite, close(0)), context)).toMatchObject({
       content: [{ citations: [{ type: 'web_search_result_location', url: 'https://a.test', title: 'A' }] }],
     })
   })
 
-  it('[155] [217] reads its own output back unchanged: texts, thinking, seals, calls and usage', () => {
+  it('[155] [217] is read back unchanged: texts, thinking, opaque state, calls and usage', () => {
     for (let seed = 1; seed <= 300; seed++) {
       const events = anyReply(seed).filter((event) => event.type !== 'opaque' || event.opaque.family === 'anthropic')
       const reader = codec.readEvents(readContext())
@@ -286,7 +286,7 @@ describe('a stream to a client of Messages', () => {
   })
 })
 
-/** A reply's content, with free-text calls and media as far as this format has them. */
+/** A reply's content, with free-text calls and media in the form that they have in this format. */
 function contentOf(events: readonly ReplyEvent[]) {
   const { blocks } = summary(events)
   const opened = events.flatMap((event) => (event.type === 'open' ? [event] : []))
@@ -302,7 +302,7 @@ function contentOf(events: readonly ReplyEvent[]) {
   return {
     spoken: spoken.join(''),
     thoughts: blocks.map(({ block, text }) => (block === 'reasoning' ? text : '')).join(''),
-    // A block of this format holds one seal: the same one twice is one.
+    // A block of this format has one opaque state: the same one twice is written once.
     seals: [
       ...new Set(events.flatMap((event) => (event.type === 'opaque' ? [`${event.opaque.kind} ${event.opaque.value}`] : []))),
     ],
@@ -317,20 +317,20 @@ describe('the official SDK', () => {
   let client: Anthropic
   beforeAll(async () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    // A server that listens on a port has an address with one.
+    // The server listens on a port, so its address is an object with a port.
     const { port } = server.address() as AddressInfo
     client = new Anthropic({ apiKey: 'k', baseURL: `http://127.0.0.1:${port}`, maxRetries: 0 })
   })
   afterAll(() => new Promise((resolve) => server.close(resolve)))
   const request = { model: 'claude-asked', max_tokens: 64, messages: [{ role: 'user' as const, content: 'Hi' }] }
 
-  it('gathers every stream into the message that is written whole', async () => {
+  it('assembles every stream into the same message as the non-streamed reply', async () => {
     for (let seed = 1; seed <= 60; seed++) {
       const events = anyReply(seed)
       body = stream(events)
       const message = await client.messages.stream(request).finalMessage()
       const whole = JSON.parse(JSON.stringify(writeReply(events, context)))
-      // The SDK keeps the split of cache writes from the start.
+      // The SDK takes the split of cache writes from the start event.
       expect([seed, message.content, message.stop_reason, message.usage.output_tokens]).toEqual([
         seed,
         whole.content,
@@ -340,7 +340,7 @@ describe('the official SDK', () => {
     }
   })
 
-  it('takes whole replies', async () => {
+  it('reads non-streamed replies', async () => {
     type = 'application/json'
     body = JSON.stringify(writeReply(reply(open(0, 'text'), delta(0, 'Hi 😀'), close(0)), context))
     const message = await client.messages.create(request)

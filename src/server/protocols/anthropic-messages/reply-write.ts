@@ -8,8 +8,8 @@ import { gatherMessage } from './forms.ts'
 import { writeUsage } from './usage.ts'
 
 /**
- * Writes replies in the form of Messages. A whole one is gathered from the events that its stream would have. One block is open at a
- * time; stop reason and usage are written at the end, when both are known. Source: protocols notes 1.12, 3.10 and 3.14.
+ * Writes replies in the form of Messages. A non-streamed one is assembled from the events of a stream. One block is open at a time;
+ * stop reason and usage are written at the end, when both are known. Source: protocols notes 1.12, 3.10 and 3.14.
  */
 export const writeReply: Inbound['writeReply'] = (events, context) => {
   const writer = new MessageWriter(context)

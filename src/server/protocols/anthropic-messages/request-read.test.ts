@@ -10,11 +10,11 @@ const said = (content: unknown, role = 'user') => read({ messages: [{ role, cont
 const png = 'iVBORw0KGgoAAAANSUhEUg=='
 
 describe('a Messages request', () => {
-  it('[182] is the same with a text and with one block of text', () => {
+  it('[182] is the same with a string and with one text block', () => {
     expect(said('Hi')).toEqual(said([{ type: 'text', text: 'Hi' }]))
   })
 
-  it('reads the plain members', () => {
+  it('has the simple members in neutral form', () => {
     const request = {
       temperature: 0.5,
       top_p: 0.9,
@@ -56,11 +56,11 @@ describe('a Messages request', () => {
     ['messages[0].content', { messages: [{ role: 'user', content: 7 }] }],
     ['system', { system: 7 }],
     ['output_config.effort', { output_config: { effort: 'huge' } }],
-  ])('names %s when it cannot be carried or meant', (field, more) => {
+  ])('is refused by the name of %s when that is untranslatable or invalid', (field, more) => {
     expect(() => read(more)).toThrow(field)
   })
 
-  it('drops the line that a client writes for its bill, and keeps the instructions with their breakpoints', () => {
+  it('has no billing header of the client, and keeps the instructions with their breakpoints', () => {
     const system = [
       { type: 'text', text: 'x-anthropic-billing-header: cc_version=2.1; cch=abc' },
       { type: 'text', text: 'You are a tool.', cache_control: { type: 'ephemeral', ttl: '1h' } },
@@ -72,7 +72,7 @@ describe('a Messages request', () => {
     ])
   })
 
-  it('[136] keeps instructions in the middle, and puts those before everything to the head', () => {
+  it('[136] keeps instructions in the middle, and has those before all messages at the head', () => {
     const messages = [
       { role: 'system', content: 'Head.' },
       { role: 'user', content: 'Hi' },
@@ -84,7 +84,7 @@ describe('a Messages request', () => {
     })
   })
 
-  it('[82] puts tool results before the rest of the turn', () => {
+  it('[82] has tool results before the rest of the turn', () => {
     const content = [
       { type: 'text', text: 'so' },
       { type: 'tool_result', tool_use_id: 'a', content: 'high', is_error: true },
@@ -95,7 +95,7 @@ describe('a Messages request', () => {
     ])
   })
 
-  it('[85] [87] reads results of any form', () => {
+  it('[85] [87] may have tool results of any form', () => {
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: png } }
     const resultOf = (content: unknown) => said([{ type: 'tool_result', tool_use_id: 'a', content }])
     expect(resultOf(undefined)).toMatchObject([{ parts: [] }])
@@ -110,7 +110,7 @@ describe('a Messages request', () => {
     ])
   })
 
-  it('reads images and documents from all kinds of sources', () => {
+  it('may have images and documents from all kinds of sources', () => {
     const document = (source: object, more: object = {}) => said([{ type: 'document', source, ...more }])
     expect(said([{ type: 'image', source: { type: 'url', url: 'https://a.test/i.png' } }])).toMatchObject([
       { source: { kind: 'url' } },
@@ -136,7 +136,7 @@ describe('a Messages request', () => {
     ).toMatchObject([{ kind: 'text', text: 'T\nhttps://a.test\nb' }])
   })
 
-  it('[177] refuses by name blocks that only the vendor understands', () => {
+  it('[177] is refused by name with blocks that only the vendor understands', () => {
     expect(() => said([{ type: 'compaction', content: 'x' }], 'assistant')).toThrow('compaction')
     expect(() => said([{ type: 'scent', data: 'x' }])).toThrow('scent')
     expect(() => said([{ type: 'document', source: { type: 'text', data: 'x' }, citations: { enabled: true } }])).toThrow(
@@ -144,7 +144,7 @@ describe('a Messages request', () => {
     )
   })
 
-  it("turns uses of the vendor's tools into text, and names unreadable members", () => {
+  it('has uses of hosted tools as text, and reports unreadable members', () => {
     const content = [
       { type: 'server_tool_use', id: 's', name: 'bash_code_execution', input: { command: 'ls' } },
       {
@@ -190,7 +190,7 @@ describe('a Messages request', () => {
     expect(request.unread).toEqual(['messages.content.content.encrypted_content'])
   })
 
-  it('asks to continue a turn that was paused at a tool of the vendor, and no other', () => {
+  it('asks the model to continue only after a turn that paused at a hosted tool', () => {
     const used = { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'q' } }
     const turns = (...content: object[]) =>
       read({
@@ -206,7 +206,7 @@ describe('a Messages request', () => {
     expect(turns(used, { type: 'text', text: 'It is' }).at(-1)?.role).toBe('assistant')
   })
 
-  it('reads a turn of the model with thoughts, text, calls, and without its search for tools', () => {
+  it('has assistant turns with thinking, text and calls, but without tool searches', () => {
     const content = [
       { type: 'thinking', thinking: 'Hm', signature: 'c2ln' },
       { type: 'redacted_thinking', data: 'cmVk' },
@@ -223,7 +223,7 @@ describe('a Messages request', () => {
     ])
   })
 
-  it('[105] takes tools with and without a type', () => {
+  it('[105] may have tools with and without a type', () => {
     const tool = { name: 'f', description: 'd', input_schema: { type: 'object' }, strict: true }
     const { tools } = read({ tools: [tool, { ...tool, type: 'custom' }, { ...tool, type: null }] })
     expect(tools).toEqual(
@@ -237,7 +237,7 @@ describe('a Messages request', () => {
     )
   })
 
-  it('[106] makes the search of the web a wish, and keeps every other tool of the vendor apart by name', () => {
+  it('[106] has the web search in neutral form, and every other hosted tool in a separate list', () => {
     const search = {
       type: 'web_search_20260209',
       name: 'web_search',
@@ -270,7 +270,7 @@ describe('a Messages request', () => {
     [{ type: 'any', disable_parallel_tool_use: true }, { kind: 'required' }, false],
     [{ type: 'tool', name: 'f', disable_parallel_tool_use: false }, { kind: 'tool', name: 'f' }, true],
     [{ type: 'none' }, { kind: 'none' }, undefined],
-  ])('reads the choice %o', (tool_choice, toolChoice, parallelTools) => {
+  ])('has a tool choice that is read from %o', (tool_choice, toolChoice, parallelTools) => {
     expect(read({ tools: [{ name: 'f', input_schema: {} }], tool_choice })).toMatchObject({ toolChoice, parallelTools })
     expect(read({ tool_choice })).toMatchObject({ toolChoice: undefined, parallelTools: undefined })
   })
@@ -289,11 +289,11 @@ describe('a Messages request', () => {
     [{ thinking: { type: 'between_tools' } }, { mode: 'off', show: undefined }],
     [{ output_config: { effort: 'xhigh' } }, { mode: { effort: 'xhigh' }, show: undefined }],
     [{}, undefined],
-  ])('reads the thinking of %o', (more, reasoning) => {
+  ])('has reasoning that is read from %o', (more, reasoning) => {
     expect(read(more).reasoning).toEqual(reasoning)
   })
 
-  it('[188] reads the schema of the answer, in the newer and the older member', () => {
+  it('[188] has the schema of the answer from the newer or the older member', () => {
     const format = { type: 'json_schema', schema: { type: 'object' } }
     const output = { kind: 'schema', name: 'response', description: undefined, schema: { type: 'object' }, strict: true }
     expect(read({ output_config: { format } }).output).toEqual(output)

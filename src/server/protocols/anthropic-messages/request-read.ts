@@ -8,8 +8,8 @@ import { readToolChoice, readTools } from './read-tools.ts'
 import { unreadIn } from './unread.ts'
 
 /**
- * A Messages request in the neutral form, of any version of the interface. Features of this vendor's servers that change the answer
- * throw `untranslatable`, invalid members `field_invalid`. Source: protocols notes 1.12 and 3.15.
+ * A Messages request in the neutral form, of any API version. Features of this vendor's servers that change the answer throw
+ * `untranslatable`, invalid members `field_invalid`. Source: protocols notes 1.12 and 3.15.
  */
 export const readRequest: Inbound['readRequest'] = (body) => {
   refuseServerState(body)
@@ -41,7 +41,7 @@ export const readRequest: Inbound['readRequest'] = (body) => {
   }
 }
 
-/** Members that are read; all other members that are set are kept for the vendor's own family. */
+/** The members that are read; all other members that are set are kept in `extra` for the vendor's own family. */
 const readMembers: ReadonlySet<string> = new Set([
   'model',
   'max_tokens',
@@ -58,7 +58,7 @@ const readMembers: ReadonlySet<string> = new Set([
   'output_format',
   'metadata',
   'stream',
-  // Members of a request through a cloud that are headers here.
+  // Members of requests to a cloud that are headers at the vendor itself.
   'anthropic_version',
   'anthropic_beta',
 ])
@@ -69,7 +69,10 @@ function readExtra(body: JsonObject): JsonObject {
   )
 }
 
-/** Refuses state and services on the vendor's side. Context management only shortens the input, and is left to `extra`. */
+/**
+ * Refuses features that rely on state or services of the vendor. Context management only shortens the input, and is left to
+ * `extra`.
+ */
 function refuseServerState(body: JsonObject): void {
   const region = textAt(body, 'inference_geo')
   const asked: Readonly<Record<string, boolean>> = {
@@ -121,7 +124,7 @@ function readStop(body: JsonObject): string[] {
   return stops.filter((stop) => stop !== '')
 }
 
-/** A budget, or the model's own judgement with an effort. `between_tools` is the least that some models can do. */
+/** A budget, or the model's own judgement with an effort. `between_tools` is the minimum of some models. */
 function readReasoning(body: JsonObject): Reasoning | undefined {
   const thinking = objectAt(body, 'thinking') ?? {}
   const effort = readEffort(textAt(objectAt(body, 'output_config') ?? {}, 'effort'))

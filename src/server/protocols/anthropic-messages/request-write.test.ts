@@ -34,7 +34,7 @@ const tools = [tideTool]
 const messagesOf = (turns: Turn[], model?: string) => bodyOf({ turns, tools }, model).messages
 
 describe('messages for Claude', () => {
-  it("[79] [81] puts all tool results first, in one message, followed by the user's text", () => {
+  it("[79] [81] have all tool results first, in one message, followed by the user's text", () => {
     const calls: Turn = { role: 'assistant', parts: [call('a'), call('b'), call('c')] }
     const turns = [
       userTurn('Hi'),
@@ -59,12 +59,12 @@ describe('messages for Claude', () => {
     ])
   })
 
-  it('[82] puts a result before the text that preceded it', () => {
+  it('[82] have a result before the text that preceded it', () => {
     const turns = [userTurn('Hi'), { role: 'assistant' as const, parts: [call('a')] }, user(text('and'), result('a', '1'))]
     expect(messagesOf(turns)).toMatchObject([{}, {}, { content: [{ type: 'tool_result' }, { type: 'text', text: 'and' }] }])
   })
 
-  it('[83] [84] leaves out a result without a call and says of a call that it has none', () => {
+  it('[83] [84] leaves out a result without a call, and adds a placeholder for a missing result', () => {
     expect(JSON.stringify(messagesOf([user(result('gone', 'lost'), text('Hi'))]))).not.toContain('lost')
     const turns = [userTurn('Hi'), { role: 'assistant' as const, parts: [call('a')] }, userTurn('Well?')]
     expect(messagesOf(turns)).toMatchObject([
@@ -74,13 +74,13 @@ describe('messages for Claude', () => {
     ])
   })
 
-  it('[85] [89] leaves out an empty content and marks failures', () => {
+  it('[85] [89] leaves out empty content, and marks failures', () => {
     const turns = [userTurn('Hi'), { role: 'assistant' as const, parts: [call('a')] }, user(result('a', '', { isError: true }))]
     expect(messagesOf(turns)).toMatchObject([{}, {}, { content: [{ type: 'tool_result', tool_use_id: 'a', is_error: true }] }])
     expect(JSON.stringify(messagesOf(turns))).not.toContain('"content":""')
   })
 
-  it('[87] keeps an image in a result', () => {
+  it('[87] keep an image in a result', () => {
     const image: Part = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.test/i.png' } }
     const turns = [
       userTurn('Hi'),
@@ -94,7 +94,7 @@ describe('messages for Claude', () => {
     ])
   })
 
-  it('[90] [91] gives call and result the same id that the vendor accepts, and leaves valid ids unchanged', () => {
+  it('[90] [91] have the same valid id in a call and its result, with valid ids unchanged', () => {
     for (const id of ['functions.get_tide:0|x', 'x'.repeat(120)]) {
       const turns = [userTurn('Hi'), { role: 'assistant' as const, parts: [call(id)] }, user(result(id, '1'))]
       const [, asked, answered] = messagesOf(turns) as { content: { id?: string; tool_use_id?: string }[] }[]
@@ -104,7 +104,7 @@ describe('messages for Claude', () => {
     expect(JSON.stringify(messagesOf([userTurn('Hi'), ...toolTurns('1', 'toolu_01FX')]))).toContain('"id":"toolu_01FX"')
   })
 
-  it('[68] [69] [72] [71] writes the input of past calls as an object, without loss', () => {
+  it('[68] [69] [72] [71] have the input of past calls as an object, without loss', () => {
     const inputOf = (input: string) =>
       (
         messagesOf([userTurn('Hi'), { role: 'assistant', parts: [call('a', 'f', input)] }, user(result('a', '1'))]) as {
@@ -120,7 +120,7 @@ describe('messages for Claude', () => {
     ])
   })
 
-  it('begins with the user, and joins neighbours of one role', () => {
+  it('begin with the user, and consecutive turns of one role are joined', () => {
     expect(messagesOf([assistantTurn('Hello'), userTurn('a'), userTurn('b')])).toEqual([
       { role: 'user', content: [{ type: 'text', text: '.' }] },
       { role: 'assistant', content: [{ type: 'text', text: 'Hello' }] },
@@ -134,7 +134,7 @@ describe('messages for Claude', () => {
     ])
   })
 
-  it('[139] leaves out blank texts, keeps the image beside them, and never sends an empty message', () => {
+  it('[139] have no blank texts, keep an image next to them, and are never empty', () => {
     const image: Part = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.test/i.png' } }
     expect(messagesOf([user(text(''), image, text(' \n'))])).toMatchObject([{ content: [{ type: 'image' }] }])
     expect(messagesOf([userTurn('Hi'), assistantTurn('Yo'), userTurn(' ')])).toMatchObject([
@@ -146,20 +146,20 @@ describe('messages for Claude', () => {
     expect(() => messagesOf([userTurn('')])).toThrow('messages')
   })
 
-  it('names the speaker', () => {
+  it('have the name of the speaker in the text', () => {
     expect(messagesOf([{ ...userTurn('Hi'), name: 'Ann' }])).toEqual([
       { role: 'user', content: [{ type: 'text', text: 'Ann: Hi' }] },
     ])
   })
 
-  it('[135] carries the beginning of an answer to models that take one, without white space behind it; others refuse it', () => {
+  it('[135] end with a prefilled answer for models that accept it, without trailing white space; for others it is refused', () => {
     const turns = [userTurn('Hi'), assistantTurn('The answer is  \n')]
     expect(messagesOf(turns)).toMatchObject([{}, { role: 'assistant', content: [{ text: 'The answer is' }] }])
     expect(() => messagesOf(turns, 'claude-sonnet-4-6')).toThrow('messages')
     expect(() => write({ turns, reasoning: { mode: { budgetTokens: 2000 }, show: undefined } })).toThrow('messages')
   })
 
-  it('[136] keeps instructions in the middle where the model takes them, else they remind in the words of the user', () => {
+  it('[136] have instructions in the middle where the model accepts them, or else as a reminder in user text', () => {
     const turns = [userTurn('Hi'), system('Be brief.'), assistantTurn('Yo'), userTurn('Go')]
     expect(messagesOf(turns, 'claude-opus-5')).toMatchObject([
       { role: 'user' },
@@ -172,12 +172,12 @@ describe('messages for Claude', () => {
       {},
       {},
     ])
-    // Before the user speaks again, or right behind the model, the vendor takes none.
+    // The vendor accepts none directly before a user message or directly after an assistant message.
     const roles = (list: Turn[]) => (messagesOf(list, 'claude-opus-5') as { role: string }[]).map(({ role }) => role)
     expect(roles([userTurn('Hi'), system('a'), userTurn('Go')])).toEqual(['user'])
     expect(roles([userTurn('Hi'), assistantTurn('Yo'), system('a'), userTurn('Go')])).toEqual(['user', 'assistant', 'user'])
     expect(roles([userTurn('Hi'), system('a'), system('b')])).toEqual(['user', 'system'])
-    // Between a call and its result it would be invalid: it follows both.
+    // Instructions between a call and its result would be invalid: they follow both.
     expect(roles([userTurn('Hi'), { role: 'assistant', parts: [call('x')] }, system('a'), user(result('x', '1'))])).toEqual([
       'user',
       'assistant',
@@ -186,7 +186,7 @@ describe('messages for Claude', () => {
     ])
   })
 
-  it('[137] [138] keeps all instructions at the head, in order', () => {
+  it('[137] [138] keep all instructions at the head, in order', () => {
     expect(bodyOf({ system: [text('First.'), text(' '), text('Second.')] }).system).toBe('First.\n\nSecond.')
     expect(bodyOf({ system: [text('First.', { ttl: '1h' }), text('Second.')] }).system).toEqual([
       { type: 'text', text: 'First.', cache_control: { type: 'ephemeral', ttl: '1h' } },
@@ -194,8 +194,8 @@ describe('messages for Claude', () => {
     ])
   })
 
-  // A step for each pair of messages would take longer than a test may.
-  it('[183] writes messages one by one, not pair by pair', () => {
+  // Quadratic time would exceed the test's timeout.
+  it('[183] are written in linear time', () => {
     const turns = Array.from({ length: 15_000 }, (_, at) => [userTurn(`q${at}`), ...toolTurns('1', `c${at}`)]).flat()
     expect(messagesOf(turns)).toHaveLength(30_001)
   })
@@ -207,7 +207,7 @@ describe('media for Claude', () => {
   const blockOf = (media: 'image' | 'document' | 'audio' | 'video', source: MediaSource, more: object = {}) =>
     (messagesOf([user({ kind: 'media', media, source, ...more } as Part)]) as { content: unknown[] }[])[0]?.content[0]
 
-  it('[172] [173] [178] takes an image as bytes of their true type, or by address', () => {
+  it('[172] [173] [178] may be an image as bytes with their actual type, or by URL', () => {
     expect(blockOf('image', readMediaUrl(`data:image/jpeg;base64,${png.slice(0, 8)}\n${png.slice(8)}`))).toEqual({
       type: 'image',
       source: { type: 'base64', media_type: 'image/png', data: png },
@@ -218,20 +218,20 @@ describe('media for Claude', () => {
     })
   })
 
-  it('[174] [175] takes a PDF as a document, also without the head of a data URL', () => {
+  it('[174] [175] may be a PDF as a document, also without the prefix of a data URL', () => {
     const document = { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: pdf }, title: 'a.pdf' }
     expect(blockOf('document', readMediaUrl(`data:application/pdf;base64,${pdf}`), { title: 'a.pdf' })).toEqual(document)
     expect(blockOf('document', readMediaUrl(pdf), { title: 'a.pdf' })).toEqual(document)
   })
 
-  it('takes plain text as a document of text', () => {
+  it('may be plain text as a text document', () => {
     expect(blockOf('document', readMediaUrl('data:text/csv;charset=utf-8;base64,YSxi'))).toEqual({
       type: 'document',
       source: { type: 'text', media_type: 'text/plain', data: 'a,b' },
     })
   })
 
-  it('[176] [177] refuses sound, moving pictures, odd images and files of others by naming them', () => {
+  it('[176] [177] are refused by name if they are audio, video, unsupported images, or files of others', () => {
     expect(() => blockOf('audio', { kind: 'base64', mediaType: 'audio/mp3', data: 'SUQz' })).toThrow('input_audio')
     expect(() => blockOf('video', { kind: 'url', url: 'https://a.test/v.mp4' })).toThrow('video_url')
     expect(() => blockOf('image', { kind: 'base64', mediaType: 'image/bmp', data: 'Qk0=' })).toThrow('image/bmp')
@@ -239,7 +239,7 @@ describe('media for Claude', () => {
     expect(() => blockOf('image', { kind: 'url', url: 'gs://bucket/i.png' })).toThrow('image_url')
   })
 
-  it('reports a lost image detail that changes the result', () => {
+  it('lose an image detail, which is reported if it changes the result', () => {
     const image: Part = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.test/i.png' }, detail: 'low' }
     expect(write({ turns: [user(image)] }).lost).toEqual(['detail'])
     expect(write({ turns: [user({ ...image, detail: 'auto' })] }).lost).toEqual([])
@@ -252,7 +252,7 @@ describe('tools for Claude', () => {
     return { tool: (body.tools as Record<string, unknown>[])[0], lost }
   }
 
-  it('[95] [96] gives every tool an object to fill', () => {
+  it('[95] [96] have an object schema for every tool', () => {
     expect(toolOf({ schema: undefined }).tool).toMatchObject({
       name: 'get_tide',
       input_schema: { type: 'object', properties: {} },
@@ -262,7 +262,7 @@ describe('tools for Claude', () => {
     })
   })
 
-  it('[103] [104] renames tools with invalid names everywhere, and returns how to undo it', () => {
+  it('[103] [104] have valid names instead of invalid ones everywhere, with a map to restore them', () => {
     const name = 'mcp__server.tool/x y'
     const turns: Turn[] = [userTurn('Hi'), { role: 'assistant', parts: [call('a', name)] }, user(result('a', '1'))]
     const { body, toolNames } = write({ tools: [{ ...tideTool, name }], turns, toolChoice: { kind: 'tool', name } })
@@ -274,7 +274,7 @@ describe('tools for Claude', () => {
     expect(toolNames?.get('mcp__server_tool_x_y')).toBe(name)
   })
 
-  it('[112] makes a free-text tool a function with one text, and says which those are', () => {
+  it('[112] include a free-text tool as a function with one string, and its name in `customTools`', () => {
     const custom = { format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "x"' } } }
     const free: Part = { kind: 'tool-call', callId: 'a', name: 'patch', input: '*** Begin', isCustom: true }
     const turns: Turn[] = [userTurn('Hi'), { role: 'assistant', parts: [free] }, user(result('a', 'ok'))]
@@ -286,12 +286,12 @@ describe('tools for Claude', () => {
     expect(lost).toEqual(['tools.format'])
   })
 
-  it('refuses two tools of one name, and keeps one of two that are the same', () => {
+  it('are refused if two have the same name, unless they are equal', () => {
     expect(() => write({ tools: [tideTool, { ...tideTool, description: 'other' }] })).toThrow('get_tide')
     expect(bodyOf({ tools: [tideTool, tideTool] }).tools).toHaveLength(1)
   })
 
-  it('[110] leaves out an empty list, and a choice that chooses nothing', () => {
+  it('[110] are left out if the list is empty, with the tool choice', () => {
     const { body, lost } = write({ tools: [], toolChoice: { kind: 'required' }, parallelTools: false })
     expect(body).not.toHaveProperty('tools')
     expect(body).not.toHaveProperty('tool_choice')
@@ -314,7 +314,7 @@ describe('tools for Claude', () => {
     expect(body.tools).toHaveLength(toolChoice.kind === 'allowed' ? 1 : 2)
   })
 
-  it('[109] has one call at a time when asked for, with or without a choice', () => {
+  it('[109] are called one at a time if requested, with or without a tool choice', () => {
     expect(bodyOf({ tools, parallelTools: false }).tool_choice).toEqual({ type: 'auto', disable_parallel_tool_use: true })
     expect(bodyOf({ tools, parallelTools: false, toolChoice: { kind: 'required' } }).tool_choice).toEqual({
       type: 'any',
@@ -323,7 +323,7 @@ describe('tools for Claude', () => {
     expect(bodyOf({ tools, parallelTools: true })).not.toHaveProperty('tool_choice')
   })
 
-  it('[107] lets the model choose when thinking forbids a forced tool, and reports it', () => {
+  it("[107] are left to the model's choice when thinking forbids a forced tool, which is reported", () => {
     const reasoning = { mode: { effort: 'high' }, show: undefined } as const
     const forced = { tools, toolChoice: { kind: 'required' } } as const
     expect(write({ ...forced, reasoning })).toMatchObject({ body: { tool_choice: { type: 'auto' } }, lost: ['tool_choice'] })
@@ -337,7 +337,7 @@ describe('tools for Claude', () => {
     expect(write(forced, 'claude-sonnet-5')).toMatchObject({ body: { tool_choice: { type: 'any' } }, lost: [] })
   })
 
-  it('holds the model to a strict schema where it can be, and names where it cannot', () => {
+  it('are strict where the model supports it, or else reported as not strict', () => {
     expect(toolOf({ strict: true }).tool).toMatchObject({ strict: true, input_schema: { additionalProperties: false } })
     expect(toolOf({ strict: true }, 'claude-opus-4')).toMatchObject({ lost: ['tools.strict'] })
     const many = Array.from({ length: 25 }, (_, at) => ({ ...tideTool, name: `t${at}`, strict: true }))
@@ -348,7 +348,7 @@ describe('tools for Claude', () => {
     expect(toolOf({ strict: true, schema: { type: 'object', properties: optional } }).tool).not.toHaveProperty('strict')
   })
 
-  it("searches the web with the vendor's own tool, if it has one", () => {
+  it("include the vendor's own web search, if the model has one", () => {
     const search = { contextSize: 'medium', location: { city: 'Rye', country: 'GB' } } as const
     expect(bodyOf({ search, tools }, 'claude-opus-5').tools).toMatchObject([
       { name: 'get_tide' },
@@ -364,7 +364,7 @@ describe('tools for Claude', () => {
   })
 })
 
-describe('model settings of Claude', () => {
+describe('a request for Claude', () => {
   it('[127] [128] leaves out sampling parameters that the model refuses, and defaults without a receipt', () => {
     expect(write({ sampling: { temperature: 0.7, topP: 0.9, topK: 5 } }, 'claude-sonnet-5-5')).toMatchObject({
       lost: ['temperature', 'top_k', 'top_p'],
@@ -374,14 +374,14 @@ describe('model settings of Claude', () => {
     expect(lost).toEqual([])
   })
 
-  it('[129] takes a temperature above one as one', () => {
+  it('[129] reduces a temperature above 1 to 1', () => {
     expect(write({ sampling: { temperature: 1.7 } }, 'claude-sonnet-4-6')).toMatchObject({
       body: { temperature: 1 },
       lost: ['temperature'],
     })
   })
 
-  it('[130] keeps the temperature of two that may not go together', () => {
+  it('[130] keeps the temperature if it excludes top_p', () => {
     const { body, lost } = write({ sampling: { temperature: 0.5, topP: 0.9 } }, 'claude-opus-4-5')
     expect(body).toMatchObject({ temperature: 0.5 })
     expect(body).not.toHaveProperty('top_p')
@@ -408,7 +408,7 @@ describe('model settings of Claude', () => {
     expect(write({ sampling }).lost).toEqual(['presence_penalty', 'seed'])
   })
 
-  it('[142] [143] leaves out sequences that are blank', () => {
+  it('[142] [143] leaves out blank stop sequences', () => {
     const { body, lost } = write({ stop: ['\n', '', 'END'] })
     expect(body.stop_sequences).toEqual(['END'])
     expect(lost).toEqual(['stop'])
@@ -423,7 +423,7 @@ describe('model settings of Claude', () => {
     expect(bodyOf({ outputTokensMax: 100_000 }, 'claude-next').max_tokens).toBe(100_000)
   })
 
-  it('names every member of another family that asks for something, and gives back its own', () => {
+  it("reports every member of another family that has an effect, and contains its own family's", () => {
     const extra = { logit_bias: { 50256: -100 }, store: false, service_tier: 'auto', metadata: {}, verbosity: 'low' }
     expect(write({ extra }).lost).toEqual(['logit_bias', 'verbosity'])
     expect(bodyOf({ from: 'anthropic.messages', extra: { service_tier: 'standard_only' } })).toMatchObject({
@@ -431,7 +431,7 @@ describe('model settings of Claude', () => {
     })
   })
 
-  it('writes a shortened user id', () => {
+  it('has a shortened user id', () => {
     expect(bodyOf({ user: 'ann' }).metadata).toEqual({ user_id: 'ann' })
     expect(JSON.stringify(bodyOf({ user: 'x'.repeat(400) }).metadata).length).toBeLessThan(100)
   })
@@ -442,7 +442,7 @@ describe('model settings of Claude', () => {
     expect(more.lost).toEqual(['metadata'])
   })
 
-  it('[140] keeps the last four cache breakpoints, none of an hour behind one of five minutes', () => {
+  it('[140] keeps the last four cache breakpoints, none of an hour after one of five minutes', () => {
     const short: CacheMark = { ttl: '5m' }
     const long: CacheMark = { ttl: '1h' }
     const body = bodyOf({
@@ -467,7 +467,7 @@ describe('thinking of Claude', () => {
   const think = (mode: NonNullable<Dialogue['reasoning']>['mode'], model: string, more: Partial<Dialogue> = {}) =>
     write({ reasoning: { mode, show: undefined }, ...more }, model)
 
-  it('gives budgets to models with budgets, and efforts to those with adaptive thinking', () => {
+  it('has a budget for models with budgets, and an effort for those with adaptive thinking', () => {
     expect(think({ effort: 'high' }, 'claude-sonnet-4-5').body).toMatchObject({
       thinking: { type: 'enabled', budget_tokens: 38_400 },
       max_tokens: 46_592,
@@ -493,7 +493,7 @@ describe('thinking of Claude', () => {
     expect(think('auto', 'claude-sonnet-4-5').body).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 19_200 } })
   })
 
-  it('takes the next lower effort where the model has not all of them', () => {
+  it('has the next lower effort where the model does not support the requested one', () => {
     const effortOf = (effort: 'minimal' | 'xhigh' | 'max', model: string) => think({ effort }, model).body.output_config
     expect(effortOf('minimal', 'claude-opus-5')).toEqual({ effort: 'low' })
     expect(effortOf('xhigh', 'claude-opus-4-6')).toEqual({ effort: 'high' })
@@ -501,7 +501,7 @@ describe('thinking of Claude', () => {
     expect(effortOf('xhigh', 'claude-opus-4-7')).toEqual({ effort: 'xhigh' })
   })
 
-  it("[132] always leaves room for an answer beside a budget, within the model's maximum", () => {
+  it("[132] always leaves room for an answer in addition to a budget, within the model's maximum", () => {
     expect(think({ budgetTokens: 10_000 }, 'claude-sonnet-4-5', { outputTokensMax: 4000 }).body).toMatchObject({
       thinking: { budget_tokens: 10_000 },
       max_tokens: 14_000,
@@ -520,7 +520,7 @@ describe('thinking of Claude', () => {
     })
   })
 
-  it('[133] turns thinking off, or as far down as it goes', () => {
+  it("[133] is turned off, or reduced to the model's minimum", () => {
     expect(think('off', 'claude-sonnet-4-5').body).not.toHaveProperty('thinking')
     expect(think('off', 'claude-opus-5')).toMatchObject({ body: { thinking: { type: 'disabled' } }, lost: [] })
     expect(think('off', 'claude-sonnet-5-5')).toMatchObject({
@@ -534,7 +534,7 @@ describe('thinking of Claude', () => {
     expect(think({ effort: 'high' }, 'claude-3-haiku-20240307')).toMatchObject({ lost: ['reasoning_effort'] })
   })
 
-  it('shows as much of it as the caller wants', () => {
+  it('is shown as far as the caller requests', () => {
     const shown = (show: 'none' | 'summary' | undefined) =>
       write({ reasoning: { mode: 'auto', show } }, 'claude-opus-5').body.thinking
     expect(shown('none')).toEqual({ type: 'adaptive', display: 'omitted' })
@@ -542,12 +542,12 @@ describe('thinking of Claude', () => {
     expect(shown(undefined)).toEqual({ type: 'adaptive', display: 'summarized' })
   })
 
-  it('[149] has no budget while a call waits whose thoughts are lost', () => {
+  it('[149] has no budget while a call is pending whose thinking is lost', () => {
     const turns = [userTurn('Hi'), ...toolTurns()]
     const lost = think({ effort: 'high' }, 'claude-sonnet-4-5', { turns, tools })
     expect(lost.body).not.toHaveProperty('thinking')
     expect(lost.lost).toEqual(['reasoning_effort'])
-    // Models that judge themselves may have called without a thought.
+    // Models that decide themselves may have made the call without thinking.
     for (const model of ['claude-opus-5', 'claude-opus-5-5']) {
       expect(think({ effort: 'high' }, model, { turns, tools }).body.thinking).toMatchObject({ type: 'adaptive' })
     }
@@ -561,7 +561,7 @@ describe('thinking of Claude', () => {
     ).toHaveProperty('thinking')
   })
 
-  it('[153] [155] returns sealed thoughts to their place, byte for byte, and none of another family', () => {
+  it('[153] [155] of earlier turns is sent back at its position, byte for byte, but not that of another family', () => {
     const parts: Part[] = [
       thought('EqQBfixture=='),
       { kind: 'reasoning', text: '', opaque: { family: 'anthropic', kind: 'redacted', value: 'EmwKAhgBfixture' } },
@@ -582,7 +582,7 @@ describe('thinking of Claude', () => {
     ])
   })
 
-  it('reads a name that ends in -thinking as a share of the limit, and asks for the model itself', () => {
+  it('is a share of the limit for a model name that ends in -thinking, which is sent without the suffix', () => {
     const asking = (asked: string, model: string, share: number | undefined, more: Partial<Dialogue> = {}) => {
       const settings = { claudeDefaultMaxTokens: { default: 8192, 'claude-x': 1 }, claudeThinkingShare: share, geminiSafety: {} }
       const context: RequestContext = { model, quirks: {}, settings, lose: () => undefined }
@@ -616,7 +616,7 @@ describe('thinking of Claude', () => {
     ['us.anthropic.claude-sonnet-4-6', 8192],
     ['claude-nova-7', 8192],
     ['my-claude', 8192],
-  ])('gives %s-thinking the share of the limit that the operator set', (model, limit) => {
+  ])('has for %s-thinking the share of the limit that the operator set', (model, limit) => {
     const settings = { claudeDefaultMaxTokens: { default: 8192 }, claudeThinkingShare: 0.5, geminiSafety: {} }
     const context: RequestContext = { model: `${model}-thinking`, quirks: {}, settings, lose: () => undefined }
     expect(codec.writeRequest(dialogueOf({ model: `${model}-thinking` }), context).body).toMatchObject({
@@ -627,7 +627,7 @@ describe('thinking of Claude', () => {
   })
 
   it.each(['claude-opus-4-7', 'claude-opus-5', 'claude-sonnet-5-5', 'claude-fable-5'])(
-    'lets %s-thinking judge itself, because it is known to refuse a budget',
+    'is adaptive for %s-thinking, because the model is known to refuse a budget',
     (model) => {
       const settings = { claudeDefaultMaxTokens: { default: 8192 }, claudeThinkingShare: 0.5, geminiSafety: {} }
       const context: RequestContext = { model: `${model}-thinking`, quirks: {}, settings, lose: () => undefined }
@@ -636,7 +636,7 @@ describe('thinking of Claude', () => {
     },
   )
 
-  it("takes the operator's limit for a model over the general one", () => {
+  it("uses the operator's limit for a model rather than the general one", () => {
     const settings = {
       claudeDefaultMaxTokens: { default: 8192, 'claude-sonnet-4-5': 20_000, 'claude-next': 9000 },
       claudeThinkingShare: undefined,
@@ -655,7 +655,7 @@ describe('thinking of Claude', () => {
     ['claude-3-5-sonnet-20241022', 8192],
     ['claude-3-haiku-20240307', 4096],
     ['constructor', 100_000],
-  ])("gives %s the operator's default, up to its maximum", (model, limit) => {
+  ])("has for %s the operator's default limit, up to the model's maximum", (model, limit) => {
     const settings = { claudeDefaultMaxTokens: { default: 100_000 }, claudeThinkingShare: undefined, geminiSafety: {} }
     expect(
       codec.writeRequest(dialogueOf({ model }), { model, quirks: {}, settings, lose: () => undefined }).body.max_tokens,
@@ -667,7 +667,7 @@ describe('an answer in JSON from Claude', () => {
   const schema = { type: 'object', properties: { port: { type: 'string', minLength: 2 } }, required: ['port'] }
   const output = { kind: 'schema', name: 'tide', description: undefined, schema, strict: true } as const
 
-  it('[184] [189] has its schema in the format, with unsupported rules as text', () => {
+  it('[184] [189] is requested with its schema in the format, with unsupported rules as text', () => {
     const { body, lost, answerTool } = write({ output }, 'claude-sonnet-4-6')
     expect(body.output_config).toEqual({
       format: {

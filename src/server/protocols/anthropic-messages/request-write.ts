@@ -13,8 +13,8 @@ import { writeSystem } from './write-system.ts'
 import { forcesTool, writeTools } from './write-tools.ts'
 
 /**
- * A Messages request that fits the version 2023-06-01 and every model since. Throws `untranslatable` where the answer would be wrong,
- * and names lost members through `context.lose`. Source: protocols notes 1.12, 2.4 and 3.1 to 3.9.
+ * A Messages request of version 2023-06-01, valid for every model. Throws `untranslatable` where the answer would be wrong, and
+ * reports lost members through `context.lose`. Source: protocols notes 1.12, 2.4 and 3.1 to 3.9.
  */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   const model = upstreamModel(dialogue, context)
@@ -52,7 +52,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
   }
 }
 
-/** Plain instructions are one text; blocks only where a cache breakpoint needs them. */
+/** Instructions are one string, or blocks if there is a cache breakpoint. */
 function joinedSystem(system: readonly Block[]): string | readonly Block[] {
   return system.some((block) => block.cache_control !== undefined) ? system : system.map((block) => block.text).join('\n\n')
 }
@@ -88,7 +88,7 @@ const neutral: ReadonlyMap<string, readonly unknown[]> = new Map([
   ['truncation', ['disabled']],
 ])
 
-/** Members that this upstream refuses, as its provider declares. */
+/** Removes and reports members that this upstream refuses according to its provider. */
 function leaveOutRefused(body: Record<string, unknown>, { quirks, lose }: RequestContext): void {
   for (const member of quirks.refuses ?? []) {
     if (body[member] === undefined) continue

@@ -23,7 +23,7 @@ describe('the schema of a tool', () => {
   })
 })
 
-describe('a schema that the model is held to', () => {
+describe('a strict schema', () => {
   it('[189] describes bounds as text', () => {
     expect(strictSchema({ type: 'string', description: 'A port', minLength: 2, pattern: '^R', format: 'port' })).toEqual({
       type: 'string',
@@ -38,7 +38,7 @@ describe('a schema that the model is held to', () => {
     expect(strictSchema({ type: 'array', minItems: 3 })).toEqual({ type: 'array', items: {}, description: '(minItems: 3)' })
   })
 
-  it('closes every object, and requires only declared members', () => {
+  it('allows no other members in any object, and requires only declared members', () => {
     expect(
       strictSchema({
         type: 'object',
@@ -55,7 +55,7 @@ describe('a schema that the model is held to', () => {
     })
   })
 
-  it('writes one keyword for choices, and merges `allOf`', () => {
+  it('has one keyword for alternatives, and merges `allOf`', () => {
     expect(strictSchema({ oneOf: [{ type: 'string' }, { const: null }] })).toEqual({
       anyOf: [{ type: 'string' }, { const: null }],
     })
@@ -92,7 +92,7 @@ describe('a schema that the model is held to', () => {
     })
   })
 
-  it('takes any schema in bounded time', () => {
+  it('is written in bounded time for any input', () => {
     let deep: Record<string, unknown> = { type: 'string' }
     for (let depth = 0; depth < 5000; depth++) deep = { type: 'object', properties: { a: deep } }
     expect(() => strictSchema(deep)).not.toThrow()
@@ -100,11 +100,11 @@ describe('a schema that the model is held to', () => {
     const chain = Object.fromEntries(
       Array.from({ length: count }, (_, at) => [`d${at}`, { $ref: `#/$defs/d${(at + 1) % count}` }]),
     )
-    // A step for each pair of definitions would take longer than a test may.
+    // Quadratic time would exceed the test's timeout.
     expect(strictSchema({ type: 'object', $defs: chain })).toBeDefined()
   })
 
-  it('counts the members that need not be there, at every depth', () => {
+  it('has a count of its optional members, at every depth', () => {
     const schema = { properties: { a: { properties: { b: {}, c: {} }, required: ['b'] }, d: {} }, required: ['a'] }
     expect(countOptional(schema)).toBe(2)
   })

@@ -24,7 +24,7 @@ export function strictSchema(schema: JsonObject): JsonObject {
   return strictNode(schema, { recursive: recursiveRefs(schema), depth: 0 })
 }
 
-/** Members of all objects of a schema that need not be there: the vendor counts them. */
+/** The number of optional members in all objects of a schema, which the vendor limits. */
 export function countOptional(schema: unknown, depth = 0): number {
   if (depth > depthMax || typeof schema !== 'object' || schema === null) return 0
   const own = isObject(schema) ? Object.keys(objectAt(schema, 'properties') ?? {}).length - arrayAt(schema, 'required').length : 0
@@ -131,7 +131,7 @@ function describe(schema: JsonObject, notes: readonly string[]): string {
 }
 
 /**
- * References to definitions, or to the whole, that lie on a cycle: those that remain when all dead ends are removed, in both
+ * References to definitions, or to the root, that are part of a cycle: those that remain after removing all dead ends in both
  * directions.
  */
 function recursiveRefs(schema: JsonObject): Set<string> {
@@ -172,7 +172,7 @@ function turnedRound(leads: ReadonlyMap<string, readonly string[]>): Map<string,
   return round
 }
 
-/** Definitions are reached by reference only, so that the whole does not contain them all. */
+/** Skips definitions, which are only reached by reference, so that the root does not contain all of them. */
 function refsIn(value: unknown, found: Set<string> = new Set(), depth = 0): Set<string> {
   if (depth > depthMax || typeof value !== 'object' || value === null) return found
   for (const [key, inner] of Object.entries(value)) {

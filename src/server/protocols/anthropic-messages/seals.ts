@@ -13,6 +13,6 @@ export function openSeal(data: string): Opaque {
   const [, family, kind, value] = /^(openai|google):(signature|redacted|encrypted):([\s\S]*)$/.exec(data) ?? []
   if (family === undefined || kind === undefined || value === undefined)
     return { family: 'anthropic', kind: 'redacted', value: data }
-  // The expression above only lets names of families and kinds pass.
+  // The expression above only matches names of families and kinds.
   return { family: family as Family, kind: kind as Opaque['kind'], value }
 }

@@ -8,17 +8,17 @@ import { isClaude, type ModelRules } from './models.ts'
 
 /** Thinking budget and output limit of a request. */
 export interface Thinking {
-  /** The member `thinking`; undefined when the request says nothing. */
+  /** The member `thinking`; undefined when it is not sent. */
   readonly thinking: JsonObject | undefined
   /** `output_config.effort`. */
   readonly effort: Effort | undefined
-  /** Whether the request asks for thinking: a choice of tools, prefill and sampling are bound by that. */
+  /** Whether the request enables thinking, which restricts tool choice, prefill and sampling. */
   readonly isOn: boolean
   readonly outputTokensMax: number
 }
 
 /**
- * The requested reasoning in the model's own terms, with the output limit that belongs to it: a budget always leaves room for an
+ * The requested reasoning in the form that the model supports, with the matching output limit: a budget always leaves room for an
  * answer. With a budget the vendor requires the thoughts before a pending call; if they are lost, thinking is turned off. Source:
  * protocols notes 3.6 and 3.7.
  */
@@ -56,26 +56,26 @@ export function writeThinking(
   return { ...silent, ...turnedOff(rules) }
 }
 
-/** The name without `-thinking`, when the caller asked with that suffix and the operator gave it its meaning. */
+/** The model name without `-thinking`, if the caller used that suffix and the operator enabled it. */
 export function upstreamModel(dialogue: Dialogue, context: RequestContext): string {
   return wantsSuffix(dialogue, context) && context.model.endsWith(suffix) ? context.model.slice(0, -suffix.length) : context.model
 }
 
 const suffix = '-thinking'
 const budgetMin = 1024
-/** The rest of a limit for the answer, when thinking would take all of it. */
+/** The minimum that remains for the answer when thinking would use all of a limit. */
 const answerMin = 1024
-/** For models whose own limit is not known. */
+/** The limit that is assumed for models with an unknown limit. */
 const sizeAssumed = 32_000
 
-/** Share of all output that an effort may think. */
+/** The share of all output that may be used for thinking, by effort. */
 const shares: Readonly<Record<Effort, number>> = { minimal: 0.02, low: 0.1, medium: 0.3, high: 0.6, xhigh: 0.9, max: 0.95 }
 
 function wantsSuffix(dialogue: Dialogue, { model, settings }: RequestContext): boolean {
   return settings.claudeThinkingShare !== undefined && isClaude(model) && dialogue.model.endsWith(suffix)
 }
 
-/** The operator's share of the limit is a budget for every model that is not known to refuse one. */
+/** Unknown models get a budget from the operator's share of the limit; only known ones may refuse a budget. */
 function suffixRules(known: ModelRules): ModelRules {
   return known.isUnknown ? { ...known, thinking: 'either' } : known
 }
@@ -97,8 +97,8 @@ function defaultLimit(dialogue: Dialogue, { model, settings }: RequestContext, r
 }
 
 /**
- * The default output limit in tokens for a request without one and without thinking: the operator's for one of the model's names, else
- * their default, at most the model's maximum. Pure.
+ * The default output limit in tokens for a request without one and without thinking: the operator's limit for one of the model's
+ * names, else the operator's default, at most the model's maximum. Pure.
  */
 export function messagesLimit(
   names: readonly string[],
@@ -117,7 +117,7 @@ function turnedOff({ thinkingOff }: ModelRules): Partial<Thinking> {
 }
 
 interface Limits {
-  /** Undefined when the caller named none. */
+  /** The caller's limit; undefined when there is none. */
   readonly limit: number | undefined
   readonly visible: number
 }
@@ -142,7 +142,10 @@ function thinkingOn({ mode, show }: Reasoning, rules: ModelRules, limits: Limits
   }
 }
 
-/** A limit that holds the budget and an answer. Without a limit of the caller's own the answer keeps all it would have had. */
+/**
+ * A limit with room for the budget and an answer. If the caller set no limit, the answer keeps the limit that it would have had
+ * without thinking.
+ */
 function roomFor(budget: number, rules: ModelRules, { limit, visible }: Limits): number {
   if (limit !== undefined && budget < limit) return limit
   return Math.min(budget + Math.max(visible, answerMin), rules.outputTokensMax ?? Number.POSITIVE_INFINITY)
@@ -150,13 +153,13 @@ function roomFor(budget: number, rules: ModelRules, { limit, visible }: Limits):
 
 const rising: readonly Effort[] = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** The same effort, or the next lower that the model knows, at least its lowest. */
+/** The same effort, or the next lower one that the model supports, or else its lowest. */
 function acceptedEffort(effort: Effort, { efforts }: ModelRules): Effort | undefined {
   const reach = rising.indexOf(effort)
   return efforts.findLast((known) => rising.indexOf(known) <= reach) ?? efforts[0]
 }
 
-/** Whether the conversation waits for results of the model's calls whose sealed thoughts are missing. */
+/** Whether the last calls are still pending and their signed thinking is missing. */
 function hasLostThoughts(turns: readonly Turn[]): boolean {
   const at = turns.findLastIndex((turn) => turn.role === 'assistant')
   const last = turns[at]

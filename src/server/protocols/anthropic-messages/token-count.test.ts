@@ -5,7 +5,7 @@ import { anthropicCountTokens, countableText, writeTokenCount } from './token-co
 const tool = { name: 'get_tide', description: 'Tide of a port', input_schema: { type: 'object', properties: { port: {} } } }
 
 describe('the text of a count', () => {
-  it('[147] holds instructions, messages, tools and the form of the answer, and counts images', () => {
+  it("[147] includes instructions, messages, tools and the answer's schema, and counts images", () => {
     const { texts, mediaParts, tokensBeside } = countableText({
       system: [{ type: 'text', text: 'Be brief.' }],
       messages: [
@@ -43,7 +43,7 @@ describe('the text of a count', () => {
     expect(tokensBeside).toBe(3 * 3 + 346 + 8)
   })
 
-  it('reads documents: their text as text, their pages as media', () => {
+  it('includes the text of documents, and counts other documents as media', () => {
     const document = (source: object) => ({ type: 'document', title: 'T', source })
     const content = [
       document({ type: 'text', data: 'abc' }),
@@ -56,22 +56,22 @@ describe('the text of a count', () => {
     })
   })
 
-  it('takes anything', () => {
+  it('is read from any input without an error', () => {
     for (const odd of [null, 7, 'x', [], [null], {}, [[]]]) {
       expect(() => countableText({ system: odd, messages: [{ content: odd }], tools: odd, output_config: odd })).not.toThrow()
     }
   })
 })
 
-describe('a call that counts', () => {
-  it('needs no limit of output, is not streamed and costs nothing', () => {
+describe('a token count request', () => {
+  it('needs no output limit, is not streamed and is free', () => {
     const facts = anthropicCountTokens.readRequest({ model: 'claude-opus-5', messages: [{ role: 'user', content: 'Hi' }] })
     expect(facts).toMatchObject({ model: 'claude-opus-5', stream: false, outputTokensMax: undefined, mediaParts: 0 })
     expect(anthropicCountTokens).toMatchObject({ isFree: true, stream: null })
     expect(() => anthropicCountTokens.readRequest({ model: 'm', messages: [] })).toThrow('messages')
   })
 
-  it('answers one whole number', () => {
+  it('returns one integer', () => {
     const told: unknown = JSON.parse(readFileSync(new URL('fixtures/count_tokens.json', import.meta.url), 'utf8'))
     expect(Object.keys(writeTokenCount(1))).toEqual(Object.keys(Object(told)))
     expect([writeTokenCount(11.6), writeTokenCount(-1)]).toEqual([{ input_tokens: 12 }, { input_tokens: 0 }])

@@ -3,8 +3,8 @@ import { readModel, requireArray } from '../read-request.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../wire-format.ts'
 
 /**
- * Counting the tokens of a Messages request: a separate call that returns one number, is never streamed and is free. The request is
- * that of Messages without an output limit. Source: protocols notes 1.12 and 5.2.
+ * Counts the tokens of a Messages request: a separate endpoint that returns one number, is never streamed and is free. Its request
+ * is a Messages request without an output limit. Source: protocols notes 1.12 and 5.2.
  */
 export const anthropicCountTokens: WireFormat = {
   format: 'anthropic.count_tokens',
@@ -43,8 +43,8 @@ export interface Countable {
 }
 
 /**
- * The counted parts of a Messages request: instructions, messages, tools and the output schema. Past thinking is not read again, and
- * ids are not text.
+ * The counted parts of a Messages request: instructions, messages, tools and the output schema. Past thinking is not counted, since
+ * the model does not read it again, and ids are not text.
  */
 export function countableText(body: JsonObject): Countable {
   const found = { texts: [] as string[], mediaParts: 0 }
@@ -61,14 +61,14 @@ export function countableText(body: JsonObject): Countable {
   return { texts: found.texts.filter((text) => text !== ''), mediaParts: found.mediaParts, tokensBeside: beside }
 }
 
-/** The answer to a count. */
+/** The reply of the token count endpoint. */
 export function writeTokenCount(inputTokens: number): JsonObject {
   return { input_tokens: Math.max(0, Math.round(inputTokens)) }
 }
 
 const tokensPerMessage = 3
 const tokensPerTool = 8
-/** The vendor's own instructions for the use of tools. */
+/** The tokens of the vendor's own instructions for tools. */
 const tokensForTools = 346
 const depthMax = 16
 

@@ -1,7 +1,7 @@
 import { fail } from '../../lib/failure.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
-/** A tool as the request has it, and its place there. */
+/** A tool as it is in the request, and its path. */
 export interface PlacedTool {
   readonly tool: unknown
   readonly field: string
@@ -9,10 +9,10 @@ export interface PlacedTool {
   readonly addedBy?: JsonObject
 }
 
-/** Every tool that a request defines: at its top, and in system messages. */
+/** Every tool that a request defines, at the top level and in system messages. */
 export function definedTools(body: JsonObject): readonly unknown[] {
   const declared = arrayAt(body, 'tools')
-  // A text adds no tool.
+  // Only messages with blocks can add tools.
   const hasBlocks = (message: unknown) => isObject(message) && message.role === 'system' && Array.isArray(message.content)
   const messages = arrayAt(body, 'messages')
   if (!messages.some(hasBlocks)) return declared
@@ -23,8 +23,8 @@ export function definedTools(body: JsonObject): readonly unknown[] {
 
 /**
  * The tools that the model may call at the end of a conversation in which system messages add and withdraw some. Deferred tools are
- * included once they were added or found; all of them are if the search for them is the vendor's, which no other model has. Throws
- * `field_invalid` for a change of an undefined tool.
+ * included once they were added or found; all of them are included if the vendor searches for them, since no other model has that
+ * search. Throws `field_invalid` for a change of an undefined tool.
  */
 export function toolsInEffect(body: JsonObject): PlacedTool[] {
   const declared = arrayAt(body, 'tools')
@@ -41,10 +41,12 @@ export function toolsInEffect(body: JsonObject): PlacedTool[] {
 }
 
 class Tools {
-  /** Writers handle two tools of one name. */
+  /** All tools; those with the same name are left to the writers. */
   readonly #all: { readonly placed: PlacedTool; readonly name: string; readonly isOffered: boolean }[] = []
   readonly #names = new Set<string>()
-  /** The last change of each name: whether it is offered, by which block, and the place of the first tool that it still refers to. */
+  /**
+   * The last change of each name: whether the tool is offered, by which block, and the index of the first tool that it applies to.
+   */
   readonly #changes = new Map<string, { isOffered: boolean; addedBy?: JsonObject; from: number }>()
 
   get offered(): PlacedTool[] {
@@ -65,7 +67,7 @@ class Tools {
     this.#all.push({ placed, name, isOffered })
   }
 
-  /** Replaces tools of the same name. */
+  /** Adds a tool that replaces those of the same name. */
   define(placed: PlacedTool, addedBy: JsonObject): void {
     this.#changes.set(nameOf(placed.tool), { isOffered: true, addedBy, from: this.#all.length })
     this.declare(placed, true)
@@ -90,14 +92,14 @@ function change(all: Tools, block: JsonObject, field: string): void {
     if (!isAddition || !isObject(definition)) refuse(`${field}.tool`, { zh: '缺少工具定义', en: 'defines no tool' })
     all.define({ tool: definition, field: `${field}.tool.definition` }, block)
   }
-  // Tools of a server that only the vendor calls are left out together with it.
+  // Tools of a server that only the vendor can call are left out together with that server.
   if (changed.type !== 'tool_reference') return
   const name = textAt(changed, 'name')
   if (!all.has(name)) refuse(`${field}.tool.name`, { zh: '没有定义该工具', en: 'no tool has this name' })
   all.offer(name, isAddition, isAddition ? block : undefined)
 }
 
-/** The results of a search for tools, by the vendor or the client. */
+/** The names of tools that a tool search of the vendor or the client found. */
 function foundIn(block: JsonObject): string[] {
   const results = block.type === 'tool_result' ? arrayAt(block, 'content') : []
   const searched = block.type === 'tool_search_tool_result' ? arrayAt(objectAt(block, 'content') ?? {}, 'tool_references') : []

@@ -32,7 +32,7 @@ export function writeUsage(usage: Usage): JsonObject {
   }
 }
 
-/** The vendor's own two lifetimes always, as strict clients need them. */
+/** Always includes the vendor's own two lifetimes, since strict clients need them. */
 function writesOf(usage: Usage): [member: string, tokens: number][] {
   const counts = cacheLifetimes.map((lifetime) => ({ lifetime, tokens: usage[cacheWriteBuckets[lifetime]] }))
   return counts
@@ -43,7 +43,7 @@ function writesOf(usage: Usage): [member: string, tokens: number][] {
 /**
  * Usage of Messages in disjoint buckets. In a stream `message_start` reports the input and `message_delta` overrides it at the end,
  * running totals both; a null field keeps the earlier number. A report with an invalid number is ignored, as is a first one without
- * the input. `message` is a whole one, or an event that updates it.
+ * the input. `message` is a complete message, or an event that updates it.
  */
 export function readMessagesUsage(message: JsonObject, before: Usage | undefined): Usage | undefined {
   const usage = objectAt(message, 'usage')
@@ -80,7 +80,7 @@ function writesIn(usage: JsonObject, before?: CacheWrites): CacheWrites {
   return cacheWritesOf(total, isKnown ? countOf : undefined)
 }
 
-/** A container that code ran in: the reply names it at its end. */
+/** The container that ran code, which the end of the reply names. */
 function containersOf(message: JsonObject, before: Usage | undefined): Pick<Usage, 'toolCalls'> {
   const container = objectAt(message, 'container') ?? objectAt(objectAt(message, 'delta') ?? {}, 'container')
   if (container) return { toolCalls: { code_execution: 1 } }

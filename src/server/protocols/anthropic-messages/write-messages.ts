@@ -20,9 +20,9 @@ interface Facts {
 }
 
 /**
- * The turns as messages that alternate, begin with the user and have results of tools first. Empty messages are left out. Throws
- * `untranslatable` when nothing remains, or the answer is prefilled for a model that does not support it. Source: protocols notes 3.1
- * to 3.4.
+ * The turns as messages that alternate, begin with the user and have tool results first. Empty messages are left out. Throws
+ * `untranslatable` when nothing remains, or the answer is prefilled for a model that does not support it. Source: protocols notes
+ * 3.1 to 3.4.
  */
 export function writeMessages(dialogue: Dialogue, context: RequestContext, facts: Facts): Message[] {
   const filled = withoutEmptyParts(dialogue.turns, facts.rules)
@@ -48,7 +48,10 @@ function withoutEmptyParts(turns: readonly Turn[], rules: ModelRules): Turn[] {
   })
 }
 
-/** Blank text is refused; thoughts are only understood by the family that sealed them; instructions are text. */
+/**
+ * Whether the vendor accepts a part: no blank text, only reasoning that its own family signed or encrypted, and only text in
+ * instructions.
+ */
 function isSaid(part: Part, role: Turn['role'], { thinking }: ModelRules): boolean {
   switch (part.kind) {
     case 'text':
@@ -64,8 +67,8 @@ function isSaid(part: Part, role: Turn['role'], { thinking }: ModelRules): boole
 }
 
 /**
- * Instructions in the middle keep their place where the model takes them: behind the user, with the model's turn or nothing next.
- * Everywhere else they become a reminder in the words of the user.
+ * Instructions in the middle keep their position where the model accepts them: after a user turn, and before an assistant turn or
+ * the end. Everywhere else they become a reminder in user text.
  */
 function placedSystemTurns(turns: readonly Turn[], { takesSystemTurns }: ModelRules): Turn[] {
   const placed = turns.map((turn, at) => {

@@ -16,8 +16,8 @@ export interface AnswerForm {
 }
 
 /**
- * The form of the answer. Models before 4.5 have no format for it: there a tool is forced whose input is the answer, which is not
- * possible while thinking, nor for types other than objects. Source: protocols notes 3.8.
+ * The form of the answer. Models before 4.5 have no format for it: for them a tool is forced whose input is the answer, which is
+ * not possible with thinking, nor for types other than objects. Source: protocols notes 3.8.
  */
 export function writeOutput(dialogue: Dialogue, context: RequestContext, rules: ModelRules, { isOn }: Thinking): AnswerForm {
   const { output, toolChoice, tools } = dialogue

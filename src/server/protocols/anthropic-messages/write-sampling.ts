@@ -14,7 +14,7 @@ export function writeSampling(dialogue: Dialogue, context: RequestContext, rules
   const isRefused = rules.sampling === 'refused'
   const temperature = asked === undefined ? undefined : Math.min(Math.max(asked, 0), context.quirks.temperatureMax ?? 1)
   const isWarm = temperature !== undefined && !isRefused && (!isOn || temperature === 1)
-  // If the model accepts only one of both, the one that differs from its default is kept.
+  // If the model accepts only one of the two, the one that differs from its default is kept.
   const onlyOne = rules.sampling === 'one' && isWarm && (temperature !== 1 || topP === undefined)
   const isNarrowed = topP !== undefined && !isRefused && !onlyOne && (!isOn || topP >= nucleusMin)
   const isTop = topK !== undefined && !isRefused && !isOn
@@ -27,7 +27,7 @@ export function writeSampling(dialogue: Dialogue, context: RequestContext, rules
     frequencyPenalty: Boolean(frequencyPenalty),
     seed: seed !== undefined,
   }
-  // The members of the record are fields: that is its type.
+  // The keys of `lost` are fields by its type.
   for (const field of Object.keys(lost) as Field[]) if (lost[field]) lose(dialogue, context, field)
 
   return {
@@ -37,5 +37,5 @@ export function writeSampling(dialogue: Dialogue, context: RequestContext, rules
   }
 }
 
-/** The narrowest nucleus that is taken while thinking. */
+/** The lowest top-p that is accepted with thinking. */
 const nucleusMin = 0.95

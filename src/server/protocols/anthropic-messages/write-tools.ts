@@ -27,9 +27,9 @@ interface Facts {
 }
 
 /**
- * The tools and the choice among them. A free-text tool is a function with the text `input`; a choice of some tools leaves the others
- * out. Throws `untranslatable` when two tools have one name, or the web is to be searched by a model that cannot and has no other tool.
- * Source: protocols notes 3.3 and 3.9.
+ * The tools and the tool choice. A free-text tool becomes a function with the string `input`; a choice of some tools leaves the
+ * others out. Throws `untranslatable` when two tools have the same name, or for a web search if the model does not support it and
+ * has no other tool. Source: protocols notes 3.3 and 3.9.
  */
 export function writeTools(dialogue: Dialogue, context: RequestContext, facts: Facts): WrittenTools {
   const { output, rules } = facts
@@ -105,7 +105,7 @@ function toolMembers(dialogue: Dialogue, context: RequestContext, tool: Tool, is
 
 const freeTextSchema: JsonObject = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] }
 
-/** Decides tool by tool, as the vendor holds only so many strict ones, with so many members that need not be there. */
+/** Decides for one tool after the other, since the vendor limits the number of strict tools and of their optional members. */
 function strictness({ from }: Dialogue, context: RequestContext, rules: ModelRules): (tool: Tool) => boolean {
   const canBe = context.quirks.takesStrictTools ?? rules.takesStrictTools
   let tools = 0
@@ -172,7 +172,7 @@ function canForce({ forcedTool }: ModelRules, { isOn, thinking }: Thinking): boo
   return !isOn || (forcedTool === 'unless-budget' && thinking?.type !== 'enabled')
 }
 
-/** The answer is a call as well: with tools of the caller beside it, the model has to call one or the other. */
+/** The answer is a tool call as well: if the caller has tools too, the model has to call one or the other. */
 function answerChoice({ tools, toolChoice }: Dialogue, name: string, alone: JsonObject): JsonObject {
   const isOnlyWay = tools.length === 0 || toolChoice?.kind === 'none'
   return isOnlyWay ? { type: 'tool', name, disable_parallel_tool_use: true } : { type: 'any', ...alone }
