@@ -1,14 +1,14 @@
 import { isClaude, type ModelRules, rulesOf } from '../anthropic-messages/models.ts'
 
 /**
- * Requirements and refusals of a model behind Converse. Requests written here obey them, because Bedrock would answer 400. Source:
+ * What a model behind Converse requires and rejects. Requests are written accordingly, because Bedrock would return 400. Source:
  * Amazon Bedrock User Guide, "Supported models and model features", "Prompt caching" and "Structured output", types of
  * `@aws-sdk/client-bedrock-runtime` 3.1162, and errors that callers of other adapters have reported, read 2026-11.
  */
 export interface ConverseRules {
   /** For Claude models: the vendor's own table. */
   readonly claude: ModelRules | undefined
-  /** The strongest choice of tools that it takes; `none`: no tools at all. */
+  /** The strictest tool choice that the model supports; `none`: no tools at all. */
   readonly tools: 'none' | 'auto' | 'any' | 'tool'
   /** Whether the model supports streaming with tools. */
   readonly streamsTools: boolean
@@ -16,26 +16,26 @@ export interface ConverseRules {
   readonly takesImages: boolean
   readonly takesDocuments: boolean
   readonly takesVideo: boolean
-  /** Whether a result of a tool may be marked as an error. */
+  /** Whether a tool result may be marked as an error. */
   readonly takesResultStatus: boolean
-  /** The valid places of cache points. */
+  /** Where cache points are valid. */
   readonly cache: 'nowhere' | 'not-in-tools' | 'everywhere'
   /** Whether a cache lifetime of an hour is supported. */
   readonly cachesAnHour: boolean
-  /** Whether answers and inputs of tools can be held to a JSON schema. */
+  /** Whether a JSON schema can be enforced for answers and tool inputs. */
   readonly takesSchemas: boolean
-  /** Whether the last message may be the beginning of the answer. */
+  /** Whether the answer may be prefilled by a last assistant message. */
   readonly takesPrefill: boolean
-  /** The member that asks for reasoning; undefined when there is none. */
+  /** The model's own member that requests reasoning; undefined when it has none. */
   readonly reasoning: 'reasoning_effort' | 'reasoningConfig' | undefined
   /** The name of `top_k` among the model's own members; undefined when it has none. */
   readonly topK: 'top_k' | 'k' | 'inferenceConfig.topK' | undefined
   readonly stopMax: number
-  /** The only ids of calls that it takes. */
+  /** The only form of call ids that the model accepts. */
   readonly callIds: 'anthropic' | 'nine-alphanumerics'
 }
 
-/** Unknown models: the members that nearly all of them take. */
+/** Unknown models: only what nearly all models support. */
 const unknown: ConverseRules = {
   claude: undefined,
   tools: 'auto',
@@ -69,7 +69,7 @@ const llama: ConverseRules = { ...unknown, ...textOnly, streamsTools: false, sto
 const mistral: ConverseRules = { ...unknown, takesVideo: false, topK: 'top_k', stopMax: 10, callIds: 'nine-alphanumerics' }
 const openWeights: ConverseRules = { ...unknown, takesVideo: false, takesSchemas: true }
 
-/** The first row whose pattern is in the name decides. */
+/** The first row whose pattern matches the name applies. */
 const rows: readonly (readonly [RegExp, ConverseRules])[] = [
   [/nova-micro/, { ...nova, ...textOnly, takesDocuments: false }],
   [/nova-2/, { ...nova, reasoning: 'reasoningConfig' }],
@@ -96,7 +96,7 @@ const rows: readonly (readonly [RegExp, ConverseRules])[] = [
   [/writer\.palmyra/, { ...unknown, ...textOnly, streamsTools: false }],
 ]
 
-/** The rules of a model by its id, with or without a region before it, or by an ARN that names it. */
+/** The rules of a model by its id, with or without a region prefix, or by an ARN that contains it. */
 export function converseRulesOf(model: string): ConverseRules {
   const name = model.toLowerCase()
   if (isClaude(name)) return claudeRules(name)

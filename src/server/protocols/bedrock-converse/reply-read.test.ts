@@ -6,7 +6,7 @@ import { eventsIn } from '../../lib/sse.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { bedrockConverse } from './codec.ts'
 
-/** A recorded stream as text of events. */
+/** A recorded stream as SSE text. */
 function fixture(name: string): string {
   const bytes = readFileSync(new URL(`fixtures/${name}.bin`, import.meta.url))
   return Buffer.from(openFraming('aws-event-stream').push(bytes), 'latin1').toString()
@@ -30,7 +30,7 @@ const whole = (content: readonly JsonObject[], more: JsonObject = {}) =>
   )
 
 describe('a stream of Converse', () => {
-  it('is text, usage and an end', () => {
+  it('has text, usage and a finish reason', () => {
     expect(summary(readSse(bedrockConverse, fixture('converse_text')))).toMatchObject({
       blocks: [{ block: 'text', text: 'The harbor is calm. 🌊' }],
       usage: { input: 20, output: 9, cacheRead: 0 },
@@ -39,7 +39,7 @@ describe('a stream of Converse', () => {
     })
   })
 
-  it('yields reasoning with its signature before the call', () => {
+  it('has reasoning with its signature before the call', () => {
     const events = readSse(bedrockConverse, fixture('converse_tool_reasoning'))
     expect(summary(events)).toMatchObject({
       blocks: [
@@ -56,7 +56,7 @@ describe('a stream of Converse', () => {
     })
   })
 
-  it('[251] ends with the error of an exception', () => {
+  it('[251] ends with an error when an exception message arrives', () => {
     const events = readSse(bedrockConverse, fixture('converse_exception'))
     expect(summary(events)).toMatchObject({
       blocks: [{ text: 'The har' }],
@@ -65,13 +65,13 @@ describe('a stream of Converse', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('[68] gives a call without input an empty object, once', () => {
+  it('[68] has an empty object, once, as the input of a call without input', () => {
     const call = open(0, { toolUseId: 'a', name: 'f' })
     for (const input of ['', delta(0, { toolUse: { input: '' } })])
       expect(summary(readSse(bedrockConverse, call + input + stop(0) + end('tool_use'))).blocks).toMatchObject([{ text: '{}' }])
   })
 
-  it('keeps two calls apart by their numbers, and makes the id that is missing', () => {
+  it('tells two calls apart by their block index, and generates a missing id', () => {
     const events =
       open(1, { toolUseId: 'a', name: 'f' }) +
       delta(1, { toolUse: { input: '{"x":1}' } }) +
@@ -85,7 +85,7 @@ describe('a stream of Converse', () => {
     ])
   })
 
-  it('[155] keeps redacted thoughts as a block of their own, and signed ones without text', () => {
+  it('[155] has redacted reasoning as a separate block, and keeps signed reasoning without text', () => {
     const events =
       delta(0, { reasoningContent: { text: 'Hm.' } }) +
       delta(0, { reasoningContent: { signature: 's1' } }) +
@@ -123,7 +123,7 @@ describe('a stream of Converse', () => {
     expect(summary(readSse(bedrockConverse, delta(0, { text: 'x' }) + stop(0) + end(reason))).finish).toBe(finish)
   })
 
-  it('finishes with tool calls when there are some, but length stays length', () => {
+  it('finishes with tool-calls when it has calls, unless the output limit was reached', () => {
     const call = open(0, { toolUseId: 'a', name: 'f' }) + stop(0)
     expect(summary(readSse(bedrockConverse, call + end('end_turn'))).finish).toBe('tool-calls')
     expect(summary(readSse(bedrockConverse, call + end('max_tokens'))).finish).toBe('length')
@@ -133,7 +133,7 @@ describe('a stream of Converse', () => {
     expect(summary(readSse(bedrockConverse, delta(0, { text: 'x' }) + end(reason))).error).toMatchObject({ code: reason })
   })
 
-  it('names the sequence that stopped it', () => {
+  it('reports the stop sequence that ended it', () => {
     const own = { additionalModelResponseFields: { delta: { stop_sequence: 'END' } } }
     expect(readSse(bedrockConverse, delta(0, { text: 'x' }) + end('stop_sequence', own))).toContainEqual({
       type: 'finish',
@@ -142,13 +142,13 @@ describe('a stream of Converse', () => {
     })
   })
 
-  it('[12] is not complete when it is cut off, and is when only the usage is missing', () => {
+  it('[12] is incomplete when it is cut off, but complete when only the usage is missing', () => {
     const said = delta(0, { text: 'x' })
     expect(summary(readSse(bedrockConverse, said)).isComplete).toBe(false)
     expect(summary(readSse(bedrockConverse, said + end('end_turn'))).isComplete).toBe(true)
   })
 
-  it("hides the model's use of the vendor's tools, and places its sources", () => {
+  it("leaves out calls of the vendor's own tools, and has citations with the range of their text", () => {
     const source = { citation: { title: 'Tides', location: { web: { url: 'https://tides.example' } } } }
     const events =
       open(0, { toolUseId: 's', name: 'nova_grounding', type: 'server_tool_use' }) +
@@ -165,7 +165,7 @@ describe('a stream of Converse', () => {
     ])
   })
 
-  it('puts the pieces of an image together', () => {
+  it('joins the pieces of an image', () => {
     const piece = (text: string) => delta(0, { image: { source: { bytes: Buffer.from(text).toString('base64') } } })
     const events =
       event('contentBlockStart', { contentBlockIndex: 0, start: { image: { format: 'png' } } }) + piece('ab') + piece('c')
@@ -181,8 +181,8 @@ describe('a stream of Converse', () => {
   })
 })
 
-describe('a whole reply of Converse', () => {
-  it('yields the same events from a stream', () => {
+describe('a non-streamed reply of Converse', () => {
+  it('has the same content and finish reason as the stream', () => {
     const usage = { inputTokens: 20, outputTokens: 9 }
     const reply = whole(
       [
@@ -197,7 +197,7 @@ describe('a whole reply of Converse', () => {
     expect(grammarFaults(reply)).toEqual([])
   })
 
-  it('has text, sources, images, redacted thoughts, and calls without input', () => {
+  it('has text, citations, images, redacted reasoning, and calls without input', () => {
     const reply = whole([
       { reasoningContent: { redactedContent: 'cmVk' } },
       { text: 'Look: ' },
@@ -232,7 +232,7 @@ describe('a whole reply of Converse', () => {
     expect(summary(bedrockConverse.readReply(reply, readContext())).error?.message).toBe(message)
   })
 
-  it('is complete when it says nothing', () => {
+  it('is complete when it has no content', () => {
     expect(summary(whole([]))).toMatchObject({ blocks: [], finish: 'stop', isComplete: true })
   })
 })
@@ -248,7 +248,7 @@ describe('usage of Converse', () => {
     })
   })
 
-  it('[210] counts cache writes of an hour and of minutes apart', () => {
+  it('[210] counts cache writes separately by their lifetime', () => {
     const cacheDetails = [
       { ttl: '1h', inputTokens: 30 },
       { ttl: '5m', inputTokens: 20 },
@@ -258,7 +258,7 @@ describe('usage of Converse', () => {
     expect(summary(whole([], { usage })).usage).toMatchObject({ cacheWrite: 20, cacheWrite1h: 30, cacheWrite12h: 7 })
   })
 
-  it.each([undefined, {}, { inputTokens: 'x' }, { inputTokens: 1, outputTokens: -5 }])('is none when it reads %j', (usage) => {
+  it.each([undefined, {}, { inputTokens: 'x' }, { inputTokens: 1, outputTokens: -5 }])('is undefined for %j', (usage) => {
     expect(summary(whole([{ text: 'x' }], { usage })).usage).toBeUndefined()
   })
 })

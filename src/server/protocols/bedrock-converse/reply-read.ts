@@ -5,7 +5,7 @@ import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import { inputText } from '../tool-input.ts'
 import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
-/** A whole reply of Converse. Source: protocols notes 2.7. */
+/** A non-streamed reply of Converse. Source: protocols notes 2.7. */
 export function readReply(reply: JsonObject, context: ReadContext): ReplyEvent[] {
   return wholeReply((builder) => {
     const message = objectAt(objectAt(reply, 'output') ?? {}, 'message')
@@ -22,7 +22,7 @@ export function readReply(reply: JsonObject, context: ReadContext): ReplyEvent[]
   })
 }
 
-/** A streamed reply: its events have been named after the messages of the event stream. */
+/** A streamed reply; each event has the name of its event-stream message. */
 export function readStreamEvents(context: ReadContext): EventReader {
   let blocks: Blocks | undefined
   let isStopped = false
@@ -52,11 +52,11 @@ export function readStreamEvents(context: ReadContext): EventReader {
 class Blocks {
   readonly #builder: ReplyBuilder
   readonly #context: ReadContext
-  /** Calls whose input has not begun. */
+  /** Calls without any input yet. */
   readonly #bare = new Set<string>()
-  /** Bytes of the image that is open. */
+  /** The open image. */
   #image: { readonly format: string; readonly pieces: Buffer[] } | undefined
-  /** Length of the text of the open block, and its sources. */
+  /** Length of the text of the open block, and its citations. */
   #textLength = 0
   #sources: { url: string; title: string }[] = []
 
@@ -113,14 +113,14 @@ class Blocks {
     if (redacted !== '') this.#builder.sealReasoning({ family: 'anthropic', kind: 'redacted', value: redacted })
   }
 
-  /** Only sources on the web have an address. */
+  /** Only citations of web pages have a URL. */
   #cite(citation: JsonObject): void {
     const url = textAt(objectAt(objectAt(citation, 'location') ?? {}, 'web') ?? {}, 'url')
     if (url !== '') this.#sources.push({ url, title: textAt(citation, 'title') })
   }
 }
 
-/** A block of a whole reply in the shape of the deltas of a stream. */
+/** A block of a non-streamed reply, in the form of stream deltas. */
 function deltaOf(block: JsonObject): JsonObject {
   const cited = objectAt(block, 'citationsContent')
   if (cited) {
@@ -179,7 +179,7 @@ function readUsage(builder: ReplyBuilder, reply: JsonObject): void {
 
 const counts = ['inputTokens', 'outputTokens', 'cacheReadInputTokens', 'cacheWriteInputTokens']
 
-/** An exception of the event stream, as its frames were read. */
+/** An exception message of the event stream, as decoded from its frames. */
 function readError(builder: ReplyBuilder, data: JsonObject): void {
   const error = objectAt(data, 'error') ?? data
   const status = countAt(error, 'status')

@@ -56,12 +56,12 @@ describe('a request to Converse', () => {
     ])
   })
 
-  it('puts the instructions before the words of the user for models without a place for them', () => {
+  it('puts the instructions before the user text for models without a system prompt', () => {
     const { body } = write({ system: [{ kind: 'text', text: 'One.' }] }, 'amazon.titan-text-express-v1')
     expect(body).toEqual({ messages: [{ role: 'user', content: [{ text: 'One.' }, { text: 'Hello' }] }] })
   })
 
-  it('alternates, begins with the user, and says nothing blank', () => {
+  it('alternates, begins with the user, and has no blank text', () => {
     expect(
       messages([assistantTurn('Yo'), userTurn('a'), userTurn(' '), userTurn('b'), assistantTurn(''), userTurn('c')]),
     ).toEqual([
@@ -76,7 +76,7 @@ describe('a request to Converse', () => {
     expect(refusal({ turns: [userTurn(' ')] })).toMatchObject({ code: 'untranslatable', params: { field: 'messages' } })
   })
 
-  it('[135] begins the answer for models that take it, without white space at its end, and refuses it for others', () => {
+  it('[135] prefills the answer, without trailing white space, if the model supports it, and is refused otherwise', () => {
     const turns = [userTurn('a'), assistantTurn('Once upon \n')]
     expect(messages(turns)).toMatchObject([{}, { role: 'assistant', content: [{ text: 'Once upon' }] }])
     expect(refusal({ turns }, llama).code).toBe('untranslatable')
@@ -111,7 +111,7 @@ describe('sampling and length for Converse', () => {
     expect(write({ sampling: { topK: 5 } }, model)).toMatchObject({ body: { additionalModelRequestFields: own }, lost: [] })
   })
 
-  it('lose top_k and stop sequences for models that refuse them', () => {
+  it('report top_k and stop sequences as lost for models that do not support them', () => {
     expect(write({ sampling: { topK: 5 }, stop: ['x'] }, 'openai.gpt-oss-120b-1:0').lost).toEqual(['stop', 'top_k'])
     expect(write({ stop: ['a', 'b', 'c', 'd', 'e'] })).toMatchObject({
       body: { inferenceConfig: { stopSequences: ['a', 'b', 'c', 'd'] } },
@@ -143,7 +143,7 @@ describe('reasoning for Converse', () => {
     })
   })
 
-  it('has the word of the model’s vendor for others, or is lost', () => {
+  it('has the member of the model’s vendor for other models, or is reported as lost', () => {
     const own = (dialogue: Partial<Dialogue>, model: string) => write(dialogue, model).body.additionalModelRequestFields
     expect(own(effort('medium'), 'openai.gpt-oss-20b-1:0')).toEqual({ reasoning_effort: 'medium' })
     expect(own(effort('high'), 'us.amazon.nova-2-lite-v1:0')).toEqual({
@@ -168,7 +168,7 @@ describe('reasoning for Converse', () => {
     ],
   }
 
-  it('[155] of earlier turns returns to Claude in its place, if Claude sealed it', () => {
+  it('[155] of earlier turns is sent back to Claude in its place, if Claude signed or encrypted it', () => {
     expect(messages([userTurn('a'), thought, userTurn('b')], claude)).toMatchObject([
       {},
       {
@@ -189,7 +189,7 @@ describe('reasoning for Converse', () => {
 })
 
 describe('tools for Converse', () => {
-  it('are toolSpecs with a schema that is an object', () => {
+  it('are toolSpecs, each with an object schema', () => {
     const bare = { ...tideTool, name: 'bare', description: ' ', schema: undefined }
     expect(toolConfig({ tools: [tideTool, bare, tideTool] })).toEqual({
       tools: [
@@ -199,7 +199,7 @@ describe('tools for Converse', () => {
     })
   })
 
-  it('[79] have calls and results that fit together', () => {
+  it('[79] have results with the ids of their calls', () => {
     const turns = [userTurn('a'), ...toolTurns('high', 'call_1')]
     expect(messages(turns)).toEqual([
       { role: 'user', content: [{ text: 'a' }] },
@@ -208,11 +208,11 @@ describe('tools for Converse', () => {
     ])
   })
 
-  it('[85] have a block in a result that says nothing', () => {
+  it('[85] have a placeholder block in an empty result', () => {
     expect(messages(toolTurns(''))).toMatchObject([{}, {}, { content: [{ toolResult: { content: [{ text: '(empty)' }] } }] }])
   })
 
-  it('[89] mark a result as an error, or say so where the model has no mark', () => {
+  it('[89] mark a result as an error, or by a text for models without that status', () => {
     const [call, result] = toolTurns('no port')
     if (!call || !result) throw new Error('The turns are missing')
     const failed: Turn = { ...result, parts: result.parts.map((part) => ({ ...part, isError: true })) }
@@ -224,20 +224,20 @@ describe('tools for Converse', () => {
     ])
   })
 
-  it('[90][91] have ids that Bedrock takes, the same for call and result', () => {
+  it('[90][91] have call ids that Bedrock accepts, the same for call and result', () => {
     const long = `call:${'x'.repeat(120)}`
-    // The messages that the writer has just produced.
+    // The writer only produces messages of this type.
     const [, call, result] = messages([userTurn('a'), ...toolTurns('high', long)]) as JsonObject[]
     const used = JSON.stringify(call).match(/"toolUseId":"([^"]+)"/)?.[1]
     expect(used).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
     expect(JSON.stringify(result)).toContain(`"toolUseId":"${used}"`)
   })
 
-  it('[92] have ids of nine characters for Mistral', () => {
+  it('[92] have call ids of nine characters for Mistral', () => {
     expect(JSON.stringify(messages([userTurn('a'), ...toolTurns()], mistral))).toMatch(/"toolUseId":"[a-zA-Z0-9]{9}"/)
   })
 
-  it('[103][104] have names that Bedrock takes, and give the others back', () => {
+  it("[103][104] have names that Bedrock accepts, mapped back to the caller's", () => {
     const name = `mcp__server.tool/${'x'.repeat(60)}`
     const { body, toolNames } = write({ tools: [{ ...tideTool, name }], turns: [userTurn('a')] })
     const given = JSON.stringify(body).match(/"name":"([^"]+)"/)?.[1] ?? ''
@@ -245,7 +245,7 @@ describe('tools for Converse', () => {
     expect(toolNames?.get(given)).toBe(name)
   })
 
-  it('[112] take free text as the member input', () => {
+  it('[112] have free-text input in the member input', () => {
     const custom = { ...tideTool, name: 'shell', schema: undefined, custom: { format: undefined } }
     const call: Part = { kind: 'tool-call', callId: 'c', name: 'shell', input: 'ls -l', isCustom: true }
     const { body, customTools } = write({ tools: [custom], turns: [userTurn('a'), { role: 'assistant', parts: [call] }] })
@@ -253,7 +253,7 @@ describe('tools for Converse', () => {
     expect(customTools).toEqual(new Set(['shell']))
   })
 
-  it('are refused for models that have none, and when two have one name', () => {
+  it('are refused for models without tools, and when two tools have the same name', () => {
     expect(refusal({ tools: [tideTool] }, 'us.deepseek.r1-v1:0')).toMatchObject({
       code: 'untranslatable',
       params: { field: 'tools' },
@@ -262,7 +262,7 @@ describe('tools for Converse', () => {
     expect(write({ tools: [tideTool], toolChoice: { kind: 'none' } }, 'us.deepseek.r1-v1:0').lost).toEqual([])
   })
 
-  it('are strict where schemas are held to, and else say that they are not', () => {
+  it('are strict if the model enforces schemas, otherwise strict is reported as lost', () => {
     const strict = { ...tideTool, strict: true }
     const config = toolConfig({ tools: [strict] }, claude)
     expect(spec(Array.isArray(config?.tools) ? config.tools[0] : undefined)).toMatchObject({
@@ -272,7 +272,7 @@ describe('tools for Converse', () => {
     expect(write({ tools: [strict] })).toMatchObject({ lost: ['tools.strict'] })
   })
 
-  it('are answered whole by models that cannot stream with them', () => {
+  it('get a non-streamed reply from models that cannot stream with tools', () => {
     expect(write({ tools: [tideTool], stream: true }, llama).isWhole).toBe(true)
     expect(write({ tools: [tideTool], stream: true }).isWhole).toBeUndefined()
     expect(write({ stream: true }, llama).isWhole).toBeUndefined()
@@ -320,7 +320,7 @@ describe('the choice of tools for Converse', () => {
     expect(JSON.stringify(only)).not.toContain('get_tide')
   })
 
-  it('[108] none leaves the tools out, unless the history has calls: then they stay with an instruction', () => {
+  it('[108] none leaves out the tools, but keeps them and adds an instruction if the history has calls', () => {
     expect(choose({ kind: 'none' })).toMatchObject({ lost: [] })
     expect(choose({ kind: 'none' }).body).not.toHaveProperty('toolConfig')
 
@@ -333,7 +333,7 @@ describe('the choice of tools for Converse', () => {
     expect(lost).toEqual(['tool_choice'])
   })
 
-  it('[108] makes tools for the calls of a history whose tools the caller left out', () => {
+  it('[108] declares tools for calls in the history if the caller declared none', () => {
     const { body, lost } = write({ turns: [userTurn('a'), ...toolTurns(), userTurn('and now?')] })
     expect(body.toolConfig).toEqual({
       tools: [{ toolSpec: { name: 'get_tide', inputSchema: { json: { type: 'object', properties: {} } } } }],
@@ -347,7 +347,7 @@ describe('an answer in JSON from Converse', () => {
   const schema = { type: 'object', properties: { a: { type: 'string', minLength: 2 } }, required: ['a'] }
   const output = { kind: 'schema', name: 'my answer', description: 'D', schema, strict: true } as const
 
-  it('is held to the schema where that is known', () => {
+  it('has a format with the schema if the model supports it', () => {
     const { body, lost } = write({ output }, claude)
     expect(body.outputConfig).toMatchObject({
       textFormat: { type: 'json_schema', structure: { jsonSchema: { name: 'my_answer', description: 'D' } } },
@@ -357,7 +357,7 @@ describe('an answer in JSON from Converse', () => {
     expect(lost).toEqual([])
   })
 
-  it('[185] is the input of a tool where it is not', () => {
+  it('[185] is the input of a tool if the model supports no schema', () => {
     const { body, answerTool } = write({ output })
     expect(answerTool).toBe('json_response')
     expect(body.toolConfig).toMatchObject({ toolChoice: { tool: { name: 'json_response' } } })
@@ -395,7 +395,7 @@ describe('cache points for Converse', () => {
     expect(lost).toEqual([])
   })
 
-  it('[140] are the last four, and none of an hour follows a shorter one', () => {
+  it('[140] are limited to the last four, without a one-hour point after a shorter one', () => {
     const turns = [user(...['a', 'b', 'c', 'd', 'e'].map((value, at) => text(value, at === 2 ? '5m' : '1h')))]
     const points = JSON.stringify(messages(turns, claude)).match(/"cachePoint":\{[^}]*\}/g)
     expect(points).toEqual([
@@ -435,12 +435,12 @@ describe('media for Converse', () => {
     expect(lost).toEqual(['detail'])
   })
 
-  it('name documents as Bedrock takes it, each otherwise, with some text beside them', () => {
+  it('have unique document names that Bedrock accepts, and a text next to documents', () => {
     const titles = ['Q1_report (final).pdf', 'Q1_report (final).pdf', '报告.pdf', undefined, 'a  b\t[c]-d!']
     const documents = titles.map((title) =>
       media({ media: 'document', source: base64('application/pdf'), ...(title ? { title } : {}) }),
     )
-    // The messages that the writer has just produced.
+    // The writer only produces messages of this type.
     const [message] = messages([user(...documents)]) as { content: JsonObject[] }[]
     const names = message?.content.map(({ document }) => (isObject(document) ? document.name : 'text'))
     expect(names).toEqual(['Q1 report (final)', 'Q1 report (final) 2', 'Document', 'Document 2', 'a b [c]-d', 'text'])
@@ -485,7 +485,7 @@ describe('media for Converse', () => {
     expect(refusal({ turns: [user(part)] }, model)).toMatchObject({ code: 'untranslatable', params: { field: 'messages' } })
   })
 
-  it('made by the model become text in its history', () => {
+  it('in assistant turns become text', () => {
     const image = media({ media: 'image', source: base64('image/png') })
     const { body, lost } = write({ turns: [userTurn('a'), { role: 'assistant', parts: [image] }, userTurn('b')] })
     expect(body.messages).toMatchObject([{}, { content: [{ text: '[image]' }] }, {}])
@@ -528,10 +528,10 @@ describe('any conversation for Converse', () => {
     }))
   }
 
-  /** Requests to which Bedrock would answer 400. */
+  /** The reasons for which Bedrock would return 400. */
   function faultsOf(body: JsonObject): string[] {
     const faults: string[] = []
-    // The messages that the writer has just produced.
+    // The writer only produces messages of this type.
     const told = (Array.isArray(body.messages) ? body.messages : []) as { role: string; content: JsonObject[] }[]
     const ids = (message: (typeof told)[number] | undefined, kind: 'toolUse' | 'toolResult') =>
       (message?.content ?? []).flatMap((block) => (isObject(block[kind]) ? [String(block[kind].toolUseId)] : []))
@@ -549,7 +549,7 @@ describe('any conversation for Converse', () => {
     return faults
   }
 
-  it('is written as Bedrock takes it, or refused', () => {
+  it('is written in a form that Bedrock accepts, or refused', () => {
     let count = 0
     for (let seed = 1; seed <= 1500; seed++) {
       const random = seeded(seed)

@@ -11,7 +11,7 @@ import { forcesTool, writeTools } from './write-tools.ts'
 
 /**
  * A conversation in the form of Converse; the model and the choice of streaming are in the URL. Throws `untranslatable` where the
- * answer would be wrong, and names lost members through `context.lose`. Source: protocols notes 2.7 and 3.1 to 3.9.
+ * answer would be wrong, and reports other lost members through `context.lose`. Source: protocols notes 2.7 and 3.1 to 3.9.
  */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   const rules = converseRulesOf(context.model)
@@ -54,10 +54,10 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
   }
 }
 
-/** The stop sequence is only reported on request: at the top of a whole reply, in a delta of a stream. */
+/** The stop sequence is only reported on request: at the top level of a non-streamed reply, or in `delta` in a stream. */
 const stopSequencePaths = ['/stop_sequence', '/delta/stop_sequence']
 
-/** Fields that are carried, or named as lost where they are judged. */
+/** Fields that are written, or reported as lost where they would be written. */
 function carriedBy({ cache, claude }: ConverseRules, { tools }: Dialogue): Field[] {
   const takesMarks = cache === 'everywhere' || (cache === 'not-in-tools' && tools.every((tool) => !tool.cache))
   return [...judged, ...(takesMarks ? ['cache' as const] : []), ...(claude ? judgedForClaude : [])]

@@ -11,17 +11,17 @@ import type { ConverseRules } from './models.ts'
 /** Inference settings, in the three places that Converse has for them. */
 export interface Inference {
   readonly inferenceConfig: JsonObject
-  /** Members of the model's own, in `additionalModelRequestFields`. */
+  /** Model-specific members, in `additionalModelRequestFields`. */
   readonly own: JsonObject
   /** `outputConfig.effort`. */
   readonly effort: Effort | undefined
   /** Whether the request asks the model to think. */
   readonly isThinking: boolean
-  /** Whether the model may be made to call a tool. */
+  /** Whether a tool call may be forced. */
   readonly canForce: boolean
 }
 
-/** Sampling, length, stop sequences and reasoning as the model takes them. Source: protocols notes 2.7, 3.6 and 3.7. */
+/** Sampling, length, stop sequences and reasoning in the form that the model accepts. Source: protocols notes 2.7, 3.6 and 3.7. */
 export function writeInference(
   dialogue: Dialogue,
   context: RequestContext,
@@ -35,7 +35,7 @@ export function writeInference(
     : otherInference(dialogue, context, rules, stop)
 }
 
-/** Blank ones are refused, and so are more than the model knows. */
+/** Stop sequences. Bedrock rejects blank ones and more than the model's maximum. */
 function writeStop(dialogue: Dialogue, context: RequestContext, { stopMax }: ConverseRules): string[] {
   const sequences = dialogue.stop.filter((sequence) => sequence !== '')
   const kept = sequences.filter((sequence) => sequence.trim() !== '').slice(0, stopMax)

@@ -8,8 +8,8 @@ import type { ConverseRules } from './models.ts'
 export type DocumentNamer = (title: string | undefined) => string
 
 /**
- * Media as a block of the user or of a tool's result; addresses on the web have been fetched. Throws `untranslatable` for media that
- * the model does not support, and for files of other vendors. Source: protocols notes 2.7 and 3.2.
+ * Media as a block of a user message or tool result; web URLs have already been fetched. Throws `untranslatable` for media that the
+ * model does not support, and for files of other vendors. Source: protocols notes 2.7 and 3.2.
  */
 export function mediaBlock(part: MediaPart, rules: ConverseRules, dialogue: Dialogue, nameDocument: DocumentNamer): JsonObject {
   const { media, source, title } = part
@@ -21,8 +21,8 @@ export function mediaBlock(part: MediaPart, rules: ConverseRules, dialogue: Dial
 }
 
 /**
- * Bedrock takes letters, digits, single white space, hyphens and brackets in the name of a document, and each name once. The model reads
- * names too; a caller's title stays as far as it fits.
+ * Bedrock accepts letters, digits, single white space, hyphens and brackets in document names, which must be unique. The model
+ * reads names too, so a caller's title is kept as far as it is valid.
  */
 export function documentNamer(): DocumentNamer {
   const given = new Set<string>()
@@ -76,7 +76,7 @@ const formats: Readonly<Record<MediaPart['media'], ReadonlyMap<string, string> |
   audio: undefined,
 }
 
-/** Text of any other type is plain text; the type of an S3 object follows from its suffix. */
+/** Text of an unsupported type is sent as plain text. An undeclared type, as of an S3 object, follows from the name's suffix. */
 function mediaTypeOf({ media, source }: MediaPart): string {
   if (source.kind === 'file') return ''
   const declared = source.mediaType ?? ''

@@ -17,17 +17,17 @@ export interface Message {
 
 export interface MessageFacts {
   readonly rules: ConverseRules
-  /** Whether the request asks the model to think: then no answer may be begun for it. */
+  /** Whether the request asks the model to think: then the answer must not be prefilled. */
   readonly isThinking: boolean
-  /** Instructions for a model that takes none at the head. */
+  /** Instructions for a model without a system prompt. */
   readonly instructions: readonly TextPart[]
   toUpstream(name: string): string
 }
 
 /**
- * The turns as messages that alternate and begin with the user, results of tools first. Blank text is refused by Bedrock and left out.
- * Throws `untranslatable` when nothing remains, for media that the model does not see, and for an answer that is begun for a model which
- * takes no beginning. Source: protocols notes 2.7 and 3.1 to 3.4.
+ * The turns as messages that alternate and begin with the user, results of tools first. Blank text is refused by Bedrock and left
+ * out. Throws `untranslatable` when nothing remains, for media that the model does not accept, and for a prefilled answer that the
+ * model does not support. Source: protocols notes 2.7 and 3.1 to 3.4.
  */
 export function writeMessages(dialogue: Dialogue, context: RequestContext, facts: MessageFacts): Message[] {
   const leading: Turn[] = facts.instructions.length > 0 ? [{ role: 'user', parts: facts.instructions }] : []
@@ -63,7 +63,7 @@ function withoutEmptyParts(turns: readonly Turn[], rules: ConverseRules): Turn[]
   })
 }
 
-/** Instructions in the middle become a reminder in the words of the user. */
+/** Instructions in the middle of the conversation become a reminder in user text. */
 function reminded(turn: Turn): Turn {
   if (turn.role !== 'system') return turn
   const texts = turn.parts.filter((part) => part.kind === 'text')
@@ -73,7 +73,7 @@ function reminded(turn: Turn): Turn {
   return { role: 'user', parts: [{ kind: 'text', text, ...(cache ? { cache } : {}) }] }
 }
 
-/** Thoughts are only understood by the family that sealed them. */
+/** Reasoning can be read only by the model family that signed or encrypted it. */
 function isSaid(part: Part, role: Turn['role'], { claude }: ConverseRules): boolean {
   switch (part.kind) {
     case 'text':
@@ -115,7 +115,7 @@ function reasoningBlock({ text, opaque }: ReasoningPart): JsonObject {
   return { reasoningContent: { reasoningText: { text, signature: opaque?.value ?? '' } } }
 }
 
-/** A result needs at least one block. Models that take no mark for an error read it. */
+/** A result needs at least one block. For models without an error status, a text reports the error. */
 function resultBlock(result: ToolResultPart, writing: Writing): JsonObject {
   const { facts, dialogue, nameDocument } = writing
   const { takesResultStatus } = facts.rules
@@ -133,7 +133,7 @@ function resultBlock(result: ToolResultPart, writing: Writing): JsonObject {
   }
 }
 
-/** Cache points are invalid inside of a result. */
+/** The mark for a cache point after the result: cache points are invalid inside it. */
 function lastMark({ parts }: ToolResultPart): TextPart['cache'] {
   return parts.findLast((part) => part.cache !== undefined)?.cache
 }
@@ -142,7 +142,7 @@ function callId(id: string, { context, facts }: Writing): string {
   return callIdFor(id, context.quirks.callIds ?? facts.rules.callIds)
 }
 
-/** Images made by the model cannot be sent back in its own turn. */
+/** Media in an assistant turn cannot be sent back. */
 function shownBefore({ media }: MediaPart, context: RequestContext): JsonObject {
   context.lose(`messages.${media}`)
   return { text: `[${media}]` }

@@ -32,7 +32,7 @@ export function writeOutput(dialogue: Dialogue, context: RequestContext, rules: 
   return { instruction: jsonInstruction(output) }
 }
 
-/** Bedrock wants the schema as a text. */
+/** Bedrock requires the schema as a JSON string. */
 function schemaFormat({ name, description, schema }: OutputForm & { kind: 'schema' }): JsonObject {
   const plainName = name?.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'response'
   const jsonSchema = { schema: JSON.stringify(strictSchema(schema)), name: plainName, ...(description ? { description } : {}) }

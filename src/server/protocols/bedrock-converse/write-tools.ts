@@ -9,7 +9,7 @@ import { cachePoint } from './cache-points.ts'
 import type { ConverseRules } from './models.ts'
 
 export interface WrittenTools {
-  /** Tools with the cache points behind them; empty when the request has none. */
+  /** Tools and their cache points; empty when the request has no tools. */
   readonly tools: readonly JsonObject[]
   readonly toolChoice: JsonObject | undefined
   /** Text to append to the system prompt. */
@@ -22,16 +22,17 @@ export interface WrittenTools {
 
 export interface ToolFacts {
   readonly rules: ConverseRules
-  /** Whether the model may be made to call a tool. */
+  /** Whether a tool call may be forced. */
   readonly canForce: boolean
-  /** The schema of an answer that is represented by a tool. */
+  /** The tool whose input is the JSON answer. */
   readonly answer: { readonly name: string; readonly schema: JsonObject } | undefined
 }
 
 /**
- * The tools and the choice among them. Converse has no choice `none`: without calls in the history the tools are left out, otherwise
- * they stay and the model is instructed not to call them. Calls in the history need their tools even if the caller has left them out.
- * Throws `untranslatable` for models without tools. Source: protocols notes 2.7 and 3.3, edge case 108.
+ * The tools and the choice among them. Converse has no choice `none`: without calls in the history the tools are left out,
+ * otherwise they stay and the model is instructed not to call them. Bedrock requires the tools of calls in the history, even if the
+ * caller did not declare them. Throws `untranslatable` for models without tools. Source: protocols notes 2.7 and 3.3, edge case
+ * 108.
  */
 export function writeTools(dialogue: Dialogue, context: RequestContext, facts: ToolFacts): WrittenTools {
   const { rules, answer } = facts
@@ -75,8 +76,8 @@ function calledNames({ turns }: Dialogue): string[] {
 }
 
 /**
- * The declared tools, each name once and narrowed to the choice: that also replaces the choice of one tool for models without it. If
- * none are declared, tools for the calls of the history.
+ * The declared tools, each name once, limited to those that the tool choice allows: for models that cannot be forced to call one
+ * tool, this has the same effect. If none are declared, tools for the calls in the history.
  */
 function declaredTools(dialogue: Dialogue, called: readonly string[], rules: ConverseRules): Tool[] {
   const byName = new Map<string, Tool>()
@@ -115,14 +116,14 @@ function specOf({ from }: Dialogue, context: RequestContext, tool: Tool, isStric
   }
 }
 
-/** An empty description is refused. */
+/** Bedrock rejects an empty description. */
 function described(description: string): JsonObject {
   return description.trim() === '' ? {} : { description }
 }
 
 const freeTextSchema: JsonObject = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] }
 
-/** Decides tool by tool, as only so many may be strict. */
+/** Whether a tool is strict: only the first tools up to the maximum are. */
 function strictness({ from }: Dialogue, context: RequestContext, { takesSchemas }: ConverseRules): (tool: Tool) => boolean {
   let count = 0
   return ({ strict, custom }) => {
