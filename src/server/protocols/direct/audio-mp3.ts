@@ -17,7 +17,7 @@ export function secondsOfMp3(bytes: Buffer): number | undefined {
   return seconds
 }
 
-/** A picture between frames has a few hundred; a file with more is no audio file. */
+/** An image between frames causes a few hundred misses; a file with more than this is no audio file. */
 const missesMax = 100_000
 
 interface Frame {

@@ -75,7 +75,7 @@ function double(value: number): Buffer {
   return buffer
 }
 
-describe('the length of a recording', () => {
+describe('the duration of an audio file', () => {
   it('WAV: by its samples', () => {
     expect(secondsOfAudio(wavOf(rest(48_000 * 3), 24_000))).toBe(3)
     const listed = wavOf(rest(16_000), 8_000)
@@ -124,18 +124,18 @@ describe('the length of a recording', () => {
     expect(secondsOfAudio(Buffer.concat([oggPage(0n, vorbisHead), oggPage(44_100n * 5n, rest(100))]))).toBe(5)
   })
 
-  it('MP4: by its head, in both of its versions', () => {
+  it('MP4: by its header, in both versions', () => {
     expect(secondsOfAudio(mp4(1000, 61_500))).toBe(61.5)
     expect(secondsOfAudio(mp4(44_100, 44_100 * 12, true))).toBe(12)
   })
 
-  it('WebM: by its head, else by its last block', () => {
+  it('WebM: by its header, else by its last block', () => {
     expect(secondsOfAudio(webm(info(scaleOf(1_000_000), element([0x44, 0x89], double(2500)))))).toBe(2.5)
     expect(secondsOfAudio(webm(info(scaleOf(1_000_000)), cluster(0, [0, 60, 120]), cluster(5000, [0, 60, 340])))).toBe(5.34)
     expect(secondsOfAudio(webm(info(scaleOf(2_000_000)), cluster(1000, [0, 500], true)))).toBe(3)
   })
 
-  it('anything else is taken as speech at 32 kbit/s', () => {
+  it('other files count as speech at 32 kbit/s', () => {
     const odd = [
       text('#!AMR\n'),
       rest(0),
@@ -158,7 +158,7 @@ describe('the length of a recording', () => {
   })
 })
 
-describe('any bytes at all', () => {
+describe('arbitrary bytes', () => {
   let seed = 7
   const random = (below: number) => {
     seed = (seed * 1103515245 + 12345) % 2147483648
@@ -178,7 +178,7 @@ describe('any bytes at all', () => {
     webm(info(scaleOf(1_000_000)), cluster(0, [0, 5]), cluster(9, [7], true)),
   ]
 
-  /** A file of some kind with bytes of it changed, cut off or added. */
+  /** A file of a random format with bytes changed, cut off or added. */
   function hostile(): Buffer {
     const head = heads[random(heads.length)] ?? rest(0)
     const bytes = Buffer.concat([head, Buffer.from(Array.from({ length: random(600) }, () => random(256)))])
@@ -187,7 +187,7 @@ describe('any bytes at all', () => {
     return bytes.subarray(0, random(8) === 0 ? random(bytes.length + 1) : bytes.length)
   }
 
-  it('give a number that can be charged, and never an error or an endless loop', () => {
+  it('have a finite, non-negative duration, and never cause an error or an endless loop', () => {
     for (let round = 0; round < 20_000; round++) {
       const bytes = hostile()
       const seconds = secondsOfAudio(bytes)
@@ -195,7 +195,7 @@ describe('any bytes at all', () => {
     }
   })
 
-  it('are looked through in a time that depends on their length alone', () => {
+  it('are read in a time that depends only on their length', () => {
     const sizeBytes = 8 * 1024 * 1024
     const files = [
       Buffer.concat([mp3(2), Buffer.alloc(sizeBytes, 0xff)]),

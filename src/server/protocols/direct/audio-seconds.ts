@@ -29,7 +29,7 @@ function secondsOfWav(bytes: Buffer): number | undefined {
     const name = bytes.toString('latin1', at, at + 4)
     const size = bytes.readUInt32LE(at + 4)
     if (name === 'fmt ' && at + 24 <= bytes.length) bytesPerSecond = rateOfWav(bytes, at + 8)
-    // A recording that was streamed to a file has no size, or one that is too large.
+    // A WAV file that was written as a stream declares no size, or one that is too large.
     if (name === 'data') return bytesPerSecond === 0 ? undefined : Math.min(size, bytes.length - at - 8) / bytesPerSecond
     at += 8 + size + (size % 2)
   }

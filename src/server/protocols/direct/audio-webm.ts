@@ -20,7 +20,7 @@ const ids = {
   cluster: Buffer.from([0x1f, 0x43, 0xb6, 0x75]),
 } as const
 
-/** The head of a file is short; behind it the bytes of an id may be sound. */
+/** The header of a file is short; after it, bytes that look like an id may be audio. */
 const headBytes = 4096
 const timestamp = 0xe7
 const simpleBlock = 0xa3
@@ -44,7 +44,7 @@ function dataOf(bytes: Buffer, id: Buffer, from: number): Buffer | undefined {
   return size && bytes.subarray(size.end, size.end + size.value)
 }
 
-/** A number whose leading zeros say how long it is. All ones mean that the size is not known. */
+/** A variable-length integer whose leading zeros are its length in bytes. All ones mean an unknown size. */
 function sizeAt(bytes: Buffer, at: number): { value: number; end: number } | undefined {
   const first = bytes[at] ?? 0
   const length = Math.clz32(first) - 23
@@ -55,10 +55,10 @@ function sizeAt(bytes: Buffer, at: number): { value: number; end: number } | und
   return { value: unknown ? 0 : value, end: at + length }
 }
 
-/** A cluster has seconds of sound in blocks of some milliseconds. */
+/** A cluster holds seconds of audio in blocks of some milliseconds, so it has far fewer elements. */
 const elementsMax = 1_000_000
 
-/** Its beginning, counted as the whole file counts. Undefined for more elements than a recording has. */
+/** The start of the last block, in the time unit of the file. Undefined for more elements than a recording has. */
 function lastBlockOf(bytes: Buffer, cluster: number): number | undefined {
   let base = 0
   let latest = 0
@@ -76,7 +76,7 @@ function lastBlockOf(bytes: Buffer, cluster: number): number | undefined {
   return base + latest
 }
 
-/** Behind the number of the track: 16 bits with a sign. */
+/** The time of a block relative to its cluster: a signed 16-bit integer after the track number. */
 function offsetOf(bytes: Buffer, at: number): number {
   const track = sizeAt(bytes, at)
   return track && track.end + 2 <= bytes.length ? bytes.readInt16BE(track.end) : 0

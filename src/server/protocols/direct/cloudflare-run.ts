@@ -13,7 +13,7 @@ import { readImageRequest, writeImages } from './image-forms.ts'
 import { plainDocuments, topOf, writeRanking } from './rerank-results.ts'
 
 /**
- * Workers AI runs models of every kind at one address, each with its own input members; the output is in `result`. Source: protocols
+ * Workers AI runs models of every kind at one URL, each with its own input members; the output is in `result`. Source: protocols
  * notes 2.10 and the catalogue of its models, read 2026-11.
  */
 const byWhisper = (from: CallerFormat, task: Task): DirectConversion => ({
@@ -88,7 +88,7 @@ type Task = 'transcribe' | 'translate'
 
 const someFormats = { zh: '该渠道只支持 json、text 和 vtt', en: 'the channel only gives json, text and vtt' }
 
-/** The older models take the recording alone. */
+/** The older models accept only the audio bytes, without parameters. */
 function bytesAlone(asked: CallerRequest, { bytes, mediaType }: UploadedFile, task: Task): DirectRequest {
   if (task === 'translate')
     fail('untranslatable', { field: 'model', reason: { zh: '该模型不会翻译', en: 'the model does not translate' } })

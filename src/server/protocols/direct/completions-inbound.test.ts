@@ -53,7 +53,7 @@ function stream(events: readonly ReplyEvent[], wantsUsage = false): string {
   return events.map((event) => writer.push(event)).join('')
 }
 
-/** The data of each event, `[DONE]` as a text. */
+/** The data of each event, `[DONE]` as a string. */
 function chunks(text: string): unknown[] {
   return eventsIn(toByteText(text)).map(({ data }) => (data === '[DONE]' ? data : JSON.parse(data)))
 }
@@ -97,9 +97,9 @@ describe('legacy Completions as a conversation', () => {
     ['best_of', { best_of: 2 }],
     ['n', { n: 2 }],
     ['logprobs', { logprobs: 3 }],
-  ])('are refused by the name of %s', (field, body) => expect(refusedField(body)).toBe(field))
+  ])('are refused with the field name %s', (field, body) => expect(refusedField(body)).toBe(field))
 
-  it('are answered as a text', () => {
+  it('get a reply with the text', () => {
     expect(completionsInbound.writeReply(reply, context())).toEqual({
       id: 'cmpl-r1',
       object: 'text_completion',
@@ -110,7 +110,7 @@ describe('legacy Completions as a conversation', () => {
     })
   })
 
-  it('are answered in pieces of the form that the vendor has', () => {
+  it("get stream chunks with the members of the vendor's chunks", () => {
     const vendors = chunks(readFileSync(new URL('fixtures/completions.sse', import.meta.url), 'latin1')) as JsonObject[]
     const ours = chunks(stream(reply)) as JsonObject[]
     expect(ours).toMatchObject([
@@ -134,7 +134,7 @@ describe('legacy Completions as a conversation', () => {
     expect(chunks(sent).at(-1)).toMatchObject({ error: { type: 'upstream_error' } })
   })
 
-  it('are answered out of any reply', () => {
+  it('get the same text streamed and non-streamed, for any reply', () => {
     for (let seed = 1; seed <= 200; seed++) {
       const events = anyReply(seed)
       const pieces = chunks(stream(events)) as { choices?: { text: string }[] }[]
@@ -144,8 +144,8 @@ describe('legacy Completions as a conversation', () => {
   })
 })
 
-describe('the readers of callers', () => {
-  it('are supported in both formats of OpenAI', () => {
+describe('the inbound codecs', () => {
+  it('include Completions and Chat of OpenAI', () => {
     expect(inbounds['openai.completions']).toBe(completionsInbound)
     expect(inbounds['openai.chat']).toBe(openAiChatCodec.inbound)
   })

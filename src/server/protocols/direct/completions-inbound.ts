@@ -10,9 +10,9 @@ import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import { type JsonObject, textAt } from '../wire-format.ts'
 
 /**
- * Legacy Completions for upstreams that only know conversations: the prompt becomes the user's message, the text is the answer.
- * Features without an equivalent are refused: several prompts, token numbers, `suffix`, `echo` and `best_of`. Source: protocols notes
- * 1.2.
+ * Legacy Completions for upstreams that only support conversations: the prompt becomes the user's message, the text is the answer.
+ * Features without an equivalent are refused: several prompts, token numbers, `suffix`, `echo` and `best_of`. Source: protocols
+ * notes 1.2.
  */
 export const completionsInbound: Inbound = {
   readRequest(body): Dialogue {
@@ -92,13 +92,13 @@ function readPrompt(prompt: unknown): string {
   return first
 }
 
-/** Text and refusals; reasoning and calls have no place here. */
+/** Text and refusals; this format has no reasoning or calls. */
 function textOf(deltas: ChatDeltas, event: ReplyEvent): string {
   const delta = deltas.read(event)
   return delta ? textAt(delta, 'content') + textAt(delta, 'refusal') : ''
 }
 
-/** This format knows no calls. */
+/** This format has no calls. */
 function finishWordOf(deltas: ChatDeltas, reason: FinishReason): string {
   return deltas.finishWord(reason === 'tool-calls' ? 'stop' : reason)
 }

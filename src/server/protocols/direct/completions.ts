@@ -54,7 +54,7 @@ function hasFinish(data: JsonObject): boolean {
   return arrayAt(data, 'choices').filter(isObject).some(isFinished)
 }
 
-/** One reply out of the pieces of a stream. */
+/** Joins the chunks of a stream into one reply. */
 function gatherTexts(pieces: readonly JsonObject[]): JsonObject {
   const choices = new Map<unknown, JsonObject>()
   let head: JsonObject = {}

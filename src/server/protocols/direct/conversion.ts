@@ -28,7 +28,7 @@ export interface CallerRequest {
   /** Unix seconds, for replies with a timestamp. */
   readonly createdAt: number
   readonly stream: boolean
-  /** The contents of the addresses that the conversion named. */
+  /** The fetched files, by the URLs that the conversion returned. */
   readonly fetched: ReadonlyMap<string, FetchedFile>
   /** Reports a lost member, by the caller's name for it. */
   lose(field: string): void
@@ -40,13 +40,13 @@ export interface FetchedFile {
   readonly data: string
 }
 
-/** The request to send, and how its reply becomes the answer. */
+/** The requests to send, and how their replies become the caller's reply. */
 export interface DirectPlan {
-  /** One request, or several that only together make the answer. */
+  /** One request, or several whose replies are combined. */
   readonly requests: readonly DirectRequest[]
-  /** A reply is also made of some of the upstream's replies when others fail: of images, not of vectors. */
+  /** Whether the successful replies are enough if other requests failed: true for images, not for vectors. */
   readonly takesSome?: true
-  /** The task that a reply only promises; undefined for a reply that is final. */
+  /** The id of the task to poll for the result; undefined for a final reply. */
   pendingTask?(reply: JsonObject): string | undefined
   /** The replies are in the order of the requests. */
   read(replies: readonly JsonObject[]): DirectAnswer
@@ -65,7 +65,7 @@ export type DirectAnswer =
   | { readonly kind: 'bytes'; readonly contentType: string; readonly bytes: Buffer; readonly usage: Usage | undefined }
   /** The events of a stream, as text. */
   | { readonly kind: 'events'; readonly text: string }
-  /** A status of 0 means that it was no valid answer. */
+  /** A status of 0 means that the upstream sent no valid answer. */
   | { readonly kind: 'refused'; readonly error: UpstreamErrorFacts }
 
 /** An upstream failure with its message. */
@@ -79,7 +79,7 @@ export function loseAllBut(asked: CallerRequest, carried: readonly string[]): vo
     if (value !== undefined && value !== null && !carried.includes(field)) asked.lose(field)
 }
 
-/** At most so many of the values at a time. */
+/** Splits the values into chunks of at most `size`. */
 export function chunksOf<Value>(values: readonly Value[], size: number): Value[][] {
   return Array.from({ length: Math.ceil(values.length / size) }, (_, at) => values.slice(at * size, (at + 1) * size))
 }

@@ -1,6 +1,6 @@
 import type { RequestFacts } from '../wire-format.ts'
 
-/** Facts of a call that is no conversation: nothing streams, and its answer is not counted by its text. */
+/** Facts of a call that is not a conversation: it does not stream, and output tokens are not counted from the answer's text. */
 export function directFacts(model: string, more: Partial<RequestFacts> = {}): RequestFacts {
   return {
     model,

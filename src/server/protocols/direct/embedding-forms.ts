@@ -8,14 +8,14 @@ import { ignoredDimensions } from './repair-embeddings.ts'
 /** A caller's embedding request in neutral form. */
 export interface EmbeddingRequest {
   readonly texts: readonly string[]
-  /** Asked for as a list, even of one. */
+  /** Whether the caller sent a list, even of one text. */
   readonly isList: boolean
   readonly dimensions: number | undefined
   /** The purpose of the vectors, as Gemini names it; undefined when the caller gives none. */
   readonly task: string | undefined
-  /** The caller's word for it. */
+  /** The caller's field name for the purpose. */
   readonly taskField: string
-  /** One for each text, or none at all. */
+  /** One title for each text, or an empty list. */
   readonly titles: readonly string[]
 }
 
@@ -26,10 +26,10 @@ export interface EmbeddingAnswer {
   readonly inputTokens: number | undefined
 }
 
-/** A form in which callers ask. */
+/** A request format of callers. */
 export interface EmbeddingCaller {
   readonly from: CallerFormat
-  /** Throws `untranslatable` for inputs that are no texts. */
+  /** Throws `untranslatable` for inputs other than texts. */
   read(asked: CallerRequest): EmbeddingRequest
   write(answer: EmbeddingAnswer, asked: CallerRequest): JsonObject
   writeUsage(billed: Usage): JsonObject
@@ -42,11 +42,11 @@ export interface EmbeddingHost {
   readonly listsOnly?: true
   /** Throws `untranslatable`, for example for unsupported dimensions. */
   write(ask: EmbeddingRequest, asked: CallerRequest): JsonObject[]
-  /** Undefined when there is a reply that is none. */
+  /** Undefined if a reply has no valid vectors. */
   read(replies: readonly JsonObject[]): EmbeddingAnswer | undefined
 }
 
-/** N forms of callers and M of upstreams make all pairs; nothing knows a pair. */
+/** A conversion for every pair of a caller's and an upstream's format, composed of these two; no code is specific to a pair. */
 export function embeddingConversions(
   callers: readonly EmbeddingCaller[],
   hosts: readonly EmbeddingHost[],
@@ -72,7 +72,7 @@ function pairOf(caller: EmbeddingCaller, host: EmbeddingHost): DirectConversion 
   }
 }
 
-/** Of an upstream that takes one text at a time, or few. */
+/** The maximum number of upstream requests for one call, if the upstream accepts only one text at a time, or few. */
 const requestsMax = 100
 const tooMany = {
   zh: `上游每次只接受少量文本，一次请求最多分成 ${requestsMax} 个`,

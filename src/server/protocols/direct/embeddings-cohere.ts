@@ -32,7 +32,7 @@ function bodiesOf({ texts, task = '', dimensions }: EmbeddingRequest, model: str
 
 const fixedLength = { zh: '该模型的向量维数固定', en: 'the vectors of this model have a fixed length' }
 
-/** Its models demand a purpose. */
+/** Cohere's models require a purpose. */
 const purposes: ReadonlyMap<string, string> = new Map([
   ['RETRIEVAL_QUERY', 'search_query'],
   ['QUESTION_ANSWERING', 'search_query'],
@@ -43,7 +43,7 @@ const purposes: ReadonlyMap<string, string> = new Map([
   ['SEMANTIC_SIMILARITY', 'clustering'],
 ])
 
-/** By type in an object; as a list where no type was asked for. */
+/** `embeddings` is an object of lists by type, or a single list if no type was requested. */
 function readCohere(replies: readonly JsonObject[]) {
   const lists = replies.map(({ embeddings }) => (isObject(embeddings) ? embeddings.float : embeddings))
   const rows = lists.flatMap((list) => (Array.isArray(list) ? list : [undefined]))

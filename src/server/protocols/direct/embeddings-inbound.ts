@@ -51,7 +51,7 @@ const textsOnly = {
   en: 'the channel only takes texts, not token numbers',
 }
 
-/** Words of Cohere, Voyage and NVIDIA. */
+/** Values of Cohere, Voyage and NVIDIA. */
 const tasks: ReadonlyMap<string, string> = new Map([
   ['query', 'RETRIEVAL_QUERY'],
   ['search_query', 'RETRIEVAL_QUERY'],

@@ -2,7 +2,7 @@ import { fail } from '../../lib/failure.ts'
 import { type EmbeddingHost, reportedCount, sumOfTokens } from './embedding-forms.ts'
 import { readVector } from './vectors.ts'
 
-/** Amazon's Titan models on Bedrock: one text a call. Source: Bedrock's user guide, read 2026-11. */
+/** Amazon's Titan models on Bedrock: one text per call. Source: Bedrock's user guide, read 2026-11. */
 export const titanHost: EmbeddingHost = {
   to: 'bedrock.titan-embed',
 

@@ -3,7 +3,7 @@ import { chunksOf } from './conversion.ts'
 import { type EmbeddingHost, reportedCount, sumOfTokens } from './embedding-forms.ts'
 import { readVector } from './vectors.ts'
 
-/** Vertex AI's `:predict`. Gemini's own model takes one text a call, those before it many. Source: protocols notes 2.6. */
+/** Vertex AI's `:predict`. Gemini's model accepts one text per call, older models many. Source: protocols notes 2.6. */
 export const vertexHost: EmbeddingHost = {
   to: 'vertex.embed',
 

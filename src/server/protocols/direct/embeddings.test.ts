@@ -14,7 +14,7 @@ const mend = (body: Buffer, request: Record<string, unknown>) => {
 }
 
 describe('vectors', () => {
-  it('[221] are base64 of 32-bit floats, the lowest byte first', () => {
+  it('[221] are base64 of 32-bit floats, little-endian', () => {
     expect(vectorToBase64([0.5, -0.25, 1])).toBe('AAAAPwAAgL4AAIA/')
     expect(readVector('AAAAPwAAgL4AAIA/')).toEqual([0.5, -0.25, 1])
     expect(readVector([1, 2])).toEqual([1, 2])
@@ -26,7 +26,7 @@ describe('vectors', () => {
     expect(back).toEqual(vector.map(Math.fround))
   })
 
-  it('are nothing else', () => {
+  it('are undefined for any other value', () => {
     for (const odd of [undefined, null, '', 'AAAA', 'not base64 at all!', [], [[1]], [1, '2'], {}, 7])
       expect([odd, readVector(odd)]).toEqual([odd, undefined])
   })
@@ -57,7 +57,7 @@ describe('an answer with embeddings', () => {
     expect(mend(shuffled, asked()).data).toEqual([entry(0, [1]), entry(1, [2]), entry(2, [3])])
   })
 
-  it('[224] is numbered by its order when a host does not number it, or numbers all alike', () => {
+  it('[224] gets indices by its order when a host sends none, or the same for all', () => {
     const told = [entry(0, [1]), entry(1, [2])]
     expect(mend(reply(entry(undefined, [1]), entry(undefined, [2])), asked()).data).toEqual(told)
     expect(mend(reply(entry(0, [1]), entry(0, [2])), asked()).data).toEqual(told)
@@ -79,7 +79,7 @@ describe('an answer with embeddings', () => {
       expect(mend(Buffer.from(odd), asked({ encoding_format: 'base64' }))).toBeUndefined()
   })
 
-  it('of many vectors is looked at without parsing its numbers', () => {
+  it('of many vectors is checked without parsing its numbers', () => {
     const vector = JSON.stringify(Array.from({ length: 1536 }, (_, at) => at / 1536))
     const entries = Array.from({ length: 200 }, (_, index) => `{"object":"embedding","embedding":${vector},"index":${index}}`)
     const body = Buffer.from(`{"object":"list","data":[${entries.join(',')}]}`)
@@ -101,7 +101,7 @@ describe('embeddings by another vendor', () => {
     ...(usage ? { usage } : {}),
   })
 
-  it('[226] Gemini: a list is one batch, a single text its own request', () => {
+  it('[226] Gemini: a list becomes one batch, a single text a single request', () => {
     const batch = convertOfTest('openai.embeddings', 'gemini.batch_embed', openAi({ dimensions: 2, input_type: 'query' }))
     const content = (text: string) => ({
       content: { parts: [{ text }] },
@@ -130,7 +130,7 @@ describe('embeddings by another vendor', () => {
     })
   })
 
-  it('[226] Gemini: more than a hundred texts are several batches, in order', () => {
+  it('[226] Gemini: more than a hundred texts are split into several batches, in order', () => {
     const input = Array.from({ length: 230 }, (_, at) => `text ${at}`)
     const { bodies, read } = convertOfTest('openai.embeddings', 'gemini.batch_embed', openAi({ input }))
     expect(bodies.map((body) => (body.requests as unknown[]).length)).toEqual([100, 100, 30])
@@ -155,7 +155,7 @@ describe('embeddings by another vendor', () => {
     expect(read({ embeddings: vectors })).toEqual(told(undefined))
   })
 
-  it('Cohere: with a purpose, in parts of 96', () => {
+  it('Cohere: requests have a purpose and at most 96 texts', () => {
     const { bodies, read } = convertOfTest('openai.embeddings', 'cohere.embed', openAi({ dimensions: 2 }), {
       upstreamModel: 'embed-v4.0',
     })
@@ -175,7 +175,7 @@ describe('embeddings by another vendor', () => {
     expect(many.bodies.map(({ texts }) => (texts as unknown[]).length)).toEqual([96, 96, 8])
   })
 
-  it('Vertex: many texts of the older models in one call, those of Gemini in separate calls', () => {
+  it('Vertex: older models get many texts in one call, Gemini models one text per call', () => {
     const old = convertOfTest('openai.embeddings', 'vertex.embed', openAi({ dimensions: 2 }), {
       upstreamModel: 'text-embedding-005',
     })
@@ -189,7 +189,7 @@ describe('embeddings by another vendor', () => {
     )
   })
 
-  it('Bedrock: Titan takes one text a call, Cohere many', () => {
+  it('Bedrock: Titan gets one text per call, Cohere many', () => {
     const titan = convertOfTest('openai.embeddings', 'bedrock.titan-embed', openAi(), {
       upstreamModel: 'amazon.titan-embed-text-v2:0',
     })
@@ -204,7 +204,7 @@ describe('embeddings by another vendor', () => {
     expect(cohere.read({ embeddings: vectors })).toEqual(told(undefined))
   })
 
-  it('[225] token numbers are refused, named', () => {
+  it('[225] token numbers are refused, with the field name', () => {
     for (const to of ['gemini.batch_embed', 'gemini.embed', 'cohere.embed', 'vertex.embed', 'ollama.embed'] as const)
       for (const input of [[1, 2, 3], [[1, 2], [3]], [{ image: 'x' }]])
         expect(failureOf(() => convertOfTest('openai.embeddings', to, openAi({ input })))).toMatchObject({
@@ -223,7 +223,7 @@ describe('embeddings by another vendor', () => {
     expect(failureOf(() => read({ embeddings: vectors }))).toMatchObject({ params: { field: 'dimensions' } })
   })
 
-  it('a reply with too few vectors, or none, is no answer', () => {
+  it('a reply with too few vectors, or none, is refused', () => {
     const { answer } = convertOfTest('openai.embeddings', 'ollama.embed', openAi())
     for (const odd of [{}, { embeddings: [] }, { embeddings: [[1]] }, { embeddings: [[1], 'x'] }, { embeddings: [[], []] }])
       expect(answer(odd).kind).toBe('refused')
@@ -238,7 +238,7 @@ describe('embeddings by another vendor', () => {
     expect(lost).toEqual(['input_type', 'truncate', 'user'])
   })
 
-  it('more texts than a vendor of single calls can be asked for are refused', () => {
+  it('more texts than the maximum number of calls are refused for a vendor that accepts one text per call', () => {
     const input = Array(101).fill('x')
     expect(failureOf(() => convertOfTest('openai.embeddings', 'bedrock.titan-embed', openAi({ input })))).toMatchObject({
       code: 'untranslatable',
@@ -246,10 +246,10 @@ describe('embeddings by another vendor', () => {
   })
 })
 
-describe('Gemini embeddings by a host of another dialect', () => {
+describe('Gemini embeddings from an upstream of another format', () => {
   const request = (text: string, more: object = {}) => ({ model: 'models/asked', content: { parts: [{ text }] }, ...more })
 
-  it('one text', () => {
+  it('one text becomes one input', () => {
     const { bodies, read, lost } = convertOfTest(
       'gemini.embed',
       'openai.embeddings',
@@ -263,7 +263,7 @@ describe('Gemini embeddings by a host of another dialect', () => {
     })
   })
 
-  it('[224] a batch keeps its order, for any order and encoding of the host', () => {
+  it("[224] a batch keeps its order, whatever the order and encoding of the upstream's reply", () => {
     const { bodies, read } = convertOfTest('gemini.batch_embed', 'openai.embeddings', {
       requests: [request('one'), request('two')],
     })
@@ -296,7 +296,7 @@ describe('Gemini embeddings by a host of another dialect', () => {
     expect(convertOfTest('gemini.batch_embed', 'cohere.embed', body).bodies[0]).toMatchObject({ input_type: 'search_document' })
   })
 
-  it('different members within a batch, and media, are refused', () => {
+  it('differing options within a batch, and media, are refused', () => {
     const differs = { requests: [request('a', { taskType: 'CLUSTERING' }), request('b')] }
     expect(failureOf(() => convertOfTest('gemini.batch_embed', 'openai.embeddings', differs))).toMatchObject({
       code: 'untranslatable',

@@ -38,7 +38,7 @@ const embedFormat = (format: CallerFormat, requestsOf: (body: JsonObject) => rea
 export const geminiEmbed = embedFormat('gemini.embed', (body) => [body])
 export const geminiBatchEmbed = embedFormat('gemini.batch_embed', (body) => requireArray(body, 'requests').filter(isObject))
 
-/** The same for upstreams of another form. */
+/** The callers' side of the conversion to upstreams of another format. */
 export const geminiEmbedCaller: EmbeddingCaller = {
   from: 'gemini.embed',
   read: ({ body }) => askOf([body], false),
@@ -53,7 +53,7 @@ export const geminiBatchEmbedCaller: EmbeddingCaller = {
   writeUsage: (billed) => usageOf(promptTokens(billed)),
 }
 
-/** One upstream request has one purpose and one length for all of its texts. */
+/** The requests of a batch must have the same purpose and dimensions, because an upstream request has one of each for all texts. */
 function askOf(requests: readonly JsonObject[], isList: boolean): EmbeddingRequest {
   if (requests.flatMap(partsOf).some((part) => typeof part.text !== 'string'))
     fail('untranslatable', { field: 'content', reason: { zh: '该渠道只接受文本', en: 'the channel only takes texts' } })
@@ -80,7 +80,7 @@ const sameForAll = {
   en: 'the channel wants it to be the same throughout a request',
 }
 
-/** Newer models take the same under another member. */
+/** Newer models have these options in `embedContentConfig`. */
 function optionOf(request: JsonObject, key: string): unknown {
   return either(request, key) ?? either(eitherObject(request, 'embedContentConfig') ?? {}, key)
 }

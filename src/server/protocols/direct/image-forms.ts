@@ -10,7 +10,7 @@ export interface ImageRequest {
   /** Undefined if the model chooses it. */
   readonly size: ImageSize | undefined
   readonly wantsBytes: boolean
-  /** The images to change or combine. */
+  /** The input images, to change or combine. */
   readonly images: readonly ImageSource[]
 }
 
@@ -19,7 +19,7 @@ export interface ImageSize {
   readonly height: number
 }
 
-/** An address, or bytes. */
+/** A URL, or bytes. */
 export type ImageSource = { readonly url: string } | FetchedFile
 
 /**
@@ -44,12 +44,12 @@ export function readImageRequest(asked: CallerRequest, carried: readonly string[
 
 const read = ['model', 'prompt', 'n', 'size', 'response_format', 'image', 'images', 'image[]', 'stream']
 
-/** The addresses of images in a request that is no form. */
+/** The image URLs of a JSON request. */
 export function imageAddresses(body: JsonObject): string[] {
   return sourcesIn(body).flatMap((source) => ('url' in source && /^https?:/i.test(source.url) ? [source.url] : []))
 }
 
-/** The bytes of an image, for vendors that take nothing else. */
+/** The bytes of an image, for vendors that accept nothing else. */
 export function bytesOf(source: ImageSource, { fetched }: CallerRequest): FetchedFile {
   if ('data' in source) return source
   const file = fetched.get(source.url)
@@ -58,7 +58,7 @@ export function bytesOf(source: ImageSource, { fetched }: CallerRequest): Fetche
   )
 }
 
-/** An address or a data URL, for vendors that take both. */
+/** A web URL or a data URL, for vendors that accept both. */
 export function urlOf(source: ImageSource): string {
   return 'url' in source ? source.url : `data:${source.mediaType};base64,${source.data}`
 }
@@ -74,7 +74,7 @@ export function nearestRatio({ width, height }: ImageSize, known: readonly strin
   return { ratio: nearest.ratio, isExact: nearest.distance < 0.01 }
 }
 
-/** An answer of the Images interface. */
+/** A reply in the Images format. */
 export function writeImages(asked: CallerRequest, images: readonly JsonObject[], more: JsonObject = {}): JsonObject {
   return { created: asked.createdAt, data: images, ...more }
 }
@@ -93,7 +93,7 @@ function fileOf({ mediaType, bytes }: { readonly mediaType: string; readonly byt
   return { mediaType: source.mediaType, data: source.data }
 }
 
-/** `image` as one or several, and `images` as the newer models of OpenAI take them. */
+/** The images in `image`, one or several, and in `images`, the member of OpenAI's newer models. */
 function sourcesIn(body: JsonObject): ImageSource[] {
   const single = typeof body.image === 'string' ? [body.image] : arrayAt(body, 'image')
   return [...single, ...arrayAt(body, 'images')].map((entry) => {

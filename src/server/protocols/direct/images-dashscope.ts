@@ -30,7 +30,7 @@ export const imagesByDashScopeTask: DirectConversion = {
   },
 }
 
-/** Its newer models answer at once, and in the form of a conversation, in which images to work from have their place. */
+/** Newer models return the images without a task, in the form of a conversation, which may contain input images. */
 const byDashScope = (from: CallerFormat): DirectConversion => ({
   from,
   to: 'dashscope.image-messages',

@@ -45,7 +45,7 @@ function requestOf(ask: ImageRequest, asked: CallerRequest): JsonObject {
   }
 }
 
-/** The models before the third generation make images of one size. */
+/** Models before the third generation support only one image size. */
 function imageConfig({ size }: ImageRequest, { body, upstreamModel, lose }: CallerRequest): JsonObject {
   const aspectRatio = textAt(body, 'aspect_ratio')
   if (!size) return aspectRatio === '' ? {} : { imageConfig: { aspectRatio } }
@@ -85,7 +85,7 @@ function formatOf(images: readonly { mediaType: string }[]): JsonObject {
   return format === undefined ? {} : { output_format: format }
 }
 
-/** A prompt that was blocked is the caller's; a model that answered in words alone has failed. */
+/** A blocked prompt is the caller's error; a reply with only text is an upstream failure. */
 function refusalOf(replies: readonly JsonObject[]): DirectAnswer {
   const reasons = replies.flatMap((reply) => [
     textAt(objectAt(reply, 'promptFeedback') ?? {}, 'blockReason'),
@@ -115,7 +115,7 @@ function sumOf(sum: Usage, one: Usage): Usage {
   }
 }
 
-/** As the Images interface reports tokens. Tokens without details were the image, except thinking. */
+/** Usage in the Images format. Output tokens without details are image tokens, except reasoning. */
 function writeUsage(usage: Usage): JsonObject {
   const [input, output] = [promptTokens(usage), completionTokens(usage)]
   const text = usage.imageOutput > 0 ? usage.output : usage.reasoning

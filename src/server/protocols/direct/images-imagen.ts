@@ -3,7 +3,7 @@ import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { type DirectConversion, refused } from './conversion.ts'
 import { nearestRatio, readImageRequest, writeImages } from './image-forms.ts'
 
-/** Images by Imagen, up to four a call. It gives bytes and never an address. Source: protocols notes 2.5. */
+/** Images by Imagen, up to four per call. It returns bytes and never a URL. Source: protocols notes 2.5. */
 export const imagesByImagen: DirectConversion = {
   from: 'openai.images',
   to: 'gemini.predict',

@@ -33,5 +33,5 @@ export const imageEditsByGrok: DirectConversion = {
   },
 }
 
-/** It knows ratios instead of sizes. */
+/** Grok accepts aspect ratios instead of sizes. */
 export const grokRatios = ['1:1', '2:3', '3:2', '3:4', '4:3', '9:16', '16:9', '1:2', '2:1']

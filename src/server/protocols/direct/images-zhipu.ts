@@ -3,7 +3,7 @@ import { arrayAt, isObject, textAt } from '../wire-format.ts'
 import { type DirectConversion, refused } from './conversion.ts'
 import { readImageRequest, writeImages } from './image-forms.ts'
 
-/** Images by Zhipu: one for each call, by address. Source: reference of its interface, read 2026-11; edge case 236. */
+/** Images by Zhipu: one per call, returned as a URL. Source: reference of its interface, read 2026-11; edge case 236. */
 export const imagesByZhipu: DirectConversion = {
   from: 'openai.images',
   to: 'zhipu.images',

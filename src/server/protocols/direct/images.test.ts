@@ -18,11 +18,11 @@ describe('the cost of images', () => {
       openAiImages.readUsage({ data: Array(images).fill({ url: 'x' }) }, facts(more))?.calls
     expect([paid(1, {}), paid(4, { n: 4 }), paid(2, { n: 4 }), paid(0, { n: 4 })]).toEqual([1, 4, 2, 0])
     expect(paid(2, { n: 2, size: '1024x1792', quality: 'hd' })).toBe(6)
-    // A host with its own member for several.
+    // A host with its own member for the number of images.
     expect([paid(4, { n: 1, batch_size: 4 }), paid(5000, { n: 1 })]).toEqual([4, 10])
   })
 
-  it('in a stream each that is done is counted, and the last report of tokens counts', () => {
+  it('in a stream each completed image is counted, and the last reported token counts apply', () => {
     const done = (more: object = {}) => ({ type: 'image_generation.completed', b64_json: 'AA', ...more })
     const usage = { input_tokens: 12, output_tokens: 272 }
     const told = (...events: Record<string, unknown>[]) =>
@@ -38,7 +38,7 @@ describe('the cost of images', () => {
     expect(openAiImages.readUsage({ data }, facts({ n: 2 }))?.calls).toBe(1)
   })
 
-  it('images that report tokens are charged by them', () => {
+  it('images are charged by tokens if the upstream reports them', () => {
     const reply = JSON.parse(fixture('openai-other/images.json').toString())
     expect(openAiImages.readUsage(reply, facts())).toEqual({ ...noUsage, input: 12, imageOutput: 272 })
   })
@@ -58,7 +58,7 @@ describe('images by Gemini', () => {
     candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: made }],
   })
 
-  it('[236] one call makes one image: several are several calls', () => {
+  it('[236] several images are requested in several calls of one image each', () => {
     const { bodies, plan, read } = convertOfTest('openai.images', 'gemini.generate', asked({ n: 3 }))
     const body = {
       contents: [{ role: 'user', parts: [{ text: 'a lock' }] }],
@@ -89,7 +89,7 @@ describe('images by Gemini', () => {
     expect(convertOfTest('openai.images', 'gemini.generate', asked({ response_format: 'b64_json' })).lost).toEqual([])
   })
 
-  it('sizes become ratios; another size is reported', () => {
+  it('sizes become aspect ratios; a size without an exact ratio is reported as lost', () => {
     const configOf = (size: string, upstreamModel = 'gemini-3-pro-image') => {
       const { bodies, lost } = convertOfTest('openai.images', 'gemini.generate', asked({ size }), { upstreamModel })
       return [objectAt(objectAt(bodies[0] ?? {}, 'generationConfig') ?? {}, 'imageConfig'), lost]
@@ -102,7 +102,7 @@ describe('images by Gemini', () => {
     expect(configOf('auto')).toEqual([undefined, []])
   })
 
-  it('[238] all images of an edit go along, from a form and from JSON', () => {
+  it('[238] all input images of an edit are sent, from a form and from JSON', () => {
     const files = [file('image[]'), file('image[]'), file('image[]')]
     const inline = { inlineData: { mimeType: 'image/png', data: png.toString('base64') } }
     const form = convertOfTest('openai.image-edits', 'gemini.generate', asked({ n: '2' }), { files })
@@ -142,7 +142,7 @@ describe('images by Gemini', () => {
 })
 
 describe('images by Imagen', () => {
-  it('[236] up to four a call', () => {
+  it('[236] up to four are requested per call', () => {
     const { bodies, read } = convertOfTest(
       'openai.images',
       'gemini.predict',
@@ -161,7 +161,7 @@ describe('images by Imagen', () => {
     })
   })
 
-  it('when all are filtered it says why', () => {
+  it('the reason is reported when all are filtered', () => {
     const { answer } = convertOfTest('openai.images', 'gemini.predict', asked())
     expect(answer({ predictions: [{ raiFilteredReason: 'not this' }] })).toMatchObject({
       error: { status: 400, message: 'not this' },
@@ -199,7 +199,7 @@ describe('images by Alibaba', () => {
     expect(answer({ output: { task_status: 'UNKNOWN' } })).toMatchObject({ kind: 'refused' })
   })
 
-  it('newer models answer at once, as in a conversation, and take images to work from', () => {
+  it('newer models return images without a task, as in a conversation, and accept input images', () => {
     const { bodies, read } = convertOfTest(
       'openai.image-edits',
       'dashscope.image-messages',
@@ -226,7 +226,7 @@ describe('images by Alibaba', () => {
 })
 
 describe('images by SiliconFlow', () => {
-  it('in its words; only one model makes several at once', () => {
+  it('requests have its own members; only one model returns several images per call', () => {
     const { bodies, read, plan } = convertOfTest(
       'openai.images',
       'siliconflow.images',
@@ -244,7 +244,7 @@ describe('images by SiliconFlow', () => {
     expect(other.bodies).toEqual(Array(3).fill({ model: 'Qwen/Qwen-Image', prompt: 'a lock' }))
   })
 
-  it('[238] images to work from have a name each, as far as there are names', () => {
+  it('[238] each input image has its own member; those beyond the last member are reported as lost', () => {
     const { bodies, lost } = convertOfTest('openai.image-edits', 'siliconflow.images', asked(), {
       files: [1, 2, 3, 4].map(() => file('image')),
     })
@@ -255,7 +255,7 @@ describe('images by SiliconFlow', () => {
 })
 
 describe('images by Zhipu', () => {
-  it('[236] one for each call, in its words', () => {
+  it('[236] one is requested per call, with its own members', () => {
     const { bodies, read } = convertOfTest(
       'openai.images',
       'zhipu.images',
@@ -271,7 +271,7 @@ describe('images by Zhipu', () => {
 })
 
 describe('images by VolcEngine', () => {
-  it('[236] [237] one for each call, by address or as bytes as asked for', () => {
+  it('[236] [237] one is requested per call, as a URL or as bytes as the caller requested', () => {
     const { bodies, read } = convertOfTest(
       'openai.images',
       'volcengine.images',
@@ -285,7 +285,7 @@ describe('images by VolcEngine', () => {
     expect(convertOfTest('openai.images', 'volcengine.images', asked()).bodies[0]?.response_format).toBe('url')
   })
 
-  it('a series is one call for as many as the caller pays for', () => {
+  it("a series is one call, limited to the caller's number of images", () => {
     const { bodies } = convertOfTest(
       'openai.images',
       'volcengine.images',
@@ -304,7 +304,7 @@ describe('images by VolcEngine', () => {
 })
 
 describe('images by Cloudflare', () => {
-  it('one for each call, as bytes', () => {
+  it('one is requested per call, and returned as bytes', () => {
     const { bodies, lost, read } = convertOfTest('openai.images', 'cloudflare.run', asked({ n: 2, size: '512x512', seed: 3 }))
     expect([bodies, lost]).toEqual([Array(2).fill({ prompt: 'a lock', seed: 3 }), ['size']])
     expect(read({ result: { image: 'AA' }, success: true }).data).toEqual([{ b64_json: 'AA' }])
@@ -312,7 +312,7 @@ describe('images by Cloudflare', () => {
 })
 
 describe('images by MiniMax', () => {
-  it('[236] up to nine a call, in its words', () => {
+  it('[236] up to nine are requested per call, with its own members', () => {
     const { bodies, read } = convertOfTest(
       'openai.images',
       'minimax.images',
@@ -336,7 +336,7 @@ describe('images by MiniMax', () => {
 })
 
 describe('edits by Grok', () => {
-  it('[238] JSON in place of a form, with every image', () => {
+  it('[238] are sent as JSON instead of a form, with every image', () => {
     const url = `data:image/png;base64,${png.toString('base64')}`
     const several = convertOfTest('openai.image-edits', 'xai.image-edits', asked({ n: '2', size: '1024x1536' }), {
       files: [file('image[]'), file('image[]')],
@@ -363,7 +363,7 @@ describe('any request for images', () => {
     'minimax.images',
   ]
 
-  it.each(targets)('%s: odd replies are no answer and throw nothing', (to) => {
+  it.each(targets)('%s: malformed replies are refused without throwing', (to) => {
     const { answer } = convertOfTest('openai.images', to, asked())
     const odd = [{}, { data: 7 }, { data: [null, 7, {}] }, { images: [{}] }, { output: { results: [1], choices: [{}] } }]
     for (const reply of [...odd, { predictions: [null] }, { candidates: [null, {}] }, { result: { image: 7 } }])

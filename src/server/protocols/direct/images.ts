@@ -86,7 +86,7 @@ export const openAiImageVariations = images('openai.image-variations', 'dall-e-2
 
 const imagesMax = 10
 
-/** In a form every value is a text. */
+/** In a form every value is a string. */
 function readImages({ n }: JsonObject): number {
   if (n === undefined || n === null || n === '') return 1
   const count = Number(n)
@@ -111,14 +111,17 @@ const sizeWeights: ReadonlyMap<string, number> = new Map([
   ['1792x1024', 2],
 ])
 
-/** Images charged by a ratio without token counts: a ratio of 1 is 0.0025 dollars for an image. */
+/** For images charged by a ratio although no tokens are reported: with a ratio of 1 an image costs 0.0025 dollars. */
 const tokensPerImage = 1250
 
 export function imagesWithoutTokens(calls: number): Usage {
   return { ...noUsage, input: Math.ceil(tokensPerImage * calls), calls }
 }
 
-/** The maximum of each image, in the most expensive size and quality of any model, read or written; partial ones of a stream have 100 tokens each. */
+/**
+ * The maximum tokens of an input or output image, in the most expensive size and quality of any model; a partial image of a stream
+ * has 100 tokens.
+ */
 const imageTokensMax = 6_500
 const partialTokens = 100
 
@@ -137,7 +140,7 @@ function mostImages(body: JsonObject, { count, weight, files }: { count: number;
 
 const templateTokens = 64
 
-/** The maximum number of returned images: some hosts have members of their own for several. */
+/** The maximum number of returned images: some hosts have their own members for it. */
 function imagesReturned(body: JsonObject, count: number): number {
   const series = objectAt(body, 'sequential_image_generation_options')
   const others = [body.batch_size, body.num_images, body.num_outputs, series?.max_images].map(Number).filter(Number.isInteger)
@@ -148,7 +151,7 @@ function isDone(event: JsonObject): boolean {
   return /\.completed$/.test(textAt(event, 'type'))
 }
 
-/** The last report of tokens counts, as in every stream; images are counted one by one. */
+/** Adds an image to the usage: the last reported token counts apply, as in every stream, and each image counts as a call. */
 function withImage(before: Usage | undefined, tokens: Usage | undefined): Usage {
   const calls = (before?.calls ?? 0) + 1
   return tokens ? { ...tokens, calls } : imagesWithoutTokens(calls)

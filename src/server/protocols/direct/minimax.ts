@@ -3,7 +3,7 @@ import { arrayAt, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { type DirectConversion, loseAllBut, refused } from './conversion.ts'
 import { nearestRatio, readImageRequest, writeImages } from './image-forms.ts'
 
-/** Images by MiniMax, up to nine a call, by address or as bytes. Source: reference of its interface, read 2026-11. */
+/** Images by MiniMax, up to nine per call, as URLs or bytes. Source: reference of its interface, read 2026-11. */
 export const imagesByMiniMax: DirectConversion = {
   from: 'openai.images',
   to: 'minimax.images',
@@ -42,7 +42,7 @@ export const imagesByMiniMax: DirectConversion = {
   },
 }
 
-/** Speech by MiniMax, as hexadecimal digits in JSON. */
+/** Speech by MiniMax, which returns audio as hexadecimal digits in JSON. */
 export const speechByMiniMax: DirectConversion = {
   from: 'openai.speech',
   to: 'minimax.speech',

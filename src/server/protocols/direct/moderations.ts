@@ -4,7 +4,7 @@ import { textAt, type WireFormat } from '../wire-format.ts'
 import { promptTexts } from './completions.ts'
 import { directFacts } from './direct-facts.ts'
 
-/** OpenAI Moderations: vendors take nothing for it, and neither does the gateway. Source: SDK 7.55 types, 2026-11. */
+/** OpenAI Moderations: vendors do not charge for it, and neither does the gateway. Source: SDK 7.55 types, 2026-11. */
 export const openAiModerations: WireFormat = {
   format: 'openai.moderations',
   dialect: 'openai',

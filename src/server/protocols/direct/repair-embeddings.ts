@@ -10,7 +10,7 @@ import { readVector, vectorToBase64 } from './vectors.ts'
  * 224 and 228.
  */
 export function repairEmbeddings(reply: Buffer, asked: JsonObject): Buffer | undefined {
-  // Vectors of bits or bytes are a matter between the caller and the vendor.
+  // Vectors of bits or bytes, in the vendor's own members, are passed through.
   if (asked.embedding_type !== undefined || asked.output_dtype !== undefined || asked.embedding_types !== undefined)
     return undefined
   const list = membersOf(reply)?.findLast(({ key }) => key === 'data')

@@ -5,7 +5,7 @@ import { type JsonObject, objectAt } from '../wire-format.ts'
 import { type CallerRequest, type DirectConversion, loseAllBut, refused } from './conversion.ts'
 import { plainDocuments, topOf, writeRanking } from './rerank-results.ts'
 
-/** Cohere's second version: texts only, and documents are not returned. Source: protocols notes 1.8, edge case 230. */
+/** Cohere's version 2: texts only, and documents are not returned. Source: protocols notes 1.8, edge case 230. */
 export const rerankByCohere = rerankBy('cohere.rerank', {
   carried: ['max_tokens_per_doc'],
   write: ({ documents, top, asked: { body, upstreamModel } }) => ({
@@ -33,7 +33,7 @@ export const rerankByDashScope = rerankBy('dashscope.rerank', {
   }),
 })
 
-/** Voyage's words. Source: reference of its interface, read 2026-11. */
+/** Voyage's members. Source: reference of its interface, read 2026-11. */
 export const rerankByVoyage = rerankBy('voyage.rerank', {
   carried: ['truncation'],
   write: ({ documents, top, asked: { body, upstreamModel } }) => ({
@@ -47,10 +47,10 @@ export const rerankByVoyage = rerankBy('voyage.rerank', {
 })
 
 interface Host {
-  /** Members in addition to those that all vendors have. */
+  /** Supported members in addition to those of all vendors. */
   readonly carried: readonly string[]
   write(ask: { documents: readonly string[]; top: number | undefined; asked: CallerRequest }): JsonObject
-  /** The reply with its ranking at the top. */
+  /** The reply with its ranking at the top level. */
   read(reply: JsonObject): JsonObject
 }
 

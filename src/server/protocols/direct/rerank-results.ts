@@ -1,12 +1,12 @@
 import { arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
-/** One place in a ranking, in the one form that callers get. */
+/** One result of a ranking, in the form sent to callers. */
 interface Result {
-  /** In the request. */
+  /** The document's index in the request. */
   readonly index: number
   readonly score: number
   readonly document: unknown
-  /** Members of the host's own. */
+  /** Host-specific members. */
   readonly rest: JsonObject
 }
 
@@ -62,7 +62,7 @@ function usageOf(reply: JsonObject): JsonObject {
   }
 }
 
-/** The documents of a request as texts; undefined when one is none, as an image. */
+/** The documents of a request as texts; undefined if one is not a text, such as an image. */
 export function plainDocuments(body: JsonObject): string[] | undefined {
   const texts = arrayAt(body, 'documents').map((document) =>
     typeof document === 'string'

@@ -23,14 +23,14 @@ describe('a ranking', () => {
     expect(mend({ results: [place(1, 0.5, { document: { text: 'one' } })] }, asked())).toBeUndefined()
   })
 
-  it('[229] is sorted by score, with the places of the request, and no longer than asked for', () => {
+  it('[229] is sorted by score, with the document indices of the request, and limited to the requested number', () => {
     const results = [place(0, 0.2), place(1, 0.9), place(2, 0.5)]
     expect(mend({ results }, asked({ top_n: 2 }))).toEqual({ results: [place(1, 0.9), place(2, 0.5)] })
     expect(mend({ results }, asked({ top_k: 1 }))).toEqual({ results: [place(1, 0.9)] })
     expect(mend({ results }, asked({ top_n: 99 })).results).toHaveLength(3)
   })
 
-  it('[230] is filled with the documents of the request when the caller wants them and the host gives none', () => {
+  it('[230] includes the documents of the request when the caller wants them and the host returns none', () => {
     const documents = ['zero', { text: 'one', page: 7 }, 'two']
     const reply = { results: [place(1, 0.9), place(0, 0.2, { document: null })] }
     expect(mend(reply, asked({ documents, return_documents: true })).results).toEqual([
@@ -46,7 +46,7 @@ describe('a ranking', () => {
     ])
   })
 
-  it('is the same from a host that calls it data, or the score a score', () => {
+  it('is the same from a host with results in data, or with relevance in score', () => {
     const voyage = { object: 'list', data: [place(1, 0.9)], model: 'rerank-2', usage: { total_tokens: 9 } }
     expect(mend(voyage, asked())).toEqual({ model: 'rerank-2', results: [place(1, 0.9)], ...whole })
     expect(mend({ results: [{ index: 2, score: 0.4 }] }, asked()).results).toEqual([place(2, 0.4)])
@@ -79,7 +79,7 @@ describe('a ranking', () => {
 describe("a ranking in a vendor's own form", () => {
   const documents = ['zero', { text: 'one' }, 'two']
 
-  it('[229] [230] Cohere: texts alone go, documents are filled in', () => {
+  it('[229] [230] Cohere: only texts are sent, and documents are added to the reply', () => {
     const { bodies, read, lost } = convertOfTest(
       'rerank',
       'cohere.rerank',
@@ -98,7 +98,7 @@ describe("a ranking in a vendor's own form", () => {
     })
   })
 
-  it('DashScope: its output', () => {
+  it('DashScope: results are read from output', () => {
     const { bodies, read } = convertOfTest('rerank', 'dashscope.rerank', asked({ top_k: 2 }))
     expect(bodies).toEqual([
       {
@@ -116,7 +116,7 @@ describe("a ranking in a vendor's own form", () => {
     })
   })
 
-  it('Voyage: its own word for how many', () => {
+  it('Voyage: the number of results is sent as top_k', () => {
     const { bodies, read } = convertOfTest('rerank', 'voyage.rerank', asked({ top_n: 1, truncation: true }))
     expect(bodies).toEqual([{ model: 'theirs', query: 'which?', documents: ['zero', 'one', 'two'], top_k: 1, truncation: true }])
     expect(read({ object: 'list', data: [place(1, 0.9)], usage: { total_tokens: 9 } })).toEqual({
@@ -126,7 +126,7 @@ describe("a ranking in a vendor's own form", () => {
     })
   })
 
-  it('Cloudflare: contexts, and a list of ids', () => {
+  it('Cloudflare: documents are sent as contexts, and results are read by id', () => {
     const { bodies, read } = convertOfTest('rerank', 'cloudflare.run', asked({ top_n: 2 }))
     expect(bodies).toEqual([{ query: 'which?', contexts: [{ text: 'zero' }, { text: 'one' }, { text: 'two' }], top_k: 2 }])
     expect(
@@ -145,7 +145,7 @@ describe("a ranking in a vendor's own form", () => {
     })
   })
 
-  it('documents that are no texts are refused, named', () => {
+  it('documents other than texts are refused, with the field name', () => {
     for (const to of ['cohere.rerank', 'dashscope.rerank', 'voyage.rerank', 'cloudflare.run'] as const)
       for (const odd of [{ image: 'https://x/y.png' }, { text: 7 }, null, 7])
         expect(failureOf(() => convertOfTest('rerank', to, asked({ documents: ['a', odd] })))).toMatchObject({

@@ -25,7 +25,7 @@ export const rerank: WireFormat = {
   stream: null,
 }
 
-/** A model reads the query again with each document. */
+/** The maximum input: a model reads the query again with each document. */
 function mostRead(body: JsonObject): Usage {
   const documents = Array.isArray(body.documents) ? body.documents.length : 0
   const query = Buffer.byteLength(textAt(body, 'query')) + templateTokens
@@ -34,7 +34,7 @@ function mostRead(body: JsonObject): Usage {
 
 const templateTokens = 16
 
-/** The documents of a request as texts; an image has none. */
+/** The documents of a request as texts; an image is an empty text. */
 export function documentTexts(body: JsonObject): string[] {
   const documents = Array.isArray(body.documents) ? body.documents : []
   return documents.map((document) =>
@@ -49,7 +49,7 @@ function mendRanking(reply: Buffer, asked: JsonObject): Buffer | undefined {
   return ranking && !isDeepStrictEqual(ranking, parsed) ? Buffer.from(JSON.stringify(ranking)) : undefined
 }
 
-/** Jina reports tokens, Cohere tokens beside billed units. */
+/** Jina reports tokens, Cohere reports tokens and billed units. */
 function readRerankUsage(reply: JsonObject): Usage | undefined {
   const usage = objectAt(reply, 'usage')
   const tokens = objectAt(objectAt(reply, 'meta') ?? {}, 'tokens')

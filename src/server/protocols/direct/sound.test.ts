@@ -25,7 +25,7 @@ const usageMetadata = {
 describe('speech by Gemini', () => {
   const asked = (more: Record<string, unknown> = {}) => ({ model: 'asked', input: 'Hello.', voice: 'alloy', ...more })
 
-  it('asks for sound, in a voice that it knows', () => {
+  it('requests audio in one of its own voices', () => {
     const { bodies, lost } = convertOfTest('openai.speech', 'gemini.generate', asked({ instructions: 'Say it softly', speed: 2 }))
     expect(bodies).toEqual([
       {
@@ -61,7 +61,7 @@ describe('speech by Gemini', () => {
     ])
   })
 
-  it('is written as a stream whose usage is read like any other', () => {
+  it('is written as a stream whose usage the speech format can read', () => {
     const { answer } = convertOfTest('openai.speech', 'gemini.generate', asked({ stream_format: 'sse' }), { stream: true })
     const told = answer(spoken({ usageMetadata }))
     const events = told.kind === 'events' ? eventsIn(told.text).map(({ data }) => JSON.parse(data)) : []
@@ -72,7 +72,7 @@ describe('speech by Gemini', () => {
     expect(openAiSpeech.stream?.readUsage(events[1], undefined)).toEqual({ ...noUsage, input: 5, audioOutput: 40 })
   })
 
-  it('formats that would have to be encoded are refused, named', () => {
+  it('formats that would have to be encoded are refused, with the field name', () => {
     for (const response_format of ['mp3', 'opus', 'aac', 'flac'])
       expect(failureOf(() => convertOfTest('openai.speech', 'gemini.generate', asked({ response_format })))).toMatchObject({
         code: 'untranslatable',
@@ -80,7 +80,7 @@ describe('speech by Gemini', () => {
       })
   })
 
-  it('silence is no answer', () => {
+  it('a reply without audio is refused', () => {
     const { answer } = convertOfTest('openai.speech', 'gemini.generate', asked())
     for (const odd of [{}, { candidates: [null, {}, { content: { parts: [{ text: 'no' }, null] } }] }])
       expect(answer(odd).kind).toBe('refused')
@@ -90,7 +90,7 @@ describe('speech by Gemini', () => {
 describe('speech by MiniMax', () => {
   const asked = (more: Record<string, unknown> = {}) => ({ model: 'asked', input: 'Hello.', voice: 'Wise_Woman', ...more })
 
-  it('is sent as a file from the digits in JSON', () => {
+  it('is decoded from hexadecimal digits in JSON and sent as a file', () => {
     const { bodies, answer, lost } = convertOfTest('openai.speech', 'minimax.speech', asked({ speed: 4, instructions: 'softly' }))
     expect(bodies).toEqual([
       {
@@ -112,7 +112,7 @@ describe('speech by MiniMax', () => {
     for (const odd of [{}, { data: { audio: '' } }, { data: { audio: 'zz' } }]) expect(answer(odd).kind).toBe('refused')
   })
 
-  it('formats and streams that it does not have are refused, named', () => {
+  it('unsupported formats and streams are refused, with the field name', () => {
     for (const [more, field] of [
       [{ response_format: 'opus' }, 'response_format'],
       [{ stream_format: 'sse' }, 'stream_format'],
@@ -123,7 +123,7 @@ describe('speech by MiniMax', () => {
   })
 })
 
-describe('recordings written down by Gemini', () => {
+describe('transcriptions by Gemini', () => {
   const file: UploadedFile = {
     field: 'file',
     name: 'talk.m4a',
@@ -133,7 +133,7 @@ describe('recordings written down by Gemini', () => {
   const asked = (more: Record<string, unknown> = {}) => ({ model: 'asked', ...more })
   const heard = { inlineData: { mimeType: 'audio/mp4', data: file.bytes.toString('base64') } }
 
-  it('[275] models for it get the recording alone and answer in a part of their own', () => {
+  it('[275] transcription models get only the audio, and answer in parts of their own type', () => {
     const { bodies, read } = convertOfTest('openai.transcriptions', 'gemini.generate', asked(), {
       files: [file],
       upstreamModel: 'gemini-3-transcribe',
@@ -166,7 +166,7 @@ describe('recordings written down by Gemini', () => {
     })
   })
 
-  it('other models are instructed by text, and their thinking is left out', () => {
+  it('other models get a text instruction, and their reasoning is left out', () => {
     const more = asked({ language: 'de', prompt: 'Deich', temperature: '0' })
     const { bodies, answer } = convertOfTest('openai.transcriptions', 'gemini.generate', more, { files: [file] })
     expect(bodies).toEqual([
@@ -181,7 +181,7 @@ describe('recordings written down by Gemini', () => {
     expect(JSON.stringify(translated.bodies)).toContain('in English')
   })
 
-  it('a text alone is given as one', () => {
+  it('the format text returns plain text', () => {
     const { answer } = convertOfTest('openai.transcriptions', 'gemini.generate', asked({ response_format: 'text' }), {
       files: [file],
     })
@@ -191,14 +191,14 @@ describe('recordings written down by Gemini', () => {
     })
   })
 
-  it('timestamps are refused by name', () => {
+  it('formats with timestamps are refused, with the field name', () => {
     for (const response_format of ['srt', 'vtt', 'verbose_json', 'diarized_json'])
       expect(
         failureOf(() => convertOfTest('openai.transcriptions', 'gemini.generate', asked({ response_format }), { files: [file] })),
       ).toMatchObject({ code: 'untranslatable', params: { field: 'response_format' } })
   })
 
-  it('no candidate is no answer', () => {
+  it('a reply without candidates is refused', () => {
     const { answer } = convertOfTest('openai.transcriptions', 'gemini.generate', asked(), { files: [file] })
     expect([answer({}), answer({ promptFeedback: { blockReason: 'SAFETY' } })]).toMatchObject([
       { error: { status: 0 } },
@@ -207,11 +207,11 @@ describe('recordings written down by Gemini', () => {
   })
 })
 
-describe('recordings written down by Cloudflare', () => {
+describe('transcriptions by Cloudflare', () => {
   const file: UploadedFile = { field: 'file', name: 'talk.wav', mediaType: 'audio/wav', bytes: wavOf(samples, 8000) }
   const turbo = '@cf/openai/whisper-large-v3-turbo'
 
-  it('older models get the bytes alone, the newer one JSON', () => {
+  it('older models get only the bytes, the newer one JSON', () => {
     const old = convertOfTest(
       'openai.transcriptions',
       'cloudflare.run',
@@ -232,7 +232,7 @@ describe('recordings written down by Cloudflare', () => {
     })
   })
 
-  it('subtitles have one format', () => {
+  it('subtitles are supported only as vtt', () => {
     const vtt = convertOfTest(
       'openai.transcriptions',
       'cloudflare.run',

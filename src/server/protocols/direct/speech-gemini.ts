@@ -42,7 +42,7 @@ function requestOf(body: JsonObject): JsonObject {
   }
 }
 
-/** Voices that callers of OpenAI name, and Gemini's that are like them. */
+/** OpenAI's voices, and the similar ones of Gemini. */
 const voices: ReadonlyMap<string, string> = new Map([
   ['alloy', 'Kore'],
   ['ash', 'Orus'],
@@ -78,7 +78,7 @@ function answerOf(reply: JsonObject, format: 'wav' | 'pcm', stream: boolean): Di
 
 const usualRate = 24_000
 
-/** All of its output is audio, even if the details do not say so. */
+/** All output except reasoning is audio, even if the details do not report it. */
 function soundOf(usage: Usage | undefined): Usage | undefined {
   if (!usage) return undefined
   const output = usage.output + usage.audioOutput - usage.reasoning

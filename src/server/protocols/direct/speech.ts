@@ -6,7 +6,7 @@ import { countAt, type JsonObject, objectAt, textAt, type WireFormat } from '../
 import { directFacts } from './direct-facts.ts'
 
 /**
- * OpenAI Speech: text in, a file of sound out, or events with pieces of one. Only the events report a usage; else `tts-1` and its
+ * OpenAI Speech: text in, an audio file out, or events with pieces of one. Only the events report usage; otherwise `tts-1` and its
  * like are charged by the character, as their vendor does, and others by an estimate. Source: protocols notes 1.6, read 2026-11.
  */
 export const openAiSpeech: WireFormat = {
@@ -57,7 +57,7 @@ function spoken(model: string, input: string): Usage {
   return { ...noUsage, input: Math.ceil(estimateText(input)), audioOutput: Math.ceil(characters * soundPerCharacter) }
 }
 
-/** The most audio tokens of a character: a Chinese one, spoken slowly. */
+/** The maximum audio tokens of a character: a Chinese one, spoken slowly. */
 const soundPerCharacterMax = 8
 
 function mostSpoken(model: string, input: string, instructions: string): Usage {
@@ -68,7 +68,7 @@ function mostSpoken(model: string, input: string, instructions: string): Usage {
 }
 
 const templateTokens = 64
-/** Silence before and behind the text. */
+/** Silence before and after the text, as a number of characters. */
 const pauseCharacters = 30
 
 function readSpeechUsage(usage: JsonObject | undefined): Usage | undefined {

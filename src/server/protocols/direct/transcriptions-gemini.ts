@@ -64,7 +64,7 @@ function requestOf(body: JsonObject, file: UploadedFile, task: string): JsonObje
   }
 }
 
-/** The declared type, or else that of the name: many clients only send a generic one. */
+/** The declared media type, or else that of the file extension: many clients only declare a generic type. */
 function typeOf({ mediaType, name }: UploadedFile): string {
   const ending = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ''
   return /^(audio|video)\//.test(mediaType) ? mediaType : (types.get(ending) ?? 'audio/mp3')

@@ -7,7 +7,7 @@ import { secondsOfAudio } from './audio-seconds.ts'
 import { directFacts } from './direct-facts.ts'
 
 /**
- * OpenAI Transcriptions and Translations: a file of sound in, text, JSON or subtitles out. Upstreams report tokens, or seconds, or
+ * OpenAI Transcriptions and Translations: an audio file in, text, JSON or subtitles out. Upstreams report tokens, or seconds, or
  * nothing; seconds are counted as tokens so that a ratio prices them. Source: protocols notes 1.6, read 2026-11.
  */
 const fromSound = (format: CallerFormat): WireFormat => ({
@@ -62,7 +62,7 @@ export const openAiTranslations = fromSound('openai.translations')
 
 const textFormats: ReadonlySet<string> = new Set(['text', 'srt', 'vtt'])
 
-/** A ratio of 15, the accustomed one of whisper-1, is then its vendor's 0.006 dollars a minute. */
+/** At this rate a ratio of 15, the usual one for whisper-1, is the vendor's price of 0.006 dollars a minute. */
 const tokensPerSecond = 200 / 60
 
 function soundUsage(seconds: number): Usage {
@@ -70,8 +70,8 @@ function soundUsage(seconds: number): Usage {
 }
 
 /**
- * The greatest usage of a recording. Some vendors count ten seconds at least, and round. Models that report tokens read up to 12 and say
- * up to 12 in a second.
+ * The maximum usage of a recording. Some vendors count at least ten seconds, and round. Models that report tokens have up to 12
+ * input and 12 output tokens a second.
  */
 export function mostHeard(model: string, spoken: number, prompt: string): Usage {
   const seconds = spoken * 1.05 + 10

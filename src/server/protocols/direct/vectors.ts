@@ -1,11 +1,11 @@
-/** Vectors on the wire: lists of numbers, or base64 of 32-bit floats, the lowest byte first. Source: protocols notes 1.4. */
+/** Vectors on the wire: lists of numbers, or base64 of 32-bit floats, little-endian. Source: protocols notes 1.4. */
 export function vectorToBase64(vector: readonly number[]): string {
   const bytes = Buffer.alloc(vector.length * floatBytes)
   for (const [at, value] of vector.entries()) bytes.writeFloatLE(value, at * floatBytes)
   return bytes.toString('base64')
 }
 
-/** A vector in either form; undefined for other values, as a list of several vectors. */
+/** A vector in either form; undefined for other values, such as a list of several vectors. */
 export function readVector(value: unknown): readonly number[] | undefined {
   if (typeof value === 'string') return readBase64(value)
   return Array.isArray(value) && value.length > 0 && value.every((entry) => typeof entry === 'number') ? value : undefined

@@ -1,4 +1,4 @@
-/** Samples of one channel and 16 bits as a WAV file, the lowest byte first. */
+/** A WAV file of 16-bit samples, little-endian, with one channel. */
 export function wavOf(samples: Buffer, samplesPerSecond: number): Buffer {
   const head = Buffer.alloc(headBytes)
   head.write('RIFF', 0, 'latin1')
