@@ -2,7 +2,10 @@ import type { Codec } from '../codec.ts'
 import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
-/** Cohere's Chat of its second interface, for upstreams only. Source: types of the package `cohere-ai` 8.1 and protocols notes 2.8, read 2026-11. */
+/**
+ * Cohere's Chat, version 2 of its interface, for upstreams only. Source: types of the package `cohere-ai` 8.1 and protocols notes
+ * 2.8, read 2026-11.
+ */
 export const cohereChat: Codec = {
   format: 'cohere.chat',
   inlines: [],

@@ -18,7 +18,7 @@ const close = (index = 0) => event({ type: 'tool-call-end', index })
 const end = (finish_reason: string, more = {}) => event({ type: 'message-end', delta: { finish_reason, ...more } })
 
 describe('a reply of Cohere', () => {
-  it('[253] yields the plan before a call as reasoning, never as text', () => {
+  it('[253] has the plan before a call as reasoning, never as text', () => {
     expect(summary(readSse(cohereChat, fixture('tool_call')))).toMatchObject({
       blocks: [
         { block: 'reasoning', text: 'I will check the tide.' },
@@ -40,16 +40,16 @@ describe('a reply of Cohere', () => {
     ['nothing', start('f', '') + close()],
     ['the word null', start('f', '') + input('null') + close()],
     ['the word null at once', start('f', 'null') + close()],
-  ])('[69] makes an empty object of %s', (_, events) => {
+  ])('[69] has an empty object as the input of a call with %s', (_, events) => {
     expect(summary(readSse(cohereChat, events + end('TOOL_CALL'))).blocks).toMatchObject([{ text: '{}' }])
   })
 
-  it('keeps a null inside of the input', () => {
+  it('keeps a null within the input', () => {
     const events = start('f', '{"a":') + input('null') + input('}') + close() + end('TOOL_CALL')
     expect(summary(readSse(cohereChat, events)).blocks).toMatchObject([{ text: '{"a":null}' }])
   })
 
-  it('takes thinking pieces for reasoning', () => {
+  it('reads thinking pieces as reasoning', () => {
     const content = (piece: object) => event({ type: 'content-delta', index: 0, delta: { message: { content: piece } } })
     const events = content({ thinking: 'Hm.' }) + content({ text: 'Yes.' }) + end('COMPLETE')
     expect(summary(readSse(cohereChat, events)).blocks).toEqual([
@@ -58,7 +58,7 @@ describe('a reply of Cohere', () => {
     ])
   })
 
-  it('counts tokens and not billed units, with cached ones apart', () => {
+  it('counts tokens rather than billed units, and cached tokens separately', () => {
     const usage = { billed_units: { input_tokens: 1 }, tokens: { input_tokens: 90, output_tokens: 5 }, cached_tokens: 60 }
     const reply = { message: { content: [{ type: 'text', text: 'x' }] }, finish_reason: 'MAX_TOKENS', usage }
     expect(summary(cohereChat.readReply(reply, readContext()))).toMatchObject({
@@ -75,7 +75,7 @@ describe('a reply of Cohere', () => {
     expect(error).toMatchObject({ message: 'worker died', status })
   })
 
-  it('is incomplete when its finish reason is unknown, and an error when it is also empty', () => {
+  it('finishes with other when its finish reason is unknown, and is an error when it is also empty', () => {
     const text = event({ type: 'content-delta', delta: { message: { content: { text: 'x' } } } })
     expect(summary(readSse(cohereChat, text + end('NEW'))).finish).toBe('other')
     expect(summary(readSse(cohereChat, end('NEW'))).error).toBeDefined()
@@ -105,7 +105,7 @@ describe('a request to Cohere', () => {
     expect(lost).toEqual(['frequency_penalty', 'stop'])
   })
 
-  it('carries every turn, calls and their results', () => {
+  it('contains every turn, including calls and their results', () => {
     const { body } = written(cohereChat, {
       system: [
         { kind: 'text', text: 'One' },
@@ -126,7 +126,7 @@ describe('a request to Cohere', () => {
     ])
   })
 
-  it('must call the one chosen tool, if the model supports it', () => {
+  it('forces the one chosen tool, if the model supports it', () => {
     const given: Partial<Dialogue> = { tools: [tideTool, { ...tideTool, name: 'b' }], toolChoice: { kind: 'tool', name: 'b' } }
     const { body, lost } = written(cohereChat, given, { model: 'command-a-03-2025' })
     expect(body).toMatchObject({ tools: [{ function: { name: 'b' } }], tool_choice: 'REQUIRED' })
@@ -135,7 +135,7 @@ describe('a request to Cohere', () => {
     expect(written(cohereChat, given, { model: 'command-r-08-2024' }).body).not.toHaveProperty('tool_choice')
   })
 
-  it('is instructed to answer in JSON instead of by a format together with tools, which Cohere refuses', () => {
+  it('requests JSON by an instruction when it has tools, because Cohere rejects a format together with tools', () => {
     const output = { kind: 'schema', name: 'x', description: undefined, schema: { type: 'object' }, strict: true } as const
     expect(written(cohereChat, { output }).body.response_format).toEqual({ type: 'json_object', json_schema: { type: 'object' } })
     const beside = written(cohereChat, { output, tools: [tideTool] })
@@ -144,7 +144,7 @@ describe('a request to Cohere', () => {
     expect(beside.lost).toEqual(['response_format'])
   })
 
-  it('carries images by address or as bytes, and refuses documents by their name', () => {
+  it('contains images as URLs, and is refused for documents', () => {
     const image: MediaPart = {
       kind: 'media',
       media: 'image',
@@ -165,7 +165,7 @@ describe('a request to Cohere', () => {
     expect(() => written(cohereChat, { turns: [{ role: 'user', parts: [pdf] }] })).toThrow('takes no document')
   })
 
-  it('thinks as much as was asked for, with models that do', () => {
+  it('has the requested reasoning for models that support it', () => {
     const reasoning = { mode: { effort: 'max' }, show: undefined } as const
     const model = 'command-a-reasoning-08-2025'
     expect(written(cohereChat, { reasoning }, { model }).body.thinking).toEqual({ type: 'enabled', token_budget: 31_000 })

@@ -1,10 +1,10 @@
-/** Models that think before they answer, and take `thinking`. Source: Cohere's list of models, read 2026-11. */
+/** Models that think before they answer, and accept `thinking`. Source: Cohere's list of models, read 2026-11. */
 export function canThink(model: string): boolean {
   return /command-a-reasoning/.test(model)
 }
 
 /**
- * The parameter was introduced with Command R7B; older models answer it with 400. Source: Cohere's reference of `tool_choice`, read
+ * `tool_choice` was introduced with Command R7B; older models return 400 for it. Source: Cohere's reference of `tool_choice`, read
  * 2026-11.
  */
 export function takesToolChoice(model: string): boolean {

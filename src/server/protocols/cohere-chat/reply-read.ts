@@ -24,7 +24,7 @@ export function readReply(reply: JsonObject, { newCallId }: ReadContext): ReplyE
 }
 
 export function readStreamEvents({ newCallId }: ReadContext): EventReader {
-  /** Input received so far of open calls, as long as it is empty. */
+  /** The open calls without any input yet. */
   const empty = new Set<string>()
 
   return readerOf((builder, data, event) => {
@@ -60,7 +60,7 @@ export function readStreamEvents({ newCallId }: ReadContext): EventReader {
 
   function readInput(builder: ReplyBuilder, key: string, call: JsonObject): void {
     const input = textAt(objectAt(call, 'function') ?? {}, 'arguments')
-    // The word null means a call without input.
+    // The text `null` means a call without input.
     if (input === '' || (input === 'null' && empty.has(key))) return
     empty.delete(key)
     builder.callInput(key, input)
@@ -72,7 +72,7 @@ function readPiece(builder: ReplyBuilder, piece: JsonObject): void {
   builder.text(textAt(piece, 'text'))
 }
 
-/** Finish reason and usage are together, at the top of a whole reply or in the last event. */
+/** Finish reason and usage are together, at the top level of a non-streamed reply or in the last event. */
 function readEnd(builder: ReplyBuilder, end: JsonObject): void {
   const usage = readUsage(objectAt(end, 'usage'))
   if (usage) builder.usage(usage)

@@ -9,12 +9,12 @@ import { budgetOf } from '../reasoning-level.ts'
 import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { canThink, takesToolChoice, thinkingBudgetMax } from './models.ts'
 
-/** A conversation as Cohere takes it. Throws `untranslatable` for media other than images and plain text. */
+/** A conversation in Cohere's form. Throws `untranslatable` for media other than images and plain text. */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   loseAllBut(dialogue, context, carried)
   const tools = functionTools(dialogue)
   const { output } = dialogue
-  // Cohere refuses JSON answers beside tools.
+  // Cohere rejects a JSON format together with tools.
   const isTold = output !== undefined && tools.offered.length > 0
   if (isTold) lose(dialogue, context, 'output')
   const messages = plainMessages(isTold ? withJsonInstruction(dialogue) : dialogue, { system: 'anywhere', tools: true })
@@ -85,7 +85,7 @@ function toolsOf(dialogue: Dialogue, context: RequestContext, { offered, choice 
   const isForced = choice === 'required'
   if (isForced && !takesToolChoice(context.model)) lose(dialogue, context, 'toolChoice')
   const isStrict = offered.every(({ strict }) => strict)
-  // Cohere has one switch for all tools.
+  // Cohere has only one `strict_tools` switch for all tools.
   if (!isStrict && offered.some(({ strict }) => strict)) lose(dialogue, context, 'strictTools')
   return {
     tools: offered.map(writeFunction),
@@ -94,7 +94,7 @@ function toolsOf(dialogue: Dialogue, context: RequestContext, { offered, choice 
   }
 }
 
-/** Values outside of Cohere's ranges are moved to their edge; a penalty that rewards has none. */
+/** Clamps values to Cohere's ranges; a negative penalty is lost. */
 function samplingOf(dialogue: Dialogue, context: RequestContext): JsonObject {
   const { sampling, stop, outputTokensMax } = dialogue
   if (stop.length > stopsMax) lose(dialogue, context, 'stop')

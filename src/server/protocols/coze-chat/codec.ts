@@ -3,7 +3,7 @@ import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
 /**
- * Bots of Coze, for upstreams only, always as a stream: whole answers would require polling. The model is the id of the bot.
+ * Bots of Coze, for upstreams only, always as a stream: non-streamed replies would require polling. The model is the id of the bot.
  * Source: Coze's interface reference of version 3 and protocols notes 2.12, read 2026-11.
  */
 export const cozeChat: Codec = {

@@ -33,7 +33,7 @@ const stream =
   completed('answer', 'The harbor is calm.')
 
 describe('a reply of Coze', () => {
-  it('is its answer once, with reasoning before it', () => {
+  it('contains its text once, after the reasoning', () => {
     expect(summary(readSse(cozeChat, stream + end))).toMatchObject({
       blocks: [
         { block: 'reasoning', text: 'Hm.' },
@@ -56,7 +56,7 @@ describe('a reply of Coze', () => {
     },
   )
 
-  it('takes the whole message if no deltas arrived', () => {
+  it('contains the completed message if no deltas arrived', () => {
     expect(summary(readSse(cozeChat, completed('answer', 'At once.') + end)).blocks).toEqual([
       { block: 'text', text: 'At once.' },
     ])
@@ -75,7 +75,7 @@ describe('a reply of Coze', () => {
     })
   })
 
-  it('is an error when the chat failed, or wants a tool to be run', () => {
+  it('is an error when the chat failed, or requires a tool result', () => {
     const failed = event('conversation.chat.failed', { last_error: { code: 4028, msg: 'quota' } })
     expect(summary(readSse(cozeChat, delta('x') + failed + end)).error).toMatchObject({ message: 'quota', status: 402 })
     expect(summary(readSse(cozeChat, event('conversation.chat.requires_action', { id: 'c' }))).error).toBeDefined()
@@ -92,7 +92,7 @@ describe('a reply of Coze', () => {
 })
 
 describe('a request to Coze', () => {
-  it('names the bot by the model and is always streamed', () => {
+  it("has the model as the bot's id and is always streamed", () => {
     const { body, lost } = written(cozeChat, { stream: false, sampling: { temperature: 1 } }, { model: '7342' })
     expect(body).toEqual({
       bot_id: '7342',
@@ -104,7 +104,7 @@ describe('a request to Coze', () => {
     expect(lost).toEqual(['temperature'])
   })
 
-  it('has instructions as text of the user, and every turn', () => {
+  it('has instructions as user text, and every turn', () => {
     const { body } = written(cozeChat, {
       system: [{ kind: 'text', text: 'Be brief' }],
       turns: [userTurn('Hi'), assistantTurn('Hello.'), userTurn('Well?')],
@@ -120,7 +120,7 @@ describe('a request to Coze', () => {
     })
   })
 
-  it('passes images by address as an object, and refuses bytes', () => {
+  it('contains images as objects with a URL, and is refused for bytes', () => {
     const image: MediaPart = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.example/b.png' } }
     const { body } = written(cozeChat, { turns: [{ role: 'user', parts: [{ kind: 'text', text: 'See' }, image] }] })
     expect(body.additional_messages).toMatchObject([
@@ -133,7 +133,7 @@ describe('a request to Coze', () => {
     expect(() => written(cozeChat, { turns: [{ role: 'user', parts: [bytes] }] })).toThrow('by their address')
   })
 
-  it('refuses forced tools and prefilled answers, which a bot does not support', () => {
+  it('is refused for forced tools and prefilled answers, which a bot does not support', () => {
     expect(() => written(cozeChat, { tools: [tideTool], toolChoice: { kind: 'required' } })).toThrow('no tools')
     expect(() => written(cozeChat, { turns: [userTurn('Hi'), assistantTurn('Well')] })).toThrow('from the user')
   })

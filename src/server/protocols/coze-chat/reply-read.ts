@@ -4,14 +4,14 @@ import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-bu
 import type { ReplyEvent } from '../reply-events.ts'
 import { countAt, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
 
-/** Asked for a stream, Coze answers one object only to refuse: `code` is not 0 then, under HTTP 200. */
+/** A single object in place of a stream is an error: its `code` is not 0, under HTTP 200. */
 export function readReply(reply: JsonObject): ReplyEvent[] {
   return wholeReply((builder) => builder.fail(readError(reply)))
 }
 
-/** Of a bot's messages only those of type `answer` are its answer. */
+/** Only a bot's messages of type `answer` belong to the reply. */
 export function readStreamEvents(): EventReader {
-  /** Streamed messages: their whole text is repeated at their end. */
+  /** The ids of streamed messages, whose complete text is repeated when they end. */
   const sent = new Set<string>()
 
   return readerOf((builder, data, { name }) => {

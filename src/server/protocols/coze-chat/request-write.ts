@@ -15,8 +15,8 @@ import { refuseForcedTools } from '../transcript.ts'
 import type { JsonObject } from '../wire-format.ts'
 
 /**
- * A conversation as messages for a bot, which has its own instructions, tools and sampling: the caller's instructions become text of
- * the user. Throws `untranslatable` for forced tools and for files without a URL.
+ * A conversation as messages for a bot, which has its own instructions, tools and sampling: the caller's instructions become user
+ * text. Throws `untranslatable` for forced tools and for files without a URL.
  */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   refuseForcedTools(dialogue)
@@ -35,7 +35,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
   }
 }
 
-/** Coze demands a name for each user of a bot. */
+/** Coze requires a user id. */
 const defaultUser = 'api-user'
 
 function writeMessage(dialogue: Dialogue, message: PlainMessage): JsonObject {

@@ -15,7 +15,7 @@ const stream =
 const read = (reply: object) => summary(dashScopeChat.readReply({ ...reply }, readContext()))
 
 describe('a reply of DashScope', () => {
-  it('[246] continues while its finish reason is the word null', () => {
+  it('[246] continues while its finish reason is the string null', () => {
     expect(summary(readSse(dashScopeChat, stream))).toMatchObject({
       blocks: [
         { block: 'reasoning', text: 'Hm.' },
@@ -28,7 +28,7 @@ describe('a reply of DashScope', () => {
     expect(summary(readSse(dashScopeChat, event({ content: 'The' }))).isComplete).toBe(false)
   })
 
-  it('puts calls together out of their pieces', () => {
+  it('joins the pieces of a call', () => {
     const call = (piece: object, more = {}) =>
       event({ content: '', tool_calls: [{ index: 0, type: 'function', function: piece, ...more }] })
     const called =
@@ -42,7 +42,7 @@ describe('a reply of DashScope', () => {
     })
   })
 
-  it('is read whole, as a text alone, and in parts', () => {
+  it('is read non-streamed, from a message with text or parts, or from only a text', () => {
     const whole = (message: object) => ({ output: { choices: [{ message, finish_reason: 'stop' }] }, usage })
     expect(read(whole({ content: 'Hi' })).blocks).toEqual([{ block: 'text', text: 'Hi' }])
     expect(read(whole({ content: [{ text: 'Hi' }] })).blocks).toEqual([{ block: 'text', text: 'Hi' }])
@@ -57,7 +57,7 @@ describe('a reply of DashScope', () => {
     ['InvalidApiKey', 401],
     ['Arrearage', 402],
     ['Strange', 0],
-  ])('is an error of %s with status %i, whole or in the middle', (code, status) => {
+  ])('is an error of %s with status %i, non-streamed or in the middle of a stream', (code, status) => {
     expect(read({ code, message: 'no', request_id: 'r' }).error).toMatchObject({ code, message: 'no', status })
     const broken = `${event({ content: 'The' })}id:2\nevent:error\n:HTTP_STATUS/429\ndata:${JSON.stringify({ code, message: 'no' })}\n\n`
     expect(summary(readSse(dashScopeChat, broken)).error).toMatchObject({ status })
@@ -65,7 +65,7 @@ describe('a reply of DashScope', () => {
 })
 
 describe('a request to DashScope', () => {
-  it('has its values among the parameters, never at the ends of their ranges', () => {
+  it('has sampling values in parameters, within their ranges and excluding the ends', () => {
     const { body, lost } = written(
       dashScopeChat,
       {
@@ -95,7 +95,7 @@ describe('a request to DashScope', () => {
     expect(written(dashScopeChat, {}).body.parameters).not.toHaveProperty('top_p')
   })
 
-  it('has parts for multimodal models, and refuses media for the others', () => {
+  it('has parts for multimodal models, and is refused for media with other models', () => {
     const sound: MediaPart = { kind: 'media', media: 'audio', source: { kind: 'url', url: 'https://a.example/b.mp3' } }
     const turns = [{ role: 'user' as const, parts: [sound, { kind: 'text' as const, text: 'Who speaks?' }] }]
     expect(written(dashScopeChat, { turns }, { model: 'qwen2-audio-instruct' }).body.input).toEqual({
@@ -104,7 +104,7 @@ describe('a request to DashScope', () => {
     expect(() => written(dashScopeChat, { turns }, { model: 'farui-plus' })).toThrow('takes no audio')
   })
 
-  it('carries calls and results, and demands the one tool that was chosen', () => {
+  it('contains calls and results, and forces the one chosen tool', () => {
     const { body, lost } = written(dashScopeChat, {
       tools: [tideTool],
       toolChoice: { kind: 'tool', name: 'get_tide' },
@@ -124,7 +124,7 @@ describe('a request to DashScope', () => {
     expect(lost).toEqual([])
   })
 
-  it('thinks in streams only', () => {
+  it('enables thinking only in streams', () => {
     const reasoning = { mode: { budgetTokens: 2000 }, show: undefined } as const
     expect(written(dashScopeChat, { reasoning, stream: true }).body.parameters).toMatchObject({
       enable_thinking: true,

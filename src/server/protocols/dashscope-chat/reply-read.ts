@@ -4,7 +4,7 @@ import { parseData } from '../reply-builder.ts'
 import type { ReplyEvent } from '../reply-events.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
-/** DashScope's replies hold those of Chat, with the usage under other names: they are read by its reader. */
+/** DashScope's replies contain those of Chat, with other names for usage, so the reader of Chat reads them. */
 export function readReply(reply: JsonObject, context: ReadContext): ReplyEvent[] {
   return readChatReply(asChat(reply, 'message'), context)
 }
@@ -20,7 +20,7 @@ export function readStreamEvents(context: ReadContext): EventReader {
   }
 }
 
-/** Older models answer with a text alone. A message of a stream has the text since the one before. */
+/** Older models return only a text. A message in a stream has the text since the previous message. */
 function asChat(reply: JsonObject, member: 'message' | 'delta'): JsonObject {
   const output = objectAt(reply, 'output')
   if (!output) return { error: readError(reply) }

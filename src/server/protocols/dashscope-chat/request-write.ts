@@ -9,7 +9,7 @@ import { budgetOf } from '../reasoning-level.ts'
 import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { isMultimodal } from './models.ts'
 
-/** A conversation as DashScope takes it. Throws `untranslatable` for documents, and for media with models that read text alone. */
+/** A conversation in DashScope's form. Throws `untranslatable` for documents, and for media with models that accept only text. */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   loseAllBut(dialogue, context, carried)
   const { output } = dialogue
@@ -86,7 +86,7 @@ function writePart(dialogue: Dialogue, part: TextPart | MediaPart): JsonObject {
   return { [part.media]: writeDataUrl(part.source) }
 }
 
-/** DashScope refuses a `top_p` at the ends of its range. */
+/** DashScope rejects 0 and 1 as `top_p`. */
 function samplingOf({ sampling, stop, outputTokensMax }: Dialogue): JsonObject {
   const members = {
     max_tokens: outputTokensMax,
@@ -118,7 +118,7 @@ function thinkingOf(dialogue: Dialogue, context: RequestContext): JsonObject {
   if (mode === undefined || mode === 'auto') return {}
   if (mode === 'off') return { enable_thinking: false }
   if (dialogue.stream) return { enable_thinking: true, thinking_budget: budgetOf(mode) }
-  // Models only think in streams; without one they would answer 400.
+  // Models only think in streams; otherwise DashScope would return 400.
   lose(dialogue, context, 'reasoning')
   return { enable_thinking: false }
 }

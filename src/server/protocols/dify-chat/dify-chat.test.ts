@@ -26,7 +26,7 @@ const chatflow =
   ended
 
 describe('a reply of Dify', () => {
-  it('of a chatflow holds its text once, without the names of its nodes', () => {
+  it('of a chatflow contains its text once, without the names of its nodes', () => {
     expect(summary(readSse(difyChat, chatflow))).toMatchObject({
       blocks: [{ block: 'text', text: 'The harbor is calm.' }],
       usage: { input: 11, output: 4 },
@@ -42,7 +42,7 @@ describe('a reply of Dify', () => {
     expect(summary(events).blocks).toEqual([{ block: 'text', text: 'The' }])
   })
 
-  it('[244] does not send a replacement behind text that was sent, and says that it was filtered', () => {
+  it('[244] ignores a replacement after text that was sent, and finishes with content-filter', () => {
     const replaced = event({ event: 'message_replace', answer: 'I cannot say that.' })
     expect(summary(readSse(difyChat, said('Bad') + replaced + ended))).toMatchObject({
       blocks: [{ text: 'Bad' }],
@@ -62,7 +62,7 @@ describe('a reply of Dify', () => {
     expect(summary(readSse(difyChat, agent)).blocks).toEqual([{ block: 'text', text: 'Calm.' }])
   })
 
-  it('of a workflow is its text, or else its outputs', () => {
+  it('of a workflow contains its text, or else its outputs', () => {
     const finished = (outputs: object) => event({ event: 'workflow_finished', data: { status: 'succeeded', outputs } })
     const chunk = event({ event: 'text_chunk', data: { text: 'Streamed' } })
     expect(summary(readSse(difyChat, chunk + finished({ text: 'Streamed' })))).toMatchObject({
@@ -78,7 +78,7 @@ describe('a reply of Dify', () => {
     expect(summary(difyChat.readReply(failed, readContext())).error).toMatchObject({ message: 'node 3 broke' })
   })
 
-  it('is read whole, with its counts the right way round', () => {
+  it('is read non-streamed, with input and output tokens', () => {
     const reply = { event: 'message', answer: 'Hi', metadata: { usage } }
     expect(summary(difyChat.readReply(reply, readContext()))).toMatchObject({
       blocks: [{ text: 'Hi' }],
@@ -94,7 +94,7 @@ describe('a reply of Dify', () => {
 })
 
 describe('a request to Dify', () => {
-  it('is the question itself when there is nothing else', () => {
+  it('has the user text as its query when there is nothing else', () => {
     expect(written(difyChat, {}).body).toEqual({ inputs: {}, query: 'Hello', response_mode: 'blocking', user: 'api-user' })
   })
 
@@ -112,13 +112,13 @@ describe('a request to Dify', () => {
     )
   })
 
-  it('asks by inputs where the application has no query, and agents for streams only', () => {
+  it('has the query in inputs if the application has no query, and is always streamed for agents', () => {
     expect(written(difyChat, {}, { model: 'workflow-1' }).body).toMatchObject({ inputs: { query: 'Hello' } })
     expect(written(difyChat, {}, { model: 'workflow-1' }).body).not.toHaveProperty('query')
     expect(written(difyChat, {}, { model: 'agent-1' }).body.response_mode).toBe('streaming')
   })
 
-  it('passes files by address, and refuses bytes', () => {
+  it('contains files as URLs, and is refused for bytes', () => {
     const image: MediaPart = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.example/b.png' } }
     expect(written(difyChat, { turns: [{ role: 'user', parts: [image] }] }).body.files).toEqual([
       { type: 'image', transfer_method: 'remote_url', url: 'https://a.example/b.png' },
@@ -127,7 +127,7 @@ describe('a request to Dify', () => {
     expect(() => written(difyChat, { turns: [{ role: 'user', parts: [bytes] }] })).toThrow('by their address')
   })
 
-  it('names members that the application fixes, and refuses a forced tool', () => {
+  it('reports members that the application determines as lost, and is refused for a forced tool', () => {
     expect(written(difyChat, { sampling: { temperature: 1 }, tools: [tideTool], outputTokensMax: 5 }).lost).toEqual([
       'max_tokens',
       'temperature',

@@ -4,7 +4,7 @@ import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-bu
 import type { ReplyEvent } from '../reply-events.ts'
 import { areCounts, countAt, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
 
-/** A chat answers `answer`, a workflow `data.outputs`; an error has a `code`. */
+/** A chat's text is in `answer`, a workflow's in `data.outputs`; an error has a `code`. */
 export function readReply(reply: JsonObject): ReplyEvent[] {
   return wholeReply((builder) => {
     const data = objectAt(reply, 'data')
@@ -42,7 +42,10 @@ export function readStreamEvents(): EventReader {
   })
 }
 
-/** The moderation of the application withdrew the text. Sent text stays sent: the reply only gets its finish reason. */
+/**
+ * The moderation of the application withdrew the text. Text that was already sent cannot be replaced: only the finish reason
+ * reports it.
+ */
 function readReplacement(builder: ReplyBuilder, data: JsonObject): void {
   if (builder.hasOutput) builder.stop('content-filter')
   else builder.text(textAt(data, 'answer'))
@@ -58,7 +61,7 @@ function readEnd(builder: ReplyBuilder, end: JsonObject): void {
 }
 
 /**
- * In a chatflow the message continues after this event, so it is not the end. A workflow without streamed text answers with its
+ * In a chatflow the message continues after this event, so it is not the end. The text of a workflow that streamed none is its
  * outputs.
  */
 function readWorkflow(builder: ReplyBuilder, run: JsonObject): void {

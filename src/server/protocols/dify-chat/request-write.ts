@@ -8,8 +8,9 @@ import type { JsonObject } from '../wire-format.ts'
 import { appKindOf } from './models.ts'
 
 /**
- * A conversation as the query of an application: the gateway stores no conversation there, so earlier turns are in the query with
- * their roles. Agents only stream. Throws `untranslatable` for tools that must be called and for files that have no address.
+ * A conversation as the query of an application: Dify stores no conversation for the gateway, so the query contains earlier turns
+ * with their roles. Agents only support streaming. Throws `untranslatable` for tools that must be called and for files without a
+ * URL.
  */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   refuseForcedTools(dialogue)

@@ -18,7 +18,7 @@ const call = { name: 'get_tide', arguments: '{"port":"Rye"}', thoughts: 'I need 
 const model = 'ERNIE-4.0-8K'
 
 describe('a reply of Baidu', () => {
-  it('is read whole, with a call that gets an id', () => {
+  it('is read non-streamed, with a generated id for a call', () => {
     const reply = { id: 'as-2', result: '', is_truncated: false, function_call: call, finish_reason: 'function_call', usage }
     expect(summary(ernieChat.readReply(reply, readContext()))).toMatchObject({
       blocks: [{ block: 'tool-call', name: 'get_tide', callId: 'call_made_1', text: '{"port":"Rye"}' }],
@@ -31,7 +31,7 @@ describe('a reply of Baidu', () => {
     [{ finish_reason: 'length' }, 'length'],
     [{ finish_reason: 'content_filter' }, 'content-filter'],
     [{ finish_reason: 'stop' }, 'stop'],
-  ])('stops as %o says', (more, finish) => {
+  ])('has the finish reason reported by %o', (more, finish) => {
     expect(summary(ernieChat.readReply({ result: 'x', ...more }, readContext())).finish).toBe(finish)
   })
 
@@ -48,7 +48,7 @@ describe('a reply of Baidu', () => {
 })
 
 describe('a request to Baidu', () => {
-  it('has instructions apart and values within their ranges', () => {
+  it('has separate instructions and values within their ranges', () => {
     const { body, lost } = written(
       ernieChat,
       {
@@ -115,7 +115,7 @@ describe('a request to Baidu', () => {
     ])
   })
 
-  it('writes calls as text for models without functions, and offers them none', () => {
+  it('has calls as text and no functions for models that do not support functions', () => {
     const { body, lost } = written(
       ernieChat,
       { tools: [tideTool], turns: [userTurn('Tide?'), ...toolTurns()] },

@@ -5,7 +5,7 @@ import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import { inputText } from '../tool-input.ts'
 import { areCounts, countAt, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
 
-/** A whole reply has the form of an event of a stream, with all text in it and no `is_end`. */
+/** A non-streamed reply has the form of a stream event with the complete text, without `is_end`. */
 export function readReply(reply: JsonObject, context: ReadContext): ReplyEvent[] {
   return wholeReply((builder) => {
     if (typeof reply.result === 'string' || reply.error_code !== undefined || objectAt(reply, 'function_call')) {

@@ -49,7 +49,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
 
 const carried: readonly Field[] = ['temperature', 'topP', 'stop', 'outputTokensMax', 'output', 'user']
 
-/** Baidu knows one call at a time: several of one turn become turns of their own, each with its answer behind it. */
+/** Baidu supports one call per turn: several calls of one turn become separate turns, each followed by its result. */
 function oneByOne(messages: readonly PlainMessage[]): PlainMessage[] {
   const ordered: PlainMessage[] = []
   for (const [at, message] of messages.entries()) {
@@ -104,7 +104,7 @@ function functionsOf(dialogue: Dialogue, context: RequestContext, tools: Functio
   }
 }
 
-/** Values outside of Baidu's ranges are moved to their edge. */
+/** Clamps values to Baidu's ranges. */
 function samplingOf(dialogue: Dialogue, context: RequestContext): JsonObject {
   const { sampling, stop, outputTokensMax } = dialogue
   const fit = stop.filter((text) => text.length <= stopLengthMax).slice(0, stopsMax)

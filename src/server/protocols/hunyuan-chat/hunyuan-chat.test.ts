@@ -17,7 +17,7 @@ const event = (Delta: object, FinishReason = '') =>
   `data: ${JSON.stringify({ Note: 'AI', Choices: [{ Index: 0, Delta, FinishReason }], Created: 1, Id: 'h', Usage })}\n\n`
 
 describe('a reply of Hunyuan', () => {
-  it('puts calls together out of their pieces', () => {
+  it('joins the pieces of a call', () => {
     const piece = (Arguments: string, more = {}) =>
       event({ ToolCalls: [{ Index: 0, Type: 'function', Function: { Arguments, ...more } }] })
     const called =
@@ -31,7 +31,7 @@ describe('a reply of Hunyuan', () => {
     })
   })
 
-  it('is read whole out of its envelope', () => {
+  it('is read non-streamed from its envelope', () => {
     const reply = {
       Response: { Id: 'h', Choices: [{ Message: { Role: 'assistant', Content: 'Hi' }, FinishReason: 'stop' }], Usage },
     }
@@ -52,7 +52,7 @@ describe('a reply of Hunyuan', () => {
     expect(summary(hunyuanChat.readReply(reply, readContext())).error).toMatchObject({ message: 'no', code: Code, status })
   })
 
-  it('is an error when the stream has one, and filtered when the moderation stopped it', () => {
+  it('is an error when the stream contains one, and finishes with content-filter when the moderation stopped it', () => {
     const broken = `${event({ Content: 'The' })}data: {"ErrorMsg":{"Msg":"engine died","Code":2001}}\n\n`
     expect(summary(readSse(hunyuanChat, broken)).error).toMatchObject({ message: 'engine died' })
     expect(summary(readSse(hunyuanChat, event({ Content: 'The' }, 'sensitive'))).finish).toBe('content-filter')
@@ -60,7 +60,7 @@ describe('a reply of Hunyuan', () => {
 })
 
 describe('a request to Hunyuan', () => {
-  it('is written in its letter case, and reports members without an equivalent', () => {
+  it('has names in PascalCase, and reports members without an equivalent', () => {
     const { body, lost } = written(
       hunyuanChat,
       {
@@ -88,7 +88,7 @@ describe('a request to Hunyuan', () => {
     expect(lost).toEqual(['max_tokens', 'seed'])
   })
 
-  it('alternates its roles, with the answer of a tool in the place of the user', () => {
+  it('alternates its roles, with a tool result in place of a user message', () => {
     const { body } = written(hunyuanChat, {
       tools: [tideTool],
       toolChoice: { kind: 'required' },
@@ -112,7 +112,7 @@ describe('a request to Hunyuan', () => {
     expect(body).toMatchObject({ Tools: [tool], ToolChoice: 'custom', CustomTool: tool })
   })
 
-  it('carries images, and refuses sound and an answer that was begun', () => {
+  it('contains images, and is refused for audio and for a prefilled answer', () => {
     const image: MediaPart = { kind: 'media', media: 'image', source: { kind: 'base64', mediaType: 'image/png', data: 'iVBO' } }
     const { body } = written(hunyuanChat, { turns: [{ role: 'user', parts: [{ kind: 'text', text: 'See' }, image] }] })
     expect(body.Messages).toMatchObject([

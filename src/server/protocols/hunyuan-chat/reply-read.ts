@@ -4,7 +4,10 @@ import { parseData } from '../reply-builder.ts'
 import type { ReplyEvent } from '../reply-events.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
-/** Tencent's replies are those of Chat with other letters: they are read by its reader. A whole one lies in `Response`. */
+/**
+ * Tencent's replies are those of Chat with names in PascalCase, so the reader of Chat reads them. A non-streamed one is in
+ * `Response`.
+ */
 export function readReply(reply: JsonObject, context: ReadContext): ReplyEvent[] {
   return readChatReply(asChat(reply), context)
 }
@@ -24,7 +27,7 @@ function asChat(data: JsonObject): JsonObject {
   const reply = objectAt(data, 'Response') ?? data
   const error = objectAt(reply, 'Error') ?? objectAt(reply, 'ErrorMsg')
   if (error) return { error: readError(error) }
-  // The same letters make a member out of every name.
+  // Every name of Chat is the snake_case form of Tencent's.
   return { choices: arrayAt(reply, 'Choices').map(snakeCased), usage: snakeCased(reply.Usage) }
 }
 

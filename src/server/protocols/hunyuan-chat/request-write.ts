@@ -17,8 +17,8 @@ import {
 import { definedMembers, type JsonObject } from '../wire-format.ts'
 
 /**
- * A conversation as Tencent takes it: instructions only at the head, then user and model in turn, with the answers of tools in the
- * user's place. There is no limit of the output. Throws `untranslatable` for media other than images.
+ * A conversation in Tencent's form: instructions only at the head, then user and model in turn, with tool results in place of user
+ * messages. There is no output limit. Throws `untranslatable` for media other than images.
  */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   loseAllBut(dialogue, context, carried)
@@ -82,7 +82,7 @@ function toolsOf(dialogue: Dialogue, context: RequestContext, tools: FunctionToo
   }
 }
 
-/** The schema is a text here. */
+/** Tencent requires the schema as a JSON string. */
 function writeTool({ name, description, schema }: FunctionTool): JsonObject {
   return { Type: 'function', Function: { Name: name, Parameters: JSON.stringify(schema), Description: description ?? '' } }
 }

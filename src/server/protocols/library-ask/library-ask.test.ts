@@ -11,7 +11,7 @@ const stream =
 const said = { blocks: [{ block: 'text', text: 'The harbor is calm.' }], finish: 'stop', isComplete: true }
 
 describe('an answer of a knowledge base', () => {
-  it('is its text with its documents as sources, whole and streamed', () => {
+  it('has its text, with its documents as citations, non-streamed and streamed', () => {
     const whole = libraryAsk.readReply({ success: true, answer: 'The harbor is calm.', documents }, readContext())
     for (const events of [whole, readSse(libraryAsk, stream)]) {
       expect(summary(events)).toMatchObject(said)
@@ -23,7 +23,7 @@ describe('an answer of a knowledge base', () => {
     }
   })
 
-  it('is an error under a status of success, and not complete when it is cut off', () => {
+  it('is an error when it reports one with a successful status, and incomplete when it is cut off', () => {
     const reply = { success: false, errCode: 4001, message: 'no such library' }
     expect(summary(libraryAsk.readReply(reply, readContext())).error).toMatchObject({ code: '4001', message: 'no such library' })
     expect(summary(readSse(libraryAsk, event(reply))).error).toMatchObject({ code: '4001' })

@@ -15,7 +15,7 @@ export function readStreamEvents(): EventReader {
   })
 }
 
-/** The documents arrive with the last chunk: they are sources of the whole text. */
+/** The documents arrive with the last chunk: they are citations for the whole text. */
 function readPiece(builder: ReplyBuilder, piece: JsonObject): void {
   builder.text(textAt(piece, 'content'))
   for (const { url, title } of arrayAt(piece, 'documents').filter(isObject).map(readDocument))
@@ -29,7 +29,7 @@ function readDocument(document: JsonObject): { url: string; title: string } {
   return { url: textAt(document, 'url'), title: textAt(document, 'title') }
 }
 
-/** An error has a status of success. */
+/** Errors have a successful HTTP status. */
 function readError(builder: ReplyBuilder, reply: JsonObject): boolean {
   const code = countAt(reply, 'errCode')
   if (code === 0 && reply.success !== false) return false

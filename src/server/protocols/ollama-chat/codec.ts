@@ -3,8 +3,8 @@ import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
 /**
- * Ollama's own `/api/chat`, for upstreams only. Lines of JSON come as events whose data is the line.
- * Source: types of the package `ollama` 0.6.4 and protocols notes 2.9, read 2026-11.
+ * Ollama's own `/api/chat`, for upstreams only. Each line of JSON is read as an event whose data is the line. Source: types of the
+ * package `ollama` 0.6.4 and protocols notes 2.9, read 2026-11.
  */
 export const ollamaChat: Codec = {
   format: 'ollama.chat',

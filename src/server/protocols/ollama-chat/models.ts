@@ -1,5 +1,5 @@
 /**
- * Families that can think. For others Ollama answers 400: "does not support thinking". A name may have a namespace before it and a
+ * Families that can think. For others Ollama returns 400: "does not support thinking". A name may have a namespace before it and a
  * size after it. Source: the thinking capability in Ollama's model library, read 2026-11.
  */
 const thinkers =

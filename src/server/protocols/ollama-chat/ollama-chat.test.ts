@@ -17,7 +17,7 @@ const fixture = (name: string) => readFileSync(new URL(`fixtures/${name}.ndjson`
 const lines = (name: string) => fixture(name).trim().split('\n')
 
 describe('a reply of Ollama', () => {
-  it('yields thinking before the call, gives the call an id, and stops for it', () => {
+  it('has reasoning before the call, a generated call id, and the finish reason tool-calls', () => {
     expect(summary(readFrames(ollamaChat, lines('tools_thinking')))).toMatchObject({
       blocks: [
         { block: 'reasoning', text: 'Need tide.' },
@@ -27,13 +27,13 @@ describe('a reply of Ollama', () => {
     })
   })
 
-  it('[249] is an error from the line that reports one, as the last event', () => {
+  it('[249] ends with an error at the line that reports one', () => {
     const events = readFrames(ollamaChat, [...lines('error_midstream'), ...lines('text')])
     expect(events.at(-1)).toMatchObject({ type: 'error', error: { message: expect.stringContaining('running the model') } })
     expect(summary(events).blocks).toEqual([{ block: 'text', text: 'The' }])
   })
 
-  it('is read whole like its stream', () => {
+  it('has reasoning, text and calls when it is not streamed', () => {
     const reply = {
       message: { role: 'assistant', content: 'Hi', thinking: 'Hm', tool_calls: [{ function: { name: 'f', arguments: {} } }] },
       done: true,
@@ -51,12 +51,12 @@ describe('a reply of Ollama', () => {
     })
   })
 
-  it('has no usage when the prompt was not counted, so that it is counted here', () => {
+  it('has no usage when Ollama omits the prompt count, so that the gateway counts it', () => {
     const [first = ''] = lines('text')
     expect(summary(readFrames(ollamaChat, [first, '{"done":true,"eval_count":7}'])).usage).toBeUndefined()
   })
 
-  it.each(['load', 'unload'])('is an error when the model only did %s', (done_reason) => {
+  it.each(['load', 'unload'])('is an error when its done_reason is %s', (done_reason) => {
     expect(ollamaChat.readReply({ done: true, done_reason }, readContext()).at(-1)?.type).toBe('error')
   })
 
@@ -67,7 +67,7 @@ describe('a reply of Ollama', () => {
 })
 
 describe('a request to Ollama', () => {
-  it('has its limits and sampling among the options', () => {
+  it('has its limits and sampling in options', () => {
     const { body, lost } = written(ollamaChat, {
       system: [{ kind: 'text', text: 'Be brief' }],
       sampling: { temperature: 0.2, topP: 0.9, topK: 40, seed: 7 },
@@ -89,11 +89,11 @@ describe('a request to Ollama', () => {
     expect(lost).toEqual([])
   })
 
-  it('disables streaming explicitly: it is the default', () => {
+  it('disables streaming explicitly, because Ollama streams by default', () => {
     expect(written(ollamaChat, {}).body.stream).toBe(false)
   })
 
-  it('[250] carries images as bytes beside the text, after their addresses were fetched', () => {
+  it('[250] contains images as bytes next to the text, after their URLs were fetched', () => {
     expect(ollamaChat.inlines).toContain('image')
     const image: MediaPart = {
       kind: 'media',
@@ -104,7 +104,7 @@ describe('a request to Ollama', () => {
     expect(body.messages).toEqual([{ role: 'user', content: 'What is it?', images: ['iVBORw0K'] }])
   })
 
-  it('writes calls with their input as an object and results by the name of the tool', () => {
+  it('has calls with their input as an object, and results with the name of the tool', () => {
     const { body } = written(ollamaChat, {
       tools: [tideTool],
       turns: [userTurn('Tide?'), ...toolTurns(), assistantTurn('High.')],
@@ -124,7 +124,7 @@ describe('a request to Ollama', () => {
     ])
   })
 
-  it('offers no tools when none may be called, and only the chosen one', () => {
+  it('contains no tools for the choice none, and only the chosen tool for the choice of one', () => {
     expect(written(ollamaChat, { tools: [tideTool], toolChoice: { kind: 'none' } }).body).not.toHaveProperty('tools')
     const chosen = written(ollamaChat, {
       tools: [tideTool, { ...tideTool, name: 'other' }],
@@ -134,7 +134,7 @@ describe('a request to Ollama', () => {
     expect(chosen.lost).toEqual(['tool_choice'])
   })
 
-  it('never requests thinking from a model without it: Ollama would answer 400', () => {
+  it('never requests thinking from a model without it, because Ollama would return 400', () => {
     const reasoning = { mode: { effort: 'high' }, show: undefined } as const
     expect(written(ollamaChat, { reasoning }, { model: 'llama3' })).toMatchObject({ lost: ['reasoning_effort'] })
     expect(written(ollamaChat, { reasoning }, { model: 'llama3' }).body).not.toHaveProperty('think')

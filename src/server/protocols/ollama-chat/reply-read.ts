@@ -5,7 +5,7 @@ import type { ReplyEvent } from '../reply-events.ts'
 import { inputText } from '../tool-input.ts'
 import { arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
-/** A whole reply has the form of the last line, with everything in it. */
+/** A non-streamed reply has the form of the last line, with the complete message. */
 export function readReply(reply: JsonObject, context: ReadContext): ReplyEvent[] {
   return wholeReply((builder) => readLine(builder, reply, context))
 }
@@ -31,10 +31,10 @@ function readLine(reply: ReplyBuilder, line: JsonObject, { newCallId }: ReadCont
 
 function readEnd(reply: ReplyBuilder, line: JsonObject): void {
   const reason = textAt(line, 'done_reason')
-  // The model was only loaded into memory, or thrown out of it, before it could answer.
+  // The model was only loaded into memory, or unloaded, without generating an answer.
   if (reason === 'load' || reason === 'unload') reply.fail(errorFacts(`the model gave no answer: ${reason}`))
 
-  // Ollama omits the count of a prompt that was still in memory: then it is counted here instead.
+  // Ollama omits the count of a cached prompt: without usage here, the gateway counts the tokens itself.
   if (line.prompt_eval_count !== undefined && line.eval_count !== undefined) {
     reply.usage({ ...noUsage, input: countAt(line, 'prompt_eval_count'), output: countAt(line, 'eval_count') })
   }

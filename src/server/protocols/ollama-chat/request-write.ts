@@ -7,7 +7,7 @@ import { levelOf } from '../reasoning-level.ts'
 import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { canThink, thinksInLevels } from './models.ts'
 
-/** A conversation as Ollama takes it. Throws `untranslatable` for media other than images. */
+/** A conversation in Ollama's form. Throws `untranslatable` for media other than images. */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   loseAllBut(dialogue, context, carried)
   const tools = functionTools(dialogue, nameRule)

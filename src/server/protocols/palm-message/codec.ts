@@ -3,8 +3,8 @@ import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
 /**
- * Google's generateMessage of PaLM 2, for upstreams only: whole answers without usage. Google shut it down in October 2024; only
- * gateways and archives still serve it. Source: Google's reference of v1beta2; not tested against a live service.
+ * Google's generateMessage of PaLM 2, for upstreams only: non-streamed replies without usage. Google shut it down in October 2024;
+ * only gateways and archives still serve it. Source: Google's reference of v1beta2; not tested against a live service.
  */
 export const palmMessage: Codec = {
   format: 'palm.message',

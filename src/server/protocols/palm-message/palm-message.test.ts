@@ -5,7 +5,7 @@ import { palmMessage } from './codec.ts'
 const read = (answer: object) => summary(palmMessage.readReply({ ...answer }, readContext()))
 
 describe('a reply of PaLM', () => {
-  it('a filtered answer has its reason, and an error is reported', () => {
+  it('finishes with content-filter when it was filtered, and is an error when PaLM reports one', () => {
     expect(read({ filters: [{ reason: 'SAFETY' }] })).toMatchObject({ blocks: [], finish: 'content-filter' })
     const error = { code: 429, message: 'slow down', status: 'RESOURCE_EXHAUSTED' }
     expect(read({ error }).error).toMatchObject({ status: 429, code: 'RESOURCE_EXHAUSTED', message: 'slow down' })
@@ -14,7 +14,7 @@ describe('a reply of PaLM', () => {
 })
 
 describe('a request to PaLM', () => {
-  it('has instructions apart, two authors in turn, and values within their ranges', () => {
+  it('has separate instructions, two alternating authors, and values within their ranges', () => {
     const { body, lost } = written(palmMessage, {
       system: [{ kind: 'text', text: 'Be brief' }],
       turns: [assistantTurn('Welcome.'), userTurn('Hi')],

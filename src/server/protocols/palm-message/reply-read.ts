@@ -8,7 +8,7 @@ export function readReply(reply: JsonObject): ReplyEvent[] {
   return wholeReply((builder) => readMessage(builder, reply))
 }
 
-/** PaLM streams nothing. Should an event come, it is a whole reply. */
+/** PaLM does not stream. An event, if there is one, is read as a complete reply. */
 export function readStreamEvents(): EventReader {
   return readerOf(readMessage)
 }

@@ -3,8 +3,8 @@ import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
 /**
- * Language models on Replicate, for upstreams only, as one prediction that is waited for: its stream lies at another address, for
- * which a second request would be needed. Source: Replicate's interface reference and protocols notes 2.1, read 2026-11.
+ * Language models on Replicate, for upstreams only, as one synchronous prediction: its stream has another URL, which would require
+ * a second request. Source: Replicate's interface reference and protocols notes 2.1, read 2026-11.
  */
 export const replicatePredict: Codec = {
   format: 'replicate.predict',

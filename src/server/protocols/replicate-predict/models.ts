@@ -1,6 +1,6 @@
 /**
- * The input names of a model. Each model declares its own, and refuses unknown ones with 422; those of one owner are alike. Source:
- * the input schemas of the official models, read 2026-11.
+ * The input names of a model. Each model declares its own, and rejects unknown ones with 422; models of the same owner have similar
+ * ones. Source: the input schemas of the official models, read 2026-11.
  */
 export interface InputNames {
   readonly outputLimit: string
@@ -10,7 +10,7 @@ export interface InputNames {
   readonly sampling: Readonly<
     Partial<Record<'temperature' | 'topP' | 'topK' | 'presencePenalty' | 'frequencyPenalty' | 'seed', string>>
   >
-  /** Stop texts in one member, with commas between; null when there are none. */
+  /** The member for stop sequences, separated by commas; null when the model has none. */
   readonly stop: string | null
   readonly reasoningEffort?: true
 }
@@ -59,7 +59,7 @@ const byOwner: Readonly<Record<string, InputNames>> = {
   },
 }
 
-/** `owner/name`, with or without a version behind a colon. */
+/** `owner/name`, with or without a version after a colon. */
 export function inputNamesOf(model: string): InputNames {
   const owner = model.slice(0, Math.max(model.indexOf('/'), 0))
   return Object.hasOwn(byOwner, owner) ? (byOwner[owner] ?? usual) : usual

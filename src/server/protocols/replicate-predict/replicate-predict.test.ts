@@ -13,7 +13,7 @@ const prediction = {
 const read = (reply: object) => summary(replicatePredict.readReply({ ...reply }, readContext()))
 
 describe('a prediction of Replicate', () => {
-  it('is the text of its pieces', () => {
+  it('has the text of its joined pieces', () => {
     expect(read(prediction)).toMatchObject({
       blocks: [{ block: 'text', text: 'The harbor is calm.' }],
       usage: { input: 9, output: 4 },
@@ -34,7 +34,7 @@ describe('a prediction of Replicate', () => {
 })
 
 describe('a request to Replicate', () => {
-  it('has the inputs that the model knows, and names the others', () => {
+  it('has the inputs that the model supports, and reports the others as lost', () => {
     const given = { sampling: { temperature: 1, topP: 0.9, topK: 5 }, outputTokensMax: 50, stop: ['A', 'B'] }
     expect(written(replicatePredict, given, { model: 'meta/meta-llama-3-70b-instruct' })).toMatchObject({
       body: { input: { prompt: 'Hello', max_tokens: 50, temperature: 1, top_p: 0.9, top_k: 5, stop_sequences: 'A,B' } },
@@ -48,7 +48,7 @@ describe('a request to Replicate', () => {
     })
   })
 
-  it('is one prompt with the roles in it, with instructions apart', () => {
+  it('has one prompt that contains the roles, and separate instructions', () => {
     const { body } = written(replicatePredict, {
       system: [{ kind: 'text', text: 'Be brief' }],
       turns: [userTurn('Hi'), assistantTurn('Hello.'), userTurn('Well?')],
@@ -58,15 +58,15 @@ describe('a request to Replicate', () => {
     })
   })
 
-  it('is answered with one complete reply, even when a stream was requested', () => {
+  it('requires a non-streamed reply, even when the caller requested a stream', () => {
     expect(written(replicatePredict, { stream: true })).toMatchObject({ isWhole: true })
   })
 
-  it('names the version of a community model', () => {
+  it('contains the version of a community model', () => {
     expect(written(replicatePredict, {}, { model: 'someone/model:abc123' }).body).toMatchObject({ version: 'abc123' })
   })
 
-  it('carries images where the model takes them, and refuses them where it does not', () => {
+  it('contains images if the model supports them, and is refused otherwise', () => {
     const image: MediaPart = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.example/b.png' } }
     const turns = [{ role: 'user' as const, parts: [{ kind: 'text' as const, text: 'See' }, image] }]
     expect(written(replicatePredict, { turns }, { model: 'google/gemini-3-pro' }).body).toMatchObject({
@@ -78,7 +78,7 @@ describe('a request to Replicate', () => {
     expect(() => written(replicatePredict, { turns }, { model: 'meta/meta-llama-3-70b-instruct' })).toThrow('takes no image')
   })
 
-  it('refuses a tool that must be called, and names tools that need not be', () => {
+  it('is refused for a forced tool, and reports other tools as lost', () => {
     expect(() => written(replicatePredict, { tools: [tideTool], toolChoice: { kind: 'required' } })).toThrow('no tools')
     expect(written(replicatePredict, { tools: [tideTool] }).lost).toEqual(['tools'])
   })

@@ -4,12 +4,12 @@ import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-bu
 import type { ReplyEvent } from '../reply-events.ts'
 import { areCounts, countAt, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
-/** The prediction when it is done, or when the upstream stops waiting. */
+/** The prediction in its state when it is done, or when the upstream stops waiting for it. */
 export function readReply(prediction: JsonObject): ReplyEvent[] {
   return wholeReply((builder) => readPrediction(builder, prediction))
 }
 
-/** Replicate is never asked for a stream. Should it send one, each event is a prediction. */
+/** Streaming is never requested from Replicate. If it streams anyway, each event is read as a prediction. */
 export function readStreamEvents(): EventReader {
   return readerOf(readPrediction)
 }

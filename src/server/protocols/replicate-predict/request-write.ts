@@ -10,8 +10,8 @@ import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { type InputNames, inputNamesOf, versionOf } from './models.ts'
 
 /**
- * A conversation as the input of one prediction: instructions apart, all else one prompt. Throws `untranslatable` for tools that must be
- * called and for media that the model does not take.
+ * A conversation as the input of one prediction: separate instructions, everything else in one prompt. Throws `untranslatable` for
+ * tools that must be called and for media that the model does not take.
  */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   const names = inputNamesOf(context.model)
@@ -38,7 +38,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
 }
 
 function carriedBy({ sampling, stop, reasoningEffort }: InputNames): Field[] {
-  // The keys of `sampling` are fields: its type names them.
+  // By its type, `sampling` only has keys that are fields.
   const carried = Object.keys(sampling) as Field[]
   return [...carried, 'outputTokensMax', ...(stop ? ['stop' as const] : []), ...(reasoningEffort ? ['reasoning' as const] : [])]
 }

@@ -4,7 +4,7 @@ import { writeRequest } from './request-write.ts'
 
 /**
  * iFlytek Spark over its WebSocket, for upstreams only: the body is the one sent message, each received message is an event. The
- * provider adds the number of the application. Source: iFlytek's interface reference and protocols notes 2.16, read 2026-11.
+ * provider adds the application id. Source: iFlytek's interface reference and protocols notes 2.16, read 2026-11.
  */
 export const sparkChat: Codec = {
   format: 'spark.chat',

@@ -3,7 +3,7 @@ export interface SparkVersion {
   readonly path: string
   readonly domain: string
   readonly outputTokensMax: number
-  /** Takes messages of the role system. */
+  /** Whether messages with the role system are supported. */
   readonly system: boolean
   readonly functions: boolean
 }
@@ -29,7 +29,7 @@ const versions: readonly SparkVersion[] = [
 
 /**
  * The version of a model name: a domain itself (`4.0Ultra`), a number after a dash (`SparkDesk-v3.5`), otherwise the channel's
- * version; by default the oldest.
+ * version, or else the oldest.
  */
 export function sparkVersionOf(model: string, fallback = ''): SparkVersion {
   const [first] = versions

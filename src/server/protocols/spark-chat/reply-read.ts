@@ -14,7 +14,7 @@ import {
   type UpstreamErrorFacts,
 } from '../wire-format.ts'
 
-/** A reply is always a stream; one message alone is an error, or all of it. */
+/** A reply is always a stream; a single message is an error or the complete reply. */
 export function readReply(reply: JsonObject, context: ReadContext): ReplyEvent[] {
   return wholeReply((builder) => readFrame(builder, reply, context))
 }
@@ -44,7 +44,7 @@ function readFrame(builder: ReplyBuilder, frame: JsonObject, { newCallId }: Read
   builder.end()
 }
 
-/** 0 is the first message, 1 one in the middle. */
+/** `header.status` of the last message; 0 is the first message, 1 an intermediate one. */
 const lastStatus = 2
 
 function readError(header: JsonObject): UpstreamErrorFacts {

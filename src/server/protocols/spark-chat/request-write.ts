@@ -9,7 +9,7 @@ import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { type SparkVersion, sparkVersionOf } from './models.ts'
 
 /**
- * A conversation as the message that opens a reply of Spark. It has no tool messages: past calls become text. Throws `untranslatable`
+ * A conversation as the one message that is sent to Spark. It has no tool messages: past calls become text. Throws `untranslatable`
  * for media and, with versions without functions, for forced tools.
  */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
@@ -48,7 +48,7 @@ function writeFunction({ name, description, schema }: FunctionTools['offered'][n
   return { name, description: description ?? name, parameters: schema }
 }
 
-/** Values outside of Spark's ranges are moved to their edge. */
+/** Clamps values to Spark's ranges. */
 function samplingOf(dialogue: Dialogue, context: RequestContext, { outputTokensMax: limit }: SparkVersion): JsonObject {
   const { sampling, outputTokensMax } = dialogue
   if (outputTokensMax !== undefined && outputTokensMax > limit) lose(dialogue, context, 'outputTokensMax')

@@ -14,7 +14,7 @@ const frame = (status: number, text: object, usage?: object) =>
 const model = 'SparkDesk-v3.5'
 
 describe('a reply of Spark', () => {
-  it('stops for a call, which is given an id', () => {
+  it('finishes with tool-calls for a call, which gets a generated id', () => {
     const called = frame(2, {
       content: '',
       content_type: 'text',
@@ -57,7 +57,7 @@ describe('a version of Spark', () => {
 })
 
 describe('a request to Spark', () => {
-  it('is one message with its values within their ranges', () => {
+  it('is one message with values within their ranges', () => {
     const { body, lost } = written(
       sparkChat,
       {
@@ -83,12 +83,12 @@ describe('a request to Spark', () => {
     expect(lost).toEqual(['max_tokens', 'top_p'])
   })
 
-  it('writes instructions as user text for versions without them', () => {
+  it('has instructions as user text for versions without system messages', () => {
     const { body } = written(sparkChat, { system: [{ kind: 'text', text: 'Be brief' }] }, { model: 'SparkDesk-v2.1' })
     expect(body.payload).toEqual({ message: { text: [{ role: 'user', content: 'Be brief\nHello' }] } })
   })
 
-  it('offers functions where they are supported, and writes past calls as text', () => {
+  it('contains functions if the version supports them, and past calls as text', () => {
     const given = { tools: [tideTool], turns: [userTurn('Tide?'), ...toolTurns()] }
     expect(written(sparkChat, given, { model }).body.payload).toMatchObject({
       message: {
