@@ -6,7 +6,7 @@ import { eachDatabase, freshDatabase } from '../helpers/databases.ts'
 import { changedOriginal, logRows, originalFile } from '../helpers/family-database.ts'
 import { statementsFor } from '../helpers/family-schema.ts'
 import { type MariadbServer, startMariadb } from '../helpers/mariadb-server.ts'
-import { peakResidentMb } from '../helpers/process-memory.ts'
+import { limitedYoungGeneration, peakResidentMb } from '../helpers/process-memory.ts'
 import { sluiceProgram } from '../helpers/sluice.ts'
 
 const fewRows = 100_000
@@ -48,7 +48,12 @@ eachDatabase('sluice import', (_fresh, kind) => {
   async function peakOf(source: string, rows: number): Promise<number> {
     const database = await freshDatabase(kind, 'empty')
     onTestFinished(() => database.drop())
-    const env = { PATH: process.env.PATH, ...database.env, MASTER_KEY: testMasterKey.toString('base64') }
+    const env = {
+      PATH: process.env.PATH,
+      NODE_OPTIONS: limitedYoungGeneration,
+      ...database.env,
+      MASTER_KEY: testMasterKey.toString('base64'),
+    }
     const child = spawn(process.execPath, [sluiceProgram, 'import', 'new-api', source, '--yes', '--json'], { env })
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
     let output = ''

@@ -6,7 +6,7 @@ import type { WebSocket } from 'ws'
 import { freshDatabase } from '../helpers/databases.ts'
 import { startOtherCallers } from '../helpers/other-callers.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
-import { memoryGrowth, openFilesOf, residentMb } from '../helpers/process-memory.ts'
+import { limitedYoungGeneration, memoryGrowth, openFilesOf, residentMb } from '../helpers/process-memory.ts'
 import { caller, live, realtimeUpstream } from '../relay/realtime-stage.ts'
 import { chat, httpUpstream, model, requestBytes, speak } from '../relay/stage.ts'
 import { streams } from '../relay/trust-stage.ts'
@@ -41,7 +41,10 @@ describe.runIf(process.platform === 'linux')('misbehaving callers', () => {
     const database = await freshDatabase('sqlite')
     ends.push(() => database.drop())
     // Without a limit, Node lets garbage pile up as long as the machine has room.
-    server = await startProcess(database, { NODE_OPTIONS: '--max-old-space-size=192', TRUSTED_PROXIES: '127.0.0.1' })
+    server = await startProcess(database, {
+      NODE_OPTIONS: `--max-old-space-size=192 ${limitedYoungGeneration}`,
+      TRUSTED_PROXIES: '127.0.0.1',
+    })
     ends.push(() => server.kill('SIGKILL'))
     key = `sk-${(await server.call<{ key: string }>('POST /api/token/', { name: 'x', unlimited_quota: true })).key}`
     const ratios = JSON.stringify(Object.fromEntries([model, much, live].map((name) => [name, 1])))
