@@ -216,6 +216,24 @@ eachDatabase('logs', (fresh, kind) => {
     expect(await of({ model_name: 'nobody' })).toEqual({ quota: 0, rpm: 0, tpm: 0 })
   })
 
+  it('takes the rate from the last five seconds when they have too many requests to read a minute of them', async () => {
+    const rows = Array.from({ length: 1000 }, (_, index) => ({
+      user_id: ada,
+      created_at: nowSeconds - 1 - (index % 5),
+      type: logType.consume,
+      prompt_tokens: 2,
+      completion_tokens: 1,
+    }))
+    for (let count = 0; count < 9; count++) await core.db.insertInto('logs').values(rows).execute()
+    const older = { prompt_tokens: 100, created_at: nowSeconds - 30 }
+    for (const created_at of [nowSeconds, nowSeconds - 30]) await add({ ...older, created_at })
+    expect(await logStatistics(core, {})).toMatchObject({ rpm: 9002, tpm: 27_200 })
+
+    await core.db.insertInto('logs').values(rows).execute()
+    expect(await logStatistics(core, {})).toMatchObject({ rpm: 120_000, tpm: 360_000 })
+    expect(await logStatistics(core, { userId: bob })).toMatchObject({ rpm: 0, tpm: 0 })
+  })
+
   it('computes sums beyond 32 bits', async () => {
     await add({ quota: 4_000_000_000_000 })
     await add({ quota: 5_000_000_000_000 })
