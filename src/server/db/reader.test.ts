@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { setImmediate } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
 import { expect, it, onTestFinished, vi } from 'vitest'
@@ -72,6 +73,24 @@ eachDatabase('long reads', (fresh, kind) => {
     await reader.close()
     await expect(sql`select 1`.execute(reader.queries())).rejects.toThrow()
   })
+})
+
+it('a process in which nothing else runs stays alive until its reader is closed', async () => {
+  const database = await freshDatabase('sqlite')
+  onTestFinished(() => database.drop())
+  const built = new URL('../../../dist/server/db/', import.meta.url).href
+  const script = `
+    import { sql } from 'kysely'
+    const { openDatabase } = await import('${built}open.js')
+    const { openReader } = await import('${built}reader.js')
+    const database = await openDatabase(process.env)
+    const reader = await openReader(database)
+    await sql\`select 1\`.execute(reader.queries())
+    await reader.close()
+    await database.close()
+    console.log('closed')`
+  const env = { ...process.env, ...database.env }
+  expect(execFileSync(process.execPath, ['--input-type=module', '-e', script], { env, encoding: 'utf8' })).toBe('closed\n')
 })
 
 it('a cancellation that overtakes its statement on the way to PostgreSQL is repeated until the statement has ended', async () => {

@@ -37,6 +37,7 @@ export class SqliteReader implements ReadingConnections {
     const child = this.#child
     if (!child) return
     const ended = new Promise((resolve) => child.once('exit', resolve))
+    keepAlive(child)
     this.#end(child)
     await ended
   }
@@ -47,8 +48,10 @@ export class SqliteReader implements ReadingConnections {
     const child = this.#child ?? this.#start()
     const stop = () => this.#end(child)
     signal?.addEventListener('abort', stop)
+    keepAlive(child)
     return answerOf(child, statement).finally(() => {
       signal?.removeEventListener('abort', stop)
+      if (!this.#isClosed) letExit(child)
       this.#idle = setTimeout(stop, idleMs).unref()
     })
   }
@@ -62,9 +65,6 @@ export class SqliteReader implements ReadingConnections {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
-    // It does not keep the process alive.
-    child.unref()
-    child.channel?.unref()
     child.once('exit', () => {
       if (this.#child === child) this.#child = undefined
     })
@@ -77,6 +77,18 @@ export class SqliteReader implements ReadingConnections {
     if (this.#child === child) this.#child = undefined
     child.kill('SIGKILL')
   }
+}
+
+/** Keeps this process alive for as long as it waits for the child. */
+function keepAlive(child: ChildProcess): void {
+  child.ref()
+  child.channel?.ref()
+}
+
+/** An idle child does not keep this process alive. */
+function letExit(child: ChildProcess): void {
+  child.unref()
+  child.channel?.unref()
 }
 
 /** The answer to one statement; one runs at a time. Rejects when the process ends before it has answered, or did not start. */
