@@ -7,12 +7,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { runnerImport } from 'vite'
 import { fillLog } from './bench/fill-log.mjs'
-import { longestTask, observeTasks, observeVisit, readVisit, slowDown, weigh } from './bench/visit.mjs'
+import { longestTask, observeTasks, observeVisit, slowDown, startBrowser, storageOf, visitPage, weigh } from './bench/visit.mjs'
 import { buildWhenStale } from './build.mjs'
 import { installWhenNeeded, requireNode } from './lib/install.mjs'
-import { root } from './lib/process.mjs'
 
 const { values: given } = parseArgs({
   options: {
@@ -92,14 +90,12 @@ await buildWhenStale()
 const { openApp } = await import('../dist/server/app.js')
 const { listen } = await import('../dist/server/http/server.js')
 const { readEnv } = await import('../dist/server/env.js')
-// The browser is started like in the tests.
-const { launchBrowser } = (await runnerImport(join(root, 'test/helpers/browser.ts'))).module
 
 const folder = await mkdtemp(join(tmpdir(), 'sluice-web-'))
 const ends = [() => rm(folder, { recursive: true, force: true })]
 try {
   const site = await openSite()
-  const browser = await launchBrowser()
+  const browser = await startBrowser()
   ends.push(() => browser.close())
   const results = []
   // Times are measured one visit at a time; the weight is the same for parallel visits.
@@ -172,7 +168,7 @@ async function visit(browser, site, { path, who, list = false, promised = false 
   const context = await browser.newContext({
     baseURL: site.url,
     viewport: { width: 1440, height: 900 },
-    ...(who === 'nobody' ? {} : { storageState: storageOf(site) }),
+    ...(who === 'nobody' ? {} : { storageState: loggedIn(site) }),
   })
   const page = await context.newPage()
   try {
@@ -180,13 +176,11 @@ async function visit(browser, site, { path, who, list = false, promised = false 
     const connection = await context.newCDPSession(page)
     if (!given.weight) await slowDown(connection, Number(given.processor))
     const scripts = await weigh(connection)
-    await page.goto(path, { waitUntil: 'commit' })
-    const first = await readVisit(page)
+    const first = await visitPage(page, path)
     const javascriptKb = await scripts.gzipKb()
     if (given.weight) return { javascriptKb }
     await page.goto('about:blank')
-    await page.goto(path, { waitUntil: 'commit' })
-    const again = await readVisit(page)
+    const again = await visitPage(page, path)
     return { first, again, javascriptKb, longestTaskMs: promised ? await scroll(page, path) : 0 }
   } finally {
     await context.close()
@@ -213,12 +207,9 @@ async function scroll(page, path) {
   return page.evaluate(longestTask)
 }
 
-function storageOf({ url, token, user }) {
+function loggedIn({ url, token, user }) {
   const cookie = { name: 'session', value: token, domain: '127.0.0.1', path: '/', expires: -1, httpOnly: true, secure: false }
-  return {
-    cookies: [{ ...cookie, sameSite: 'Lax' }],
-    origins: [{ origin: url, localStorage: [{ name: 'user', value: JSON.stringify(user) }] }],
-  }
+  return storageOf(url, [{ ...cookie, sameSite: 'Lax' }], user)
 }
 
 /** One line for each screen, the heaviest first; values over the target are marked. Returns whether all are within it. */

@@ -1,8 +1,6 @@
 // How long screens of the console take until they are usable, alone and beside a full load of the relay.
-import { join } from 'node:path'
-import { runnerImport } from 'vite'
-import { root } from '../lib/process.mjs'
-import { observeVisit, readVisit } from './visit.mjs'
+import { medianOf } from './measure.mjs'
+import { observeVisit, startBrowser, storageOf, visitPage } from './visit.mjs'
 
 /** `list`: has rows to wait for. */
 const screens = [
@@ -18,9 +16,7 @@ const screens = [
  * @returns {Promise<{ path: string, firstMs: number, againMs: number }[]>}
  */
 export async function visitScreens({ port, password }, times) {
-  // The browser is started like in the tests.
-  const { launchBrowser } = (await runnerImport(join(root, 'test/helpers/browser.ts'))).module
-  const browser = await launchBrowser()
+  const browser = await startBrowser()
   try {
     const storageState = await signedIn(browser, { port, password })
     const results = []
@@ -28,7 +24,7 @@ export async function visitScreens({ port, password }, times) {
       const visits = []
       for (let turn = 0; turn < times; turn++)
         visits.push(await visit(browser, storageState, `http://127.0.0.1:${port}${path}`, list))
-      results.push({ path, firstMs: middle(visits.map(({ first }) => first)), againMs: middle(visits.map(({ again }) => again)) })
+      results.push({ path, ...medianOf(visits) })
     }
     return results
   } finally {
@@ -44,7 +40,7 @@ async function signedIn(browser, { port, password }) {
     const { data, message, success } = await response.json()
     if (!success) throw new Error(`The super admin could not sign in: ${message}`)
     const { cookies } = await context.storageState()
-    return { cookies, origins: [{ origin, localStorage: [{ name: 'user', value: JSON.stringify(data) }] }] }
+    return storageOf(origin, cookies, data)
   } finally {
     await context.close()
   }
@@ -55,17 +51,11 @@ async function visit(browser, storageState, address, list) {
   try {
     const page = await context.newPage()
     await page.addInitScript(observeVisit, { list })
-    await page.goto(address, { waitUntil: 'commit' })
-    const first = await readVisit(page)
+    const first = await visitPage(page, address)
     await page.goto('about:blank')
-    await page.goto(address, { waitUntil: 'commit' })
-    const again = await readVisit(page)
-    return { first: first.usableMs, again: again.usableMs }
+    const again = await visitPage(page, address)
+    return { firstMs: first.usableMs, againMs: again.usableMs }
   } finally {
     await context.close()
   }
-}
-
-function middle(values) {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)]
 }

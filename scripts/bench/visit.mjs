@@ -1,5 +1,8 @@
 // The measurements of one visit of the console in a browser: time until usable, layout shifts, blocking time, weight.
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { runnerImport } from 'vite'
+import { root } from '../lib/process.mjs'
 
 /** The profile that browser tools call slow 4G. */
 const line = { downloadBitsPerSecond: 1_600_000, uploadBitsPerSecond: 750_000, latencyMs: 150 }
@@ -14,6 +17,17 @@ export async function slowDown(connection, processor) {
     uploadThroughput: line.uploadBitsPerSecond / 8,
   })
   await connection.send('Emulation.setCPUThrottlingRate', { rate: processor })
+}
+
+/** Starts the browser of the tests. */
+export async function startBrowser() {
+  const { launchBrowser } = (await runnerImport(join(root, 'test/helpers/browser.ts'))).module
+  return launchBrowser()
+}
+
+/** The storage of a browser in which `user` is logged in at `origin`. */
+export function storageOf(origin, cookies, user) {
+  return { cookies, origins: [{ origin, localStorage: [{ name: 'user', value: JSON.stringify(user) }] }] }
 }
 
 /** Runs in the page before its own scripts: records when its content is rendered, and the layout shifts. */
@@ -38,8 +52,9 @@ export function observeVisit({ list }) {
   requestAnimationFrame(look)
 }
 
-/** Waits for the content, and then for late layout shifts. */
-export async function readVisit(page) {
+/** Opens a page that runs `observeVisit`; waits for its content, and then for late layout shifts. */
+export async function visitPage(page, path) {
+  await page.goto(path, { waitUntil: 'commit' })
   await page.waitForFunction(() => window.visit?.usableMs > 0, undefined, { timeout: 60_000 })
   await page.waitForTimeout(1500)
   return page.evaluate(() => window.visit)
