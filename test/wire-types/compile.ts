@@ -32,8 +32,8 @@ export interface Typed {
  * that its type does not have.
  */
 export async function faultsOf(files: Readonly<Record<string, readonly Typed[]>>): Promise<string[]> {
-  // Inside of the repository, so that the packages are found.
-  const folder = join(root, 'dist/wire-types', `${process.pid}-${++count}`)
+  // Inside of the repository, so that the packages are found; hidden, so that `npm pack`, which may run meanwhile, skips it.
+  const folder = join(root, 'dist/.wire-types', `${process.pid}-${++count}`)
   mkdirSync(folder, { recursive: true })
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings))
