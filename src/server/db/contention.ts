@@ -1,5 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type DatabaseConnection, Kysely, SqliteDriver, type TransactionBuilder } from 'kysely'
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  Kysely,
+  type SqliteDialectConfig,
+  SqliteDriver,
+  type TransactionBuilder,
+} from 'kysely'
 import { activeMs } from '../lib/active-time.ts'
 import { AppError } from '../lib/failure.ts'
 import type { Tables } from './schema.ts'
@@ -47,14 +54,32 @@ async function again<Result>(attempt: () => Promise<Result>): Promise<Result> {
  * the beginning of a transaction and statements outside of one can find it locked.
  */
 export class BusyWaitingSqliteDriver extends SqliteDriver {
+  readonly #flush: Flush
+
+  constructor(config: SqliteDialectConfig, flush: Flush) {
+    super(config)
+    this.#flush = flush
+  }
+
   override async acquireConnection(): Promise<DatabaseConnection> {
     const connection = await super.acquireConnection()
+    let isInTransaction = false
     return {
-      executeQuery: (query) => untilUnlocked(() => connection.executeQuery(query)),
+      executeQuery: async <Row>(query: CompiledQuery) => {
+        // A transaction has the write lock, which the flush needs.
+        if (!isInTransaction) await this.#flush(query.sql)
+        const result = await untilUnlocked(() => connection.executeQuery<Row>(query))
+        if (/^begin\b/.test(query.sql)) isInTransaction = true
+        else if (/^(commit|rollback)$/.test(query.sql)) isInTransaction = false
+        return result
+      },
       streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
     }
   }
 }
+
+/** Called with the text of a statement that may have to wait. */
+export type Flush = (sql: string) => Promise<void> | undefined
 
 async function untilUnlocked<Result>(attempt: () => Promise<Result>): Promise<Result> {
   const latest = activeMs() + writeLockMs

@@ -16,12 +16,22 @@ import { openSqlite, openSqliteReading } from './sqlite-file.ts'
 export type Queries = Kysely<Tables>
 export type Within = Transaction<Tables>
 
+/** Rows that are durable, but not in the tables yet. */
+export interface Backlog {
+  /** Writes the rows that a statement could read into the tables. Undefined when there are none; never rejects. */
+  flush(sql: string): Promise<void> | undefined
+}
+
 export type Database =
   | {
       readonly dialect: 'sqlite'
       readonly db: Queries
       readonly file: string
       readonly raw: DatabaseSyncInstance
+      /** From now on, queries outside of transactions, and the beginnings of transactions, wait for this backlog first. */
+      setBacklog(backlog: Backlog | undefined): void
+      /** Waits for the backlog, for a statement on another connection. */
+      flush(sql: string): Promise<void> | undefined
       close(): Promise<void>
     }
   | { readonly dialect: 'postgres'; readonly db: Queries; readonly url: string; readonly pool: pg.Pool; close(): Promise<void> }
@@ -81,12 +91,17 @@ export const databaseFile = 'app.db'
 export function openSqliteDatabase(file: string): Extract<Database, { dialect: 'sqlite' }> {
   // This thread serves requests: it retries a lock later, and never blocks on it.
   const raw = openSqlite(file, 0)
-  const db = new RetryingQueries({ dialect: sqliteDialect(raw) })
+  let backlog: Backlog | undefined
+  const flush = (sql: string) => backlog?.flush(sql)
+  const db = new RetryingQueries({ dialect: sqliteDialect(raw, flush) })
   const close = async () => {
     moveIntoFile(raw)
     await db.destroy()
   }
-  return { dialect: 'sqlite', db, file, raw, close }
+  const setBacklog = (next: Backlog | undefined) => {
+    backlog = next
+  }
+  return { dialect: 'sqlite', db, file, raw, setBacklog, flush, close }
 }
 
 /**

@@ -43,7 +43,7 @@ export async function openReader(database: Database): Promise<Reader> {
 
 /** The PostgreSQL client is only loaded where it is used. */
 async function connectionsTo(database: Database): Promise<ReadingConnections> {
-  if (database.dialect === 'sqlite') return new SqliteReader(database.file)
+  if (database.dialect === 'sqlite') return new SqliteReader(database)
   const { PostgresReader } = await import('./postgres-reader.ts')
   return new PostgresReader(database)
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { raceAbort } from '../lib/race-abort.ts'
 import { builtModule } from '../lib/root.ts'
+import type { Flush } from './contention.ts'
 import type { ReadingConnections } from './reading-connections.ts'
 import type { Answer, Statement } from './sqlite-reading.ts'
 
@@ -16,17 +17,19 @@ type Rows = Record<string, unknown>[]
 export class SqliteReader implements ReadingConnections {
   readonly count = 1
   readonly #file: string
+  readonly #flush: Flush
   #child: ChildProcess | undefined
   #last: Promise<unknown> = Promise.resolve()
   #idle: NodeJS.Timeout | undefined
   #isClosed = false
 
-  constructor(file: string) {
+  constructor({ file, flush }: { file: string; flush: Flush }) {
     this.#file = file
+    this.#flush = flush
   }
 
   readonly read: ReadingConnections['read'] = (sql, parameters, signal) => {
-    const turn = this.#last.then(() => this.#ask({ sql, parameters }, signal))
+    const turn = this.#last.then(() => this.#flush(sql)).then(() => this.#ask({ sql, parameters }, signal))
     this.#last = turn.catch(() => {})
     return raceAbort(turn, signal)
   }

@@ -1,26 +1,30 @@
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
 import { SqliteDialect, type SqliteDialectConfig } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { BusyWaitingSqliteDriver } from './contention.ts'
+import { BusyWaitingSqliteDriver, type Flush } from './contention.ts'
 
 class PatientSqliteDialect extends SqliteDialect {
   readonly #config: SqliteDialectConfig
+  readonly #flush: Flush
 
-  constructor(config: SqliteDialectConfig) {
+  constructor(config: SqliteDialectConfig, flush: Flush) {
     super(config)
     this.#config = config
+    this.#flush = flush
   }
 
   override createDriver(): BusyWaitingSqliteDriver {
-    return new BusyWaitingSqliteDriver(this.#config)
+    return new BusyWaitingSqliteDriver(this.#config, this.#flush)
   }
 }
 
-/** Kysely over a `node:sqlite` database. Transactions take the write lock at once, so that they never fail half-way on upgrade. */
-export function sqliteDialect(database: DatabaseSyncInstance): SqliteDialect {
+/**
+ * Kysely over a `node:sqlite` database. Transactions take the write lock at once, so that they never fail half-way on upgrade. Before
+ * a statement outside of a transaction, and before a transaction begins, `flush` is awaited.
+ */
+export function sqliteDialect(database: DatabaseSyncInstance, flush: Flush): SqliteDialect {
   const statements = new LRUCache<string, Prepared>({ max: 500 })
-
-  return new PatientSqliteDialect({
+  const config: SqliteDialectConfig = {
     database: {
       close: () => database.close(),
       prepare(text) {
@@ -32,7 +36,8 @@ export function sqliteDialect(database: DatabaseSyncInstance): SqliteDialect {
         return made
       },
     },
-  })
+  }
+  return new PatientSqliteDialect(config, flush)
 }
 
 interface Prepared {
