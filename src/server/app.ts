@@ -187,7 +187,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     pendingResponses: new PendingResponses(core, ledger),
     localResponses: new LocalResponses(core),
     backgroundRuns: new BackgroundRuns(),
-    idempotentRequests: new IdempotentRequests(core, (requestId) => undelivered.has(requestId)),
+    idempotentRequests: new IdempotentRequests(core, ledger, (requestId) => undelivered.has(requestId)),
     keyedCalls: new Map(),
     undelivered,
     failedCalls,

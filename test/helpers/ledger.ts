@@ -1,8 +1,11 @@
 import { onTestFinished } from 'vitest'
+import { openSqlite } from '../../src/server/db/sqlite-file.ts'
 import { AppError } from '../../src/server/lib/failure.ts'
 import type { Core } from '../../src/server/options/core.ts'
 import type { Charge, Hold, Ledger, SiteCost } from '../../src/server/wallet/ledger.ts'
 import { openLedger } from '../../src/server/wallet/open-ledger.ts'
+import { prepareCommit } from '../../src/server/wallet/sqlite-commit.ts'
+import { batchOf } from '../../src/server/wallet/sqlite-store.ts'
 import { testCore } from './core.ts'
 import type { TestDatabase } from './databases.ts'
 
@@ -84,6 +87,22 @@ export async function ledgerOf(
         .where('id', '=', id)
         .executeTakeFirstOrThrow(),
   }
+}
+
+/** Writes a charge into the tables as another process would, whose outcome this ledger does not learn. */
+export async function commitElsewhere(
+  { core: { database }, database: test }: TestLedger,
+  hold: Hold,
+  charge: Charge,
+): Promise<void> {
+  if (database.dialect === 'sqlite') {
+    const connection = openSqlite(database.file)
+    prepareCommit(connection)(batchOf([{ kind: 'charge', hold, charge, hasRow: true }], new Set(), { node: 'other', at: 0 }))
+    return connection.close()
+  }
+  const other = await ledgerOf(test, { node: 'other' })
+  await other.ledger.settle(hold, charge)
+  await other.close()
 }
 
 let names = 0

@@ -11,6 +11,7 @@ const { openDatabase } = await load('db/open.js')
 const { openSecrets } = await load('db/key-ring.js')
 const { newLogger } = await load('lib/logger.js')
 const { newMetrics } = await load('lib/metrics.js')
+const { credit } = await load('wallet/credit.js')
 const { openLedger } = await load('wallet/open-ledger.js')
 const { withdrawTopUp } = await load('wallet/manage-top-ups.js')
 const { redeem } = await load('wallet/redeem.js')
@@ -35,7 +36,8 @@ const base = {
   secrets,
   node,
 }
-const ledger = await openLedger(base)
+// One process has the ledger of a SQLite file; the others only add credits, as worker processes do.
+const ledger = database.dialect === 'sqlite' ? { credit, refresh() {}, async close() {} } : await openLedger(base)
 
 const die = (step) => {
   if (step === kill) process.kill(process.pid, 'SIGKILL')

@@ -1,19 +1,24 @@
+import { mkdirSync, rmdirSync, rmSync } from 'node:fs'
 import { sql } from 'kysely'
 import { onTestFinished } from 'vitest'
 import { type Database, openDatabase } from '../../src/server/db/open.ts'
 import { openSqlite } from '../../src/server/db/sqlite-file.ts'
 
 /**
- * Makes the database of a server or a ledger unavailable: locked on SQLite, unreachable on PostgreSQL. Returns a function that
- * restores it.
+ * Makes the database of a server or a ledger unavailable: unreachable on PostgreSQL; on SQLite locked, and its journal deleted, with
+ * folders in its place. Returns a function that restores it.
  */
 export async function interruptDatabase(database: Database): Promise<() => Promise<void>> {
   if (database.dialect === 'sqlite') {
-    const other = openSqlite(database.file)
-    other.exec('begin immediate')
+    const unlock = await lockTables(database)
+    const journal = [1, 2].map((number) => `${database.file}-charges-${number}`)
+    for (const path of journal) {
+      rmSync(path)
+      mkdirSync(path)
+    }
     return async () => {
-      other.exec('rollback')
-      other.close()
+      for (const path of journal) rmdirSync(path)
+      await unlock()
     }
   }
   const url = new URL(database.url)
@@ -26,18 +31,34 @@ export async function interruptDatabase(database: Database): Promise<() => Promi
   return async () => void (await sql`alter database ${sql.id(name)} allow_connections true`.execute(beside.db))
 }
 
+/** Locks the tables of a SQLite file when all charges so far are in them. Returns a function that unlocks them. */
+export async function lockTables(database: Extract<Database, { dialect: 'sqlite' }>): Promise<() => Promise<void>> {
+  await database.db.selectFrom('ledger').select('id').limit(1).execute()
+  const other = openSqlite(database.file)
+  other.exec('begin immediate')
+  return async () => {
+    other.exec('rollback')
+    other.close()
+  }
+}
+
 /**
  * Makes the database refuse new rows of a table that meet a condition on `new`, or all of them. Returns a function that accepts
  * them again.
  */
-export async function refuseRows({ db, dialect }: Database, table: string, condition = 'true'): Promise<() => Promise<void>> {
-  const run = async (text: string) => void (await sql.raw(text).execute(db))
+export async function refuseRows(
+  database: Database,
+  table: string,
+  condition = 'true',
+): Promise<(reopened?: Database) => Promise<void>> {
+  const { dialect } = database
+  const run = async (text: string, { db }: Database = database) => void (await sql.raw(text).execute(db))
   const message = `no new rows in ${table}`
   if (dialect === 'sqlite') {
     await run(`create trigger refuse before insert on ${table} when ${condition} begin select raise(abort, '${message}'); end`)
-    return () => run('drop trigger refuse')
+    return (reopened) => run('drop trigger refuse', reopened)
   }
   await run(`create function refuse() returns trigger language plpgsql as $$ begin raise exception '${message}'; end $$`)
   await run(`create trigger refuse before insert on ${table} for each row when (${condition}) execute function refuse()`)
-  return () => run(`drop trigger refuse on ${table}`)
+  return (reopened) => run(`drop trigger refuse on ${table}`, reopened)
 }

@@ -1,9 +1,9 @@
 import { createServer } from 'node:net'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openSqlite } from '../../src/server/db/sqlite-file.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
+import { interruptDatabase } from '../helpers/outage.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { sharedStages } from './shared-stage.ts'
@@ -161,7 +161,7 @@ eachDatabase('every end of a call ends its hold', (_fresh, kind) => {
     const { server, ask } = await stage(kind, url, { server: { commitWaitMs: 1000 } })
     const answers = [ask(chat()), ask(chat({ stream: true }))]
     await eventually('both are held', () => arrived === 2)
-    const giveBack = await interruptDatabase(server)
+    const giveBack = await interruptDatabase(server.app.database)
     release()
     const [whole, stream] = await Promise.all(answers)
     expect(whole?.status).toBe(503)
@@ -184,7 +184,7 @@ eachDatabase('every end of a call ends its hold', (_fresh, kind) => {
       response.setHeader('content-type', 'application/json').end(completion())
     })
     const { server, token } = await stage(kind, url)
-    const giveBack = await blockWrites(server)
+    const giveBack = kind === 'sqlite' ? await interruptDatabase(server.app.database) : async () => {}
     const caller = speak(server, requestBytes(token.key, JSON.stringify(chat())))
     if (kind === 'sqlite') await new Promise((resolve) => setTimeout(resolve, 300))
     else await giveBack()
@@ -200,28 +200,6 @@ eachDatabase('every end of a call ends its hold', (_fresh, kind) => {
 
 async function charges(server: TestServer): Promise<number> {
   return (await books(server).catch(() => ({ ledger: [] }))).ledger.filter((row) => row.kind === 'charge').length
-}
-
-/** Makes the database refuse writes or connections; returns the function that ends that. */
-async function interruptDatabase(server: TestServer): Promise<() => Promise<void>> {
-  const { database } = server.app
-  if (database.dialect === 'sqlite') return blockWrites(server)
-  const name = new URL(database.url).pathname.slice(1)
-  const client = await operator(database.url)
-  await client.query(`alter database "${name}" allow_connections false`)
-  await client.query(cutAll, [name])
-  return async () => void (await client.query(`alter database "${name}" allow_connections true`))
-}
-
-async function blockWrites(server: TestServer): Promise<() => Promise<void>> {
-  const { database } = server.app
-  if (database.dialect === 'postgres') return async () => {}
-  const other = openSqlite(database.file)
-  other.exec('begin immediate')
-  return async () => {
-    other.exec('rollback')
-    other.close()
-  }
 }
 
 /** A connection in addition to those of the server, for operator actions and failures in its database. */

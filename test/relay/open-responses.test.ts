@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
-import { openSqlite } from '../../src/server/db/sqlite-file.ts'
 import { settlePendingResponses } from '../../src/server/relay/stored-responses/pending-responses.ts'
 import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
+import { interruptDatabase } from '../helpers/outage.ts'
 import { startProcess } from '../helpers/process.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { vendor } from './responses-vendor.ts'
@@ -65,14 +65,10 @@ eachDatabase('responses in the background, while the database accepts no writes'
       const { server, ask, token } = await stage(kind, provider.url)
       const made = JSON.parse((await ask(body, path)).text)
       state = 'completed'
-      const { database } = server.app
-      if (database.dialect !== 'sqlite') return
-      const other = openSqlite(database.file)
-      other.exec('begin immediate')
+      const giveBack = await interruptDatabase(server.app.database)
       const read = () => fetch(`${server.url}${path}/${made.id}`, { headers: { authorization: `Bearer ${token.key}` } })
       expect((await read()).status).toBe(503)
-      other.exec('rollback')
-      other.close()
+      await giveBack()
       await eventually('it is told', async () => (await read()).status === 200)
       expect(await settledCharges(server)).toHaveLength(1)
       await settleNow(server)

@@ -13,8 +13,11 @@ export interface Copied {
   readonly rows: Readonly<Record<string, number>>
 }
 
-/** Tables of running processes; and recordings of calls, which are deleted after some days and must not survive in backups. */
-const leftOut: ReadonlySet<string> = new Set(['leases', 'nodes', 'revisions', 'recordings'])
+/**
+ * Tables of running processes; recordings of calls, which are deleted after some days and must not survive in backups; and the
+ * identity of the journal, so that files of another database are never applied to a restored one.
+ */
+const leftOut: ReadonlySet<string> = new Set(['leases', 'nodes', 'revisions', 'recordings', 'ledger_journal'])
 const pageSize = 1000
 /** Greatest number of parameters of one statement, below the limit of either database. */
 const parametersMax = 20_000

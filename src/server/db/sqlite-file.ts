@@ -24,6 +24,21 @@ export function openSqliteReading(file: string): DatabaseSyncInstance {
   return database
 }
 
+/**
+ * Takes an exclusive lock, by means of a file that is used for nothing else. It ends with the connection, and with the process however
+ * that ends. Throws when another connection still has it after `waitMs`.
+ */
+export function lockExclusively(file: string, waitMs: number): DatabaseSyncInstance {
+  const database = new (sqliteApi().DatabaseSync)(file)
+  try {
+    database.exec(`pragma busy_timeout = ${waitMs}; begin exclusive`)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
 function sqliteApi(): typeof import('@photostructure/sqlite') {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   const builtin = major > 22 || (major === 22 && minor >= 13)

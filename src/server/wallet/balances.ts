@@ -11,25 +11,25 @@ interface Account<Key> {
    */
   quota: number
   held: number
-  /** Charged by finished requests, but not written yet. */
+  /** Charged by finished requests, but not in the table yet. */
   pending: number
 }
 
 /** Bounds the memory, and how long a change that no `refresh` announces stays unseen. */
 const idleMs = 1000
 
-/** A written charge. */
+/** A charge that is in the tables. */
 export interface Spent {
   readonly hold: Hold
   readonly amount: number
   readonly channelId: number
-  /** Its ledger row existed before this batch. */
+  /** Whether another charge of the request was in the tables before it. */
   readonly known: boolean
 }
 
 /**
  * The holds of the one process that uses a SQLite file. An account's available quota is `quota - held - pending`, decided without
- * waiting. `quota` follows the commits of the worker. After an outside change the row is read again, but only when no batch is in
+ * waiting. `quota` follows what the worker has written into the tables. After an outside change the row is read again, but only when no batch is in
  * flight that may or may not be in it: so each charge is either in the row or pending, never both and never neither. An idle
  * account, with nothing held or pending, is cached for at most `idleMs`.
  */
@@ -96,21 +96,22 @@ export class Balances {
     for (const window of budgets) this.#budgets.end(keyOf(window), freed, counted.includes(window) ? charged : 0)
   }
 
-  /** From now until `committed` or `rolledBack`, rows may or may not contain a batch. */
+  /** From now until `answered`, rows may or may not contain charges that are pending here. */
   sent(): void {
     this.#inFlight = true
   }
 
-  committed(batch: readonly Spent[]): void {
-    for (const { hold, amount, channelId, known } of batch) {
+  /** These charges are in the tables, and no longer pending. */
+  written(charges: readonly Spent[]): void {
+    for (const { hold, amount, channelId, known } of charges) {
       this.#users.written(hold.userId, amount, known)
       if (hold.tokenId !== 0) this.#tokens.written(hold.tokenId, amount, known)
       for (const window of windowsOfCharge(hold.budgets, channelId)) this.#budgets.written(keyOf(window), amount, known)
     }
-    this.rolledBack()
   }
 
-  rolledBack(): void {
+  /** What was sent is in the rows if `written` was told of it, and otherwise not. */
+  answered(): void {
     this.#inFlight = false
     this.#readStale()
   }

@@ -8,12 +8,19 @@ import { Committer, type Queued } from './committer.ts'
 import { credit } from './credit.ts'
 import type { BudgetsLeft, Changed, Charge, Credit, Hold, Ledger } from './ledger.ts'
 import { type Entry, type Expired, requireCharge, requireUnits, type Store } from './store.ts'
-import { UnloggedCharges } from './unlogged-charges.ts'
+import type { UnloggedCharges } from './unlogged-charges.ts'
 
 /** Charges that may wait for the database before new requests are refused. */
 const queueMax = 10_000
 const closeMs = 10_000
 const renewalMs = 15_000
+
+interface Parts {
+  readonly store: Store
+  readonly unlogged: UnloggedCharges
+  /** How long a caller waits at most for its charge to become durable. */
+  readonly commitWaitMs: number
+}
 
 interface Open {
   hold: Hold
@@ -35,9 +42,10 @@ export class GroupedLedger implements Ledger {
   readonly #renewal: NodeJS.Timeout
   #closing = false
 
-  constructor(core: Core, store: Store, commitWaitMs: number) {
+  constructor(core: Core, { store, unlogged, commitWaitMs }: Parts) {
     this.#core = core
     this.#store = store
+    this.#unlogged = unlogged
     this.#committer = new Committer(
       core.logger,
       {
@@ -49,7 +57,6 @@ export class GroupedLedger implements Ledger {
       },
       commitWaitMs,
     )
-    this.#unlogged = new UnloggedCharges(core)
     core.metrics.readings.ledgerWaiting = () => this.#committer.size
     this.#unsubscribe = [
       core.bus.on('user', (userId) => store.refresh({ userId })),
@@ -66,7 +73,7 @@ export class GroupedLedger implements Ledger {
   hold(wanted: Hold): Promise<BudgetsLeft> | BudgetsLeft {
     requireUnits(wanted.amount, 'amount')
     if (this.#closing) fail('server_stopping')
-    if (this.#committer.failing) fail('database_unavailable')
+    if (this.#committer.failing || this.#store.failing) fail('database_unavailable')
     if (this.#committer.size >= queueMax) fail('server_busy')
     if (this.#open.has(wanted.requestId)) throw new Error(`Request ${wanted.requestId} holds quota already`)
 
@@ -109,6 +116,10 @@ export class GroupedLedger implements Ledger {
     this.#note(held)
     this.checkpoint(held, meanwhile)
     return true
+  }
+
+  charged(requestId: string): Promise<number | undefined> {
+    return this.#store.charged(requestId)
   }
 
   release(hold: Hold): Promise<void> | void {
@@ -155,10 +166,10 @@ export class GroupedLedger implements Ledger {
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
     const lost = await this.#committer.close(closeMs)
     if (lost.length > 0) this.#core.logger.fatal({ lost }, `${lost.length} ledger entries could not be written before the stop`)
+    await this.#store.close()
     await this.#unlogged.write()
     const { left } = this.#unlogged
     if (left.length > 0) this.#core.logger.fatal({ left }, `${left.length} charges stand without their log rows`)
-    await this.#store.close()
   }
 
   #note(hold: Hold): void {
@@ -200,9 +211,9 @@ export class GroupedLedger implements Ledger {
     // A checkpoint written after the end of its hold would restore its row.
     const due = batch.filter((entry) => entry.kind !== 'checkpoint' || this.#open.has(entry.hold.requestId))
     if (due.length === 0) return
-    const { metrics, bus } = this.#core
+    const { metrics } = this.#core
     const startedAt = performance.now()
-    const { charges, units, exhausted } = await this.#store.write(due)
+    const { charges, units } = await this.#store.write(due)
 
     metrics.commits.inc()
     metrics.commitRows.inc(charges)
@@ -214,7 +225,6 @@ export class GroupedLedger implements Ledger {
       this.#spenders.add(entry.hold.userId)
       if (entry.unlogged) this.#unlogged.add(entry.unlogged)
     }
-    for (const tokenId of exhausted) bus.publish('token', tokenId)
   }
 
   async #renew(): Promise<void> {

@@ -26,7 +26,7 @@ export interface Ledger {
   extend(hold: Hold, budgets: readonly BudgetWindow[]): Promise<void> | void
   /**
    * Charges and ends the hold. Resolves when the charge is durable: ledger row (unique by request id), user quota, used quota and
-   * count, token remain and used, channel used, log row, site cost and hour bucket, in one transaction. Idempotent. Rejects with
+   * count, token remain and used, channel used, log row, site cost and hour bucket, all of them or none. Idempotent. Rejects with
    * `database_unavailable` when it could not be committed; the charge stays queued and is retried until it is. Never wait for it
    * inside a transaction, which may lock the same rows.
    */
@@ -37,6 +37,8 @@ export interface Ledger {
    * written it nevertheless; to settle again changes nothing then.
    */
   withdraw(hold: Hold, meanwhile: Charge): Promise<boolean>
+  /** The units that are durably charged for a request; undefined before its charge is. */
+  charged(requestId: string): Promise<number | undefined>
   /** Ends the hold without a charge; balances are as before. Idempotent. */
   release(hold: Hold): Promise<void> | void
   /** Records a checkpoint of a running stream, so that another start can settle it by the rule for interrupted calls. */

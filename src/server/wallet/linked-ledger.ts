@@ -1,12 +1,17 @@
 import type { OwnerSiblings, WorkerSiblings } from '../bus/siblings.ts'
-import type { Within } from '../db/open.ts'
+import type { Backlog, Database, Within } from '../db/open.ts'
+import { withActiveTimeout } from '../lib/active-time.ts'
 import { fail } from '../lib/failure.ts'
 import type { Link } from '../lib/link.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { BudgetWindow } from './budget-window.ts'
 import { credit } from './credit.ts'
 import type { BudgetsLeft, Changed, Charge, Credit, Hold, Ledger } from './ledger.ts'
+import { mayReadCharges } from './rows.ts'
 import { type Expired, requireCharge, requireUnits } from './store.ts'
+
+/** The longest time that a query waits for the owner. */
+const flushMs = 3000
 
 interface ChargedHold {
   readonly hold: Hold
@@ -28,8 +33,11 @@ export class LinkedLedger implements Ledger {
   readonly #moves = new Set<Promise<unknown>>()
   #closing = false
 
-  constructor({ owner }: WorkerSiblings) {
+  /** Queries of this process wait until the owner has written the charges that they could read. */
+  constructor({ owner }: WorkerSiblings, database: Extract<Database, { dialect: 'sqlite' }>) {
     this.#owner = owner
+    const flush = () => withActiveTimeout(flushMs, owner.call('ledger.flush', null), () => {}).catch(() => {})
+    database.setBacklog({ flush: (sql) => (mayReadCharges.test(sql) ? flush() : undefined) })
   }
 
   get openHolds(): number {
@@ -58,6 +66,10 @@ export class LinkedLedger implements Ledger {
     const isWithdrawn = await this.#move<boolean>('ledger.withdraw', { hold, charge: meanwhile } satisfies ChargedHold)
     if (isWithdrawn) this.#open.add(hold.requestId)
     return isWithdrawn
+  }
+
+  async charged(requestId: string): Promise<number | undefined> {
+    return (await this.#owner.call<number | null>('ledger.charged', requestId)) ?? undefined
   }
 
   release(hold: Hold): Promise<void> {
@@ -103,11 +115,17 @@ export class LinkedLedger implements Ledger {
   }
 }
 
+interface Served {
+  readonly ledger: Ledger
+  readonly backlog: Backlog
+  readonly logger: Logger
+}
+
 /**
  * Executes the moves of workers in the owner's ledger. The holds of a worker that died end as those of a dead node do: each is
  * charged by its last checkpoint, or released.
  */
-export function serveLedger(siblings: OwnerSiblings, ledger: Ledger, logger: Logger): void {
+export function serveLedger(siblings: OwnerSiblings, { ledger, backlog, logger }: Served): void {
   const holds = new OpenHolds()
 
   siblings.serve('ledger.hold', (wanted: Hold, link) => {
@@ -130,6 +148,8 @@ export function serveLedger(siblings: OwnerSiblings, ledger: Ledger, logger: Log
     else if (isWithdrawn) holds.add(link, hold, charge)
     return isWithdrawn
   })
+  siblings.serve('ledger.charged', (requestId: string) => ledger.charged(requestId))
+  siblings.serve('ledger.flush', () => backlog.flush('begin'))
   siblings.serve('ledger.release', (hold: Hold, link) => {
     holds.end(link, hold)
     return ledger.release(hold)

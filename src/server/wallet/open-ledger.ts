@@ -3,22 +3,26 @@ import { GroupedLedger } from './grouped-ledger.ts'
 import type { Ledger } from './ledger.ts'
 import { LinkedLedger, serveLedger } from './linked-ledger.ts'
 import { SqliteStore } from './sqlite-store.ts'
+import { UnloggedCharges } from './unlogged-charges.ts'
 
 const defaultCommitWaitMs = 5000
 
 /**
  * Opens the money ledger over the core's database. Call `expire` afterwards, and then regularly: it ends open holds of killed
- * processes. Close it before the database. `commitWaitMs`: how long a reply waits for its commit at most, and one attempt to
- * commit for the lock of a SQLite file.
+ * processes. Close it before the database. `commitWaitMs`: how long a reply waits for its commit at most, and the start for the lock
+ * of a SQLite file.
  */
 export async function openLedger(core: Core, commitWaitMs = defaultCommitWaitMs): Promise<Ledger> {
   const { database, siblings } = core
   if (database.dialect === 'sqlite') {
-    if (siblings?.isOwner === false) return new LinkedLedger(siblings)
-    const ledger = new GroupedLedger(core, await SqliteStore.open(core, { file: database.file, commitWaitMs }), commitWaitMs)
-    if (siblings) serveLedger(siblings, ledger, core.logger)
+    if (siblings?.isOwner === false) return new LinkedLedger(siblings, database)
+    const unlogged = new UnloggedCharges(core)
+    const store = await SqliteStore.open(core, { database, unlogged, commitWaitMs })
+    const ledger = new GroupedLedger(core, { store, unlogged, commitWaitMs })
+    if (siblings) serveLedger(siblings, { ledger, backlog: store, logger: core.logger })
     return ledger
   }
   const { PostgresStore } = await import('./postgres-store.ts')
-  return new GroupedLedger(core, new PostgresStore(core, database.url), commitWaitMs)
+  const store = new PostgresStore(core, database.url)
+  return new GroupedLedger(core, { store, unlogged: new UnloggedCharges(core), commitWaitMs })
 }

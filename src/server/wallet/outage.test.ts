@@ -36,22 +36,50 @@ eachDatabase('ledger without its database', (fresh) => {
     expect(await reconcile(node.core)).toEqual([])
   })
 
-  it('writes all other charges when one cannot be stored', async () => {
+  it('writes all other charges when one cannot be stored, and that one when it can', async () => {
     const node = await ledgerOf(await fresh())
     const userId = await node.user(1000)
     const other = await node.user(1000)
     const bad = aHold(userId, 0, 10)
     const good = Array.from({ length: 10 }, () => aHold(other, 0, 10))
-    // A row that the schema refuses; the cast hides it from the types.
-    const charge = { ...aCharge(bad, 10), at: null as never }
+    await node.ledger.hold(bad)
+    const accept = await refuseRows(node.core.database, 'ledger', `new.user_id = ${userId}`)
 
-    const refused = outcome(() => node.ledger.settle(bad, charge))
+    const settled = node.ledger.settle(bad, aCharge(bad, 10))
     await Promise.all(good.map((hold) => node.ledger.settle(hold, aCharge(hold, 10))))
-
     expect(await node.userRow(other)).toMatchObject({ quota: 900, request_count: 10 })
     expect(await node.userRow(userId)).toMatchObject({ quota: 1000, request_count: 0 })
+    // Its charge counts although it is not in the tables.
+    expect(await outcome(() => node.ledger.hold(aHold(userId, 0, 991)))).toBe('quota_insufficient')
+
+    await accept()
+    await settled
+    await eventually(async () => expect(await node.userRow(userId)).toMatchObject({ quota: 990, request_count: 1 }))
+    expect(await node.ledger.charged(bad.requestId)).toBe(10)
+    expect(await reconcile(node.core)).toEqual([])
+  })
+})
+
+describe('a charge that SQLite refuses', () => {
+  it('is durable: it stays in the journal over restarts, counts, and is written once when it can be', async () => {
+    const database = await freshDatabase('sqlite')
+    const node = await ledgerOf(database)
+    const userId = await node.user(1000)
+    const hold = aHold(userId, 0, 10)
+    await node.ledger.hold(hold)
+    const accept = await refuseRows(node.core.database, 'ledger', `new.user_id = ${userId}`)
+    await node.ledger.settle(hold, aCharge(hold, 10))
+    expect(await node.userRow(userId)).toMatchObject({ quota: 1000, request_count: 0 })
     await node.close()
-    expect(await refused).toBe('database_unavailable')
+
+    const next = await ledgerOf(database)
+    expect(await outcome(() => next.ledger.hold(aHold(userId, 0, 991)))).toBe('quota_insufficient')
+    expect(await next.ledger.charged(hold.requestId)).toBe(10)
+    await accept(next.core.database)
+    await eventually(async () => expect(await next.userRow(userId)).toMatchObject({ quota: 990, request_count: 1 }))
+    expect(await outcome(() => next.ledger.hold(aHold(userId, 0, 991)))).toBe('quota_insufficient')
+    expect(await outcome(() => next.ledger.hold(aHold(userId, 0, 990)))).toBe('ok')
+    expect(await reconcile(next.core)).toEqual([])
   })
 })
 

@@ -35,12 +35,15 @@ const planning = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c
 /** PostgreSQL: any number of nodes, so holds are rows with a lease, and the database decides. */
 export class PostgresStore implements Store {
   readonly holdsAreRows = true
+  readonly failing = false
+  readonly #core: Core
   readonly #node: string
   readonly #pool: pg.Pool
   readonly #holds: HoldQueue
   readonly #extensions: ExtensionQueue
 
   constructor(core: Core, url: string) {
+    this.#core = core
     this.#node = core.node
     this.#pool = openPostgres(url, connectionsMax, {
       connectionTimeoutMillis: 1000,
@@ -74,11 +77,18 @@ export class PostgresStore implements Store {
         arrayText(checkpoints.map(({ charge }) => checkpointText(charge))),
       ])
     }
-    if (checkpoints.length === entries.length) return { charges: 0, units: 0, exhausted: [] }
+    if (checkpoints.length === entries.length) return { charges: 0, units: 0 }
 
     const [written] = await this.#writeEnds(entries)
     if (!written) throw new Error('PostgreSQL did not answer the ledger statement')
+    for (const tokenId of written.exhausted) this.#core.bus.publish('token', tokenId)
     return written
+  }
+
+  async charged(requestId: string): Promise<number | undefined> {
+    const charges = this.#core.db.selectFrom('ledger').select('amount').where('reference', '=', `charge:${requestId}`)
+    const row = await charges.executeTakeFirst()
+    return row && 0 - row.amount
   }
 
   refused(error: unknown): boolean {
@@ -102,15 +112,15 @@ export class PostgresStore implements Store {
     return this.#pool.end()
   }
 
-  #writeEnds(entries: readonly Entry[]): Promise<Written[]> {
+  #writeEnds(entries: readonly Entry[]): Promise<WrittenEnds[]> {
     const values = chargeValues(entries)
     const costs = siteCostsIn(entries)
     const hasBudgets = entries.some(({ hold }) => hold.budgets)
-    if (!hasBudgets && costs.length === 0) return this.#query<Written>('charge', chargeStatement, values)
+    if (!hasBudgets && costs.length === 0) return this.#query<WrittenEnds>('charge', chargeStatement, values)
     const withCosts = [...values, ...transposed(costs, siteCostColumns.length).map(arrayText)]
-    if (!hasBudgets) return this.#query<Written>('site-cost', siteCostStatement, withCosts)
+    if (!hasBudgets) return this.#query<WrittenEnds>('site-cost', siteCostStatement, withCosts)
     const windows = transposed(windowsIn(entries), 4).map(arrayText)
-    return this.#query<Written>('budgets', budgetChargeStatement, [...withCosts, ...windows])
+    return this.#query<WrittenEnds>('budgets', budgetChargeStatement, [...withCosts, ...windows])
   }
 
   async #query<R extends object>(name: string, text: string, values: readonly Value[]): Promise<R[]> {
@@ -118,6 +128,11 @@ export class PostgresStore implements Store {
     // The statement's columns are those of R.
     return (await onConnection(this.#pool, limitMs, (client) => client.query(query))).rows as R[]
   }
+}
+
+interface WrittenEnds extends Written {
+  /** Tokens with a limit that have no quota left. */
+  readonly exhausted: readonly number[]
 }
 
 /** The parameters of `chargeStatement`, one array for each column. */

@@ -1,4 +1,5 @@
 import type { Within } from '../db/open.ts'
+import { fail } from '../lib/failure.ts'
 import type { Ledger } from './ledger.ts'
 import { hourOf } from './rows.ts'
 
@@ -22,7 +23,7 @@ export interface Refunded {
 /**
  * Refunds the complete charge of a request, as the ledger has it, inside the caller's transaction: credits its user and its token,
  * and subtracts it from the used quota of both and of the channel, and from the hour bucket of the refund's hour. Undefined when
- * nothing was charged. The reference is unique: a second refund of the same request throws the database's unique violation. Call
+ * nothing was charged; throws `database_unavailable` when the charge is durable, but not in the tables yet. The reference is unique: a second refund of the same request throws the database's unique violation. Call
  * `ledger.refresh` and publish topic `token` after the commit.
  */
 export async function refundCharge(
@@ -35,6 +36,8 @@ export async function refundCharge(
     .select(['user_id', 'token_id', 'amount'])
     .where('reference', '=', `charge:${requestId}`)
     .executeTakeFirst()
+  // It is durable, but cannot be refunded before it is in the tables.
+  if (!charge && (await ledger.charged(requestId)) !== undefined) fail('database_unavailable')
   if (!charge || charge.amount === 0) return undefined
   const { user_id: userId, token_id: tokenId } = charge
   const amount = -charge.amount

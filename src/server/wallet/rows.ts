@@ -1,6 +1,10 @@
 import type { NewRow } from '../db/schema.ts'
 import type { Charge, Hold, SiteCost } from './ledger.ts'
 
+/** Statements about tables that a charge changes, and the beginning of a transaction, which may contain some. */
+export const mayReadCharges =
+  /^begin\b|\b(users|tokens|channels|ledger|logs|quota_data|site_costs|holds|budget_charges|budget_sums|ledger_journal)\b/
+
 /** A value that both databases store unchanged. */
 export type Value = number | string
 
@@ -30,6 +34,12 @@ export function logValues(log: NewRow<'logs'>): Value[] {
     log.request_id ?? '',
     log.other ?? '',
   ]
+}
+
+/** The row that has these values. */
+export function logOfValues(values: readonly Value[]): NewRow<'logs'> {
+  // The values of a row that was written by `logValues`.
+  return Object.fromEntries(logColumns.map((column, index) => [column, values[index]])) as unknown as NewRow<'logs'>
 }
 
 /** The columns of `site_costs`, in the order of `siteCostValues`. */

@@ -49,6 +49,7 @@ export function siteCallLedger(parts: Parts, model: string, allowance: SiteAllow
     release: ({ requestId }) => releaseSiteCost(parts, requestId),
     checkpoint() {},
     withdraw: async () => false,
+    charged: async () => undefined,
     credit: async () => {},
     refresh() {},
     takeSpenders: () => [],

@@ -1,11 +1,9 @@
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import { hourOf, logColumns, siteCostColumns, type Value } from './rows.ts'
 
-/** A batch as rows without column names, which is cheap to pass to a worker thread. */
+/** A batch as rows without column names: the text of a batch in the journal is its JSON. */
 export interface Batch {
   readonly charges: readonly ChargeRow[]
-  /** Rows of `logValues`. */
-  readonly logs: readonly (readonly Value[])[]
   /** Rows of `siteCostValues`. */
   readonly siteCosts: readonly (readonly Value[])[]
   /** Request id, user, token, units held, node, time, checkpoint, budgets. */
@@ -29,64 +27,65 @@ export type ChargeRow = readonly [
   username: string,
   model: string,
   group: string,
+  /** `logValues`; null when the charge has no log row. */
+  log: readonly Value[] | null,
 ]
 
 /**
- * `exhausted`: the batch was written, and these tokens have no quota left. `known`: nothing was written, because these requests
- * were charged before.
+ * Makes the function that writes a batch into the tables in one transaction, ledger first and balances last, with one update for
+ * each user, token and channel. Returns the tokens with a limit that have no quota left. Throws when the database refuses or fails;
+ * then nothing was written. `applied` is the number of the last batch in the tables, if it changes. `onPause` is called between
+ * statements. All statements are prepared here.
  */
-export type Outcome = { readonly exhausted: readonly number[] } | { readonly known: readonly string[] }
-
-/**
- * Makes the function that writes a batch in one transaction, ledger first and balances last, with one update for each user, token
- * and channel. All statements are prepared here. Throws when the database refuses or fails; then nothing was written.
- */
-export function prepareCommit(database: DatabaseSyncInstance): (batch: Batch) => Outcome {
+export function prepareCommit(
+  database: DatabaseSyncInstance,
+  onPause: () => void = () => {},
+): (batch: Batch, applied?: number) => readonly number[] {
   const begin = database.prepare('begin immediate')
   const end = database.prepare('commit')
-  const isCharged = database.prepare("select 1 from ledger where reference = 'charge:' || ?")
-  const write = prepareWrites(database)
+  const setApplied = database.prepare('update ledger_journal set applied = ?')
+  const write = prepareWrites(database, onPause)
 
-  return (batch) => {
+  return (batch, applied) => {
     begin.run()
     try {
       const exhausted = write(batch)
+      if (applied !== undefined) setApplied.run(applied)
       end.run()
-      return { exhausted }
+      return exhausted
     } catch (error) {
       rollBack(database)
-      const known = batch.charges.map(([requestId]) => requestId).filter((requestId) => isCharged.get(requestId))
-      if (known.length === 0) throw error
-      return { known }
+      throw error
     }
   }
 }
 
-function prepareWrites(database: DatabaseSyncInstance): (batch: Batch) => number[] {
-  const addCharges = rowsWriter(database, {
+function prepareWrites(database: DatabaseSyncInstance, onPause: () => void): (batch: Batch) => number[] {
+  const inserter = inserters(database, onPause)
+  const addCharges = inserter({
     head: 'insert into ledger (reference, user_id, token_id, amount, created_at, kind) values',
     row: "('charge:' || ?, ?, ?, -?, ?, 'charge')",
   })
-  const addLogs = rowsWriter(database, {
+  const addLogs = inserter({
     head: `insert into logs (${logColumns.map((name) => `"${name}"`).join(', ')}) values`,
     row: `(${logColumns.map(() => '?').join(', ')})`,
   })
-  const addUsage = rowsWriter(database, {
+  const addUsage = inserter({
     head: 'insert into quota_data (created_at, user_id, channel_id, username, model_name, "group", token_used, quota, count) values',
     row: '(?, ?, ?, ?, ?, ?, ?, ?, ?)',
     tail: `on conflict do update set
       token_used = token_used + excluded.token_used, quota = quota + excluded.quota, count = count + excluded.count`,
   })
-  const addSiteCosts = rowsWriter(database, {
+  const addSiteCosts = inserter({
     head: `insert into site_costs (${siteCostColumns.join(', ')}) values`,
     row: `(${siteCostColumns.map(() => '?').join(', ')})`,
   })
-  const setCheckpoints = rowsWriter(database, {
+  const setCheckpoints = inserter({
     head: 'insert into holds (request_id, user_id, token_id, amount, node, created_at, checkpoint, budgets, lease_until) values',
     row: '(?, ?, ?, ?, ?, ?, ?, ?, 0)',
     tail: 'on conflict do update set checkpoint = excluded.checkpoint, budgets = excluded.budgets',
   })
-  const addBudgetCharges = rowsWriter(database, {
+  const addBudgetCharges = inserter({
     head: 'insert into budget_charges (request_id, budget_id, start, amount) values',
     row: '(?, ?, ?, ?)',
   })
@@ -105,10 +104,10 @@ function prepareWrites(database: DatabaseSyncInstance): (batch: Batch) => number
     where id = ?
     returning unlimited_quota = 0 and remain_quota <= 0 as exhausted`)
 
-  return ({ charges, logs, siteCosts, checkpoints, ended, budgetCharges }) => {
+  return ({ charges, siteCosts, checkpoints, ended, budgetCharges }) => {
     const sums = sumsOf(charges)
-    addCharges(charges.map((row) => row.slice(0, 5)))
-    addLogs(logs)
+    addCharges(charges.map(([requestId, userId, tokenId, units, at]) => [requestId, userId, tokenId, units, at]))
+    addLogs(logsOf(charges))
     addSiteCosts(siteCosts)
     addUsage([...sums.usage.values()])
     setCheckpoints(checkpoints)
@@ -119,6 +118,11 @@ function prepareWrites(database: DatabaseSyncInstance): (batch: Batch) => number
     for (const [id, { units }] of sums.channels) chargeChannel.run(units, id)
     return [...sums.tokens].flatMap(([id, { units }]) => (chargeToken.get(units, units, units, id)?.exhausted === 1 ? [id] : []))
   }
+}
+
+/** The log rows of charges. */
+export function logsOf(charges: readonly ChargeRow[]): (readonly Value[])[] {
+  return charges.flatMap(([, , , , , , , , , , log]) => (log ? [log] : []))
 }
 
 interface Sum {
@@ -172,16 +176,27 @@ function add(sums: Map<number, Sum>, id: number, units: number): void {
   sum.count++
 }
 
-/** Inserts any number of rows by statements of a few fixed sizes, which stay prepared. */
-function rowsWriter(database: DatabaseSyncInstance, { head, row, tail = '' }: { head: string; row: string; tail?: string }) {
-  const statements = [64, 8, 1].map((size) => {
-    return { size, statement: database.prepare(`${head} ${Array(size).fill(row).join(', ')} ${tail}`) }
-  })
+interface Insertion {
+  readonly head: string
+  readonly row: string
+  readonly tail?: string
+}
 
-  return (rows: readonly (readonly Value[])[]): void => {
-    let at = 0
-    for (const { size, statement } of statements) {
-      for (; rows.length - at >= size; at += size) statement.run(...rows.slice(at, at + size).flat())
+/** Functions that insert any number of rows by statements of a few fixed sizes, which stay prepared. */
+function inserters(database: DatabaseSyncInstance, onPause: () => void) {
+  return ({ head, row, tail = '' }: Insertion) => {
+    const statements = [64, 8, 1].map((size) => {
+      return { size, statement: database.prepare(`${head} ${Array(size).fill(row).join(', ')} ${tail}`) }
+    })
+
+    return (rows: readonly (readonly Value[])[]): void => {
+      let at = 0
+      for (const { size, statement } of statements) {
+        for (; rows.length - at >= size; at += size) {
+          statement.run(...rows.slice(at, at + size).flat())
+          onPause()
+        }
+      }
     }
   }
 }

@@ -1,42 +1,102 @@
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
+import type { Backlog, Database } from '../db/open.ts'
 import { openSqlite } from '../db/sqlite-file.ts'
+import { activeMs, withActiveTimeout } from '../lib/active-time.ts'
 import { seconds } from '../lib/clock.ts'
+import { TurnoverMap } from '../lib/turnover-map.ts'
 import type { Core } from '../options/core.ts'
-import { Balances } from './balances.ts'
+import { Balances, type Spent } from './balances.ts'
 import { type BudgetWindow, windowsOfCharge, windowsText } from './budget-window.ts'
 import type { BudgetsLeft, Changed, Charge, Hold } from './ledger.ts'
-import { logValues, siteCostValues, type Value } from './rows.ts'
+import { logOfValues, logValues, mayReadCharges, siteCostValues, type Value } from './rows.ts'
 import type { Batch, BudgetChargeRow, ChargeRow } from './sqlite-commit.ts'
+import type { AppliedUpTo } from './sqlite-worker.ts'
 import { SqliteWriter, WriterFailed } from './sqlite-writer.ts'
 import { checkpointText, type Entry, type Expired, finishOrphans, type Orphan, type Store, type Written } from './store.ts'
+import type { UnloggedCharges } from './unlogged-charges.ts'
 
-interface LedgerFile {
-  readonly file: string
-  /** How long an attempt to commit waits for the lock of the file. */
+interface Parts {
+  readonly database: Extract<Database, { dialect: 'sqlite' }>
+  readonly unlogged: UnloggedCharges
+  /** How long the start waits for the lock of the file. */
   readonly commitWaitMs: number
 }
 
-/** SQLite: one process, so holds live in memory; a separate thread commits. */
-export class SqliteStore implements Store {
+/** A charge in the journal that is not in the tables. */
+interface Journalled {
+  readonly number: number
+  readonly hold: Hold
+  readonly amount: number
+  readonly channelId: number
+  readonly isRefused?: boolean
+}
+
+/** The journal is applied when it has so many charges, and a batch waits at most so long for it. */
+const chargesMax = 500
+const applyAfterMs = 200
+/** Charges that the database refused are tried again after this time, or together with the next ones. */
+const refusedAfterMs = 5000
+/** Tables that cannot be changed for so long count as an outage. */
+const slowMs = 2000
+
+/**
+ * SQLite: one process, so holds live in memory. A separate thread makes charges durable in the journal (`charge-journal.ts`), and
+ * applies this to the tables a little later; queries over the database that could read a charge first wait for that.
+ */
+export class SqliteStore implements Store, Backlog {
   readonly holdsAreRows = false
   readonly #core: Core
+  readonly #database: Parts['database']
+  readonly #unlogged: UnloggedCharges
   /** Sees only committed rows. */
   readonly #reader: DatabaseSyncInstance
+  /** The amount of the ledger row with a reference. */
+  readonly #charge: StatementSyncInstance
   readonly #balances: Balances
   readonly #writer: SqliteWriter
+  readonly #journalled = new TurnoverMap<string, Journalled>()
+  /** Numbers of the last batch in the journal, and in the tables. */
+  #appended = 0
+  #applied = 0
+  #timer: NodeJS.Timeout | undefined
+  #dueMs = Number.POSITIVE_INFINITY
+  #applying: Promise<void> | undefined
+  #applyingTo = 0
+  #applyingNext: Promise<void> | undefined
+  #isClosed = false
+  /** The time since when the tables cannot be changed. */
+  #failingSince: number | undefined
 
-  /** Throws when the writing thread cannot start. */
-  static async open(core: Core, file: LedgerFile): Promise<SqliteStore> {
-    const store = new SqliteStore(core, file)
-    await store.write([])
+  /** Throws when the writing thread cannot start, or the journal of an earlier process cannot be applied. */
+  static async open(core: Core, parts: Parts): Promise<SqliteStore> {
+    const store = new SqliteStore(core, parts)
+    await store.#writer.start()
+    parts.database.setBacklog(store)
     return store
   }
 
-  private constructor(core: Core, { file, commitWaitMs }: LedgerFile) {
+  private constructor(core: Core, { database, unlogged, commitWaitMs }: Parts) {
+    const { file } = database
     this.#core = core
+    this.#database = database
+    this.#unlogged = unlogged
     this.#reader = openSqlite(file)
+    this.#charge = this.#reader.prepare('select amount from ledger where reference = ?')
     this.#balances = new Balances(this.#reader)
-    this.#writer = new SqliteWriter(file, commitWaitMs)
+    this.#writer = new SqliteWriter({
+      file,
+      startWaitMs: commitWaitMs,
+      onStarted: (started, foreign) => {
+        if (foreign.length > 0) core.logger.error({ foreign }, 'files of another database were set aside, and not applied')
+        this.#take(started)
+        // Some of what was sent to a thread that ended may be in the tables.
+        this.#balances.refresh({ userId: 0, tokenId: 0, budgets: true })
+      },
+    })
+  }
+
+  get failing(): boolean {
+    return this.#failingSince !== undefined && activeMs() - this.#failingSince > slowMs
   }
 
   hold(wanted: Hold): BudgetsLeft {
@@ -52,28 +112,39 @@ export class SqliteStore implements Store {
   }
 
   async write(entries: readonly Entry[]): Promise<Written> {
-    this.#balances.sent()
-    try {
-      const { known, exhausted } = await this.#commit(entries)
-      const charges = entries.filter((entry) => entry.kind === 'charge')
-      const fresh = charges.filter(({ hold }) => !known.has(hold.requestId))
-      this.#balances.committed(
-        charges.map(({ hold, charge: { amount, channelId } }) => ({ hold, amount, channelId, known: known.has(hold.requestId) })),
-      )
-      return { charges: fresh.length, units: fresh.reduce((sum, { charge }) => sum + charge.amount, 0), exhausted }
-    } catch (error) {
-      // Otherwise the outcome is unknown until the same batch has been written or refused.
-      if (this.refused(error)) this.#balances.rolledBack()
-      throw error
+    const charges = entries.filter((entry) => entry.kind === 'charge')
+    const known = charges.filter(({ hold }) => this.#journalled.has(hold.requestId))
+    const fresh = known.length === 0 ? charges : charges.filter((entry) => !known.includes(entry))
+    const batch = batchOf(entries, new Set(known), { node: this.#core.node, at: seconds(this.#core.now()) })
+    const number = await this.#writer.append(JSON.stringify(batch))
+    this.#appended = Math.max(this.#appended, number)
+    for (const { hold, charge } of fresh) {
+      const { amount, channelId } = charge
+      this.#journalled.set(hold.requestId, { number, hold, amount, channelId })
     }
+    this.#balances.written(known.map(({ hold, charge }) => ({ hold, ...charge, known: true })))
+    if (this.#journalled.size >= chargesMax) void this.#apply()
+    else this.#applySoon(applyAfterMs)
+    return { charges: fresh.length, units: fresh.reduce((sum, { charge }) => sum + charge.amount, 0) }
   }
 
   refused(error: unknown): boolean {
     return !(error instanceof WriterFailed)
   }
 
+  async charged(requestId: string): Promise<number | undefined> {
+    // The table first: it may have a charge that was written before, by an attempt of unknown outcome.
+    const row = this.#charge.get(`charge:${requestId}`) as { amount: number } | undefined
+    return row ? 0 - row.amount : this.#journalled.get(requestId)?.amount
+  }
+
   refresh(account: Changed): void {
     this.#balances.refresh(account)
+  }
+
+  flush(sql: string): Promise<void> | undefined {
+    if (this.#appended === this.#applied || this.failing || !mayReadCharges.test(sql)) return undefined
+    return withActiveTimeout(slowMs, this.#apply(), () => {})
   }
 
   async keep(): Promise<void> {
@@ -86,52 +157,114 @@ export class SqliteStore implements Store {
     return finishOrphans(this.#reader.prepare(query).all(this.#core.node) as unknown as Orphan[], finish)
   }
 
+  /** What cannot be applied now is applied by the next start. */
   async close(): Promise<void> {
+    this.#isClosed = true
+    if (this.#appended > this.#applied) await this.#apply()
+    clearTimeout(this.#timer)
+    this.#database.setBacklog(undefined)
     await this.#writer.close()
     this.#reader.close()
   }
 
-  /** Commits, skipping requests that were charged before. */
-  async #commit(entries: readonly Entry[]) {
-    const known = new Set<string>()
-    for (;;) {
-      const outcome = await this.#writer.commit(this.#batchOf(entries, known))
-      if ('exhausted' in outcome) return { known, exhausted: outcome.exhausted }
-      for (const requestId of outcome.known) known.add(requestId)
-    }
+  /** Applies the journal after this time, or earlier if that is planned. */
+  #applySoon(ms: number): void {
+    const dueMs = performance.now() + ms
+    if (this.#isClosed || dueMs >= this.#dueMs) return
+    clearTimeout(this.#timer)
+    this.#dueMs = dueMs
+    this.#timer = setTimeout(() => void this.#apply(), ms).unref()
   }
 
-  #batchOf(entries: readonly Entry[], known: ReadonlySet<string>): Batch {
-    const charges: ChargeRow[] = []
-    const logs: Value[][] = []
-    const siteCosts: Value[][] = []
-    const checkpoints: Value[][] = []
-    const ended: string[] = []
-    const budgetCharges: BudgetChargeRow[] = []
-
-    for (const entry of entries) {
-      const { requestId, userId, tokenId, amount } = entry.hold
-      if (entry.kind === 'checkpoint') {
-        const at = seconds(this.#core.now())
-        const { budgets } = entry.hold
-        const text = checkpointText(entry.charge)
-        checkpoints.push([requestId, userId, tokenId, amount, this.#core.node, at, text, windowsText(budgets)])
-        continue
-      }
-      if (entry.kind === 'release' || entry.hasRow) ended.push(requestId)
-      if (entry.kind === 'release' || known.has(requestId)) continue
-      const { hold, charge } = entry
-      charges.push(chargeRow(hold, charge))
-      if (hold.budgets && charge.amount > 0)
-        for (const { budgetId, start } of windowsOfCharge(hold.budgets, charge.channelId))
-          budgetCharges.push([requestId, budgetId, start, charge.amount])
-      if (charge.log) logs.push(logValues(charge.log))
-      if (charge.siteCost) siteCosts.push(siteCostValues(hold, charge, charge.siteCost))
+  /** Writes everything that is in the journal now into the tables. Never rejects: what fails is tried again later. */
+  #apply(): Promise<void> {
+    if (!this.#applying) {
+      this.#applying = this.#applyOnce().finally(() => {
+        this.#applying = undefined
+      })
+      return this.#applying
     }
-    return { charges, logs, siteCosts, checkpoints, ended, budgetCharges }
+    if (this.#applyingTo === this.#appended) return this.#applying
+    this.#applyingNext ??= this.#applying.then(() => {
+      this.#applyingNext = undefined
+      return this.#apply()
+    })
+    return this.#applyingNext
+  }
+
+  async #applyOnce(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#dueMs = Number.POSITIVE_INFINITY
+    this.#applyingTo = this.#appended
+    this.#failingSince ??= activeMs()
+    this.#balances.sent()
+    try {
+      this.#take(await this.#writer.apply())
+      this.#failingSince = undefined
+    } catch (error) {
+      this.#core.logger.warn({ error }, 'charges are durable in the journal, but could not be written into the tables yet')
+    }
+    this.#balances.answered()
+    if (this.#appended > this.#applied) this.#applySoon(applyAfterMs)
+  }
+
+  #take({ number, keptIn, known, exhausted, unlogged, refused }: AppliedUpTo): void {
+    for (const row of refused) this.#keep(row, keptIn)
+    this.#appended = Math.max(this.#appended, number, refused.length > 0 ? keptIn : 0)
+    // The batch of refused charges alone is no reason to wait.
+    this.#applied = refused.length > 0 && keptIn === this.#appended ? keptIn : Math.max(this.#applied, number)
+    if (refused.length > 0) this.#applySoon(refusedAfterMs)
+    const knownIds = new Set(known)
+    const spent: Spent[] = []
+    for (const charge of this.#journalled.values()) {
+      if (charge.number > number) continue
+      const { requestId } = charge.hold
+      this.#journalled.delete(requestId)
+      spent.push({ ...charge, known: knownIds.has(requestId) })
+    }
+    this.#balances.written(spent)
+    for (const values of unlogged) this.#unlogged.add(logOfValues(values))
+    for (const tokenId of exhausted) this.#core.bus.publish('token', tokenId)
+  }
+
+  /** A charge that the database does not accept stays in the journal, and is pending until it does. */
+  #keep([requestId, userId, tokenId, amount, , channelId]: ChargeRow, number: number): void {
+    const before = this.#journalled.get(requestId)
+    if (!before?.isRefused)
+      this.#core.logger.error({ requestId, userId, amount }, 'the database does not accept a charge, which stays in the journal')
+    const hold = before?.hold ?? { requestId, userId, tokenId, amount: 0 }
+    if (!before) this.#balances.end(hold, { freed: 0, charged: amount, channelId })
+    this.#journalled.set(requestId, { number, hold, amount, channelId, isRefused: true })
   }
 }
 
-function chargeRow({ requestId, userId, tokenId }: Hold, { amount, at, channelId, rollup }: Charge): ChargeRow {
-  return [requestId, userId, tokenId, amount, at, channelId, rollup.tokens, rollup.username, rollup.model, rollup.group]
+export function batchOf(entries: readonly Entry[], known: ReadonlySet<Entry>, checkpoint: { node: string; at: number }): Batch {
+  const charges: ChargeRow[] = []
+  const siteCosts: Value[][] = []
+  const checkpoints: Value[][] = []
+  const ended: string[] = []
+  const budgetCharges: BudgetChargeRow[] = []
+
+  for (const entry of entries) {
+    const { requestId, userId, tokenId, amount, budgets } = entry.hold
+    if (entry.kind === 'checkpoint') {
+      const { node, at } = checkpoint
+      checkpoints.push([requestId, userId, tokenId, amount, node, at, checkpointText(entry.charge), windowsText(budgets)])
+      continue
+    }
+    if (entry.kind === 'release' || entry.hasRow) ended.push(requestId)
+    if (entry.kind === 'release' || known.has(entry)) continue
+    const { hold, charge } = entry
+    charges.push(chargeRow(hold, charge))
+    if (budgets && charge.amount > 0)
+      for (const { budgetId, start } of windowsOfCharge(budgets, charge.channelId))
+        budgetCharges.push([requestId, budgetId, start, charge.amount])
+    if (charge.siteCost) siteCosts.push(siteCostValues(hold, charge, charge.siteCost))
+  }
+  return { charges, siteCosts, checkpoints, ended, budgetCharges }
+}
+
+function chargeRow({ requestId, userId, tokenId }: Hold, { amount, at, channelId, rollup, log }: Charge): ChargeRow {
+  const { tokens, username, model, group } = rollup
+  return [requestId, userId, tokenId, amount, at, channelId, tokens, username, model, group, log && logValues(log)]
 }

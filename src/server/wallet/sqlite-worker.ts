@@ -1,41 +1,169 @@
-import { parentPort, workerData } from 'node:worker_threads'
-import { openSqlite } from '../db/sqlite-file.ts'
-import { type Batch, type Outcome, prepareCommit } from './sqlite-commit.ts'
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import { lockExclusively, openSqlite } from '../db/sqlite-file.ts'
+import { ChargeJournal, type JournalPosition } from './charge-journal.ts'
+import { type Applied, isBusy, prepareApply } from './sqlite-apply.ts'
+import type { Batch } from './sqlite-commit.ts'
 
 /**
- * The thread that writes the ledger of a SQLite file, so that waiting for the disk never delays requests. Each message is a batch;
- * each answer is its outcome. `null` ends the thread.
+ * The thread that writes the ledger of a SQLite file, so that waiting for the disk never delays requests. It appends batches to the
+ * journal, and applies the journal to the tables; between the statements of the second it does the first, so that an answer to a
+ * caller waits for one append at most. At its start it applies what an earlier process has left.
  */
-export type Answer = Outcome | { readonly failed: { readonly message: string; readonly refused: boolean } }
+export type Order = { readonly append: string } | 'apply' | 'close'
 
-// The thread is started by `sqlite-store.ts` alone, with this data.
-const { file, lockWaitMs } = workerData as { file: string; lockWaitMs: number }
-const port = parentPort
-if (!port) throw new Error('The ledger worker runs as a worker thread only')
+export type Answer =
+  | { readonly started: AppliedUpTo; readonly foreign: readonly string[] }
+  | { readonly appended: number }
+  | { readonly applied: AppliedUpTo }
+  | { readonly failed: 'append' | 'apply'; readonly message: string }
 
-const database = openSqlite(file, lockWaitMs)
-const commit = prepareCommit(database)
+export interface AppliedUpTo extends Applied {
+  /** The number of the last batch in the tables. */
+  readonly number: number
+  /** The number of the batch that has the refused charges. */
+  readonly keptIn: number
+}
 
-port.on('message', (batch: Batch | null) => {
-  if (batch) return port.postMessage(answer(batch))
-  database.close()
-  port.close()
+export interface ThreadSettings {
+  readonly file: string
+  /** How long the start waits for the locks of the file and of its journal. */
+  readonly startWaitMs: number
+  /** The thread replaces one that died: charges have to be durable even if the tables are locked now. */
+  readonly isReplacement: boolean
+}
+
+/** An attempt to change the tables waits for the write lock of the file for so long, with a pause for appends after each of these. */
+const lockWaitMs = 2000
+const lockPauseMs = 5
+
+// The thread is started by `sqlite-writer.ts` alone, with this data.
+const { file, startWaitMs, isReplacement } = workerData as ThreadSettings
+if (!parentPort) throw new Error('The ledger worker runs as a worker thread only')
+const port: MessagePort = parentPort
+
+const lock = lockJournal()
+const database = openSqlite(file, startWaitMs)
+const { journal, foreign } = ChargeJournal.open(file, positionIn(database))
+let keptIn = 0
+let isApplying = true
+let isApplyAsked = false
+const apply = prepareApply(database, {
+  onPause: takeOrders,
+  keep(refused) {
+    keptIn = journal.append(JSON.stringify(refused))
+  },
 })
 
-function answer(batch: Batch): Answer {
+answer({ started: applyFirst(), foreign })
+isApplying = false
+database.exec(`pragma busy_timeout = ${lockPauseMs}`)
+port.on('message', take)
+if (isApplyAsked) applyUntilDone()
+
+function answer(given: Answer): void {
+  port.postMessage(given)
+}
+
+function take(order: Order): void {
+  if (order === 'close') {
+    journal.close()
+    database.close()
+    lock.close()
+    port.close()
+  } else if (order !== 'apply') append(order.append)
+  else if (isApplying) isApplyAsked = true
+  else applyUntilDone()
+}
+
+/** The orders that have arrived meanwhile. */
+function takeOrders(): void {
+  for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) take(next.message as Order)
+}
+
+function append(text: string): void {
   try {
-    return commit(batch)
+    answer({ appended: journal.append(text) })
   } catch (error) {
-    return { failed: { message: error instanceof Error ? error.message : String(error), refused: !isAway(error) } }
+    answer({ failed: 'append', message: String(error) })
   }
 }
 
-/**
- * BUSY, LOCKED, NOMEM, READONLY, INTERRUPT, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOTADB: failures of the whole database. Every
- * other failure is attributed to the rows of the batch.
- */
-const awayCodes = [5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 26]
+/** What an earlier process or thread has left. While the tables are locked, a replacement leaves it to a later order. */
+function applyFirst(): AppliedUpTo {
+  const left = unappliedBatches()
+  try {
+    return applyBatches(left)
+  } catch (error) {
+    if (!isReplacement || !isBusy(error)) throw error
+    const refused = left.batches.flatMap(({ charges }) => charges)
+    return { ...nothingApplied(), keptIn: left.last, refused }
+  }
+}
 
-function isAway(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && awayCodes.includes(Number(error.errcode) & 0xff)
+function applyUntilDone(): void {
+  isApplying = true
+  do {
+    isApplyAsked = false
+    try {
+      answer({ applied: applyPatiently() })
+    } catch (error) {
+      answer({ failed: 'apply', message: String(error) })
+    }
+  } while (isApplyAsked)
+  isApplying = false
+}
+
+/** Waits for the write lock, and appends meanwhile. */
+function applyPatiently(): AppliedUpTo {
+  const latest = performance.now() + lockWaitMs
+  // Those that arrive from now on go to the other file.
+  journal.turn()
+  const unapplied = unappliedBatches()
+  for (;;) {
+    try {
+      return applyBatches(unapplied)
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > latest) throw error
+      takeOrders()
+    }
+  }
+}
+
+interface Unapplied {
+  readonly batches: readonly Batch[]
+  /** The number of the last; 0 if there is none. */
+  readonly last: number
+}
+
+function unappliedBatches(): Unapplied {
+  const found = journal.unapplied()
+  // Only this program writes the texts.
+  return { batches: found.map(({ text }) => JSON.parse(text) as Batch), last: found.at(-1)?.number ?? 0 }
+}
+
+function applyBatches({ batches, last }: Unapplied): AppliedUpTo {
+  if (batches.length === 0) return nothingApplied()
+  const outcome = apply(batches, last)
+  journal.applied(last)
+  return { ...outcome, number: last, keptIn }
+}
+
+function nothingApplied(): AppliedUpTo {
+  return { number: positionIn(database).applied, keptIn, exhausted: [], known: [], unlogged: [], refused: [] }
+}
+
+/** Two processes with one journal would overwrite each other's charges. */
+function lockJournal(): DatabaseSyncInstance {
+  try {
+    return lockExclusively(`${file}-charges-lock`, startWaitMs)
+  } catch (cause) {
+    if (!isBusy(cause)) throw cause
+    throw new Error(`Another server uses ${file}: stop it first, or set another DATA_DIR`, { cause })
+  }
+}
+
+function positionIn(database: DatabaseSyncInstance): JournalPosition {
+  // The migration that creates the table writes its only row.
+  return database.prepare('select id, applied from ledger_journal').get() as unknown as JournalPosition
 }

@@ -1,63 +1,114 @@
-import { once } from 'node:events'
 import type { Worker } from 'node:worker_threads'
-import type { Batch, Outcome } from './sqlite-commit.ts'
 import { startThread } from './sqlite-threads.ts'
-import type { Answer } from './sqlite-worker.ts'
+import type { Answer, AppliedUpTo, Order, ThreadSettings } from './sqlite-worker.ts'
 
-/** The file cannot be written now, or the thread died: it may be unknown whether the batch was written. */
+/** The disk or the file cannot be written now, or the thread ended: it may be unknown whether anything was written. */
 export class WriterFailed extends Error {}
 
-/** Hands batches to the writing thread, one at a time. A thread that died is started again by the next batch. */
-export class SqliteWriter {
-  readonly #file: string
-  readonly #lockWaitMs: number
-  #worker: Worker | undefined
-  #waiting: { resolve(outcome: Outcome): void; reject(error: Error): void } | undefined
+interface Waiting<Result> {
+  resolve(result: Result): void
+  reject(error: Error): void
+}
 
-  /** `lockWaitMs`: how long an attempt waits for the lock of the file. */
-  constructor(file: string, lockWaitMs: number) {
-    this.#file = file
-    this.#lockWaitMs = lockWaitMs
-    this.#worker = this.#start()
+interface Settings {
+  readonly file: string
+  /** How long the start waits for the lock of the file. */
+  readonly startWaitMs: number
+  /** Called whenever the thread has started, with what it found in the journal and applied. */
+  onStarted(started: AppliedUpTo, foreign: readonly string[]): void
+}
+
+/** How long a thread that replaces one that died waits for locks before it appends. */
+const replacementWaitMs = 200
+
+/** Gives orders to the writing thread: one of each kind at a time. A thread that ended is started again by the next order. */
+export class SqliteWriter {
+  readonly #settings: Settings
+  #worker: Worker | undefined
+  #hasStarted = false
+  #starting: Waiting<void> | undefined
+  #appending: Waiting<number> | undefined
+  #applying: Waiting<AppliedUpTo> | undefined
+
+  constructor(settings: Settings) {
+    this.#settings = settings
   }
 
-  commit(batch: Batch): Promise<Outcome> {
-    const worker = this.#worker ?? this.#start()
-    this.#worker = worker
+  /** Resolves when the journal of an earlier process is in the tables. Call it first. */
+  start(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject }
-      worker.postMessage(batch)
+      this.#starting = { resolve, reject }
+      this.#worker = this.#startThread(false)
+    })
+  }
+
+  /** Appends a batch to the journal. Resolves with its number when it is durable. */
+  append(text: string): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#appending = { resolve, reject }
+      this.#order({ append: text })
+    })
+  }
+
+  /** Writes all batches whose append has resolved into the tables, and perhaps later ones. */
+  apply(): Promise<AppliedUpTo> {
+    return new Promise((resolve, reject) => {
+      this.#applying = { resolve, reject }
+      this.#order('apply')
     })
   }
 
   async close(): Promise<void> {
     const worker = this.#worker
     if (!worker) return
-    const exit = once(worker, 'exit')
-    worker.postMessage(null)
+    const exit = new Promise((resolve) => worker.once('exit', resolve))
+    worker.postMessage('close' satisfies Order)
     const limit = setTimeout(() => void worker.terminate(), 5000)
     await exit
     clearTimeout(limit)
   }
 
-  #start(): Worker {
-    const worker = startThread('sqlite-worker', { file: this.#file, lockWaitMs: this.#lockWaitMs })
-    worker.on('message', (answer: Answer) => {
-      const waiting = this.#waiting
-      this.#waiting = undefined
-      if (!('failed' in answer)) return waiting?.resolve(answer)
-      const { message, refused } = answer.failed
-      waiting?.reject(refused ? new Error(message) : new WriterFailed(message))
-    })
+  #order(order: Order): void {
+    this.#worker ??= this.#startThread(this.#hasStarted)
+    this.#worker.postMessage(order)
+  }
+
+  #startThread(isReplacement: boolean): Worker {
+    const { file, startWaitMs } = this.#settings
+    const settings = {
+      file,
+      startWaitMs: isReplacement ? replacementWaitMs : startWaitMs,
+      isReplacement,
+    } satisfies ThreadSettings
+    const worker = newThread(settings)
+    worker.on('message', (answer: Answer) => this.#take(answer))
     let cause: unknown
     worker.on('error', (error) => {
       cause = error
     })
     worker.on('exit', () => {
       this.#worker = undefined
-      this.#waiting?.reject(new WriterFailed('The ledger worker ended', { cause }))
-      this.#waiting = undefined
+      const failed = new WriterFailed(cause instanceof Error ? cause.message : 'The ledger worker ended', { cause })
+      for (const waiting of [this.#starting, this.#appending, this.#applying]) waiting?.reject(failed)
     })
     return worker
+  }
+
+  #take(answer: Answer): void {
+    if ('started' in answer) {
+      this.#hasStarted = true
+      this.#settings.onStarted(answer.started, answer.foreign)
+      this.#starting?.resolve()
+    } else if ('appended' in answer) this.#appending?.resolve(answer.appended)
+    else if ('applied' in answer) this.#applying?.resolve(answer.applied)
+    else (answer.failed === 'append' ? this.#appending : this.#applying)?.reject(new WriterFailed(answer.message))
+  }
+}
+
+function newThread(settings: ThreadSettings): Worker {
+  try {
+    return startThread('sqlite-worker', settings)
+  } catch (cause) {
+    throw new WriterFailed('The ledger worker cannot start', { cause })
   }
 }

@@ -4,12 +4,14 @@ import { type BudgetWindow, readWindows } from './budget-window.ts'
 import type { BudgetsLeft, Changed, Charge, Hold } from './ledger.ts'
 
 /**
- * The ledger's interface to a database. `sqlite-store.ts` keeps open holds in memory and commits in a worker thread;
- * `postgres-store.ts` keeps them in rows that all nodes see.
+ * The ledger's interface to a database. `sqlite-store.ts` keeps open holds in memory, and charges in a journal before they are in the
+ * tables; `postgres-store.ts` keeps holds in rows that all nodes see.
  */
 export interface Store {
   /** Every hold has a row in `holds`, not only those with a checkpoint. */
   readonly holdsAreRows: boolean
+  /** The tables cannot be changed, although charges may still be durable. */
+  readonly failing: boolean
   /** Reserves the amount, or throws and reserves nothing. Returns what is left in its budgets. */
   hold(wanted: Hold): Promise<BudgetsLeft> | BudgetsLeft
   /** Reserves the amount of an open hold in the `added` budgets, or throws and reserves nothing. */
@@ -18,8 +20,10 @@ export interface Store {
    * Takes note that a hold ended: `freed` units are no longer held, and a later `write` charges `charged` units on that channel.
    */
   end(hold: Hold, change: { freed: number; charged: number; channelId?: number }): void
-  /** Writes the batch in one transaction. A charge whose ledger row exists already changes nothing. */
+  /** Makes the batch durable, all of it or none. A charge of a request that was charged already changes nothing. */
   write(batch: readonly Entry[]): Promise<Written>
+  /** The units that are durably charged for a request; undefined before its charge is. */
+  charged(requestId: string): Promise<number | undefined>
   /** Whether the database refused the rows of the batch, rather than being unavailable. */
   refused(error: unknown): boolean
   refresh(account: Changed): void
@@ -45,8 +49,6 @@ export interface Written {
   /** Charges that were new. */
   readonly charges: number
   readonly units: number
-  /** Tokens with a limit that have no quota left. */
-  readonly exhausted: readonly number[]
 }
 
 export interface Expired {

@@ -4,7 +4,6 @@ import { isUniqueViolation } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
-import { chargedAmount } from './charged.ts'
 import type { Charge, Hold, Ledger, SiteCost } from './ledger.ts'
 import { quotaText } from './quota-text.ts'
 import { refundCharge } from './refund.ts'
@@ -31,7 +30,7 @@ function undelivered({ amount, siteCost }: Charge): SiteCost {
  */
 export async function settleUndelivered(core: Core, ledger: Ledger, hold: Hold, charge: Charge): Promise<void> {
   await ledger.settle(hold, writtenOff(charge))
-  if ((await chargedAmount(core.db, hold.requestId)) !== 0) await giveBack(core, ledger, hold, charge)
+  if ((await ledger.charged(hold.requestId)) !== 0) await giveBack(core, ledger, hold, charge)
 }
 
 async function giveBack(core: Core, ledger: Ledger, hold: Hold, charge: Charge): Promise<void> {

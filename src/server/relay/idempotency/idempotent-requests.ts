@@ -4,7 +4,7 @@ import { ExcessCleanup, type Store } from '../../lib/excess-cleanup.ts'
 import { fail } from '../../lib/failure.ts'
 import { background } from '../../lib/logger.ts'
 import { type Core, isOnlyNode } from '../../options/core.ts'
-import { chargedAmount } from '../../wallet/charged.ts'
+import type { Ledger } from '../../wallet/ledger.ts'
 import type { Body } from '../http/read-body.ts'
 import type { RecordedReply } from '../http/reply-recorder.ts'
 
@@ -53,6 +53,7 @@ interface StoredReply {
  */
 export class IdempotentRequests {
   readonly #core: Core
+  readonly #ledger: Ledger
   /** Whether this process has the undelivered reply to a request, which the next request with the key gets. */
   readonly #isKept: (requestId: string) => boolean
   /** Requests of this process that run under a key, by request id. */
@@ -60,8 +61,9 @@ export class IdempotentRequests {
   readonly #renewal: NodeJS.Timeout
   readonly #cleanup: ExcessCleanup<StoredReply>
 
-  constructor(core: Core, isKept: (requestId: string) => boolean) {
+  constructor(core: Core, ledger: Ledger, isKept: (requestId: string) => boolean) {
     this.#core = core
+    this.#ledger = ledger
     this.#cleanup = new ExcessCleanup(storedReplies(core))
     this.#isKept = isKept
     this.#renewal = setInterval(() => background(core.logger, 'renew the leases of keys', this.#renew()), renewalMs).unref()
@@ -232,7 +234,7 @@ export class IdempotentRequests {
   /** Whether an abandoned request was charged and its reply is lost. */
   async #isLost(requestId: string): Promise<boolean> {
     if (this.#isKept(requestId)) return false
-    const charged = await chargedAmount(this.#core.db, requestId)
+    const charged = await this.#ledger.charged(requestId)
     return charged !== undefined && charged > 0
   }
 

@@ -2,8 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { eachDatabase } from '../../../../test/helpers/databases.ts'
-import { aCharge, aHold, ledgerOf } from '../../../../test/helpers/ledger.ts'
-import { chargedAmount } from '../../wallet/charged.ts'
+import { aCharge, aHold, commitElsewhere, ledgerOf } from '../../../../test/helpers/ledger.ts'
 import { removeOldReplies, UndeliveredReplies } from './undelivered-replies.ts'
 
 eachDatabase('undelivered replies', (fresh) => {
@@ -53,7 +52,7 @@ eachDatabase('undelivered replies', (fresh) => {
     const { hold } = await keep('c', 200)
     expect(replies.take('c')).toBeUndefined()
     await replies.sweep()
-    expect(await chargedAmount(node.core.db, hold.requestId)).toBe(0)
+    expect(await node.ledger.charged(hold.requestId)).toBe(0)
   })
 
   it('without their file are written off and not delivered', async () => {
@@ -65,17 +64,15 @@ eachDatabase('undelivered replies', (fresh) => {
     for (const file of files()) rmSync(file)
     expect(await charge(replies, 'b')).toBeUndefined()
     await replies.sweep()
-    expect(await chargedAmount(node.core.db, hold.requestId)).toBe(0)
+    expect(await node.ledger.charged(hold.requestId)).toBe(0)
   })
 
   it('are not delivered when another node has ended their request', async () => {
     const { node, replies, keep } = await staged()
     const { hold } = await keep('a', 10)
-    const other = await ledgerOf(node.database, { node: 'other' })
-    await other.ledger.settle(hold, aCharge(hold, 0))
-    await other.close()
+    await commitElsewhere(node, hold, aCharge(hold, 0))
     expect(await charge(replies, 'a')).toBeUndefined()
-    expect(await chargedAmount(node.core.db, hold.requestId)).toBe(0)
+    expect(await node.ledger.charged(hold.requestId)).toBe(0)
   })
 
   it('of a process that died are deleted by the next start', async () => {

@@ -7,7 +7,6 @@ import { sha256 } from '../../lib/secrets.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import { type Core, isOnlyNode } from '../../options/core.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
-import { chargedAmount } from '../../wallet/charged.ts'
 import type { Charge, Hold, Ledger } from '../../wallet/ledger.ts'
 import { settleUndelivered, writtenOff } from '../../wallet/write-off.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
@@ -150,7 +149,7 @@ export class UndeliveredReplies {
       }
       await this.#ledger.settle(hold, charge)
       // Another node may have ended the hold meanwhile.
-      const charged = await chargedAmount(this.#core.db, hold.requestId)
+      const charged = await this.#ledger.charged(hold.requestId)
       this.#forget(entry)
       return charged === charge.amount ? content : undefined
     } catch (cause) {

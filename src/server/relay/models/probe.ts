@@ -130,6 +130,7 @@ const noLedger: Ledger = {
   hold() {},
   extend() {},
   settle: async () => {},
+  charged: async () => undefined,
   release() {},
   checkpoint() {},
   withdraw: async () => false,
