@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { Command } from 'commander'
 import { writeBackup } from '../db/backup.ts'
 import { openDatabase } from '../db/open.ts'
-import { progress, readServerEnv, reporting } from './command.ts'
+import { prepareToRead, progress, readServerEnv, reporting } from './command.ts'
 
 export const backupCommand = reporting(
   new Command('backup')
@@ -13,6 +13,7 @@ export const backupCommand = reporting(
   async (_options, [file = '']) => {
     const database = await openDatabase(readServerEnv())
     try {
+      await prepareToRead(database)
       const { rows } = await writeBackup(database, file, (text) => progress(`backing up: ${text}`))
       progress('')
       const total = Object.values(rows).reduce((sum, count) => sum + count, 0)

@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { requireCurrentSchema } from '../db/migrate.ts'
-import { databaseFile } from '../db/open.ts'
+import { type Database, databaseFile } from '../db/open.ts'
 import { type Env, readEnv } from '../env.ts'
 import { newLogger } from '../lib/logger.ts'
 import { openCore } from '../open-core.ts'
 import type { Core } from '../options/core.ts'
+import { drainJournal } from '../wallet/drain-journal.ts'
 
 /** The exit codes of every command: 0 for success, 1 when it found a problem, 2 when it could not run. */
 export const exitCodes = { ok: 0, found: 1, failed: 2 } as const
@@ -43,12 +44,18 @@ export function readServerEnv(): Env {
 export async function withCore<Result>(work: (core: Core) => Promise<Result>): Promise<Result> {
   const env = readServerEnv()
   const clock = { now: Date.now, steady: () => performance.now() }
-  const { core, close } = await openCore(env, { ...clock, logger: newLogger('error'), prepare: requireCurrentSchema })
+  const { core, close } = await openCore(env, { ...clock, logger: newLogger('error'), prepare: prepareToRead })
   try {
     return await work(core)
   } finally {
     await close()
   }
+}
+
+/** Throws unless the schema is that of this program, and waits until every charge that is durable now is in its tables. */
+export async function prepareToRead(database: Database): Promise<void> {
+  await requireCurrentSchema(database)
+  await drainJournal(database, (text) => process.stderr.write(`${text}\n`))
 }
 
 const progressIntervalMs = 10_000
