@@ -112,6 +112,27 @@ export const mutations = [
     tests: ledgerTests,
   },
   {
+    name: 'a start ignores the charges in the journal',
+    file: 'src/server/wallet/charge-journal.ts',
+    from: 'record.id === id && record.number > applied)',
+    to: 'record.id === id && record.number > applied + 1e15)',
+    tests: ['src/server/wallet/journalled-charges.test.ts'],
+  },
+  {
+    name: 'a journal file is overwritten before its charges are in the tables',
+    file: 'src/server/wallet/charge-journal.ts',
+    from: 'if (this.#other.batches.length > 0) return',
+    to: 'if (this.#other.batches.length > 1e15) return',
+    tests: ['src/server/wallet/charge-journal.test.ts'],
+  },
+  {
+    name: 'the position of the journal is not recorded',
+    file: 'src/server/wallet/sqlite-commit.ts',
+    from: 'if (applied !== undefined) setApplied.run(applied)',
+    to: 'if (applied === -1) setApplied.run(applied)',
+    tests: ['src/server/wallet/crash.test.ts', 'src/server/wallet/journalled-charges.test.ts'],
+  },
+  {
     name: 'an idle account ignores a change of its balance',
     file: 'src/server/wallet/balances.ts',
     from: 'if (!account) return\n    this.#stale.add(account)',
