@@ -47,6 +47,7 @@ interface JournalFile {
  */
 const headerBytes = 32
 const mark = 0x4c44474a
+/** To be increased with every change of `Batch`, whose rows have no names. */
 const format = 1
 /** A file longer than this is truncated before it is used again. */
 const bytesMax = 8 * 1024 * 1024
