@@ -33,7 +33,7 @@ interface Journalled {
 
 /** The journal is applied when it has so many charges, and a batch waits at most so long for it. */
 const chargesMax = 500
-const applyAfterMs = 200
+const applyAfterMs = 50
 /** Charges that the database refused are tried again after this time, or together with the next ones. */
 const refusedAfterMs = 5000
 /** Tables that cannot be changed for so long count as an outage. */
