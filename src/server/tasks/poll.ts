@@ -56,7 +56,7 @@ async function dueTasks(app: Pick<RelayParts, 'db' | 'now'>, table: TaskTable): 
 
 /** Ends tasks whose process died before it could store the upstream's id; they are refunded if they were charged. */
 async function closeUnnamed(
-  app: Pick<RelayParts, 'bus' | 'db' | 'ledger' | 'now' | 'options'>,
+  app: Pick<RelayParts, 'bus' | 'db' | 'ledger' | 'logger' | 'now' | 'options'>,
   table: TaskTable,
   tasks: readonly TaskRow[],
 ): Promise<void> {
@@ -66,7 +66,23 @@ async function closeUnnamed(
   const held = new Set(holds.map((row) => row.request_id))
   const isOpen = ({ requestId }: TaskRow) => held.has(requestId) || isBeingPlaced(requestId)
   await askLater(app, table, tasks.filter(isOpen), 60)
-  for (const task of tasks) if (!isOpen(task)) await failTask(app, table, task, '提交被中断 / The submission was interrupted')
+  for (const task of tasks.filter((each) => !isOpen(each)))
+    await orAskLater(app, table, task, failTask(app, table, task, '提交被中断 / The submission was interrupted'))
+}
+
+/** Never throws: a task that cannot be ended now, as when its charge cannot be refunded yet, must not keep others waiting. */
+async function orAskLater(
+  app: Pick<RelayParts, 'db' | 'logger' | 'now'>,
+  table: TaskTable,
+  task: TaskRow,
+  ending: Promise<unknown>,
+): Promise<void> {
+  try {
+    await ending
+  } catch (error) {
+    app.logger.error({ error, task: task.id }, 'a task could not be ended, and is asked for again later')
+    await askLater(app, table, [task], 60).catch(() => {})
+  }
 }
 
 function byKey(tasks: readonly TaskRow[]): Iterable<TaskRow[]> {
@@ -119,7 +135,9 @@ async function askFor(
     const updates = updatesById(table, items, channel)
     for (const task of some) {
       const update = updates.get(task.upstreamId)
-      if (update) await advanceTask(app, table, { task, seen: update.seen, details: update.details })
+      if (!update) continue
+      const { seen, details } = update
+      await orAskLater(app, table, task, advanceTask(app, table, { task, seen, details }))
     }
     await closeOld(app, table, some, updates)
   }
