@@ -4,11 +4,11 @@ import { type JournalPosition, lastJournalled } from './charge-journal.ts'
 import { SqliteWriter } from './sqlite-writer.ts'
 
 const pollMs = 50
-const polls = 60
+const polls = 140
 
 /**
  * Waits until all charges that are durable now are in the tables, for a process beside a server. A running server writes them, and
- * gets three seconds; what a server that died has left is written by this process. Throws when they are not all written. `warn` is
+ * gets seven seconds; what a server that died has left is written by this process. Throws when they are not all written. `warn` is
  * called with what an operator has to know.
  */
 export async function drainJournal(database: Database, warn: (text: string) => void): Promise<void> {

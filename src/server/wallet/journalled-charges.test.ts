@@ -100,6 +100,21 @@ it('charges while the tables are locked are durable; new requests are refused af
   expect(await reconcile(node.core)).toEqual([])
 })
 
+it('calls are served again after a lock that only a refused charge has met', async () => {
+  const { node, database, userId, charge } = await stage()
+  const accept = await refuseRows(node.core.database, 'ledger', "new.kind = 'charge'")
+  await charge(1)
+  expect((await node.userRow(userId)).request_count).toBe(0)
+  const unlock = await lockTables(database)
+  const refusal = () => outcome(async () => node.ledger.release(await heldOf(node, userId)))
+  await expect.poll(refusal, { timeout: 30_000 }).toBe('database_unavailable')
+  await unlock()
+  await expect.poll(refusal, { timeout: 10_000 }).toBe('ok')
+  await accept()
+  await expect.poll(async () => (await node.userRow(userId)).request_count, { timeout: 20_000 }).toBe(1)
+  expect(await reconcile(node.core)).toEqual([])
+}, 90_000)
+
 it('charges that are in the journal alone when the server stops are written by the next start, or by a command before', async () => {
   const { node, database, userId, charge } = await stage()
   const unlock = await lockTables(database)

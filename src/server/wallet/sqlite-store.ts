@@ -34,6 +34,8 @@ interface Journalled {
 /** The journal is applied when it has so many charges, and a batch waits at most so long for it. */
 const chargesMax = 500
 const applyAfterMs = 50
+/** The next attempt after one that failed. */
+const failedAfterMs = 200
 /** Charges that the database refused are tried again after this time, or together with the next ones. */
 const refusedAfterMs = 5000
 /** Tables that cannot be changed for so long count as an outage. */
@@ -118,11 +120,13 @@ export class SqliteStore implements Store, Backlog {
     const batch = batchOf(entries, new Set(known), { node: this.#core.node, at: seconds(this.#core.now()) })
     const number = await this.#writer.append(JSON.stringify(batch))
     this.#appended = Math.max(this.#appended, number)
-    for (const { hold, charge } of fresh) {
-      const { amount, channelId } = charge
-      this.#journalled.set(hold.requestId, { number, hold, amount, channelId })
+    const again = charges.filter((entry) => known.includes(entry) || this.#journalled.has(entry.hold.requestId))
+    for (const entry of fresh) {
+      if (again.includes(entry)) continue
+      const { amount, channelId } = entry.charge
+      this.#journalled.set(entry.hold.requestId, { number, hold: entry.hold, amount, channelId })
     }
-    this.#balances.written(known.map(({ hold, charge }) => ({ hold, ...charge, known: true })))
+    this.#balances.written(again.map(({ hold, charge }) => ({ hold, ...charge, known: true })))
     if (this.#journalled.size >= chargesMax) void this.#apply()
     else this.#applySoon(applyAfterMs)
     return { charges: fresh.length, units: fresh.reduce((sum, { charge }) => sum + charge.amount, 0) }
@@ -160,7 +164,7 @@ export class SqliteStore implements Store, Backlog {
   /** What cannot be applied now is applied by the next start. */
   async close(): Promise<void> {
     this.#isClosed = true
-    if (this.#appended > this.#applied) await this.#apply()
+    await (this.#appended > this.#applied ? this.#apply() : this.#applying)
     clearTimeout(this.#timer)
     this.#database.setBacklog(undefined)
     await this.#writer.close()
@@ -173,7 +177,10 @@ export class SqliteStore implements Store, Backlog {
     if (this.#isClosed || dueMs >= this.#dueMs) return
     clearTimeout(this.#timer)
     this.#dueMs = dueMs
-    this.#timer = setTimeout(() => void this.#apply(), ms).unref()
+    this.#timer = setTimeout(() => {
+      this.#dueMs = Number.POSITIVE_INFINITY
+      void this.#apply()
+    }, ms).unref()
   }
 
   /** Writes everything that is in the journal now into the tables. Never rejects: what fails is tried again later. */
@@ -203,19 +210,20 @@ export class SqliteStore implements Store, Backlog {
       this.#failingSince = undefined
     } catch (error) {
       this.#core.logger.warn({ error }, 'charges are durable in the journal, but could not be written into the tables yet')
+      this.#applySoon(failedAfterMs)
     }
     this.#balances.answered()
-    if (this.#appended > this.#applied) this.#applySoon(applyAfterMs)
   }
 
   #take({ number, keptIn, known, exhausted, unlogged, refused }: AppliedUpTo): void {
     for (const row of refused) this.#keep(row, keptIn)
     this.#appended = Math.max(this.#appended, number, refused.length > 0 ? keptIn : 0)
-    // The batch of refused charges alone is no reason to wait.
-    this.#applied = refused.length > 0 && keptIn === this.#appended ? keptIn : Math.max(this.#applied, number)
+    // A batch of refused charges alone is no reason to wait; one that others may precede is applied with them.
+    this.#applied = Math.max(this.#applied, refused.length > 0 && keptIn === number + 1 ? keptIn : number)
+    if (this.#appended > this.#applied) this.#applySoon(applyAfterMs)
     if (refused.length > 0) this.#applySoon(refusedAfterMs)
     const knownIds = new Set(known)
-    const spent: Spent[] = []
+    const spent: (Spent & Journalled)[] = []
     for (const charge of this.#journalled.values()) {
       if (charge.number > number) continue
       const { requestId } = charge.hold
@@ -223,6 +231,8 @@ export class SqliteStore implements Store, Backlog {
       spent.push({ ...charge, known: knownIds.has(requestId) })
     }
     this.#balances.written(spent)
+    // The budgets of a charge that an earlier process journalled are not known here.
+    if (spent.some(({ isRefused }) => isRefused)) this.#balances.refresh({ budgets: true })
     for (const values of unlogged) this.#unlogged.add(logOfValues(values))
     for (const tokenId of exhausted) this.#core.bus.publish('token', tokenId)
   }
