@@ -1,8 +1,11 @@
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { type DatabaseKind, freshDatabase } from '../../../test/helpers/databases.ts'
 import { aCharge, aHold, ledgerOf, outcome, type TestLedger } from '../../../test/helpers/ledger.ts'
 import { interruptDatabase, lockTables, refuseRows } from '../../../test/helpers/outage.ts'
 import { scaledByLoad } from '../../../test/helpers/scaled-by-load.ts'
+import { databaseFile } from '../db/open.ts'
 import { openReader } from '../db/reader.ts'
 import { openSqlite } from '../db/sqlite-file.ts'
 import { drainJournal } from './drain-journal.ts'
@@ -153,6 +156,25 @@ it('a stop ends although neither tables nor journal can be written', async () =>
   await node.close()
   await bringBack()
   expect((await ledgerOf(node.database)).ledger.openHolds).toBe(0)
+})
+
+it('the files of a power failure have every durable charge once, after any number of applied batches', async () => {
+  const { node, database, userId, charge } = await stage()
+  for (let rounds = 1; rounds <= 5; rounds++) {
+    await charge(3)
+    expect((await node.userRow(userId)).request_count).toBe(3 * rounds)
+  }
+  const unlock = await lockTables(database)
+  await charge(4)
+  const copy = await freshDatabase(kind, 'empty')
+  for (const end of ['', '-wal', '-charges-1', '-charges-2'])
+    copyFileSync(database.file + end, join(copy.env.DATA_DIR, databaseFile + end))
+  await unlock()
+
+  const after = await ledgerOf(copy)
+  expect(await after.userRow(userId)).toMatchObject({ quota: 1_000_000 - 7 * 19, request_count: 19 })
+  expect(await after.core.db.selectFrom('logs').select('id').execute()).toHaveLength(19)
+  expect(await reconcile(after.core)).toEqual([])
 })
 
 it('a second server does not start on the same file', async () => {
