@@ -31,7 +31,7 @@ export function openSqliteReading(file: string): DatabaseSyncInstance {
 export function lockExclusively(file: string, waitMs: number): DatabaseSyncInstance {
   const database = new (sqliteApi().DatabaseSync)(file)
   try {
-    database.exec(`pragma busy_timeout = ${waitMs}; begin exclusive`)
+    database.exec(`pragma busy_timeout = ${waitMs}; pragma journal_mode = memory; begin exclusive`)
     return database
   } catch (error) {
     database.close()
