@@ -88,7 +88,10 @@ export class SqliteWriter {
     })
     worker.on('exit', () => {
       this.#worker = undefined
-      const failed = new WriterFailed(cause instanceof Error ? cause.message : 'The ledger worker ended', { cause })
+      const failed =
+        cause instanceof Error
+          ? new WriterFailed(cause.message, { cause: cause.cause })
+          : new WriterFailed('The ledger worker ended')
       for (const waiting of [this.#starting, this.#appending, this.#applying]) waiting?.reject(failed)
     })
     return worker
