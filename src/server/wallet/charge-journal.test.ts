@@ -14,6 +14,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { randomsOf } from '../../../test/helpers/randoms.ts'
 import { newFolder } from '../../../test/helpers/templates.ts'
 import { ChargeJournal } from './charge-journal.ts'
 
@@ -189,7 +190,7 @@ describe('a journal that was written in part', () => {
 
   it('has all durable batches after any order of appends, turns, applied batches and crashes', () => {
     const { open, left } = aJournal()
-    const random = randomOf(20_261_128)
+    const random = randomsOf(20_261_128)
     let { journal } = open()
     let applied = 0
     let durable: { number: number; text: string }[] = []
@@ -253,14 +254,3 @@ describe('files that do not belong to the database', () => {
     older.journal.close()
   })
 })
-
-/** Repeatable numbers from 0 to 1 (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
-}
