@@ -90,9 +90,10 @@ async function showHeap(provider, load) {
   }
 }
 
-/** The browser shares the core of the load and the provider: an admin uses another machine. */
+/** The browser shares the core of the load and the provider, and precedes them: the browser of an admin runs on another machine. */
 async function showConsole(provider, load) {
-  const upstream = await kept(startUpstream(provider, place.rest))
+  const prefix = ['nice', '-n', '10', ...place.rest]
+  const upstream = await kept(startUpstream(provider, prefix))
   const models = allWorks.map(modelOf)
   const target = await kept(
     startSluice(folder, { name: 'Sluice', database: 'sqlite', upstreamPort: upstream.port, place, models, tokens }),
@@ -103,7 +104,7 @@ async function showConsole(provider, load) {
   const visits = { alone: await visitScreens(target, rounds) }
   for (const work of works) {
     const visited = new AbortController()
-    const running = repeat(visited.signal, () => measure({ folder, load, prefix: place.rest, target, work, seconds }))
+    const running = repeat(visited.signal, () => measure({ folder, load, prefix, target, work, seconds }))
     visits[work.title] = await visitScreens(target, rounds)
     visited.abort()
     const { perSecond, failed } = medianOf(await running)
