@@ -192,6 +192,7 @@ async function measureAll(targets, load) {
       for (const target of turn) {
         const settings = { folder, load, prefix: place.rest, target, work }
         const run = await measure({ ...settings, seconds: work.rampMs ? Math.max(seconds, 4) : seconds })
+        await target.checkpoint?.()
         runs[work.key][target.name].push(run)
         target.answered += run.requests
         console.log(

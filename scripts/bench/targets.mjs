@@ -6,6 +6,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { CompiledQuery } from 'kysely'
 import { freePort, signIn, startGateway } from '../lib/gateway.mjs'
 import { ended, root, startChild } from '../lib/process.mjs'
 import { startPostgres } from '../postgres-server.mjs'
@@ -118,6 +119,10 @@ export async function startSluice(
     startMs: gateway.startMs,
     memoryKb,
     charged: () => onDatabase(countCharges),
+    /** Writes changed pages to the disk now: PostgreSQL does that for minutes, while another target is measured. */
+    checkpoint: async () => {
+      if (postgres) await onDatabase((db) => db.executeQuery(CompiledQuery.raw('checkpoint')))
+    },
     stop: async () => {
       await gateway.stop()
       await postgres?.stop()
