@@ -7,6 +7,7 @@
 //   --heap             instead: the bytes that Sluice on SQLite, and `before`, allocate for each request of the works, and by which functions; of
 //                      the paced streams also the bytes that an open one holds
 //   --console          instead: how long screens of the console take until they are usable, alone and beside the works
+//   --cores            instead: the requests of one process and of two, with every core for all programs, and how many cores they use
 //   --write            writes the tables into docs/performance.md
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpus, release, tmpdir } from 'node:os'
@@ -28,6 +29,7 @@ const { values: given } = parseArgs({
     profile: { type: 'boolean' },
     heap: { type: 'boolean' },
     console: { type: 'boolean' },
+    cores: { type: 'boolean' },
     write: { type: 'boolean' },
     seconds: { type: 'string' },
     rounds: { type: 'string' },
@@ -55,6 +57,7 @@ try {
   const { compiled, upstream: provider, load } = await tools(folder)
   if (given.heap) await showHeap(provider, load)
   else if (given.console) await showConsole(provider, load)
+  else if (given.cores) await showCores(provider, load)
   else {
     const targets = await startTargets(provider)
     const results = await measureAll(targets, load)
@@ -115,6 +118,47 @@ async function showConsole(provider, load) {
     for (const { path, firstMs, againMs } of screens)
       console.log(`${path}: ${firstMs.toFixed(0)} ms, again ${againMs.toFixed(0)} ms`)
   }
+}
+
+/** One and two processes in turn. Nothing is pinned to a core, and there are enough connections for equal shares of both processes. */
+async function showCores(provider, load) {
+  const upstream = await kept(startUpstream(provider, []))
+  const settings = {
+    database: 'sqlite',
+    upstreamPort: upstream.port,
+    place: { gateway: [] },
+    models: allWorks.map(modelOf),
+    tokens,
+  }
+  const one = await kept(startSluice(folder, { name: 'One process', ...settings }))
+  const two = await kept(startSluice(folder, { name: 'Two processes', ...settings, workers: 2 }))
+  for (const target of [one, two]) await warmUp(target, load)
+
+  for (const work of works) {
+    const connections = Math.max(work.connections, 256)
+    console.log(`\n${work.title.replace(/, \d+ connections/, '')}, ${connections} connections`)
+    const runs = new Map([one, two].map((target) => [target, []]))
+    for (let round = 0; round < rounds; round++) {
+      for (const [target, before] of runs) {
+        const usedBefore = usedMs()
+        const run = await measure({ folder, load, prefix: [], target, work: { ...work, connections }, seconds })
+        const cores = (ms) => (ms / run.seconds / 1000).toFixed(2)
+        before.push(run)
+        console.log(
+          `${target.name}: ${Math.round(run.perSecond)}/s, CPU ${run.cpuPerRequest.toFixed(1)} µs, ${cores((run.cpuPerRequest * run.requests) / 1000)} cores, everything on the machine ${cores(usedMs() - usedBefore)}, ${run.failed} failed`,
+        )
+      }
+    }
+    const [ofOne, ofTwo] = [...runs.values()].map(medianOf)
+    console.log(
+      `${(ofTwo.perSecond / ofOne.perSecond).toFixed(2)} times the requests of one process, ${(ofTwo.cpuPerRequest / ofOne.cpuPerRequest).toFixed(2)} times the processor time of each`,
+    )
+  }
+}
+
+/** The processor time of all cores since the start of the machine that was not idle. */
+function usedMs() {
+  return cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + user + nice + sys + irq, 0)
 }
 
 async function repeat(signal, run) {
