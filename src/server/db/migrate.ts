@@ -2,33 +2,43 @@ import { Migrator, sql } from 'kysely'
 import { requireOwn } from './foreign-database.ts'
 import { migrations } from './migrations/index.ts'
 import type { Database } from './open.ts'
+import { lockForServer } from './sqlite-file.ts'
 
-/** Brings the schema up to date. Several nodes may call it at once: one runs, the others wait. Refuses a schema newer than this program. */
-export async function migrate(database: Database): Promise<void> {
+/**
+ * Brings the schema up to date. Several nodes may call it at once: one runs, the others wait. Refuses a schema newer than this program,
+ * and on SQLite a file that a server of another version still uses after `lockWaitMs`.
+ */
+export async function migrate(database: Database, lockWaitMs = 5000): Promise<void> {
   const { dialect } = database
-  if (await isCurrent(database)) return
+  const state = await schemaOf(database)
+  if (state === 'current') return
   await requireOwnTables(database)
-  const migrator = migratorOf(database)
-  const first = await migrator.migrateToLatest()
-  // SQLite has no lock for migrations: a process started at the same time may have run them first. Then nothing is left to do.
-  const { error, results } = first.error && dialect === 'sqlite' ? await migrator.migrateToLatest() : first
-  const failed = results?.find((result) => result.status === 'Error')
-  if (error) throw new Error(`Migration ${failed?.migrationName ?? ''} failed`, { cause: error })
+  const lock = dialect === 'sqlite' && state === 'other' ? lockForServer(database.file, lockWaitMs) : undefined
+  try {
+    const migrator = migratorOf(database)
+    const first = await migrator.migrateToLatest()
+    // SQLite has no lock for migrations: a process started at the same time may have run them first. Then nothing is left to do.
+    const { error, results } = first.error && dialect === 'sqlite' ? await migrator.migrateToLatest() : first
+    const failed = results?.find((result) => result.status === 'Error')
+    if (error) throw new Error(`Migration ${failed?.migrationName ?? ''} failed`, { cause: error })
+  } finally {
+    lock?.close()
+  }
 }
 
 /**
  * Whether there is nothing to migrate, as at every start of a version but the first; found out without reading the entire schema.
  */
-async function isCurrent({ db, dialect }: Database): Promise<boolean> {
+async function schemaOf({ db, dialect }: Database): Promise<'none' | 'current' | 'other'> {
   const table = 'kysely_migration'
   const hasTable =
     dialect === 'sqlite'
       ? sql<{ found: 1 }>`select 1 as found from sqlite_master where type = 'table' and name = ${table}`
       : sql<{ found: 1 }>`select 1 as found where to_regclass(${table}) is not null`
-  if ((await hasTable.execute(db)).rows.length === 0) return false
+  if ((await hasTable.execute(db)).rows.length === 0) return 'none'
   const { rows } = await sql<{ name: string }>`select name from ${sql.table(table)}`.execute(db)
   const done = new Set(rows.map(({ name }) => name))
-  return done.size === migrations.length && migrations.every(({ name }) => done.has(name))
+  return done.size === migrations.length && migrations.every(({ name }) => done.has(name)) ? 'current' : 'other'
 }
 
 /** Throws unless the schema is that of this program: commands that only read a database, or repair one row, change no schema. */

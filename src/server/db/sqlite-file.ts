@@ -25,18 +25,29 @@ export function openSqliteReading(file: string): DatabaseSyncInstance {
 }
 
 /**
- * Takes an exclusive lock, by means of a file that is used for nothing else. It ends with the connection, and with the process however
- * that ends. Throws when another connection still has it after `waitMs`.
+ * Takes the lock of the one server that uses a database file, in a file of its own beside it. It ends with the connection, and with
+ * the process however that ends. Throws when another server still has it after `waitMs`, for which it holds up its thread.
  */
-export function lockExclusively(file: string, waitMs: number): DatabaseSyncInstance {
-  const database = new (sqliteApi().DatabaseSync)(file)
+export function lockForServer(file: string, waitMs: number): DatabaseSyncInstance {
+  const database = new (sqliteApi().DatabaseSync)(`${file}-charges-lock`)
   try {
     database.exec(`pragma busy_timeout = ${waitMs}; pragma journal_mode = memory; begin exclusive`)
     return database
-  } catch (error) {
+  } catch (cause) {
     database.close()
-    throw error
+    if (!isBusy(cause)) throw cause
+    throw new Error(`Another server uses ${file}: stop it first, or set another DATA_DIR`, { cause })
   }
+}
+
+/** Whether another connection had the lock. */
+export function isBusy(error: unknown): boolean {
+  return primaryCode(error) === 5
+}
+
+/** SQLite's code of a failure, without its details. */
+export function primaryCode(error: unknown): number | undefined {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined
 }
 
 function sqliteApi(): typeof import('@photostructure/sqlite') {

@@ -1,11 +1,13 @@
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { type DatabaseKind, freshDatabase } from '../../../test/helpers/databases.ts'
 import { aCharge, aHold, ledgerOf, outcome, type TestLedger } from '../../../test/helpers/ledger.ts'
 import { interruptDatabase, lockTables, refuseRows } from '../../../test/helpers/outage.ts'
 import { scaledByLoad } from '../../../test/helpers/scaled-by-load.ts'
-import { databaseFile } from '../db/open.ts'
+import { migrate } from '../db/migrate.ts'
+import { databaseFile, openSqliteDatabase } from '../db/open.ts'
 import { openReader } from '../db/reader.ts'
 import { openSqlite } from '../db/sqlite-file.ts'
 import { drainJournal } from './drain-journal.ts'
@@ -183,6 +185,14 @@ it('a second server does not start on the same file', async () => {
   await expect(ledgerOf(node.database, { commitWaitMs: 100 })).rejects.toThrow('Another server uses')
   await node.close()
   expect((await ledgerOf(node.database)).ledger.openHolds).toBe(0)
+})
+
+it('a newer version does not migrate the file of a running server', async () => {
+  const { database } = await stage()
+  await sql`delete from kysely_migration where name = (select max(name) from kysely_migration)`.execute(database.db)
+  const other = openSqliteDatabase(database.file)
+  await expect(migrate(other, 100)).rejects.toThrow('Another server uses')
+  await other.close()
 })
 
 it('a journal that cannot be written makes settlements fail, and they are durable when it can be', async () => {

@@ -1,4 +1,5 @@
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import { primaryCode } from '../db/sqlite-file.ts'
 import type { Value } from './rows.ts'
 import { type Batch, type ChargeRow, logsOf, prepareCommit } from './sqlite-commit.ts'
 
@@ -104,15 +105,6 @@ const unavailableCodes = [5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 26]
 
 function isUnavailable(error: unknown): boolean {
   return unavailableCodes.includes(primaryCode(error) ?? 0)
-}
-
-/** Whether another connection had the write lock. */
-export function isBusy(error: unknown): boolean {
-  return primaryCode(error) === 5
-}
-
-function primaryCode(error: unknown): number | undefined {
-  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined
 }
 
 function merged(batches: readonly Batch[]): Batch {

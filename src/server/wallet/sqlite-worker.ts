@@ -1,8 +1,8 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
-import { lockExclusively, openSqlite } from '../db/sqlite-file.ts'
+import { isBusy, lockForServer, openSqlite } from '../db/sqlite-file.ts'
 import { ChargeJournal, type JournalPosition } from './charge-journal.ts'
-import { type Applied, isBusy, prepareApply } from './sqlite-apply.ts'
+import { type Applied, prepareApply } from './sqlite-apply.ts'
 import type { Batch } from './sqlite-commit.ts'
 
 /**
@@ -42,7 +42,8 @@ const { file, startWaitMs, isReplacement } = workerData as ThreadSettings
 if (!parentPort) throw new Error('The ledger worker runs as a worker thread only')
 const port: MessagePort = parentPort
 
-const lock = lockJournal()
+// Two processes with one journal would overwrite each other's charges.
+const lock = lockForServer(file, startWaitMs)
 const database = openSqlite(file, startWaitMs)
 const { journal, foreign } = ChargeJournal.open(file, positionIn(database))
 let keptIn = 0
@@ -151,16 +152,6 @@ function applyBatches({ batches, last }: Unapplied): AppliedUpTo {
 
 function nothingApplied(): AppliedUpTo {
   return { number: positionIn(database).applied, keptIn, exhausted: [], known: [], unlogged: [], refused: [] }
-}
-
-/** Two processes with one journal would overwrite each other's charges. */
-function lockJournal(): DatabaseSyncInstance {
-  try {
-    return lockExclusively(`${file}-charges-lock`, startWaitMs)
-  } catch (cause) {
-    if (!isBusy(cause)) throw cause
-    throw new Error(`Another server uses ${file}: stop it first, or set another DATA_DIR`, { cause })
-  }
 }
 
 function positionIn(database: DatabaseSyncInstance): JournalPosition {
