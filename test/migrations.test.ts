@@ -1,8 +1,12 @@
-import { readFileSync } from 'node:fs'
-import { sql } from 'kysely'
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Migration, Migrator, sql } from 'kysely'
 import { expect, it } from 'vitest'
+import { restoreBackup } from '../src/server/db/backup.ts'
 import { migrate } from '../src/server/db/migrate.ts'
-import { openDatabase } from '../src/server/db/open.ts'
+import { migrations } from '../src/server/db/migrations/index.ts'
+import { openDatabase, openSqliteDatabase } from '../src/server/db/open.ts'
 import { eachDatabase, freshDatabase } from './helpers/databases.ts'
 
 /** `table.column` and whether it may be null, in order. Tables of the migrator itself are left out. */
@@ -49,9 +53,29 @@ it('migrations create the same tables on SQLite and on PostgreSQL, and they matc
 it('[T226] of several nodes that start together one migrates, while the others wait', async () => {
   const test = await freshDatabase('postgres', 'empty')
   const nodes = await Promise.all(Array.from({ length: 4 }, () => openDatabase(test.env)))
-  await Promise.all(nodes.map(migrate))
+  await Promise.all(nodes.map((node) => migrate(node)))
   await Promise.all(nodes.map((node) => node.db.selectFrom('users').select('id').execute()))
   await Promise.all(nodes.map((node) => node.close()))
+  await test.drop()
+})
+
+it('a restored backup of the version before is migrated in a copy, and leaves no files beside it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-'))
+  const backup = openSqliteDatabase(join(folder, 'backup.db'))
+  const older = migrations.slice(0, -1).map(({ name, up }): [string, Migration] => [name, { up: (db) => up(db, 'sqlite') }])
+  const { error } = await new Migrator({
+    db: backup.db,
+    provider: { getMigrations: async () => Object.fromEntries(older) },
+  }).migrateToLatest()
+  expect(error).toBeUndefined()
+  backup.raw.exec('pragma journal_mode = delete')
+  await backup.close()
+  const test = await freshDatabase('sqlite', 'empty')
+  const database = await openDatabase(test.env)
+  await restoreBackup(join(folder, 'backup.db'), database)
+  expect(readdirSync(folder)).toEqual(['backup.db'])
+  expect(await database.db.selectFrom('ledger_journal').select('applied').execute()).toHaveLength(1)
+  await database.close()
   await test.drop()
 })
 

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { sql } from 'kysely'
 import { migrate, requireCurrentSchema } from './migrate.ts'
 import { type Database, openSqliteDatabase, type Queries } from './open.ts'
+import { lockEnd } from './sqlite-file.ts'
 
 /**
  * Backups: a SQLite file with every row, whichever database the rows come from and go to, so that a site can also be moved from one
@@ -191,5 +192,5 @@ function requireWhole({ raw, file }: Extract<Database, { dialect: 'sqlite' }>): 
 }
 
 function removeFile(file: string): void {
-  for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true })
+  for (const end of ['', '-wal', '-shm', lockEnd]) rmSync(file + end, { force: true })
 }

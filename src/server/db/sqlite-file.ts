@@ -24,12 +24,15 @@ export function openSqliteReading(file: string): DatabaseSyncInstance {
   return database
 }
 
+/** How the name of the file with the lock of a server ends. */
+export const lockEnd = '-charges-lock'
+
 /**
  * Takes the lock of the one server that uses a database file, in a file of its own beside it. It ends with the connection, and with
  * the process however that ends. Throws when another server still has it after `waitMs`, for which it holds up its thread.
  */
 export function lockForServer(file: string, waitMs: number): DatabaseSyncInstance {
-  const database = new (sqliteApi().DatabaseSync)(`${file}-charges-lock`)
+  const database = new (sqliteApi().DatabaseSync)(file + lockEnd)
   try {
     database.exec(`pragma busy_timeout = ${waitMs}; pragma journal_mode = memory; begin exclusive`)
     return database
