@@ -38,8 +38,10 @@ const applyAfterMs = 50
 const failedAfterMs = 200
 /** Charges that the database refused are tried again after this time, or together with the next ones. */
 const refusedAfterMs = 5000
-/** Tables that cannot be changed for so long count as an outage. */
+/** Tables that cannot be changed for so long count as an outage, and queries no longer wait for them. */
 const slowMs = 2000
+/** During an outage a query waits so long for one attempt, so that it finds all charges as soon as the outage is over. */
+const outageWaitMs = 500
 
 /**
  * SQLite: one process, so holds live in memory. A separate thread makes charges durable in the journal (`charge-journal.ts`), and
@@ -147,8 +149,8 @@ export class SqliteStore implements Store, Backlog {
   }
 
   flush(sql: string): Promise<void> | undefined {
-    if (this.#appended === this.#applied || this.failing || !mayReadCharges.test(sql)) return undefined
-    return withActiveTimeout(slowMs, this.#apply(), () => {})
+    if (this.#appended === this.#applied || !mayReadCharges.test(sql)) return undefined
+    return withActiveTimeout(this.failing ? outageWaitMs : slowMs, this.#apply(), () => {})
   }
 
   async keep(): Promise<void> {
