@@ -99,7 +99,10 @@ async function stage(kind: 'sqlite' | 'postgres', database: TestDatabase) {
     /** Every complete answer was charged once, no request twice, and the books balance. */
     async expectBooks() {
       // A reply whose charge was not durable in time keeps its hold until its request is repeated.
-      await eventually('every reply is delivered', () => server.app.undelivered.size === 0)
+      await eventually('every reply is delivered', async () => {
+        await ask(server, key, chat())
+        return server.app.undelivered.size === 0
+      })
       isOver = true
       await Promise.all(running)
       const charged = (await settledCharges(server)).map(({ id }) => id)
