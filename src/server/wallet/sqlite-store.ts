@@ -38,7 +38,7 @@ const applyAfterMs = 50
 const failedAfterMs = 200
 /** Charges that the database refused are tried again after this time, or together with the next ones. */
 const refusedAfterMs = 5000
-/** Tables that cannot be changed for so long count as an outage, and queries no longer wait for them. */
+/** Tables that cannot be changed for so long count as an outage; until then queries wait for them. */
 const slowMs = 2000
 /** During an outage a query waits so long for one attempt, so that it finds all charges as soon as the outage is over. */
 const outageWaitMs = 500
