@@ -74,8 +74,7 @@ try {
 /** The profile slows the server down, so that nothing else is measured in the same run. */
 async function showHeap(provider, load) {
   const upstream = await kept(startUpstream(provider, place.rest))
-  const models = allWorks.map(modelOf)
-  const settings = { database: 'sqlite', upstreamPort: upstream.port, place, models, tokens }
+  const settings = onSqlite(upstream, place)
   const checkouts = [{ name: 'Sluice' }, ...(given.before ? [{ name: 'before', checkout: resolve(given.before) }] : [])]
   for (const { name, ...checkout } of checkouts) {
     const { port, ...start } = await inspectable()
@@ -97,10 +96,7 @@ async function showHeap(provider, load) {
 async function showConsole(provider, load) {
   const prefix = ['nice', '-n', '10', ...place.rest]
   const upstream = await kept(startUpstream(provider, prefix))
-  const models = allWorks.map(modelOf)
-  const target = await kept(
-    startSluice(folder, { name: 'Sluice', database: 'sqlite', upstreamPort: upstream.port, place, models, tokens }),
-  )
+  const target = await kept(startSluice(folder, { name: 'Sluice', ...onSqlite(upstream, place) }))
   await warmUp(target, load)
   if (place.pins) await pinToRest(process.pid)
 
@@ -123,13 +119,7 @@ async function showConsole(provider, load) {
 /** One and two processes in turn. Nothing is pinned to a core, and there are enough connections for equal shares of both processes. */
 async function showCores(provider, load) {
   const upstream = await kept(startUpstream(provider, []))
-  const settings = {
-    database: 'sqlite',
-    upstreamPort: upstream.port,
-    place: { gateway: [] },
-    models: allWorks.map(modelOf),
-    tokens,
-  }
+  const settings = onSqlite(upstream, { gateway: [] })
   const one = await kept(startSluice(folder, { name: 'One process', ...settings }))
   const two = await kept(startSluice(folder, { name: 'Two processes', ...settings, workers: 2 }))
   for (const target of [one, two]) await warmUp(target, load)
@@ -139,11 +129,11 @@ async function showCores(provider, load) {
     console.log(`\n${work.title.replace(/, \d+ connections/, '')}, ${connections} connections`)
     const runs = new Map([one, two].map((target) => [target, []]))
     for (let round = 0; round < rounds; round++) {
-      for (const [target, before] of runs) {
+      for (const [target, measured] of runs) {
         const usedBefore = usedMs()
         const run = await measure({ folder, load, prefix: [], target, work: { ...work, connections }, seconds })
         const cores = (ms) => (ms / run.seconds / 1000).toFixed(2)
-        before.push(run)
+        measured.push(run)
         console.log(
           `${target.name}: ${Math.round(run.perSecond)}/s, CPU ${run.cpuPerRequest.toFixed(1)} µs, ${cores((run.cpuPerRequest * run.requests) / 1000)} cores, everything on the machine ${cores(usedMs() - usedBefore)}, ${run.failed} failed`,
         )
@@ -154,6 +144,10 @@ async function showCores(provider, load) {
       `${(ofTwo.perSecond / ofOne.perSecond).toFixed(2)} times the requests of one process, ${(ofTwo.cpuPerRequest / ofOne.cpuPerRequest).toFixed(2)} times the processor time of each`,
     )
   }
+}
+
+function onSqlite(upstream, at) {
+  return { database: 'sqlite', upstreamPort: upstream.port, place: at, models: allWorks.map(modelOf), tokens }
 }
 
 /** The processor time of all cores since the start of the machine that was not idle. */
