@@ -10,6 +10,7 @@ import {
 import { activeMs } from '../lib/active-time.ts'
 import { AppError } from '../lib/failure.ts'
 import type { Tables } from './schema.ts'
+import { isBusy } from './sqlite-file.ts'
 
 /** Lock contention: retries of transactions, and waiting for the write lock of SQLite. */
 
@@ -87,12 +88,8 @@ async function untilUnlocked<Result>(attempt: () => Promise<Result>): Promise<Re
     try {
       return await attempt()
     } catch (error) {
-      if (!isLocked(error) || activeMs() > latest) throw error
+      if (!isBusy(error) || activeMs() > latest) throw error
       await pause(lockPauseMs * (0.5 + Math.random()))
     }
   }
-}
-
-function isLocked(error: unknown): boolean {
-  return error instanceof Error && error.message.includes('database is locked')
 }
