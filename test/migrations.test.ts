@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Migration, Migrator, sql } from 'kysely'
 import { expect, it } from 'vitest'
@@ -8,6 +7,7 @@ import { migrate } from '../src/server/db/migrate.ts'
 import { migrations } from '../src/server/db/migrations/index.ts'
 import { openDatabase, openSqliteDatabase } from '../src/server/db/open.ts'
 import { eachDatabase, freshDatabase } from './helpers/databases.ts'
+import { newFolder } from './helpers/templates.ts'
 
 /** `table.column` and whether it may be null, in order. Tables of the migrator itself are left out. */
 async function columnsOf(kind: 'sqlite' | 'postgres'): Promise<string[]> {
@@ -60,7 +60,7 @@ it('[T226] of several nodes that start together one migrates, while the others w
 })
 
 it('a restored backup of the version before is migrated in a copy, and leaves no files beside it', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-'))
+  const folder = newFolder()
   const backup = openSqliteDatabase(join(folder, 'backup.db'))
   const older = migrations.slice(0, -1).map(({ name, up }): [string, Migration] => [name, { up: (db) => up(db, 'sqlite') }])
   const { error } = await new Migrator({

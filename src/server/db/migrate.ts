@@ -26,9 +26,7 @@ export async function migrate(database: Database, lockWaitMs = 5000): Promise<vo
   }
 }
 
-/**
- * Whether there is nothing to migrate, as at every start of a version but the first; found out without reading the entire schema.
- */
+/** Whose schema the database has: none, that of this program, or that of another version. Found out without reading all of it. */
 async function schemaOf({ db, dialect }: Database): Promise<'none' | 'current' | 'other'> {
   const table = 'kysely_migration'
   const hasTable =
