@@ -8,10 +8,10 @@ import { defineConfig, type Plugin } from 'vite'
 export default defineConfig({
   publicDir: false,
   plugins: [lightBuiltins()],
-  ssr: { noExternal: true, external: ['@node-rs/argon2', '@node-rs/bcrypt', '@photostructure/sqlite'] },
+  ssr: { noExternal: true, external: ['@node-rs/argon2', '@node-rs/bcrypt'] },
   build: {
     ssr: true,
-    target: 'node20',
+    target: 'node24',
     outDir: 'dist/server',
     emptyOutDir: false,
     minify: false,

@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { fillLog, spanSeconds } from './bench/fill-log.mjs'
 import { buildWhenStale } from './build.mjs'
-import { installWhenNeeded, requireNode } from './lib/install.mjs'
+import { installWhenNeeded } from './lib/install.mjs'
 import { root } from './lib/process.mjs'
 import { startPostgres } from './postgres-server.mjs'
 
@@ -31,7 +31,6 @@ const listsTitle = '## Lists over a long log'
 const daySeconds = 86_400
 const heavy = 2
 
-requireNode()
 await installWhenNeeded({ tests: true })
 await buildWhenStale({ only: ['server'] })
 

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { fillLog } from './bench/fill-log.mjs'
 import { longestTask, observeTasks, observeVisit, slowDown, startBrowser, storageOf, visitPage, weigh } from './bench/visit.mjs'
 import { buildWhenStale } from './build.mjs'
-import { installWhenNeeded, requireNode } from './lib/install.mjs'
+import { installWhenNeeded } from './lib/install.mjs'
 
 const { values: given } = parseArgs({
   options: {
@@ -83,7 +83,6 @@ const pages = [
   })),
 ].filter(({ path }) => !given.screens || given.screens.split(',').includes(path))
 
-requireNode()
 await installWhenNeeded({ tests: true })
 await buildWhenStale()
 

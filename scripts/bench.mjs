@@ -20,7 +20,7 @@ import { works as allWorks, measure, medianOf, modelOf } from './bench/measure.m
 import { figures, ratios } from './bench/report.mjs'
 import { pinToRest, placement, startNginx, startSluice, startUpstream, tools } from './bench/targets.mjs'
 import { buildWhenStale } from './build.mjs'
-import { installWhenNeeded, requireNode } from './lib/install.mjs'
+import { installWhenNeeded } from './lib/install.mjs'
 import { root } from './lib/process.mjs'
 
 const { values: given } = parseArgs({
@@ -45,7 +45,6 @@ const works = allWorks.filter((work) => !given.works || given.works.split(',').i
 const wanted = (given.targets ?? `direct,nginx,sqlite,${given.before ? 'before' : 'postgres'}`).split(',')
 const tokens = given.quick ? 100 : 10_000
 
-requireNode()
 await installWhenNeeded({ tests: true })
 await buildWhenStale({ only: ['server'] })
 

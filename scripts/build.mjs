@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { installWhenNeeded, requireNode } from './lib/install.mjs'
+import { installWhenNeeded } from './lib/install.mjs'
 import { noticesFile, writeNotices } from './lib/notices.mjs'
 import { packFiles } from './lib/pack-files.mjs'
 import { commandOf, root, runNode } from './lib/process.mjs'
@@ -112,7 +112,6 @@ async function filesBelow(path) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  requireNode()
   await installWhenNeeded()
   await buildWhenStale({ force: true })
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { buildWhenStale } from './build.mjs'
-import { installWhenNeeded, requireNode } from './lib/install.mjs'
+import { installWhenNeeded } from './lib/install.mjs'
 import { commandOf, root, runNode } from './lib/process.mjs'
 
 const budget = { entryKb: 160, visitKb: 250 }
@@ -18,7 +18,6 @@ const steps = [
   { name: 'tests', slow: true, run: () => runNode('scripts/test.mjs') },
 ]
 
-requireNode()
 await installWhenNeeded({ tests: true })
 await buildWhenStale()
 

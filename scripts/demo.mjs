@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { buildWhenStale } from './build.mjs'
 import { startFakeUpstream } from './fake-upstream.mjs'
 import { freePort, signIn, startGateway } from './lib/gateway.mjs'
-import { installWhenNeeded, requireNode } from './lib/install.mjs'
+import { installWhenNeeded } from './lib/install.mjs'
 import { root } from './lib/process.mjs'
 
 const folder = join(root, 'data-demo')
@@ -15,7 +15,6 @@ const password = 'sluice-demo'
 const model = 'gpt-4o-mini'
 const question = 'Reply slowly: what does a sluice do when the water in front of it rises higher than the water behind it?'
 
-requireNode()
 await installWhenNeeded()
 await buildWhenStale()
 await emptyFolder()

@@ -1,9 +1,8 @@
 // `npm run dev`: the compiler, the server and Vite watch the sources. Ctrl-C, or the end of one of them, stops all three.
 import { buildWhenStale } from './build.mjs'
-import { installWhenNeeded, requireNode } from './lib/install.mjs'
+import { installWhenNeeded } from './lib/install.mjs'
 import { commandOf, startNode } from './lib/process.mjs'
 
-requireNode()
 await installWhenNeeded()
 await buildWhenStale()
 

@@ -3,10 +3,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { buildWhenStale } from './build.mjs'
-import { installWhenNeeded, requireNode } from './lib/install.mjs'
+import { installWhenNeeded } from './lib/install.mjs'
 import { root } from './lib/process.mjs'
 
-requireNode()
 await installWhenNeeded()
 await buildWhenStale({ only: ['server'] })
 

@@ -6,11 +6,10 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildWhenStale } from './build.mjs'
-import { installWhenNeeded, requireNode } from './lib/install.mjs'
+import { installWhenNeeded } from './lib/install.mjs'
 import { mutations } from './lib/money-mutations.mjs'
 import { ended, root, startChild } from './lib/process.mjs'
 
-requireNode()
 await installWhenNeeded({ tests: true })
 await buildWhenStale()
 const chosen = mutations.filter(({ name }) => name.includes(process.argv[2] ?? ''))

@@ -1,8 +1,7 @@
 // `npm start`: installs and builds missing or stale parts, then runs the server. Prints only when it does something.
 import { buildWhenStale } from './build.mjs'
-import { installWhenNeeded, requireNode } from './lib/install.mjs'
+import { installWhenNeeded } from './lib/install.mjs'
 
-requireNode()
 await installWhenNeeded()
 await buildWhenStale()
 

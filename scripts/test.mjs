@@ -4,10 +4,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildWhenStale } from './build.mjs'
-import { installWhenNeeded, requireNode } from './lib/install.mjs'
+import { installWhenNeeded } from './lib/install.mjs'
 import { commandOf, runNode } from './lib/process.mjs'
 
-requireNode()
 await installWhenNeeded({ tests: true })
 await buildWhenStale()
 process.exitCode = await runTests(process.argv.slice(2))

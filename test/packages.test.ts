@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -97,23 +97,5 @@ describe('native parts in the lock file', () => {
   it.each(owners)('include those of %s for Linux x64 and arm64 with glibc and musl, macOS and Windows', (path) => {
     const missing = platforms.filter((platform) => !partsOf(path).some((part) => runsOn(part, platform)))
     expect(missing).toEqual([])
-  })
-
-  it('of SQLite for older versions of Node are in its package', () => {
-    const folder = new URL('node_modules/@photostructure/sqlite/prebuilds/', root)
-    expect(readdirSync(folder).sort()).toEqual([
-      'darwin-arm64',
-      'darwin-x64',
-      'linux-arm64',
-      'linux-x64',
-      'win32-arm64',
-      'win32-x64',
-    ])
-    for (const name of ['linux-arm64', 'linux-x64'])
-      expect(
-        readdirSync(new URL(name, folder))
-          .map((file) => file.split('.').at(-2))
-          .sort(),
-      ).toEqual(['glibc', 'musl'])
   })
 })

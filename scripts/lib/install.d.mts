@@ -1,3 +1,2 @@
-export function requireNode(version?: string): void
 export function installWhenNeeded(wanted?: { tests?: boolean }): Promise<void>
 export function isInstalled(wanted?: { folder?: string; tests?: boolean }): Promise<boolean>

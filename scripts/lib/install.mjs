@@ -1,28 +1,18 @@
-// Requirements of all other scripts: the version of Node, and the packages of the lock file. Uses only Node.
+// Requirements of the other scripts: the version of Node, and the packages of the lock file. Uses only Node.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { requireNode } from './fetch-node.mjs'
 import { packagePaths, rootPackages } from './lock.mjs'
 import { ended, root } from './process.mjs'
 
-const nodeMin = [20, 19]
-
-/** Ends the process with a clear message when Node is too old. */
-export function requireNode(version = process.versions.node) {
-  const [major, minor] = version.split('.').map(Number)
-  if (major > nodeMin[0] || (major === nodeMin[0] && minor >= nodeMin[1])) return
-  console.error(
-    `Sluice needs Node ${nodeMin.join('.')} or later; this is Node ${version}.\nInstall a newer one from https://nodejs.org and run the command again.`,
-  )
-  process.exit(1)
-}
-
 /**
  * Installs what package-lock.json names and node_modules lacks: the packages that build and serve, and with `tests` those of
- * test/package.json too. Installed packages are not fetched again.
+ * test/package.json too. Installed packages are not fetched again. Ends the process when Node is too old.
  */
 export async function installWhenNeeded({ tests = false } = {}) {
+  requireNode()
   const canServe = await isInstalled()
   if (canServe && (!tests || (await isInstalled({ tests })))) return
   console.log(`Installing ${tests ? 'a browser, PostgreSQL, SDKs and tools for the tests' : 'packages'} (once, about a minute) …`)

@@ -21,7 +21,6 @@ export async function serve(env: Env): Promise<void> {
   const server = await listen(app)
   startJobs()
   releaseYoungGeneration()
-  if (app.siblings?.isOwner !== false) welcome(opened, server)
 
   let isEnding = false
   const end = async (code: number) => {
@@ -47,6 +46,8 @@ export async function serve(env: Env): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, app.siblings ? () => {} : stop)
   process.on('uncaughtException', (error) => fail(error, 'uncaught exception'))
   process.on('unhandledRejection', (error) => fail(error, 'unhandled rejection'))
+  // Whoever reads that it listens may signal it from then on.
+  if (app.siblings?.isOwner !== false) welcome(opened, server)
   if (!app.siblings) return
   process.on('message', stop)
   // Without its owner a worker can neither hold nor charge.

@@ -1,3 +1,4 @@
+import './lib/require-node.ts'
 import cluster from 'node:cluster'
 import { fileURLToPath } from 'node:url'
 import { readEnv, secretSettings } from './env.ts'

@@ -17,8 +17,8 @@ export async function memoryGrowth(pid: number, work: () => Promise<unknown>): P
 }
 
 /**
- * Node option for processes whose memory is measured. Limits the young generation of V8 to the size that it has on Node 20, 32 MB: on
- * Node 24 it may grow to 128 MB under any load.
+ * Node option for processes whose memory is measured. Limits the young generation of V8 to 32 MB; by default
+ * it may grow to 128 MB under any load.
  */
 export const limitedYoungGeneration = '--max-semi-space-size=16'
 

@@ -1,14 +1,7 @@
 /**
  * Node options of the processes that run tests. Tests create and discard many servers: with more memory for objects, garbage
  * collection takes half of the time. There are more processes than cores, so that helper threads of V8 would only slow them down.
- * Most code runs a few times: on Node 20, functions are optimized only after much more use than by default, which saves a tenth;
- * later versions refuse that option, and gain nothing by its successor. `--single-threaded` alone lets the young generation of a
- * thread pass the limit that `holdYoungGeneration` sets, on Node 24; with an initial size of the old generation it does not, and
- * neither does Node without both.
+ * `--single-threaded` alone lets the young generation of a thread pass the limit that `holdYoungGeneration` sets; with an initial
+ * size of the old generation it does not, and neither does Node without both.
  */
-export const workerFlags: readonly string[] = [
-  '--single-threaded',
-  '--max-semi-space-size=64',
-  '--initial-old-space-size=1024',
-  ...(process.version.startsWith('v20.') ? ['--interrupt-budget=2000000'] : []),
-]
+export const workerFlags: readonly string[] = ['--single-threaded', '--max-semi-space-size=64', '--initial-old-space-size=1024']

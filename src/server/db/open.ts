@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { Kysely, Transaction } from 'kysely'
 import type pg from 'pg'
 import { RetryingQueries } from './contention.ts'
@@ -27,7 +27,7 @@ export type Database =
       readonly dialect: 'sqlite'
       readonly db: Queries
       readonly file: string
-      readonly raw: DatabaseSyncInstance
+      readonly raw: DatabaseSync
       /** From now on, queries outside of transactions, and the beginnings of transactions, wait for this backlog first. */
       setBacklog(backlog: Backlog | undefined): void
       /** Waits for the backlog, for a statement on another connection. */
@@ -108,7 +108,7 @@ export function openSqliteDatabase(file: string): Extract<Database, { dialect: '
  * Checkpoints the write-ahead log into the database file, which is then complete without it. Called when the last connection is
  * closed. Pages that cannot be moved stay in the log, from which the next start reads them.
  */
-function moveIntoFile(raw: DatabaseSyncInstance): void {
+function moveIntoFile(raw: DatabaseSync): void {
   try {
     raw.exec(`pragma busy_timeout = ${checkpointMs}; pragma wal_checkpoint(truncate)`)
   } catch {

@@ -1,15 +1,11 @@
-import { createRequire } from 'node:module'
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
-
-const require = createRequire(import.meta.url)
+import { DatabaseSync } from 'node:sqlite'
 
 /**
  * Opens a connection to a SQLite file. Imports nothing else, so that a worker thread stays small.
- * Uses the builtin `node:sqlite` where Node has it without a flag (22.13 and later), otherwise the package with the same API.
  * `lockWaitMs` is how long a statement may hold up its thread for the write lock; opening the file itself waits up to 5 seconds.
  */
-export function openSqlite(file: string, lockWaitMs = 5000): DatabaseSyncInstance {
-  const database = new (sqliteApi().DatabaseSync)(file)
+export function openSqlite(file: string, lockWaitMs = 5000): DatabaseSync {
+  const database = new DatabaseSync(file)
   database.exec(
     'pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -16000',
   )
@@ -18,8 +14,8 @@ export function openSqlite(file: string, lockWaitMs = 5000): DatabaseSyncInstanc
 }
 
 /** Opens a file of another program: nothing is written to it. */
-export function openSqliteReading(file: string): DatabaseSyncInstance {
-  const database = new (sqliteApi().DatabaseSync)(file, { readOnly: true })
+export function openSqliteReading(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, { readOnly: true })
   database.exec('pragma busy_timeout = 5000; pragma cache_size = -16000')
   return database
 }
@@ -31,8 +27,8 @@ export const lockEnd = '-charges-lock'
  * Takes the lock of the one server that uses a database file, in a file of its own beside it. It ends with the connection, and with
  * the process however that ends. Throws when another server still has it after `waitMs`, for which it holds up its thread.
  */
-export function lockForServer(file: string, waitMs: number): DatabaseSyncInstance {
-  const database = new (sqliteApi().DatabaseSync)(file + lockEnd)
+export function lockForServer(file: string, waitMs: number): DatabaseSync {
+  const database = new DatabaseSync(file + lockEnd)
   try {
     database.exec(`pragma busy_timeout = ${waitMs}; pragma journal_mode = memory; begin exclusive`)
     return database
@@ -51,10 +47,4 @@ export function isBusy(error: unknown): boolean {
 /** SQLite's code of a failure, without its details. */
 export function primaryCode(error: unknown): number | undefined {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined
-}
-
-function sqliteApi(): typeof import('@photostructure/sqlite') {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  const builtin = major > 22 || (major === 22 && minor >= 13)
-  return require(builtin ? 'node:sqlite' : '@photostructure/sqlite')
 }

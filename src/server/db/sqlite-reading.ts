@@ -1,5 +1,5 @@
 import { setPriority } from 'node:os'
-import type { StatementSyncInstance } from '@photostructure/sqlite'
+import type { StatementSync } from 'node:sqlite'
 import { emptyCoreDumps, refuseDebugger } from '../lib/harden-process.ts'
 import { openSqlite } from './sqlite-file.ts'
 
@@ -32,7 +32,7 @@ process.on('disconnect', () => process.exit())
 const [, , file = ''] = process.argv
 const database = openSqlite(file)
 database.exec('pragma query_only = on')
-type Values = Parameters<StatementSyncInstance['all']>
+type Values = Parameters<StatementSync['all']>
 
 process.on('message', ({ sql, parameters }: Statement) => {
   process.send?.(answer(sql, parameters))

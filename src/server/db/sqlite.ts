@@ -1,4 +1,4 @@
-import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { SqliteDialect, type SqliteDialectConfig } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { BusyWaitingSqliteDriver, type Flush } from './contention.ts'
@@ -22,7 +22,7 @@ class PatientSqliteDialect extends SqliteDialect {
  * Kysely over a `node:sqlite` database. Transactions take the write lock at once, so that they never fail half-way on upgrade. Before
  * a statement outside of a transaction, and before a transaction begins, `flush` is awaited.
  */
-export function sqliteDialect(database: DatabaseSyncInstance, flush: Flush): SqliteDialect {
+export function sqliteDialect(database: DatabaseSync, flush: Flush): SqliteDialect {
   const statements = new LRUCache<string, Prepared>({ max: 500 })
   const config: SqliteDialectConfig = {
     database: {
@@ -47,9 +47,9 @@ interface Prepared {
   iterate(parameters: readonly unknown[]): IterableIterator<unknown>
 }
 
-type Values = Parameters<StatementSyncInstance['all']>
+type Values = Parameters<StatementSync['all']>
 
-function prepared(statement: StatementSyncInstance, sql: string): Prepared {
+function prepared(statement: StatementSync, sql: string): Prepared {
   // Kysely's compiled query; its values are those of the schema: numbers, texts and null.
   const values = (parameters: readonly unknown[]) => parameters as Values
   return {

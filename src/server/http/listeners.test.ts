@@ -4,8 +4,6 @@ import { type AddressInfo, connect, createServer as createTcpServer, type Server
 import { expect, it, onTestFinished } from 'vitest'
 import { canSharePort, listenBeside } from './listeners.ts'
 
-/** `test/node-versions.test.ts` runs this file on Node 24 too, where a port can be shared. */
-
 const host = '127.0.0.1'
 const [major = 0] = process.versions.node.split('.').map(Number)
 const isShared = await canSharePort({ host, port: 0 })

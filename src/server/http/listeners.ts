@@ -3,9 +3,6 @@ import { once } from 'node:events'
 import type { Server as HttpServer } from 'node:http'
 import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net'
 
-/** `reusePort` is an option of Node 22.12 and later; others ignore it. */
-type Options = ListenOptions & { readonly reusePort?: boolean }
-
 /**
  * Node accepts one connection for each listening socket in an iteration of its event loop. Beside a thousand streams an iteration takes
  * 20 ms: with one socket, 50 connections a second are accepted, and callers behind them wait for seconds.
@@ -45,7 +42,7 @@ export async function listenBeside(server: HttpServer, options: { host: string; 
   )
 }
 
-async function listening(server: Server, options: Options): Promise<Server> {
+async function listening(server: Server, options: ListenOptions): Promise<Server> {
   server.listen(options)
   await once(server, 'listening')
   return server

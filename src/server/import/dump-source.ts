@@ -1,7 +1,7 @@
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { openSqlite } from '../db/sqlite-file.ts'
 import { readInsert, statementsOf } from './dump-statements.ts'
 import type { Source } from './source.ts'
@@ -31,7 +31,7 @@ export async function openDumpSource(file: string, onProgress: (text: string) =>
 
 interface Table {
   readonly columns: readonly string[]
-  readonly insert: StatementSyncInstance
+  readonly insert: StatementSync
 }
 
 async function loadDump(file: string, copy: string, onProgress: (text: string) => void): Promise<void> {
@@ -50,7 +50,7 @@ async function loadDump(file: string, copy: string, onProgress: (text: string) =
       for (const values of insert.rows) {
         // Values are texts, numbers, bytes and null.
         const row = places ? table.columns.map((_, index) => values[places.indexOf(index)] ?? null) : values
-        table.insert.run(...(row as Parameters<StatementSyncInstance['run']>))
+        table.insert.run(...(row as Parameters<StatementSync['run']>))
         rows++
       }
       onProgress(`${rows} rows of the dump`)
@@ -62,7 +62,7 @@ async function loadDump(file: string, copy: string, onProgress: (text: string) =
   }
 }
 
-function makeTable(database: DatabaseSyncInstance, name: string, statement: string): Table {
+function makeTable(database: DatabaseSync, name: string, statement: string): Table {
   // One column per line, which begins with its name; keys and constraints begin with a word.
   const lines = statement.split('\n').map((line) => line.trimStart())
   const columns = lines.flatMap((line) => (line.startsWith('`') ? [line.slice(1, line.indexOf('`', 1))] : []))

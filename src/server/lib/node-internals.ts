@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8'
 
 /**
  * Everything that relies on undocumented behaviour of Node. Each function is one such reliance, and `node-internals.test.ts` checks
- * each on every supported Node. New reliances go here and nowhere else.
+ * each. New reliances go here and nowhere else.
  */
 
 /**

@@ -1,4 +1,4 @@
-import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { AppError, fail } from '../lib/failure.ts'
 import { type BudgetWindow, budgetExceeded, windowsOfCharge } from './budget-window.ts'
 import type { BudgetsLeft, Changed, Hold } from './ledger.ts'
@@ -42,8 +42,8 @@ export class Balances {
   #sweepAtMs = 0
 
   /** `database` must be a connection of its own: on a shared one a read could see a transaction that is never committed. */
-  constructor(database: DatabaseSyncInstance) {
-    const quotaBy = (statement: StatementSyncInstance) => (id: number) => quotaOf(statement.get(id))
+  constructor(database: DatabaseSync) {
+    const quotaBy = (statement: StatementSync) => (id: number) => quotaOf(statement.get(id))
     this.#users = new Accounts(quotaBy(database.prepare('select quota from users where id = ?')))
     this.#tokens = new Accounts(
       quotaBy(database.prepare('select case when unlimited_quota = 0 then remain_quota end as quota from tokens where id = ?')),

@@ -1,4 +1,4 @@
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { primaryCode } from '../db/sqlite-file.ts'
 import type { Value } from './rows.ts'
 import { type Batch, type ChargeRow, logsOf, prepareCommit } from './sqlite-commit.ts'
@@ -32,7 +32,7 @@ const retryMs = 5000
  * the same batches continues.
  */
 export function prepareApply(
-  database: DatabaseSyncInstance,
+  database: DatabaseSync,
   { onPause, keep }: Steps,
 ): (batches: readonly Batch[], applied: number) => Applied {
   const commit = prepareCommit(database, onPause)

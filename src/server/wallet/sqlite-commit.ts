@@ -1,4 +1,4 @@
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { hourOf, logColumns, siteCostColumns, type Value } from './rows.ts'
 
 /** A batch as rows without column names: the text of a batch in the journal is its JSON. */
@@ -38,7 +38,7 @@ export type ChargeRow = readonly [
  * statements. All statements are prepared here.
  */
 export function prepareCommit(
-  database: DatabaseSyncInstance,
+  database: DatabaseSync,
   onPause: () => void = () => {},
 ): (batch: Batch, applied?: number) => readonly number[] {
   const begin = database.prepare('begin immediate')
@@ -60,7 +60,7 @@ export function prepareCommit(
   }
 }
 
-function prepareWrites(database: DatabaseSyncInstance, onPause: () => void): (batch: Batch) => number[] {
+function prepareWrites(database: DatabaseSync, onPause: () => void): (batch: Batch) => number[] {
   const inserter = inserters(database, onPause)
   const addCharges = inserter({
     head: 'insert into ledger (reference, user_id, token_id, amount, created_at, kind) values',
@@ -183,7 +183,7 @@ interface Insertion {
 }
 
 /** Functions that insert any number of rows by statements of a few fixed sizes, which stay prepared. */
-function inserters(database: DatabaseSyncInstance, onPause: () => void) {
+function inserters(database: DatabaseSync, onPause: () => void) {
   return ({ head, row, tail = '' }: Insertion) => {
     const statements = [64, 8, 1].map((size) => {
       return { size, statement: database.prepare(`${head} ${Array(size).fill(row).join(', ')} ${tail}`) }
@@ -202,7 +202,7 @@ function inserters(database: DatabaseSyncInstance, onPause: () => void) {
 }
 
 /** A failed commit may have ended the transaction already. */
-function rollBack(database: DatabaseSyncInstance): void {
+function rollBack(database: DatabaseSync): void {
   try {
     database.exec('rollback')
   } catch {

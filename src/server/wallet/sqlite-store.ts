@@ -1,4 +1,4 @@
-import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Backlog, Database } from '../db/open.ts'
 import { openSqlite } from '../db/sqlite-file.ts'
 import { activeMs, withActiveTimeout } from '../lib/active-time.ts'
@@ -53,9 +53,9 @@ export class SqliteStore implements Store, Backlog {
   readonly #database: Parts['database']
   readonly #unlogged: UnloggedCharges
   /** Sees only committed rows. */
-  readonly #reader: DatabaseSyncInstance
+  readonly #reader: DatabaseSync
   /** The amount of the ledger row with a reference. */
-  readonly #charge: StatementSyncInstance
+  readonly #charge: StatementSync
   readonly #balances: Balances
   readonly #writer: SqliteWriter
   readonly #journalled = new TurnoverMap<string, Journalled>()

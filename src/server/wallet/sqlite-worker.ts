@@ -1,5 +1,5 @@
+import type { DatabaseSync } from 'node:sqlite'
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import { isBusy, lockForServer, openSqlite } from '../db/sqlite-file.ts'
 import { ChargeJournal, type JournalPosition } from './charge-journal.ts'
 import { type Applied, prepareApply } from './sqlite-apply.ts'
@@ -154,7 +154,7 @@ function nothingApplied(): AppliedUpTo {
   return { number: positionIn(database).applied, keptIn, exhausted: [], known: [], unlogged: [], refused: [] }
 }
 
-function positionIn(database: DatabaseSyncInstance): JournalPosition {
+function positionIn(database: DatabaseSync): JournalPosition {
   // The migration that creates the table writes its only row.
   return database.prepare('select id, applied from ledger_journal').get() as unknown as JournalPosition
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { StringDecoder } from 'node:string_decoder'
 import { MIMEType, promisify } from 'node:util'
-import zlib, { type BrotliOptions, brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib'
+import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
 import { ByteCollector } from '../../lib/byte-collector.ts'
 import { fail } from '../../lib/failure.ts'
 import { shapeOf } from '../../lib/json-shape.ts'
@@ -20,21 +20,17 @@ export interface Body {
 
 export const bodyLimitBytes = 32 * 1024 * 1024
 
-type Inflate = (packed: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
+type Limit = { readonly maxOutputLength: number }
+type Inflate = (packed: Buffer, options: Limit) => Promise<Buffer>
 
 const inflaters: ReadonlyMap<string, Inflate> = new Map([
-  ...zstandard(),
-  ['gzip', promisify<Buffer, ZlibOptions, Buffer>(gunzip)],
-  ['x-gzip', promisify<Buffer, ZlibOptions, Buffer>(gunzip)],
-  ['deflate', promisify<Buffer, ZlibOptions, Buffer>(inflate)],
-  ['br', promisify<Buffer, BrotliOptions, Buffer>(brotliDecompress)],
+  // Codex sends it.
+  ['zstd', promisify<Buffer, Limit, Buffer>(zstdDecompress)],
+  ['gzip', promisify<Buffer, Limit, Buffer>(gunzip)],
+  ['x-gzip', promisify<Buffer, Limit, Buffer>(gunzip)],
+  ['deflate', promisify<Buffer, Limit, Buffer>(inflate)],
+  ['br', promisify<Buffer, Limit, Buffer>(brotliDecompress)],
 ])
-
-/** Codex sends it. Node has it from 22.15 on; the types are those of the oldest Node that is supported. */
-function zstandard(): [string, Inflate][] {
-  const { zstdDecompress } = zlib as { zstdDecompress?: typeof gunzip }
-  return zstdDecompress ? [['zstd', promisify<Buffer, ZlibOptions, Buffer>(zstdDecompress)]] : []
-}
 
 /** Limits far above every real request; a body beyond them would take a parser seconds. */
 const shapeMax = { depth: 100, parts: 250_000, entries: 2_000_000 } as const

@@ -1,0 +1,45 @@
+import { Command, CommanderError } from 'commander'
+import { version } from '../lib/version.ts'
+import { backupCommand } from './backup.ts'
+import { exitCodes } from './command.ts'
+import { doctorCommand } from './doctor.ts'
+import { importCommand } from './import.ts'
+import { restoreCommand } from './restore.ts'
+import { rootPasswordCommand } from './root-password.ts'
+import { rotateKeyCommand } from './rotate-key.ts'
+import { serveCommand } from './serve.ts'
+import { verifyCommand } from './verify.ts'
+
+/**
+ * The command line: one file per command, each with its own help. Settings come from the environment, as those of the server do.
+ */
+const program = new Command('sluice')
+  .description('The gateway in front of AI model APIs, and the work of its operator')
+  .version(version)
+  .showHelpAfterError()
+  // For an invalid command line commander would exit with 1, which here means that a problem was found.
+  .exitOverride()
+for (const command of [
+  serveCommand,
+  importCommand,
+  doctorCommand,
+  verifyCommand,
+  backupCommand,
+  restoreCommand,
+  rotateKeyCommand,
+  rootPasswordCommand,
+])
+  program.addCommand(command.copyInheritedSettings(program))
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  if (error instanceof CommanderError && error.exitCode === 0) process.exitCode = exitCodes.ok
+  else {
+    const message = error instanceof Error ? error.message : String(error)
+    // commander has printed its own errors.
+    if (!(error instanceof CommanderError)) process.stderr.write(`sluice: ${message}\n`)
+    if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify({ ok: false, error: message })}\n`)
+    process.exitCode = exitCodes.failed
+  }
+}
