@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { createRoot } from './accounts/create-root.ts'
 import { type EndpointSettings, ProviderClient } from './accounts/external-identity/endpoints.ts'
 import { OidcKeys } from './accounts/external-identity/oidc-keys.ts'
@@ -19,6 +20,7 @@ import { CallerLog } from './lib/caller-log.ts'
 import { type Clock, newSteadyClock, seconds } from './lib/clock.ts'
 import { UpstreamAgents, type UpstreamSettings } from './lib/http-client.ts'
 import { type Logger, newLogger } from './lib/logger.ts'
+import { tightenFiles } from './lib/private-files.ts'
 import { Deadlines } from './lib/timer-wheel.ts'
 import { version } from './lib/version.ts'
 import { Budgets } from './limits/budgets.ts'
@@ -100,6 +102,10 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const logger = replaced.logger ?? newLogger(env.LOG_LEVEL)
   // Loads while the database opens.
   const loadingPrices = loadPricePackage()
+  if (existsSync(env.DATA_DIR))
+    tightenFiles(env.DATA_DIR, (file, error) =>
+      logger.error({ file, error }, 'other users of this machine can read a file of the server: its mode cannot be changed'),
+    )
   const { core, createdKey, close: closeCore } = await openCore(env, { now, steady, logger, prepare: migrate })
 
   const upstream = new UpstreamAgents({

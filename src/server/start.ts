@@ -4,11 +4,13 @@ import { fileURLToPath } from 'node:url'
 import { readEnv, secretSettings } from './env.ts'
 import { clearEnvironment, emptyCoreDumps, refuseDebugger } from './lib/harden-process.ts'
 import { holdYoungGeneration } from './lib/node-internals.ts'
+import { makeNewFilesPrivate } from './lib/private-files.ts'
 
 /**
  * The first file of the server: reads the environment, and serves in this process, or supervises those that do (`WORKERS`). The
  * server's modules are loaded only in processes that serve.
  */
+makeNewFilesPrivate()
 const secrets = pick(process.env, secretSettings)
 const env = readEnvOrExit()
 hideSecrets()

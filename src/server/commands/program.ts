@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import { makeNewFilesPrivate } from '../lib/private-files.ts'
 import { version } from '../lib/version.ts'
 import { backupCommand } from './backup.ts'
 import { exitCodes } from './command.ts'
@@ -13,6 +14,7 @@ import { verifyCommand } from './verify.ts'
 /**
  * The command line: one file per command, each with its own help. Settings come from the environment, as those of the server do.
  */
+makeNewFilesPrivate()
 const program = new Command('sluice')
   .description('The gateway in front of AI model APIs, and the work of its operator')
   .version(version)

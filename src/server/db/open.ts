@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Kysely, Transaction } from 'kysely'
 import type pg from 'pg'
+import { makePrivateFile } from '../lib/private-files.ts'
 import { RetryingQueries } from './contention.ts'
 import { requireOwn } from './foreign-database.ts'
 import type { Tables } from './schema.ts'
@@ -76,6 +77,7 @@ function requireOwnFile(file: string): void {
 /** Writes the present state of a database file into a new file, while servers continue to write to the first. */
 export function copyDatabaseFile(file: string, copy: string): void {
   requireOwnFile(file)
+  makePrivateFile(copy)
   const database = openSqliteReading(file)
   try {
     database.prepare('vacuum into ?').run(copy)

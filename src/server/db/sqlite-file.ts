@@ -1,10 +1,13 @@
 import { DatabaseSync } from 'node:sqlite'
+import { makePrivateFile } from '../lib/private-files.ts'
 
 /**
- * Opens a connection to a SQLite file. Imports nothing else, so that a worker thread stays small.
+ * Opens a connection to a SQLite file, which is made private: SQLite gives its mode to the write-ahead log and the files beside it.
+ * Imports little, so that a worker thread stays small.
  * `lockWaitMs` is how long a statement may hold up its thread for the write lock; opening the file itself waits up to 5 seconds.
  */
 export function openSqlite(file: string, lockWaitMs = 5000): DatabaseSync {
+  makePrivateFile(file)
   const database = new DatabaseSync(file)
   database.exec(
     'pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -16000',
@@ -28,6 +31,7 @@ export const lockEnd = '-charges-lock'
  * the process however that ends. Throws when another server still has it after `waitMs`, for which it holds up its thread.
  */
 export function lockForServer(file: string, waitMs: number): DatabaseSync {
+  makePrivateFile(file + lockEnd)
   const database = new DatabaseSync(file + lockEnd)
   try {
     database.exec(`pragma busy_timeout = ${waitMs}; pragma journal_mode = memory; begin exclusive`)
