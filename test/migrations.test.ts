@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Migration, Migrator, sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { restoreBackup } from '../src/server/db/backup.ts'
+import { openBackup, restoreBackup } from '../src/server/db/backup.ts'
 import { migrate } from '../src/server/db/migrate.ts'
 import { migrations } from '../src/server/db/migrations/index.ts'
 import { openDatabase, openSqliteDatabase } from '../src/server/db/open.ts'
@@ -72,7 +72,9 @@ it('a restored backup of the version before is migrated in a copy, and leaves no
   await backup.close()
   const test = await freshDatabase('sqlite', 'empty')
   const database = await openDatabase(test.env)
-  await restoreBackup(join(folder, 'backup.db'), database)
+  const opened = await openBackup(join(folder, 'backup.db'))
+  await restoreBackup(opened, database)
+  await opened.close()
   expect(readdirSync(folder)).toEqual(['backup.db'])
   expect(await database.db.selectFrom('ledger_journal').select('applied').execute()).toHaveLength(1)
   await database.close()

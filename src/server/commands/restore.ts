@@ -1,8 +1,8 @@
 import { Command } from 'commander'
-import { restoreBackup } from '../db/backup.ts'
-import { openDatabase } from '../db/open.ts'
+import { type OpenBackup, openBackup, restoreBackup } from '../db/backup.ts'
+import { type Database, openDatabase } from '../db/open.ts'
 import { readEnv } from '../env.ts'
-import { progress, reporting } from './command.ts'
+import { type Outcome, progress, reporting } from './command.ts'
 
 export const restoreCommand = reporting<{ json?: true; yes?: true }>(
   new Command('restore')
@@ -13,18 +13,32 @@ export const restoreCommand = reporting<{ json?: true; yes?: true }>(
     .option('--yes', 'do it'),
   async ({ yes }, [file = '']) => {
     if (!yes) throw new Error('This fills the database that DATA_DIR or DATABASE_URL names: say --yes')
-    const database = await openDatabase(readEnv(process.env))
+    const backup = await openBackup(file, (text) => progress(`restoring: ${text}`))
     try {
-      const { rows } = await restoreBackup(file, database, (text) => progress(`restoring: ${text}`))
-      progress('')
-      const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
-      return {
-        ok: true,
-        data: { rows },
-        lines: [`${total} rows restored. Start with the master key of the backup, and run: sluice verify`],
-      }
+      return await restoreInto(await openDatabase(readEnv(process.env)), backup)
     } finally {
-      await database.close()
+      await backup.close()
     }
   },
 )
+
+const noChecksum =
+  'This backup is of an earlier version and carries no checksum: damage that leaves it readable was not looked for. Make a new one after the restore.'
+
+async function restoreInto(database: Database, backup: OpenBackup): Promise<Outcome> {
+  try {
+    const { rows } = await restoreBackup(backup, database, (text) => progress(`restoring: ${text}`))
+    progress('')
+    const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
+    return {
+      ok: true,
+      data: { rows, checksum: backup.hasChecksum },
+      lines: [
+        `${total} rows restored. Start with the master key of the backup, and run: sluice verify`,
+        ...(backup.hasChecksum ? [] : [noChecksum]),
+      ],
+    }
+  } finally {
+    await database.close()
+  }
+}

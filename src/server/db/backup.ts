@@ -1,9 +1,9 @@
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { sql } from 'kysely'
+import { backupId, copyBackup, damageOf, removeDatabaseFile, sealBackup } from './backup-file.ts'
 import { migrate, requireCurrentSchema } from './migrate.ts'
 import { type Database, openSqliteDatabase, type Queries } from './open.ts'
-import { lockEnd } from './sqlite-file.ts'
 
 /**
  * Backups: a SQLite file with every row, whichever database the rows come from and go to, so that a site can also be moved from one
@@ -34,51 +34,75 @@ export async function writeBackup(database: Database, file: string, onProgress: 
   await requireCurrentSchema(database)
   const partial = `${file}.partial`
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  removeFile(partial)
+  removeDatabaseFile(partial)
   const target = openSqliteDatabase(partial)
   try {
     await migrate(target)
     const copied = await inSnapshot(database, (db) => copyTables({ ...database, db }, target, onProgress))
     onProgress('checking the file')
-    requireWhole(target)
+    requireWhole(target, file)
     // Keeps everything in one file, without a write-ahead log.
-    target.raw.exec('pragma journal_mode = delete')
+    target.raw.exec(`pragma application_id = ${backupId}; pragma journal_mode = delete`)
     await target.close()
+    sealBackup(partial)
     renameSync(partial, file)
     return copied
   } catch (error) {
     await target.close().catch(() => {})
-    removeFile(partial)
+    removeDatabaseFile(partial)
     throw error
   }
 }
 
+/** A backup that is complete and of this version, in a copy beside it. */
+export interface OpenBackup {
+  /** False for one of an earlier version, which is read without its content being compared with a checksum. */
+  readonly hasChecksum: boolean
+  readonly source: Database
+  /** Removes the copy. */
+  close(): Promise<void>
+}
+
 /**
- * Loads a backup into an empty database, and migrates it first when it is of an older version. All rows are loaded, or none. Throws
- * when the database has rows, or the backup is of a newer version.
+ * Checks a backup, and migrates a copy of it when it is of an older version. To be done before anything of the target is touched. Throws
+ * when the backup is damaged or of a newer version, with what to do.
  */
-export async function restoreBackup(file: string, target: Database, onProgress: OnProgress = () => {}): Promise<Copied> {
+export async function openBackup(file: string, onProgress: OnProgress = () => {}): Promise<OpenBackup> {
   if (!existsSync(file)) throw new Error(`${file} does not exist`)
+  // The backup itself stays unchanged.
+  const working = `${file}.restoring`
+  removeDatabaseFile(working)
+  let source: Extract<Database, { dialect: 'sqlite' }> | undefined
+  const close = async () => {
+    await source?.close()
+    removeDatabaseFile(working)
+  }
+  try {
+    onProgress('checking the file')
+    const hasChecksum = copyBackup(file, working)
+    source = openSqliteDatabase(working)
+    requireWhole(source, file)
+    await migrate(source)
+    return { hasChecksum, source, close }
+  } catch (error) {
+    await close()
+    throw damageOf(error, file) ?? error
+  }
+}
+
+/** Loads a backup into an empty database. All rows are loaded, or none. Throws when the database has rows. */
+export async function restoreBackup(
+  { source }: OpenBackup,
+  target: Database,
+  onProgress: OnProgress = () => {},
+): Promise<Copied> {
   await migrate(target)
   const { count } = await target.db
     .selectFrom('users')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   if (count > 0) throw new Error('The database is in use: a restore overwrites nothing')
-  // The backup itself stays unchanged.
-  const working = `${file}.restoring`
-  removeFile(working)
-  copyFileSync(file, working)
-  const source = openSqliteDatabase(working)
-  try {
-    onProgress('checking the file')
-    requireWhole(source)
-    await migrate(source)
-    return await copyTables(source, target, onProgress)
-  } finally {
-    await source.close()
-    removeFile(working)
-  }
+  return copyTables(source, target, onProgress)
 }
 
 /** Copies all rows in one transaction of the target, and compares their numbers on both sides. */
@@ -186,11 +210,7 @@ async function countOf(db: Queries, table: string): Promise<{ count: number }> {
 }
 
 /** Throws when a page of the file is corrupt. */
-function requireWhole({ raw, file }: Extract<Database, { dialect: 'sqlite' }>): void {
+function requireWhole({ raw }: Extract<Database, { dialect: 'sqlite' }>, file: string): void {
   const [row] = raw.prepare('pragma integrity_check').all()
   if (row?.integrity_check !== 'ok') throw new Error(`${file} is damaged: ${String(row?.integrity_check)}`)
-}
-
-function removeFile(file: string): void {
-  for (const end of ['', '-wal', '-shm', lockEnd]) rmSync(file + end, { force: true })
 }

@@ -7,7 +7,7 @@ import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { changedOriginal, importFile, type Original, originalFile, originals } from '../../../test/helpers/family-database.ts'
 import { sampled } from '../../../test/helpers/torture.ts'
 import { createRoot } from '../accounts/create-root.ts'
-import { restoreBackup, writeBackup } from '../db/backup.ts'
+import { openBackup, restoreBackup, writeBackup } from '../db/backup.ts'
 import { keyPlace } from '../tokens/tokens.ts'
 import { rollUpHours } from '../usage/roll-up.ts'
 import { reconcile } from '../wallet/reconcile.ts'
@@ -263,7 +263,9 @@ eachDatabase('an import', (fresh, kind) => {
     expect(said).toEqual(expect.arrayContaining(['logs 300 of 300', 'checking the file']))
     const other = await empty()
     await other.db.deleteFrom('key_ring').execute()
-    await restoreBackup(file, other.database)
+    const backup = await openBackup(file)
+    onTestFinished(() => backup.close())
+    await restoreBackup(backup, other.database)
     const logs = (from: Core) => from.db.selectFrom('logs').selectAll().orderBy('id').execute()
     expect(await logs(other)).toEqual(await logs(core))
     const { id } = await other.db
