@@ -13,7 +13,7 @@ export interface MariadbServer {
   /** Runs statements in a database. */
   run(name: string, statements: readonly string[]): Promise<void>
   /** The output of `mariadb-dump` for a database. */
-  dump(name: string): Promise<string>
+  dump(name: string, options?: readonly string[]): Promise<string>
   stop(): Promise<void>
 }
 
@@ -94,8 +94,8 @@ export async function startMariadb(): Promise<MariadbServer | undefined> {
       return `mover:${password}@tcp(127.0.0.1:${port})/${name}?charset=utf8mb4&parseTime=True`
     },
     run: runIn,
-    async dump(name) {
-      const { stdout } = await run('mariadb-dump', ['--no-defaults', `--socket=${socket}`, '-u', 'root', name], {
+    async dump(name, options = []) {
+      const { stdout } = await run('mariadb-dump', ['--no-defaults', `--socket=${socket}`, '-u', 'root', ...options, name], {
         maxBuffer: dumpMaxBytes,
       })
       return stdout

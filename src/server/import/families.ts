@@ -86,8 +86,13 @@ export const families: Readonly<Record<FamilyName, Family>> = {
 }
 
 /** Throws, with instructions, for a database of another program or of the other family. */
-export function requireFamily(family: Family, { tables, kind }: Source): void {
+export function requireFamily(family: Family, { tables, left, kind }: Source): void {
   if (tables.has('key_ring')) throw new Error('This is a database of Sluice: use backup and restore')
+  for (const table of ['users', 'tokens', 'channels']) {
+    const why = left.get(table)
+    if (why !== undefined && Object.hasOwn(family.columns, table))
+      throw new Error(`The table ${table} of this ${kind} database is not that of ${family.name}: ${why}`)
+  }
   if (family.isOf(tables)) return
   const other = Object.values(families).find((one) => one.isOf(tables))
   if (other) throw new Error(`This is a database of ${other.name}: run sluice import ${other.name}`)

@@ -58,9 +58,11 @@ export async function openLitellmSource(file: string, environment: NodeJS.Proces
   return {
     kind: 'configuration',
     tables,
+    left: new Map(),
     page: async (_table, { after, limit }) => rows.filter(({ id }) => id > after).slice(0, limit),
     all: async () => rows,
     count: async () => rows.length,
+    hasRows: async () => rows.length > 0,
     close: async () => {},
   }
 }

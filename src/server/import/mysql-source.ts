@@ -1,5 +1,6 @@
 import type { ConnectionOptions } from 'mysql2/promise'
 import { type Source, type SourceValues, sourceOver } from './source.ts'
+import { isRead, shapesOf } from './table-shapes.ts'
 
 const defaultPort = 3306
 
@@ -24,21 +25,29 @@ export async function openMysqlSource(address: string): Promise<Source> {
   try {
     await connection.query('set session transaction isolation level repeatable read')
     await connection.query('start transaction with consistent snapshot, read only')
-    const columns = await query(
-      'select table_name as of_table, column_name as named from information_schema.columns where table_schema = database()',
-    )
-    const tables = new Map<string, Set<string>>()
-    for (const { of_table, named } of columns) {
-      const table = tables.get(String(of_table)) ?? new Set()
-      tables.set(String(of_table), table.add(String(named)))
-    }
+    const shapes = shapesOf((await query(catalogue)).filter(isListed).map(columnOf))
+    const bytesOf = (column: string) => `octet_length(${column})`
     const [version] = await query('select version() as named')
     const kind = /mariadb/i.test(String(version?.named)) ? 'MariaDB' : 'MySQL'
-    return sourceOver({ kind, tables, quoted, query, close: () => connection.end() })
+    return sourceOver({ kind, shapes, quoted, bytesOf, query, close: () => connection.end() })
   } catch (error) {
     await connection.end()
     throw error
   }
+}
+
+const catalogue = `
+  select c.table_name as of_table, c.column_name as named, c.data_type as type, t.table_type as kind
+  from information_schema.columns c join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name
+  where c.table_schema = database() order by c.table_name, c.ordinal_position`
+
+/** Tables, and views with the name of a table that is read. */
+function isListed({ of_table, kind }: SourceValues): boolean {
+  return kind === 'BASE TABLE' || kind === 'SYSTEM VERSIONED' || isRead(String(of_table))
+}
+
+function columnOf({ of_table, named, type }: SourceValues) {
+  return { table: String(of_table), name: String(named), isInteger: /int$/i.test(String(type)) }
 }
 
 /** Parses a URL, or the form `user:password@tcp(host:port)/database?…` or `user:password@unix(path)/database` of Go programs. */

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { type Source, type SourceValues, sourceOver } from './source.ts'
+import { isRead, shapesOf } from './table-shapes.ts'
 
 export function isPostgresAddress(given: string): boolean {
   return /^postgres(ql)?:\/\//.test(given)
@@ -19,17 +20,37 @@ export async function openPostgresSource(address: string): Promise<Source> {
   const query = async (text: string) => (await client.query<SourceValues>(text)).rows
   try {
     await client.query('begin isolation level repeatable read read only')
-    const columns = await query(
-      'select table_name as of_table, column_name as named from information_schema.columns where table_schema = current_schema()',
-    )
-    const tables = new Map<string, Set<string>>()
-    for (const { of_table, named } of columns) {
-      const table = tables.get(String(of_table)) ?? new Set()
-      tables.set(String(of_table), table.add(String(named)))
+    const shapes = shapesOf((await query(catalogue)).filter(isListed).map(columnOf))
+    const attempt = async (text: string) => {
+      // A failed query would end the transaction, and with it the snapshot.
+      await query('savepoint attempted')
+      try {
+        return await query(text)
+      } catch (error) {
+        await query('rollback to savepoint attempted')
+        throw error
+      }
     }
-    return sourceOver({ kind: 'PostgreSQL', tables, quoted, query, close: () => client.end() })
+    const bytesOf = (column: string) => `octet_length(${column}::text)`
+    return sourceOver({ kind: 'PostgreSQL', shapes, quoted, bytesOf, query, attempt, close: () => client.end() })
   } catch (error) {
     await client.end()
     throw error
   }
+}
+
+/** The columns of all tables of the schema, and of views and foreign tables; the partitions of a table are not named beside it. */
+const catalogue = `
+  select c.relname as of_table, a.attname as named, t.typname as type, c.relkind as kind
+  from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace join pg_type t on t.oid = a.atttypid
+  where n.nspname = current_schema() and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition and a.attnum > 0
+    and not a.attisdropped order by c.relname, a.attnum`
+
+/** Tables, and whatever else has the name of one that is read. */
+function isListed({ of_table, kind }: SourceValues): boolean {
+  return kind === 'r' || kind === 'p' || isRead(String(of_table))
+}
+
+function columnOf({ of_table, named, type }: SourceValues) {
+  return { table: String(of_table), name: String(named), isInteger: /^int[248]$/.test(String(type)) }
 }

@@ -95,17 +95,17 @@ async function importRows(core: Core, order: ImportOrder, inTransaction: InTrans
   const before = await inTransaction(totalBalance)
 
   for (const step of steps) {
-    if (!source.tables.has(step.table)) continue
+    if (!hasTable(family, source, step.table)) continue
     tables[step.table] = await takeTable(run, step, inTransaction)
   }
-  if (source.tables.has('options')) {
+  if (hasTable(family, source, 'options')) {
     tables.options = newTableReport()
     await inBatch(run, tables.options, inTransaction, takeOptions)
   }
   const pages = { inTransaction, since: logsSince }
-  if (logs.tables.has('logs'))
+  if (hasTable(family, logs, 'logs'))
     tables.logs = await takePages(run, logs, { ...pages, name: 'logs', size: logBatchSize, take: takeLogs })
-  if (source.tables.has('quota_data'))
+  if (hasTable(family, source, 'quota_data'))
     tables.quota_data = await takePages(run, source, { ...pages, since: 0, name: 'quota_data', size: batchSize, take: takeHours })
 
   const after = await inTransaction(totalBalance)
@@ -128,6 +128,11 @@ async function importRows(core: Core, order: ImportOrder, inTransaction: InTrans
   return report
 }
 
+/** Whether a source has a table of its program; what a program of another family calls so is foreign. */
+function hasTable({ columns }: Family, { tables }: Source, table: string): boolean {
+  return tables.has(table) && Object.hasOwn(columns, table)
+}
+
 /** The earlier import of this database, or a new one. */
 async function beginImport(
   core: Core,
@@ -136,7 +141,7 @@ async function beginImport(
   source: Source,
 ): Promise<{ id: number; keepsIds: boolean }> {
   for (const { table, secret } of steps) {
-    if (!secret || !source.tables.has(table)) continue
+    if (!secret || !hasTable(family, source, table)) continue
     const rows = (await source.page(table, { after: 0n, limit: knownAgainBy })).map((values) => new SourceRow(values))
     const marks = new Map(rows.map((row) => [markOf(core, row, secret), row.id]))
     if (marks.size === 0) continue
@@ -197,7 +202,7 @@ async function takePages(run: Import, source: Source, { inTransaction, since, na
   for (let after = -(2n ** 63n); ; ) {
     const page = await source.page(name, { after, limit: size, since })
     const last = page.at(-1)
-    if (!last) return table
+    if (!last) break
     await inBatch(run, table, inTransaction, (batch, within, part) =>
       take(
         batch,
@@ -210,6 +215,18 @@ async function takePages(run: Import, source: Source, { inTransaction, since, na
     run.onProgress(`${name} ${table.read} of ${total}`)
     await setImmediate()
   }
+  const without = total - table.read
+  if (without > 0) {
+    table.read = total
+    table.refused += without
+    table.findings.push({
+      kind: 'refused',
+      what: 'its id is empty, not an integer, or that of another row',
+      rows: without,
+      ids: [],
+    })
+  }
+  return table
 }
 
 /** Runs a batch in a transaction. Its counts are added after the commit, because the database may repeat the transaction. */
@@ -300,12 +317,18 @@ async function totalBalance(within: Within): Promise<bigint> {
 async function withoutCounterpart({ columns }: Family, source: Source): Promise<string[]> {
   const found: string[] = []
   for (const [table, given] of source.tables) {
-    if (table.startsWith('sqlite_') || columns[table] === '*') continue
-    const known = new Set(columns[table]?.split(' '))
+    if (table.startsWith('sqlite_') || ownColumnsOf(columns, table) === '*') continue
+    const known = new Set(ownColumnsOf(columns, table)?.split(' '))
     if (known.size > 0) found.push(...[...given].filter((column) => !known.has(column)).map((column) => `${table}.${column}`))
-    else if ((await source.count(table)) > 0) found.push(table)
+    else if (await source.hasRows(table)) found.push(table)
   }
+  for (const [table, why] of source.left) if (ownColumnsOf(columns, table) !== '*') found.push(`${table} (${why})`)
   return found.sort()
+}
+
+/** A foreign table may be called `constructor`. */
+function ownColumnsOf(columns: Family['columns'], table: string): string | undefined {
+  return Object.hasOwn(columns, table) ? columns[table] : undefined
 }
 
 /** Writes the audit entry and notifies the nodes, unless the run imported nothing. */
