@@ -1,9 +1,9 @@
 import { fail } from '../lib/failure.ts'
 import type { Caller } from '../options/core.ts'
-import { deleteCodes } from './mailed-codes.ts'
+import { lockUser } from './login-methods.ts'
 import { requireGoodPassword } from './passwords.ts'
 import { requireRecentLogin } from './reauthenticate.ts'
-import { deleteSessions } from './sessions.ts'
+import { setPassword } from './set-password.ts'
 import { type Accounts, requirePassword } from './sign-in.ts'
 import { readUsername, usernameKey } from './usernames.ts'
 import { findUser, refuseTaken } from './users.ts'
@@ -19,42 +19,36 @@ export interface SelfChange {
 }
 
 /**
- * Changes the caller's own names and password. A new password needs the current one or a fresh login, and ends codes that were mailed and
- * every session but that of `keepSession`; a first password and a new name need a fresh login. Throws `password_wrong`, `login_throttled`, `password_length`,
+ * Changes the caller's own names and password. A new password needs the current one or a fresh login, and ends what the old one has
+ * opened (`setPassword`) except for `keepSession`; a first password and a new name need a fresh login. Throws `password_wrong`, `login_throttled`, `password_length`,
  * `password_weak`, `fresh_login_required`, `username_length`, `username_characters`, `username_taken`.
  */
 export async function changeSelf(accounts: Accounts, caller: Caller, change: SelfChange, keepSession?: string): Promise<void> {
   const user = await findUser(accounts.db, caller.id)
   const username = change.username ? readUsername(change.username) : user.username
   if (username !== user.username) await requireRecentLogin(accounts, keepSession)
-  const values = {
+  const names = {
     ...(username === user.username ? {} : { username, username_key: usernameKey(username) }),
     ...(change.display_name ? { display_name: change.display_name } : {}),
-    ...(change.password ? await newPassword() : {}),
   }
-  if (Object.keys(values).length === 0) return
+  const renames = Object.keys(names).length > 0
+  const password_hash = change.password ? await hashOfNewPassword(change.password) : undefined
+  if (!renames && !password_hash) return
   await accounts.db.transaction().execute(async (within) => {
-    const changed = await within
-      .updateTable('users')
-      .set(values)
-      .where('id', '=', user.id)
-      // Of two concurrent changes with the same current password only one succeeds.
-      .where('password_hash', '=', user.password_hash)
-      .executeTakeFirst()
-      .catch(refuseTaken)
-    if (changed.numUpdatedRows === 0n) fail('password_wrong')
-    if (!change.password) return
-    await deleteSessions(within, user.id, keepSession)
-    await deleteCodes(within, user.id)
+    const current = await lockUser(accounts, within, user.id)
+    // Of two concurrent changes with the same current password only one succeeds.
+    if (current.password_hash !== user.password_hash) fail('password_wrong')
+    if (renames) await within.updateTable('users').set(names).where('id', '=', user.id).execute().catch(refuseTaken)
+    if (password_hash) await setPassword(within, user.id, { password_hash, mustChange: false, keepSession })
   })
   accounts.bus.publish('user', user.id)
 
-  async function newPassword() {
+  async function hashOfNewPassword(wanted: string) {
     const password = change.current_password || change.original_password
     // An account that signed up through a provider has no password yet; the login itself is the proof.
     if (user.password_hash === '' || !password) await requireRecentLogin(accounts, keepSession)
     else await requirePassword(accounts, { user, password, address: caller.address })
-    requireGoodPassword(change.password ?? '', username)
-    return { password_hash: await accounts.passwords.hash(change.password ?? ''), must_change_password: 0 }
+    requireGoodPassword(wanted, username)
+    return accounts.passwords.hash(wanted)
   }
 }

@@ -7,9 +7,8 @@ import type { Caller, Core } from '../options/core.ts'
 import { commitCredit, unsafeToRepeat } from '../wallet/commit-credit.ts'
 import { writeAdjustment } from './adjust-quota.ts'
 import { lockManaged } from './lock-user.ts'
-import { deleteCodes } from './mailed-codes.ts'
 import { requireGoodPassword } from './passwords.ts'
-import { deleteSessions } from './sessions.ts'
+import { setPassword } from './set-password.ts'
 import type { Accounts } from './sign-in.ts'
 import { grantSignUpBonus } from './sign-up-bonus.ts'
 import { readUsername, usernameKey } from './usernames.ts'
@@ -41,8 +40,8 @@ export async function createByAdmin(accounts: Accounts, caller: Caller, given: N
 }
 
 /**
- * Changes names, group, quota or password of a user; absent and equal members stay unchanged. A new password signs the user out
- * everywhere and has to be changed. Throws `not_found`, `user_protected`, `own_password`, `group_unknown`, `quota_below_zero`, the
+ * Changes names, group, quota or password of a user; absent and equal members stay unchanged. A new password ends what the old one has
+ * opened (`setPassword`) and has to be changed. Throws `not_found`, `user_protected`, `own_password`, `group_unknown`, `quota_below_zero`, the
  * failures of names and passwords, and `quota_unchanged` or `quota_change_unclear` when the connection is lost during the commit of
  * a changed quota.
  */
@@ -55,14 +54,12 @@ export async function editByAdmin(accounts: Accounts, caller: Caller, edit: User
   const { user: edited } = await commitCredit(accounts, unsafeToRepeat, async (within) => {
     const user = await lockManaged(accounts, within, caller, id)
     const changed = changesOf(accounts, user, edit)
-    const values = { ...changed, ...(password_hash ? { password_hash, must_change_password: 1 } : {}) }
-    if (Object.keys(values).length > 0) {
-      await within.updateTable('users').set(values).where('id', '=', id).execute().catch(refuseTaken)
-      await recordAudit(accounts, within, { caller, action: 'user.edit', target: `user:${id}`, ...told(user, values) })
-    }
-    if (password_hash) {
-      await deleteSessions(within, id)
-      await deleteCodes(within, id)
+    const renames = Object.keys(changed).length > 0
+    if (renames) await within.updateTable('users').set(changed).where('id', '=', id).execute().catch(refuseTaken)
+    if (password_hash) await setPassword(within, id, { password_hash, mustChange: true })
+    if (renames || password_hash) {
+      const difference = told(user, changed, password_hash !== undefined)
+      await recordAudit(accounts, within, { caller, action: 'user.edit', target: `user:${id}`, ...difference })
     }
     const change = quotaChange(user, edit)
     const adjustment = { caller, user, change, reason: edit.reason ?? '' }
@@ -111,10 +108,13 @@ async function hashFor(accounts: Accounts, { id, username }: UserEdit, password:
 }
 
 /** The values before and after for the audit log, without the password. */
-function told(user: Row<'users'>, values: Changes & { password_hash?: string }): { before: string; after: string } {
-  const { password_hash, username_key: _key, ...changed } = values
+function told(
+  user: Row<'users'>,
+  { username_key: _key, ...changed }: Changes,
+  hasNewPassword: boolean,
+): { before: string; after: string } {
   const { username, display_name, group } = user
   const before = Object.fromEntries(Object.entries({ username, display_name, group }).filter(([name]) => name in changed))
-  const after = { ...changed, ...(password_hash ? { password: 'changed' } : {}) }
+  const after = { ...changed, ...(hasNewPassword ? { password: 'changed' } : {}) }
   return { before: JSON.stringify(before), after: JSON.stringify(after) }
 }

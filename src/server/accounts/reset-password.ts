@@ -7,8 +7,8 @@ import { newSecret, randomText } from '../lib/ids.ts'
 import { writeMail } from '../notify/mails.ts'
 import { recordLog } from '../usage/log.ts'
 import { canonicalEmail } from './email-address.ts'
-import { type CodeKey, consumeCode, countMail, deleteCodes, linkMinutes, requireCode, storeCode } from './mailed-codes.ts'
-import { deleteSessions } from './sessions.ts'
+import { type CodeKey, consumeCode, countMail, linkMinutes, requireCode, storeCode } from './mailed-codes.ts'
+import { setPassword } from './set-password.ts'
 import { readSetting } from './setting.ts'
 import type { Accounts } from './sign-in.ts'
 import { findByEmail, isActive } from './users.ts'
@@ -58,10 +58,7 @@ export async function resetPassword(
   const password_hash = await accounts.passwords.hash(password)
   await accounts.db.transaction().execute(async (within) => {
     await refuseAsLink(consumeCode(accounts, within, key, given.token))
-    const values = { password_hash, must_change_password: 1, access_token_hash: null }
-    await within.updateTable('users').set(values).where('id', '=', user.id).execute()
-    await deleteCodes(within, user.id)
-    await deleteSessions(within, user.id)
+    await setPassword(within, user.id, { password_hash, mustChange: true })
     const content = '通过邮件重置了密码 / The password was reset by mail'
     const at = seconds(accounts.now())
     await recordLog(within, { type: logType.system, at, userId: user.id, username: user.username, content })

@@ -6,9 +6,8 @@ import { randomText } from '../lib/ids.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
-import { deleteCodes } from './mailed-codes.ts'
 import { type Passwords, requireGoodPassword } from './passwords.ts'
-import { deleteSessions } from './sessions.ts'
+import { setPassword } from './set-password.ts'
 import { resetFactors } from './two-factor.ts'
 import { usernameKey } from './usernames.ts'
 
@@ -35,11 +34,9 @@ export async function resetRoot(
   requireGoodPassword(password, user.username)
   const password_hash = await core.passwords.hash(password)
   await core.db.transaction().execute(async (within) => {
-    const values = { password_hash, must_change_password: 1, access_token_hash: null, status: userStatus.active }
-    await within.updateTable('users').set(values).where('id', '=', user.id).execute()
+    await setPassword(within, user.id, { password_hash, mustChange: true })
+    await within.updateTable('users').set({ status: userStatus.active }).where('id', '=', user.id).execute()
     if (resetsFactors) await resetFactors(within, user.id)
-    await deleteCodes(within, user.id)
-    await deleteSessions(within, user.id)
     const content = '在服务器上重置了密码 / The password was reset on the server'
     const record = { at: seconds(core.now()), userId: user.id, username: user.username, content }
     await recordLog(within, { type: logType.system, ...record })
