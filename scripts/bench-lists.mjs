@@ -2,6 +2,7 @@
 //   --rows N                      rows of the log, 1,000,000 by default
 //   --targets sqlite,postgres     one of them only
 //   --times N                     requests of each; the table has the fastest and the median
+//   --people N                    searches at once, 50 by default
 //   --write                       writes the table into docs/performance.md
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpus, release, tmpdir } from 'node:os'
@@ -9,6 +10,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
+import { searchAtOnce } from './bench/crowd-of-searches.mjs'
 import { fillLog, spanSeconds } from './bench/fill-log.mjs'
 import { buildWhenStale } from './build.mjs'
 import { installWhenNeeded } from './lib/install.mjs'
@@ -20,11 +22,14 @@ const { values: given } = parseArgs({
     rows: { type: 'string', default: '1000000' },
     targets: { type: 'string', default: 'sqlite,postgres' },
     times: { type: 'string', default: '9' },
+    people: { type: 'string', default: '50' },
     write: { type: 'boolean' },
   },
 })
 const rows = Number(given.rows)
 const times = Number(given.times)
+const people = Number(given.people)
+const crowdRounds = 5
 const targets = given.targets.split(',')
 const boundMs = 200
 const listsTitle = '## Lists over a long log'
@@ -73,7 +78,12 @@ async function measure(target) {
     await end()
     console.log(`${target}: ${await rollUpHours(open.app)} hours summed up`)
     if (database.dialect === 'sqlite') database.raw.exec('pragma synchronous = full')
-    return await askAll(open.app, server.url.replace('localhost', '127.0.0.1'), endSeconds)
+    const url = server.url.replace('localhost', '127.0.0.1')
+    const measured = await askAll(open.app, url, endSeconds)
+    const given = { db: open.app.db, url, endSeconds, people, rounds: crowdRounds, headersOf: headersOf(open.app) }
+    const crowd = await searchAtOnce(given)
+    console.log(`${target}: ${crowd}`)
+    return { measured, crowd }
   } finally {
     await server.stop(1000)
     await open.close()
@@ -103,10 +113,7 @@ async function untilReady(connectionString) {
 }
 
 async function askAll(app, url, endSeconds) {
-  const as = async (userId) => {
-    const token = await app.sessions.create({ userId, address: '127.0.0.1', userAgent: 'bench' })
-    return { cookie: `session=${token}`, 'new-api-user': String(userId) }
-  }
+  const as = headersOf(app)
   const [root, user] = [await as(1), await as(heavy)]
   const measured = {}
   let asked = 0
@@ -126,6 +133,14 @@ async function askAll(app, url, endSeconds) {
     console.log(`${name}: ${ms[0].toFixed(0)} ms at best, ${measured[name].middle.toFixed(0)} ms in the middle`)
   }
   return measured
+}
+
+/** Signs a user in. */
+function headersOf({ sessions }) {
+  return async (userId) => {
+    const token = await sessions.create({ userId, address: '127.0.0.1', userAgent: 'bench' })
+    return { cookie: `session=${token}`, 'new-api-user': String(userId) }
+  }
 }
 
 function questions(endSeconds) {
@@ -176,11 +191,11 @@ function questions(endSeconds) {
 }
 
 function table(results) {
-  const names = Object.keys(Object.values(results)[0])
+  const names = Object.keys(Object.values(results)[0].measured)
   const titles = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
   const head = ['Call', ...targets.flatMap((target) => [`${titles[target]} best ms`, 'middle ms']), `≤ ${boundMs} ms`]
   const lines = names.map((name) => {
-    const figures = targets.map((target) => results[target][name])
+    const figures = targets.map((target) => results[target].measured[name])
     const held = figures.every(({ middle }) => middle <= boundMs)
       ? 'yes'
       : figures.every(({ best }) => best <= boundMs)
@@ -192,8 +207,9 @@ function table(results) {
   const row = (cells) =>
     `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column]) : cell.padStart(widths[column]))).join(' | ')} |`
   const rule = `|${widths.map((width, column) => (column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`
+  const crowds = targets.map((target) => `${titles[target]}: ${results[target].crowd}.`)
   const machine = `${cpus()[0]?.model}, ${cpus().length} cores; ${process.platform} ${release()}; Node ${process.versions.node}; ${new Date().toISOString().slice(0, 10)}.`
-  return [`${rows.toLocaleString('en-US')} rows. ${machine}`, '', row(head), rule, ...lines.map(row)].join('\n')
+  return [`${rows.toLocaleString('en-US')} rows. ${machine}`, '', row(head), rule, ...lines.map(row), '', ...crowds].join('\n')
 }
 
 /** The last section is written by `npm run bench -- --write`, which preserves the text before it. */
