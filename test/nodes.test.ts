@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type TestServer } from './helpers/app.ts'
 import { type RedisServer, startRedis } from './helpers/redis-server.ts'
+import { revocations } from './helpers/revocations.ts'
 import { scaledByLoad } from './helpers/scaled-by-load.ts'
 import { addChannel, addToken } from './helpers/seed.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
@@ -15,7 +16,7 @@ let upstream: FakeUpstream
 beforeAll(async () => {
   redis = await startRedis()
   upstream = await startFakeUpstream()
-  const env = { REDIS_URL: redis?.url ?? '' }
+  const env = { REDIS_URL: redis?.url ?? '', TRUSTED_PROXIES: '127.0.0.1' }
   a = await startServer('postgres', { env })
   b = await startServer('postgres', { env, database: a.database })
 })
@@ -50,6 +51,24 @@ async function within<Answer>(limitMs: number, wanted: Answer, asked: () => Prom
 
 const permissionsMs = 1000
 const settingsMs = 2000
+
+describe('[T233] a change on one node is in force on the other within 1 s', () => {
+  let channel: number
+  beforeAll(async () => {
+    channel = await addChannel(a, { url: upstream.url, models: model })
+  })
+  afterAll(async () => {
+    await a.call(`DELETE /api/channel/${channel}`)
+  })
+
+  it.each(revocations)('%s', async (_name, prepare) => {
+    const { ask, revoke, refusedWith } = await prepare({ url: a.url, call: a.call, upstreamUrl: upstream.url, model })
+    await within(settingsMs, '200', () => ask(b.url))
+    await revoke()
+    expect(await ask(a.url)).toBe(refusedWith)
+    await within(permissionsMs, refusedWith, () => ask(b.url))
+  })
+})
 
 it('[T233] channels, groups and prices that change on one node take effect on the other: permissions within 1 s, prices within 2 s', async () => {
   const set = (key: string, value: object) => a.call('PUT /api/option/', { key, value: JSON.stringify(value) })

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { startServer } from './helpers/app.ts'
 import { freshDatabase } from './helpers/databases.ts'
 import { freePort } from './helpers/free-port.ts'
+import { tally } from './helpers/ledger.ts'
 import { type ServerProcess, startProcess } from './helpers/process.ts'
+import { revocations } from './helpers/revocations.ts'
 import { books, expireLeases, requireBalancedBooks } from './helpers/seed.ts'
 import { isTorture, sampled } from './helpers/torture.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
@@ -13,6 +15,8 @@ import { ask, chat, model } from './relay/stage.ts'
 
 /** A model with a fixed price: a call costs 10 units, which is also its hold. */
 const fixed = 'fixed-price'
+/** A model with the same price, of two channels, of which the first fails. */
+const both = 'on-both'
 
 /** A start of several processes, all of them ready, with a channel to the simulated upstream and prices: one unit for each token, or fixed. */
 async function start(kind: 'sqlite' | 'postgres') {
@@ -25,11 +29,12 @@ async function start(kind: 'sqlite' | 'postgres') {
   })
   const database = await freshDatabase(kind)
   const workers = isTorture || kind === 'sqlite' ? 3 : 2
-  const server = await startProcess(database, { WORKERS: String(workers), PORT: String(await freePort()) })
+  const env = { WORKERS: String(workers), PORT: String(await freePort()), TRUSTED_PROXIES: '127.0.0.1' }
+  const server = await startProcess(database, env)
   const ones = JSON.stringify({ [model]: 1 })
   // Before the workers have started, so that all of them know the prices: a change reaches the others a moment later.
   for (const key of ['ModelRatio', 'CompletionRatio']) await server.call('PUT /api/option/', { key, value: ones })
-  await server.call('PUT /api/option/', { key: 'ModelPrice', value: JSON.stringify({ [fixed]: 0.00002 }) })
+  await server.call('PUT /api/option/', { key: 'ModelPrice', value: JSON.stringify({ [fixed]: 0.00002, [both]: 0.00002 }) })
   const models = `${model},${fixed}`
   await server.call('POST /api/channel/', { name: 'x', type: 1, key: 'k', base_url: upstream.url, models })
   await allServe(server, workers)
@@ -71,14 +76,29 @@ describe.each(['sqlite', 'postgres'] as const)('several processes on %s', (kind)
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(60)
   })
 
+  it.each(revocations)('[T233] refuse all of 60 calls that follow the answer to a change: %s', async (_name, prepare) => {
+    const { server, upstream } = site
+    const { ask, revoke, refusedWith } = await prepare({ url: server.url, call: server.call, upstreamUrl: upstream.url, model })
+    // On connections of their own: each process has seen the caller before the change.
+    const askAll = () => Promise.all(Array.from({ length: 60 }, () => ask(server.url)))
+    expect(new Set(await askAll())).toEqual(new Set(['200']))
+    await revoke()
+    expect(tally(await askAll())).toEqual({ [refusedWith]: 60 })
+  })
+
   it('share the failures of a channel: when it fails for one process, all of them stop using it', async () => {
     const { server, upstream, token } = site
-    const failing = { name: 'bad', type: 1, key: 'bad', base_url: upstream.url, models: 'failing', auto_ban: 0 }
-    await server.call('POST /api/channel/', failing)
+    const channel = { type: 1, key: 'k', base_url: upstream.url, models: both, auto_ban: 0 }
+    const mapped = (to: string) => JSON.stringify({ [both]: to })
+    await server.call('POST /api/channel/', { ...channel, name: 'bad', priority: 1, model_mapping: mapped('failing') })
+    await server.call('POST /api/channel/', { ...channel, name: 'good', model_mapping: mapped(model) })
     const key = await token({})
-    for (let call = 0; call < 30; call++) await ask(server, key, chat({ model: 'failing' }))
+    const statuses = []
+    for (let call = 0; call < 30; call++) statuses.push((await ask(server, key, chat({ model: both }))).status)
     // Five failures in a row open the breaker, wherever they happen.
-    expect(upstream.journal.filter(({ json }) => json.model === 'failing').length).toBeLessThan(15)
+    const tried = upstream.journal.filter(({ json }) => json.model === 'failing').length
+    expect([tried >= 5, tried < 15]).toEqual([true, true])
+    expect(statuses.slice(15)).toEqual(Array.from({ length: 15 }, () => 200))
   })
 
   it('a process that is killed is replaced, and the others continue to answer', async () => {

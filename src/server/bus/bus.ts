@@ -1,3 +1,4 @@
+import { withActiveTimeout } from '../lib/active-time.ts'
 import type { Logger } from '../lib/logger.ts'
 
 /**
@@ -8,19 +9,30 @@ import type { Logger } from '../lib/logger.ts'
 export const topics = ['options', 'channels', 'token', 'user', 'prices', 'recordings', 'budgets'] as const
 export type Topic = (typeof topics)[number]
 
-/** `id` is the row that changed, or 0 for "anything of this topic". */
-export type Listener = (id: number) => void
+/**
+ * `id` is the row that changed, or 0 for "anything of this topic". The change is in force when the listener has returned, or when its
+ * promise is resolved.
+ */
+export type Listener = (id: number) => unknown
 
 /** The destination of published notifications outside of this process. */
 export interface Outlet {
-  /** Never throws. */
-  send(topic: Topic, id: number): void
+  /** Resolves when the other processes of this start have the change in force. Never rejects. */
+  send(topic: Topic, id: number): Promise<void>
 }
+
+/** A suspended process, or a database that refuses the number of a change, delays no answer by more. */
+const inForceWithinMs = 2000
 
 export class Bus {
   readonly #listeners = new Map<Topic, Set<Listener>>()
   readonly #logger: Logger
+  /** Listeners of this process that still apply a change. */
+  readonly #applying = new Set<Promise<unknown>>()
+  /** Changes that other processes of this start may not have in force yet. */
+  readonly #sending = new Set<Promise<unknown>>()
   #outlet: Outlet | undefined
+  #publications = 0
 
   constructor(logger: Logger) {
     this.#logger = logger
@@ -36,19 +48,44 @@ export class Bus {
     return () => listeners.delete(listener)
   }
 
-  /** Delivers to this process at once, and to the other nodes within a second. Call it after the commit. */
+  /** The number of changes that this process has published. */
+  get publications(): number {
+    return this.#publications
+  }
+
+  /**
+   * Delivers to this process at once, to the other processes of this start before `inForce` resolves, and to the other nodes within a
+   * second. Call it after the commit.
+   */
   publish(topic: Topic, id = 0): void {
+    this.#publications++
     this.deliver(topic, id)
-    this.#outlet?.send(topic, id)
+    if (this.#outlet) track(this.#sending, this.#outlet.send(topic, id))
+  }
+
+  /**
+   * Resolves when every change published before is in force in all processes of this start; after two seconds at the latest, because one of
+   * them may be suspended. Never rejects.
+   */
+  async inForce(): Promise<void> {
+    const all = Promise.all([this.applied(), ...this.#sending])
+    await withActiveTimeout(inForceWithinMs, all, () => {})
+  }
+
+  /** Resolves when every change delivered before is in force in this process. Never rejects. */
+  async applied(): Promise<void> {
+    await Promise.all(this.#applying)
   }
 
   /** Delivers only to this process: for messages of other nodes. */
   deliver(topic: Topic, id: number): void {
     for (const listener of this.#listeners.get(topic) ?? []) {
+      const failed = (error: unknown) => this.#logger.error({ error, topic }, 'bus listener failed')
       try {
-        listener(id)
+        const applied = listener(id)
+        if (applied instanceof Promise) track(this.#applying, applied.catch(failed))
       } catch (error) {
-        this.#logger.error({ error, topic }, 'bus listener failed')
+        failed(error)
       }
     }
   }
@@ -57,4 +94,9 @@ export class Bus {
     this.#outlet = undefined
     this.#listeners.clear()
   }
+}
+
+function track(running: Set<Promise<unknown>>, work: Promise<unknown>): void {
+  running.add(work)
+  void work.finally(() => running.delete(work))
 }

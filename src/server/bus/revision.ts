@@ -22,7 +22,7 @@ const fastPollMs = 1000
 export class Revisions implements Outlet, Receiver {
   readonly #parts: RevisionParts
   readonly #topics = new Map<Topic, Seen>(topics.map((topic) => [topic, new Seen()]))
-  readonly #waiting = new Map<Topic, Set<number>>()
+  readonly #waiting = new Map<Topic, Batch>()
   #transports: readonly Transport[] = []
   #isSending = false
   #sending = Promise.resolve()
@@ -44,18 +44,21 @@ export class Revisions implements Outlet, Receiver {
     this.#schedule()
   }
 
-  send(topic: Topic, id: number): void {
-    const ids = this.#waiting.get(topic) ?? new Set()
-    this.#waiting.set(topic, ids.add(id))
+  send(topic: Topic, id: number): Promise<void> {
+    const batch = this.#waiting.get(topic) ?? newBatch()
+    batch.ids.add(id)
+    this.#waiting.set(topic, batch)
     if (!this.#isSending) this.#sending = this.#sendWaiting()
+    return batch.sent
   }
 
-  receive(message: string): void {
+  async receive(message: string): Promise<void> {
     const change = readChange(message)
     if (!change || change.node === this.#parts.node) return
-    // Two transports bring the same message: the second is ignored.
-    if (!this.#topics.get(change.topic)?.receive(change.revision)) return
-    for (const id of change.ids) this.#parts.bus.deliver(change.topic, id)
+    // Two transports bring the same message: the second delivers nothing, but what the first has delivered may not be in force yet.
+    const isNew = this.#topics.get(change.topic)?.receive(change.revision)
+    if (isNew) for (const id of change.ids) this.#parts.bus.deliver(change.topic, id)
+    await this.#parts.bus.applied()
   }
 
   changed(): void {
@@ -108,15 +111,16 @@ export class Revisions implements Outlet, Receiver {
 
   async #sendWaiting(): Promise<void> {
     this.#isSending = true
-    for (const [topic, ids] of this.#waiting) {
+    for (const [topic, batch] of this.#waiting) {
       this.#waiting.delete(topic)
       try {
         const revision = await this.#next(topic)
         this.#topics.get(topic)?.receive(revision)
-        const message = writeChange({ node: this.#parts.node, topic, ids: [...ids], revision })
+        const message = writeChange({ node: this.#parts.node, topic, ids: [...batch.ids], revision })
         await Promise.all(this.#transports.map((transport) => transport.send(message)))
+        batch.done()
       } catch (error) {
-        this.#waiting.set(topic, new Set([...ids, ...(this.#waiting.get(topic) ?? [])]))
+        this.#waiting.set(topic, joined(batch, this.#waiting.get(topic)))
         this.#failed(error)
         break
       }
@@ -159,6 +163,30 @@ export class Revisions implements Outlet, Receiver {
     this.#failing = true
     if (!this.#isPolling) this.#schedule()
   }
+}
+
+/** Changes of one topic that are sent together. */
+interface Batch {
+  readonly ids: Set<number>
+  /** Resolves when they are sent. */
+  readonly sent: Promise<void>
+  done(): void
+}
+
+function newBatch(): Batch {
+  let done = () => {}
+  const sent = new Promise<void>((resolve) => {
+    done = resolve
+  })
+  return { ids: new Set(), sent, done: () => done() }
+}
+
+/** A batch that could not be sent, with the changes that have come meanwhile. */
+function joined(failed: Batch, newer: Batch | undefined): Batch {
+  if (!newer) return failed
+  for (const id of failed.ids) newer.ids.add(id)
+  void newer.sent.then(failed.done)
+  return newer
 }
 
 /** The revisions of a topic that this node has seen: all up to a number, and some beyond. */

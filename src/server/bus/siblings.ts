@@ -72,10 +72,11 @@ export class OwnerSiblings {
     for (const link of this.#links) link.notify(name, message)
   }
 
-  /** Calls all workers; returns the answers that arrive in time. */
-  async callAll<Result>(name: string, value: unknown): Promise<Result[]> {
+  /** Calls all workers, but for the one of the link `except`; returns the answers that arrive in time. */
+  async callAll<Result>(name: string, value: unknown, except?: Link): Promise<Result[]> {
+    const called = [...this.#links].filter((link) => link !== except)
     const answers = await Promise.allSettled(
-      [...this.#links].map((link) => withActiveTimeout(answersWithinMs, link.call<Result>(name, value), tooLate)),
+      called.map((link) => withActiveTimeout(answersWithinMs, link.call<Result>(name, value), tooLate)),
     )
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
   }

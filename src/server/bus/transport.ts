@@ -5,14 +5,18 @@ export interface Transport {
   readonly name: string
   /** Whether messages arrive, as far as this node can see. While one transport is down, the poll is fast. */
   readonly isUp: boolean
-  /** Rejects when the message could not be sent. */
+  /**
+   * Rejects when the message could not be sent. Between processes of one start it resolves when all of them have the change in force,
+   * otherwise when the message has left.
+   */
   send(message: string): Promise<void>
   close(): Promise<void>
 }
 
 /** The receiver of a transport's messages. */
 export interface Receiver {
-  receive(message: string): void
+  /** Resolves when the change is in force in this process. Never rejects. */
+  receive(message: string): Promise<void>
   /** The transport has come up or gone down. */
   changed(): void
 }

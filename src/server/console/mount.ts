@@ -49,7 +49,7 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
         handler: async (request, reply) => {
           const context = contextOf(mount.app, { line, request, reply, admitted: admissions.get(request) })
           requireNoDemo(context, { line, route, body: request.body })
-          const answer = await handler(context, readInput(route, request))
+          const answer = await inForce(mount.app, () => handler(context, readInput(route, request)))
           if (route.cacheSeconds && !context.caller) reply.headers(cacheHeaders(route.cacheSeconds))
           if (!route.text) return reply.send(envelopeOf(route, answer))
           // By the type of the handler table, handlers of such routes return the pieces.
@@ -60,6 +60,14 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
     if (route.bodyAs === 'text') server.register(async (scope) => void add(takingText(scope)))
     else add(server)
   }
+}
+
+/** The answer of a handler, when every process of this start has in force what the call has changed. */
+async function inForce({ bus }: App, handle: () => unknown): Promise<unknown> {
+  const { publications } = bus
+  const answer = await handle()
+  if (bus.publications !== publications) await bus.inForce()
+  return answer
 }
 
 /** Headers of a reply for anonymous callers. Signed-in users do not get it from a cache. */

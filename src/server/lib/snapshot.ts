@@ -34,15 +34,17 @@ export class Snapshot<Value> {
 
   /**
    * Refreshes in the background, and retries until a load succeeds: changes during an outage of the database are not lost. Each
-   * failure is reported.
+   * failure is reported. Resolves after the first attempt; never rejects.
    */
-  follow(onFailure: (error: unknown) => void): void {
+  async follow(onFailure: (error: unknown) => void): Promise<void> {
     clearTimeout(this.#retry)
-    this.refresh().catch((error: unknown) => {
+    try {
+      await this.refresh()
+    } catch (error) {
       onFailure(error)
       clearTimeout(this.#retry)
-      if (!this.#isClosed) this.#retry = setTimeout(() => this.follow(onFailure), this.#retryMs).unref()
-    })
+      if (!this.#isClosed) this.#retry = setTimeout(() => void this.follow(onFailure), this.#retryMs).unref()
+    }
   }
 
   /** Stops the retries. */
