@@ -6,6 +6,7 @@ import { tally } from './helpers/ledger.ts'
 import { type ServerProcess, startProcess } from './helpers/process.ts'
 import { revocations } from './helpers/revocations.ts'
 import { books, expireLeases, requireBalancedBooks } from './helpers/seed.ts'
+import { type Called, startCallers } from './helpers/steady-callers.ts'
 import { isTorture, sampled } from './helpers/torture.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
 import { allServe, killOne, servingProcesses } from './helpers/workers.ts'
@@ -15,6 +16,8 @@ import { ask, chat, model } from './relay/stage.ts'
 
 /** A model with a fixed price: a call costs 10 units, which is also its hold. */
 const fixed = 'fixed-price'
+/** The name of the token of calls during which the owner is killed. */
+const owned = 'owned'
 /** A model with the same price, of two channels, of which the first fails. */
 const both = 'on-both'
 
@@ -59,6 +62,7 @@ async function beginStreams(
 
 describe.each(['sqlite', 'postgres'] as const)('several processes on %s', (kind) => {
   let site: Awaited<ReturnType<typeof start>>
+  let underLoad: Called | undefined
   beforeAll(async () => {
     site = await start(kind)
   })
@@ -116,6 +120,29 @@ describe.each(['sqlite', 'postgres'] as const)('several processes on %s', (kind)
     }
   })
 
+  it('the owner is killed under load: no connection is refused, and no answered call is lost or charged twice', async () => {
+    const { server, workers, token } = site
+    const { called, stop } = startCallers(12, {
+      url: server.url,
+      key: await token({ name: owned }),
+      body: chat({ model: fixed }),
+    })
+    const moreAnswers = async () => {
+      const before = called.answered.length
+      await vi.waitUntil(() => called.answered.length > before + 50, { timeout: 60_000 })
+    }
+    for (let kill = 0; kill < 2; kill++) {
+      await moreAnswers()
+      await killOne(server, 'owner', workers)
+    }
+    await moreAnswers()
+    await stop()
+    const gapMs = Math.round(called.longestGapMs)
+    console.log(`${kind}: ${called.answered.length} answered, ${called.cut} cut, ${gapMs} ms at most between two answers`)
+    expect(called.refused).toBe(0)
+    underLoad = called
+  })
+
   it('spend a balance to its end and no further, with 200 concurrent calls', async () => {
     const { server, token } = site
     const key = await token({ name: 'spent', unlimited_quota: false, remain_quota: 700 })
@@ -144,5 +171,10 @@ describe.each(['sqlite', 'postgres'] as const)('several processes on %s', (kind)
     expect(logs.filter(({ token_name }) => token_name === 'spent')).toHaveLength(70)
     expect(tokens.filter(({ unlimited_quota }) => unlimited_quota === 0).map(({ remain_quota }) => remain_quota)).toEqual([0])
     expect(logs.filter(({ token_name }) => token_name === 'last')).toHaveLength(9)
+    const charged = logs.filter(({ token_name }) => token_name === owned).map(({ request_id }) => request_id)
+    const { answered = [], cut = 0 } = underLoad ?? {}
+    expect(new Set(charged).size).toBe(charged.length)
+    expect(answered.filter((id) => !charged.includes(id))).toEqual([])
+    expect(charged.length).toBeLessThanOrEqual(answered.length + cut)
   })
 })

@@ -16,7 +16,10 @@ const env = readEnvOrExit()
 hideSecrets()
 if (env.WORKERS > 1 && cluster.isPrimary) {
   const { supervise } = await import('./supervisor.ts')
-  supervise({ workers: env.WORKERS, entry: fileURLToPath(import.meta.url), secrets })
+  const { WORKERS: workers, HOST: host, PORT: port } = env
+  await supervise({ workers, host, port, entry: fileURLToPath(import.meta.url), secrets }).catch((error: unknown) =>
+    exitWith(error),
+  )
 } else {
   holdYoungGeneration()
   const { serve } = await import('./serve.ts')

@@ -1,41 +1,48 @@
+import type { SendHandle } from 'node:child_process'
 import cluster, { type Worker } from 'node:cluster'
+import { lookup } from 'node:dns/promises'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { roleVariable, socketVariable } from './bus/siblings.ts'
+import { portWanted, roleVariable, socketVariable } from './bus/siblings.ts'
 import { randomText } from './lib/ids.ts'
+import { type BoundPort, bindPort } from './lib/node-internals.ts'
 
 export interface Start {
   /** Number of processes that serve, at least 2. */
   readonly workers: number
+  readonly host: string
+  readonly port: number
   /** The file that each process runs. */
   readonly entry: string
   /** Settings that this process no longer has in its environment. */
   readonly secrets: Readonly<Record<string, string>>
 }
 
-/** A process that ended is replaced after this pause. */
+/** A process that ends soon after its start is replaced after a pause: it would probably end again. */
 const restartMs = 1000
+const shortLifeMs = 10_000
 
 /**
- * Starts the processes that serve one port, an owner first and then its workers, and replaces those that end. A new owner gets new workers, because those of the old one have lost their ledger. Ends when all have ended, with the
- * owner's exit code.
+ * Starts the processes that serve one port, an owner first and then its workers, and replaces those that end. A new owner gets new workers,
+ * because those of the old one have lost their ledger. The port stays bound meanwhile: connections wait for the new processes, and none
+ * is refused. Ends when all have ended, with the owner's exit code. Rejects when the port cannot be bound.
  */
-export function supervise({ workers, entry, secrets }: Start): void {
+export async function supervise({ workers, host, port: number, entry, secrets }: Start): Promise<void> {
+  const { address } = await lookup(host, { order: 'ipv4first' })
+  let port: BoundPort | undefined = bindPort({ address, port: number })
   const socket = ownerSocket()
   const running = new Set<Worker>()
   let isStopping = false
   let whenEmpty: (() => void) | undefined
 
-  // Every process accepts from one socket. If this process accepted connections and passed them on, a connection on its way to a
-  // dying process would hang.
-  cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({ exec: entry, args: process.argv.slice(2) })
   startOwner()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop)
 
   function startOwner(): void {
     let isReady = false
+    const startedAt = performance.now()
     const owner = start('owner', {
       onReady() {
         isReady = true
@@ -47,20 +54,21 @@ export function supervise({ workers, entry, secrets }: Start): void {
         whenAllEnded(() => {
           if (isStopping || !isReady) return end(code ?? 1)
           log(`the owner ended with ${code}; all processes start again`)
-          setTimeout(() => (isStopping ? end(0) : startOwner()), restartMs)
+          setTimeout(() => (isStopping ? end(0) : startOwner()), pauseMs(startedAt))
         })
       },
     })
   }
 
   function startWorker(owner: Worker): void {
+    const startedAt = performance.now()
     start('worker', {
       onExit(code) {
         if (isStopping || owner.isDead()) return
         log(`a worker ended with ${code}; another takes its place`)
         setTimeout(() => {
           if (!isStopping && !owner.isDead()) startWorker(owner)
-        }, restartMs)
+        }, pauseMs(startedAt))
       },
     })
   }
@@ -69,7 +77,13 @@ export function supervise({ workers, entry, secrets }: Start): void {
     const child = cluster.fork({ ...secrets, [socketVariable]: socket.path, [roleVariable]: role })
     running.add(child)
     // The process receives messages from now on.
-    child.on('message', () => (isStopping ? child.send('stop') : onReady?.()))
+    child.on('message', (message) => {
+      // Every process accepts from one socket. If this process accepted connections and passed them on, a connection on its way to a dying
+      // process would hang. A process that starts during a stop gets no port, and ends. The types of Node do not have such a handle.
+      if (message === portWanted) child.process.send(portWanted, port as SendHandle)
+      else if (isStopping) child.send('stop')
+      else onReady?.()
+    })
     child.on('exit', (code) => {
       running.delete(child)
       onExit(code)
@@ -89,6 +103,9 @@ export function supervise({ workers, entry, secrets }: Start): void {
   /** The first call lets running requests end; a further call aborts them. */
   function stop(): void {
     isStopping = true
+    // From now on nobody accepts: a connection that waits here would hang.
+    port?.close()
+    port = undefined
     for (const child of running) if (child.isConnected()) child.send('stop')
   }
 
@@ -96,6 +113,11 @@ export function supervise({ workers, entry, secrets }: Start): void {
     socket.remove()
     process.exit(code)
   }
+}
+
+/** Milliseconds until a process that was started at that time is replaced. */
+function pauseMs(startedAt: number): number {
+  return performance.now() - startedAt < shortLifeMs ? restartMs : 0
 }
 
 /** The path of the owner's socket, in a folder that no other user of the machine may enter. */

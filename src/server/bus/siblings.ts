@@ -12,6 +12,8 @@ export type Siblings = OwnerSiblings | WorkerSiblings
 /** Names the role of a process, and the socket of the owner, in the environment that the supervisor sets. */
 export const roleVariable = 'SLUICE_PROCESS'
 export const socketVariable = 'SLUICE_OWNER_SOCKET'
+/** The message by which a process asks the supervisor for the port to accept on. */
+export const portWanted = 'port'
 
 /** Undefined in a process that runs alone. Rejects when the owner cannot be reached. */
 export async function openSiblings(environment: Readonly<Record<string, string | undefined>>): Promise<Siblings | undefined> {

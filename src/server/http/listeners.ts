@@ -1,7 +1,8 @@
-import cluster from 'node:cluster'
 import { once } from 'node:events'
 import type { Server as HttpServer } from 'node:http'
 import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net'
+import { portWanted } from '../bus/siblings.ts'
+import type { BoundPort } from '../lib/node-internals.ts'
 
 /**
  * Node accepts one connection for each listening socket in an iteration of its event loop. Beside a thousand streams an iteration takes
@@ -12,15 +13,23 @@ const listeners = 16
 let isSupported: Promise<boolean> | undefined
 
 /**
- * Whether several sockets of this process can listen on a port: by `SO_REUSEPORT`, on Linux and some BSD. The processes of
- * `WORKERS` share one socket instead, because a connection that waits at the socket of one process is lost when that process dies.
- * A port in use is refused with the error of `listen`: another Sluice would share it unnoticed.
+ * Whether several sockets of this process can listen on a port: by `SO_REUSEPORT`, on Linux and some BSD. A port in use is refused with the error of `listen`: another Sluice would share it unnoticed.
  */
 export async function canSharePort(address: { host: string; port: number }): Promise<boolean> {
   isSupported ??= listensTwice(address.host)
-  if (cluster.isWorker || !(await isSupported)) return false
+  if (!(await isSupported)) return false
   await close(await listening(createServer(), address))
   return true
+}
+
+/**
+ * The one socket of the processes of `WORKERS`, from their supervisor: a connection that waits at the socket of one process would be lost
+ * when that process dies. Without a port this start is being stopped, and the process ends.
+ */
+export async function portOfSupervisor(): Promise<BoundPort> {
+  process.send?.(portWanted)
+  const [, port] = (await once(process, 'message')) as [unknown, BoundPort | undefined]
+  return port ?? process.exit(0)
 }
 
 async function listensTwice(host: string): Promise<boolean> {

@@ -5,14 +5,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { allHandlers } from '../console/handlers.ts'
 import { clientReader } from '../lib/client-address.ts'
 import { declineUpgrade, wantsWebSocket } from '../lib/decline-upgrade.ts'
-import { answerHalfClosed, stopAccepting } from '../lib/node-internals.ts'
+import { answerHalfClosed, listenOn, stopAccepting } from '../lib/node-internals.ts'
 import { root } from '../lib/root.ts'
 import type { App } from '../parts.ts'
 import { relayRouter } from '../relay/router.ts'
 import { socketRouter } from '../relay/socket-router.ts'
 import { handleTask } from '../tasks/handle.ts'
 import { buildConsoleServer } from './console-server.ts'
-import { canSharePort, listenBeside } from './listeners.ts'
+import { canSharePort, listenBeside, portOfSupervisor } from './listeners.ts'
 import { readConsoleFiles } from './static-files.ts'
 
 /** The output folder of the console's build. */
@@ -56,8 +56,9 @@ export async function listen(app: App, files = readConsoleFiles(builtWeb)): Prom
     },
   })
   const { PORT: port, HOST: host } = app.env
-  const sharing = (await canSharePort({ host, port })) ? { reusePort: true } : undefined
-  await console.listen({ port, host, backlog, ...sharing })
+  const supervised = app.siblings && listenOn(await portOfSupervisor(), backlog)
+  const sharing = !supervised && (await canSharePort({ host, port })) ? { reusePort: true } : undefined
+  await console.listen({ port, host, backlog, ...sharing, ...supervised })
   // Fastify has called the factory at this point.
   const running = server as unknown as Server
   const beside = sharing ? await listenBeside(running, { host, backlog }) : []

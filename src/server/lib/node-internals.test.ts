@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, type SendHandle, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, get, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Worker } from 'node:worker_threads'
@@ -8,8 +8,10 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   allocateYoung,
   answerHalfClosed,
+  bindPort,
   closeConnectionBy,
   holdYoungGeneration,
+  listenOn,
   newDetachedRequest,
   releaseYoungGeneration,
   stopAccepting,
@@ -167,5 +169,45 @@ describe('takeOverChunking', () => {
     const old = await answered('GET', 'HTTP/1.0')
     expect([old.isTaken, old.raw.split('\r\n\r\n')[1]]).toEqual([false, 'hello'])
     expect((await answered('HEAD', 'HTTP/1.1')).isTaken).toBe(false)
+  })
+})
+
+describe('a bound port', () => {
+  it('keeps connections waiting for the next server after the one that listened on it has died', async () => {
+    const bound = bindPort({ address: '127.0.0.1', port: 0 })
+    onTestFinished(() => bound.close())
+    const program = `
+      const { createServer } = require('node:http')
+      process.once('message', (_, port) => {
+        const server = createServer((request, response) => response.end(String(process.pid)))
+        server.listen({ port: 1, host: 'ignored', _handle: port }, () => process.send(server.address().port))
+      })
+      process.send('ready')`
+    const serve = async () => {
+      const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+      onTestFinished(() => void child.kill('SIGKILL'))
+      await once(child, 'message')
+      // Node sends such a handle, but its types do not have it.
+      child.send('port', listenOn(bound, 4096)._handle as unknown as SendHandle)
+      const [port] = (await once(child, 'message')) as [number]
+      return { child, port }
+    }
+
+    const { child, port } = await serve()
+    const ask = async () =>
+      text(await new Promise<IncomingMessage>((resolve, reject) => get({ port, agent: false }, resolve).once('error', reject)))
+    expect(await ask()).toBe(String(child.pid))
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    const waiting = Array.from({ length: 600 }, ask)
+    const { child: next } = await serve()
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set([String(next.pid)]))
+  })
+
+  it('is refused while another program listens on it', async () => {
+    const { server } = await listen((_request, response) => void response.end())
+    const { port } = server.address() as AddressInfo
+    expect(() => bindPort({ address: '127.0.0.1', port })).toThrow('EADDRINUSE')
+    expect(() => bindPort({ address: '203.0.113.1', port: 0 })).toThrow('EADDRNOTAVAIL')
   })
 })

@@ -1,5 +1,6 @@
 import { IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { Socket, Server as TcpServer } from 'node:net'
+import net, { isIPv6, Socket, Server as TcpServer } from 'node:net'
+import { getSystemErrorName } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 
 /**
@@ -38,6 +39,42 @@ export function holdYoungGeneration(): void {
 /** Lets the young generation grow to its full size, in one step, as soon as calls need it. */
 export function releaseYoungGeneration(): void {
   setFlagsFromString('--semi-space-growth-factor=16')
+}
+
+/** A port that this process has bound. Processes that it is sent to listen and accept on it; this one does not accept. */
+export interface BoundPort {
+  listen(backlog: number): number
+  close(): void
+}
+
+/** The option of `net.Server.listen` for a bound port, which takes the place of its host and port. Node would use its own backlog. */
+export function listenOn(bound: BoundPort, backlog: number): { _handle: BoundPort } {
+  const listen = bound.listen.bind(bound)
+  bound.listen = () => listen(backlog)
+  return { _handle: bound }
+}
+
+/**
+ * Binds a port without listening. While the process that bound it lives, connections wait for the next process that accepts, even if all
+ * that did so have died. Throws an error with the code of the system, such as `EADDRINUSE`.
+ */
+export function bindPort({ address, port }: { address: string; port: number }): BoundPort {
+  const bound = (net as typeof net & NetInternals)._createServerHandle(address, port, isIPv6(address) ? 6 : 4)
+  if (typeof bound === 'number') throw portError(getSystemErrorName(bound), { address, port })
+  const name: { port?: number } = {}
+  bound.getsockname(name)
+  // The system may report an error of `bind` only when the port is listened on, which would then be a random one.
+  if (port === 0 || name.port === port) return bound
+  bound.close()
+  throw portError('EADDRINUSE', { address, port })
+}
+
+interface NetInternals {
+  _createServerHandle(address: string, port: number, family: 4 | 6): number | (BoundPort & { getsockname(name: object): number })
+}
+
+function portError(code: string, { address, port }: { address: string; port: number }): Error {
+  return Object.assign(new Error(`listen ${code}: ${address}:${port}`), { code })
 }
 
 /** Stops accepting connections and calls `ended` when the last one is closed. `Server.close` of HTTP would close idle ones as well. */
