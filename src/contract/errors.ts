@@ -348,8 +348,8 @@ export const errors = {
   log_time_required: kind(400, '请选择日志记录时间', 'Please choose log time'),
   log_searches_busy: kind(
     429,
-    '同时进行的日志查询过多，请稍后再试',
-    'Too many log searches are running and waiting; try again in a moment',
+    '同时进行的日志查询过多，请在 {seconds} 秒后再试',
+    'Too many log searches are running and waiting; try again in {seconds} {seconds|second|seconds}',
   ),
   log_search_timeout: kind(
     400,

@@ -3,11 +3,12 @@ import type { overviewRoutes } from '../../contract/routes/overview.ts'
 import { readChannelHealth, readKeyHealth } from '../channels/channel-health.ts'
 import { readOverview } from '../usage/overview.ts'
 import type { Context } from './context.ts'
+import { runSearch } from './run-search.ts'
 
 const idsMax = 1000
 
 export const overviewHandlers: Handlers<typeof overviewRoutes, Context> = {
-  'GET /api/overview/': ({ app }, { query }) => readOverview({ ...app, db: app.reader.queries() }, query.period),
+  'GET /api/overview/': (context, { query: { period } }) => runSearch(context, { period }, (core) => readOverview(core, period)),
 
   'GET /api/channel/health': ({ app }, { query }) => {
     const ids = query.ids.split(',').flatMap((id) => (/^\d{1,15}$/.test(id) ? [Number(id)] : []))

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Queries } from '../db/open.ts'
 import { SearchQueue } from './search-queue.ts'
 
@@ -25,7 +25,7 @@ class Search {
 class TestQueue extends SearchQueue {
   readonly signals: (AbortSignal | undefined)[]
 
-  constructor(limits = { waitMs: 60_000, runMs: 60_000 }, connections = 10) {
+  constructor(limits = { waitMs: 60_000, crowdWaitMs: 60_000, runMs: 60_000 }, connections = 10) {
     const signals: (AbortSignal | undefined)[] = []
     const queries = (signal?: AbortSignal) => {
       signals.push(signal)
@@ -78,6 +78,35 @@ describe('the searches of a user', () => {
     expect(all.map(({ hasBegun }) => hasBegun)).toEqual([true, true, true, false, false])
   })
 
+  it('of a crowd: those that can begin within the limit wait, the others are refused when they arrive and told when to come back', async () => {
+    // Searches are assumed to take 100 ms, two run: behind n others a search waits (n - 1) / 2 times as long.
+    const queue = new TestQueue({ waitMs: 60_000, crowdWaitMs: 60_000, runMs: 60_000 }, 1)
+    const all = Array.from({ length: 1252 }, (_, at) => new Search(queue, 'filter', { userId: at }))
+    const refused = all.slice(1202)
+    expect(new Set(await Promise.all(refused.map(({ outcome }) => outcome)))).toEqual(new Set(['log_searches_busy']))
+    await settled()
+    expect(all.filter(({ hasBegun }) => hasBegun)).toHaveLength(2)
+    const late = queue.run({ userId: 9999, filter: '', signal: new AbortController().signal }, async () => {})
+    await expect(late).rejects.toMatchObject({ code: 'log_searches_busy', params: { seconds: 61 } })
+    for (const search of all.slice(0, 20)) {
+      await vi.waitUntil(() => search.hasBegun)
+      search.end('found')
+      expect(await search.outcome).toBe('found')
+    }
+  })
+
+  it('that wait behind those of others for longer than expected are refused, and those behind their own user wait on', async () => {
+    const queue = new TestQueue({ waitMs: 60_000, crowdWaitMs: 100, runMs: 60_000 }, 1)
+    const [first, second] = [new Search(queue, 'a'), new Search(queue, 'b')]
+    const [own, other] = [new Search(queue, 'c'), new Search(queue, 'a', { userId: 2 })]
+    expect(await other.outcome).toBe('log_searches_busy')
+    first.end('found')
+    second.end('found')
+    await vi.waitUntil(() => own.hasBegun)
+    own.end('found')
+    expect(await own.outcome).toBe('found')
+  })
+
   it('for the same filter replace each other, whether the older runs or waits', async () => {
     const queue = new TestQueue()
     const running = new Search(queue, 'same')
@@ -113,9 +142,9 @@ describe('the searches of a user', () => {
   })
 
   it('that exceed the time limit, running or waiting, are stopped with an error', async () => {
-    const slow = new TestQueue({ waitMs: 60_000, runMs: 1 })
+    const slow = new TestQueue({ waitMs: 60_000, crowdWaitMs: 60_000, runMs: 1 })
     expect(await new Search(slow, 'filter').outcome).toBe('log_search_timeout')
-    const crowded = new TestQueue({ waitMs: 1, runMs: 60_000 })
+    const crowded = new TestQueue({ waitMs: 1, crowdWaitMs: 60_000, runMs: 60_000 })
     const [first] = [new Search(crowded, 'a'), new Search(crowded, 'b')]
     expect(await new Search(crowded, 'c').outcome).toBe('log_searches_busy')
     expect(first?.hasBegun).toBe(true)
