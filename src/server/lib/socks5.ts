@@ -16,7 +16,9 @@ export async function requestSocks5(
 ): Promise<void> {
   const methods = login ? [noLogin, userAndPassword] : [noLogin]
   socket.write(Buffer.of(version, methods.length, ...methods))
-  const method = (await take(socket, 2)).readUInt8(1)
+  const chosen = await take(socket, 2)
+  if (chosen.readUInt8(0) !== version) throw new Error('The proxy does not speak SOCKS5')
+  const method = chosen.readUInt8(1)
   if (method === userAndPassword && login) await signIn(socket, login)
   else if (method !== noLogin) throw new Error('The SOCKS proxy accepts none of the offered logins')
 

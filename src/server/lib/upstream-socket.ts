@@ -1,5 +1,7 @@
+import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
 import type { Connector } from './connect.ts'
+import { MalformedReply, mayBeginReply } from './upstream-http/reply-parser.ts'
 
 /** A WebSocket to a configured upstream, over the same guarded and proxied connections as its HTTP calls. */
 export interface SocketTarget {
@@ -32,7 +34,11 @@ export function openSocket(connect: Connector, { url, headers, handshakeMs }: So
     port: url.port,
   }
   const createConnection = (_options: unknown, done: (error: Error | null, socket?: unknown) => void) => {
-    connect(to, (...[error, socket]) => (error ? done(error) : done(null, socket)))
+    connect(to, (...[error, socket]) => {
+      if (error) return done(error)
+      refuseOtherProtocols(socket)
+      done(null, socket)
+    })
   }
   return new WebSocket(url, {
     ...socketLimits,
@@ -42,3 +48,16 @@ export function openSocket(connect: Connector, { url, headers, handshakeMs }: So
     createConnection: createConnection as never,
   })
 }
+
+/** Node's parser accepts the status line of HTTP/2.0, and would wait for the rest of it until the deadline of the handshake. */
+function refuseOtherProtocols(socket: Socket): void {
+  let start = Buffer.alloc(0)
+  const read = (bytes: Buffer) => {
+    start = Buffer.concat([start, bytes.subarray(0, startBytes)])
+    if (!mayBeginReply(start)) socket.destroy(new MalformedReply('The answer to the handshake is not HTTP/1.1'))
+    else if (start.length >= startBytes) socket.off('data', read)
+  }
+  socket.on('data', read)
+}
+
+const startBytes = 16

@@ -139,4 +139,30 @@ describe('a reply', () => {
       expect(() => read(pieces, true), JSON.stringify(pieces)).toThrow(MalformedReply)
     }
   })
+  it.each([
+    ['a banner of SSH', 'SSH-2.0-OpenSSH_9.6\r\n'],
+    ['a greeting of SMTP', '220 mail.example.com ESMTP\r\n'],
+    ['an alert of TLS', '\x15\x03\x01\0\x02\x02\x28'],
+    ['the settings of HTTP/2', '\0\0\x12\x04\0\0\0\0\0'],
+    ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n'],
+    ['a status line of HTTP/2', 'HTTP/2'],
+    ['a status line of HTTP/1.2', 'HTTP/1.2'],
+    ['a status line in lower case', 'http/1.1 200 OK\r\n'],
+    ['a protocol that begins alike', 'HTTPS'],
+    ['an empty line', '\r\n'],
+    ['a NUL', '\0'],
+    ['a status of letters', 'HTTP/1.1 OK'],
+    ['a status of four digits', 'HTTP/1.1 2000'],
+    ['a status below 100', 'HTTP/1.1 0'],
+  ])('that begins with %s is refused at the first byte that differs', (_title, start) => {
+    for (const before of ['', 'HTTP/1.1 100 Continue\r\n\r\n'])
+      for (const pieces of cuts(before + start))
+        expect(() => read(pieces), JSON.stringify(pieces)).toThrow('The reply does not begin with a status line')
+  })
+
+  it('is awaited while its status line may still become valid', () => {
+    const start = 'HTTP/1.0 404'
+    for (let length = 1; length <= start.length; length++)
+      for (const pieces of cuts(`${start.slice(0, length)} `.trimEnd())) expect(read(pieces)).toMatchObject({ status: 0, isDone: false })
+  })
 })

@@ -129,9 +129,10 @@ export class ReplyParser {
     return held ? Buffer.concat([held, piece]) : piece
   }
 
+  /** Keeps an incomplete head or trailer section. What cannot become a valid one is refused now, not at the deadline. */
   #hold(piece: Buffer): void {
     if (piece.length > headBytesMax) throw new MalformedReply('The head of the reply is too large')
-    // Without this, a head whose lines end only in LF would be awaited until the deadline.
+    if (this.#state === 'head' && !mayBeginReply(piece)) throw noStatusLine()
     for (let at = piece.indexOf(lf); at >= 0; at = piece.indexOf(lf, at + 1)) {
       if (piece[at - 1] !== cr) throw new MalformedReply('A line of the reply ends in LF alone')
     }
@@ -142,7 +143,7 @@ export class ReplyParser {
   #readHead(text: string): void {
     statusLine.lastIndex = 0
     const found = statusLine.exec(text)
-    if (!found) throw new MalformedReply('The reply does not begin with a status line of HTTP/1.1')
+    if (!found) throw noStatusLine()
     const status = Number(found[2])
     const headers = readHeaders(text, statusLine.lastIndex)
     if (status >= 200) {
@@ -291,6 +292,22 @@ export class ReplyParser {
     this.#state = 'done'
     return bytes.length - (piece.length - end - (isEmpty ? 2 : 4))
   }
+}
+
+/**
+ * Whether the bytes begin a status line of HTTP/1.1, as far as they go. Other protocols differ in the first bytes: a banner of SSH or
+ * SMTP, a record of TLS, a frame of HTTP/2.
+ */
+export function mayBeginReply(bytes: Buffer): boolean {
+  const text = bytes.toString('latin1', 0, validStart.length)
+  return /^HTTP\/1\.[01] [1-9]\d\d[ \r]/.test(text + validStart.slice(text.length))
+}
+
+/** Completes a status line of which only a part has arrived. */
+const validStart = 'HTTP/1.1 200 '
+
+function noStatusLine(): MalformedReply {
+  return new MalformedReply('The reply does not begin with a status line of HTTP/1.1')
 }
 
 function malformedChunk(): MalformedReply {
