@@ -70,17 +70,19 @@ const google = {
 }
 
 describe('structured details of an error', () => {
-  it.each([400, 500])(
-    'failed_generation and metadata reach callers of Chat and Responses, without secrets, status %i',
-    async (status) => {
-      const channel = { type: 1, models: model }
-      expect(await errorAt('chat', channel, JSON.stringify({ error: groq }), { status })).toMatchObject({
-        failed_generation: groq.failed_generation,
-      })
-      const { metadata } = await errorAt('responses', channel, JSON.stringify({ error: openRouter }), { status })
-      expect(metadata).toEqual({ raw: 'key …', provider_name: 'Deep', attempts: [{ status: 400, isFinal: true }] })
-    },
-  )
+  it('failed_generation and metadata reach callers of Chat and Responses, without secrets', async () => {
+    const channel = { type: 1, models: model }
+    expect(await errorAt('chat', channel, JSON.stringify({ error: groq }))).toMatchObject({
+      failed_generation: groq.failed_generation,
+    })
+    const { metadata } = await errorAt('responses', channel, JSON.stringify({ error: openRouter }))
+    expect(metadata).toEqual({ raw: 'key …', provider_name: 'Deep', attempts: [{ status: 400, isFinal: true }] })
+  })
+
+  it('none reach a caller with a fault of the upstream', async () => {
+    const error = await errorAt('chat', { type: 1, models: model }, JSON.stringify({ error: groq }), { status: 500 })
+    expect(Object.keys(error)).toEqual(['message', 'type', 'param', 'code'])
+  })
 
   it('error.details of Anthropic keep numbers and objects, whole and in a stream that has begun', async () => {
     const channel = { type: 14, models: claude }

@@ -198,7 +198,7 @@ describe('an invalid answer', () => {
     const { server, ask, charged } = await sharedStage(await replying(body, type))
     for (const stream of [true, false]) {
       const answer = await ask(chat({ stream }))
-      expect([answer.status, JSON.parse(answer.text).error.type]).toEqual([502, 'upstream_error'])
+      expect([answer.status, JSON.parse(answer.text).error.type]).toEqual([502, 'server_error'])
     }
     expect(await charged()).toEqual([])
     await requireBalancedBooks(server)

@@ -188,7 +188,7 @@ anyDatabase('a call of Responses', (_fresh, kind) => {
     const [last] = eventsOf(answer.text.slice(some.length))
     expect(last).toMatchObject({
       name: 'error',
-      data: { type: 'error', code: 'upstream_failed', error: { type: 'upstream_error' } },
+      data: { type: 'error', code: 'upstream_failed', error: { type: 'server_error' } },
     })
     expect(await settledCharges(cut.server)).toHaveLength(1)
     await requireBalancedBooks(cut.server)

@@ -194,6 +194,7 @@ const geminiStatuses: Readonly<Record<number, string>> = {
   409: 'ABORTED',
   429: 'RESOURCE_EXHAUSTED',
   501: 'UNIMPLEMENTED',
+  502: 'UNAVAILABLE',
   503: 'UNAVAILABLE',
   504: 'DEADLINE_EXCEEDED',
 }

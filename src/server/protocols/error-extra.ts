@@ -7,7 +7,7 @@ export function readExtra(dialect: Dialect, error: JsonObject): { extra?: ErrorE
   return Object.keys(members).length > 0 ? { extra: { dialect, members } } : {}
 }
 
-/** The same members with secrets redacted, without account names, truncated to the size limit of an error. */
+/** The same members with cleaned texts, without those that name the account, truncated to the size limit of an error. */
 export function cleanExtra({ dialect, members }: ErrorExtra, clean: (text: string) => string): ErrorExtra {
   return { dialect, members: cleanMembers(members, clean, 0) }
 }
@@ -25,7 +25,12 @@ function cleanValue(value: unknown, clean: (text: string) => string, depth: numb
   return isObject(value) ? cleanMembers(value, clean, depth) : null
 }
 
-/** Members that identify the account at the vendor. */
-const accounts: ReadonlySet<string> = new Set(['consumer', 'organization', 'organization_id', 'project_number', 'user_id'])
+/** Members that identify the account at the vendor, the call there, or its machine. */
+const accounts: ReadonlySet<string> = new Set([
+  ...['consumer', 'organization', 'organization_id', 'org_id', 'user_id', 'user', 'account', 'account_id', 'tenant', 'tenant_id'],
+  ...['project', 'project_id', 'project_number', 'workspace', 'workspace_id', 'subscription', 'deployment', 'deployment_id'],
+  ...['request_id', 'requestId', 'trace_id', 'traceId', 'host', 'hostname', 'server', 'node', 'headers', 'stack', 'stackEntries'],
+  ...['traceback', 'resourceName', 'owner', 'debug', 'address', 'ip'],
+])
 const entriesMax = 50
 const depthMax = 8

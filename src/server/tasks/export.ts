@@ -1,7 +1,7 @@
 import type { Drawing, Task } from '../../contract/entities/task.ts'
 import { type CsvColumn, csvFile } from '../lib/csv.ts'
 import type { Core } from '../options/core.ts'
-import { readDrawings, readTasks, type TaskFilter } from './lists.ts'
+import { forOwner, readDrawings, readTasks, type TaskFilter } from './lists.ts'
 
 /** The rows of a file: those of one user as their owner sees them, or of all users. */
 export interface TaskExport {
@@ -32,7 +32,10 @@ export function exportDrawings(core: Core, { filter, timeZone }: TaskExport) {
   return csvFile({
     columns: columnsFor(drawingColumns, filter),
     timeZone,
-    read: (below, limit) => readDrawings(core, { filter: { ...filter, before: below }, page: { offset: 0, limit } }),
+    read: async (below, limit) => {
+      const rows = await readDrawings(core, { filter: { ...filter, before: below }, page: { offset: 0, limit } })
+      return filter.userId === undefined ? rows : forOwner(rows)
+    },
   })
 }
 
@@ -41,7 +44,10 @@ export function exportTasks(core: Core, { filter, timeZone }: TaskExport) {
   return csvFile({
     columns: columnsFor(taskColumns, filter),
     timeZone,
-    read: (below, limit) => readTasks(core, { filter: { ...filter, before: below }, page: { offset: 0, limit } }),
+    read: async (below, limit) => {
+      const rows = await readTasks(core, { filter: { ...filter, before: below }, page: { offset: 0, limit } })
+      return filter.userId === undefined ? rows : forOwner(rows)
+    },
   })
 }
 

@@ -9,7 +9,7 @@ import { callUpstream } from './call-upstream.ts'
 import { sendJson } from './order-reply.ts'
 import { presentDrawing, presentMusic } from './present.ts'
 import { ownTask } from './task-table.ts'
-import { cleanText } from './text.ts'
+import { toldText } from './text.ts'
 
 /**
  * Callers' queries about their own tasks; other tasks do not exist for them. The queries are free of charge, and only the seed is
@@ -53,7 +53,7 @@ export async function fetchSeed(
   const { code, result } = answer
   sendJson(call, {
     code: typeof code === 'number' ? code : 5,
-    description: cleanText(textAt(answer, 'description'), channel),
+    description: toldText(textAt(answer, 'description'), channel),
     result: typeof result === 'string' || typeof result === 'number' ? String(result).slice(0, 200) : '',
   })
 }

@@ -6,7 +6,7 @@ import type { Row, Tables } from '../db/schema.ts'
 import type { Core } from '../options/core.ts'
 import { isObject, textAt } from '../protocols/wire-format.ts'
 import { imagePath } from './links.ts'
-import { imageUrl } from './present.ts'
+import { imageUrl, toldTexts } from './present.ts'
 import { eitherOf, idColumn, type TaskTable } from './task-table.ts'
 
 /** Filters of the lists; 0, '' and absent mean any. Times are inclusive, in the unit of the table. */
@@ -55,9 +55,9 @@ export async function readTasks(core: Core, asked: TaskPage): Promise<Task[]> {
   return rows.map(presentTask)
 }
 
-/** Without the columns for admins. */
+/** Without the columns for admins, and with the texts of upstreams as owners may see them. */
 export function forOwner<Item extends Drawing | Task>(items: readonly Item[]): Item[] {
-  return items.map((item) => ({ ...item, channel_id: 0, username: '' }))
+  return items.map((item) => ({ ...toldTexts(item), channel_id: 0, username: '' }))
 }
 
 interface Named {

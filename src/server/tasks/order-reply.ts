@@ -2,7 +2,7 @@ import type { RunningChannel } from '../channels/model-index.ts'
 import { type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { Refused } from './order.ts'
-import { cleanText } from './text.ts'
+import { toldText } from './text.ts'
 
 /** The reply of an upstream to an order, without any reference to the channel. */
 export function orderAnswer(answer: JsonObject, channel: RunningChannel): JsonObject {
@@ -10,14 +10,14 @@ export function orderAnswer(answer: JsonObject, channel: RunningChannel): JsonOb
   const messageKeys = Object.keys(answer).filter((key) => key === 'description' || key === 'message')
   return {
     ...answer,
-    ...Object.fromEntries(messageKeys.map((key) => [key, cleanText(textAt(answer, key), channel)])),
+    ...Object.fromEntries(messageKeys.map((key) => [key, toldText(textAt(answer, key), channel)])),
     ...(properties ? { properties: knownProperties(properties, channel) } : {}),
   }
 }
 
 /** Sends the refusal of an upstream: with its own code where the dialect has them, else as an error. */
 export function refuse(call: ClientExchange, { answer, reason, code }: Refused, channel: RunningChannel): void {
-  const message = cleanText(reason, channel) || code
+  const message = toldText(reason, channel) || code
   const text = { zh: message, en: message }
   const error = { status: 500, message: text, type: 'upstream_error', code, param: null, retryAfter: 0, final: true }
   if (answer) {
@@ -38,7 +38,7 @@ const known = ['status', 'finalPrompt', 'finalZhPrompt', 'promptEn', 'bannedWord
 function knownProperties(properties: JsonObject, channel: RunningChannel): JsonObject {
   const entries = known.flatMap((key): [string, string | number][] => {
     const value = properties[key]
-    if (typeof value === 'string') return [[key, cleanText(value, channel)]]
+    if (typeof value === 'string') return [[key, toldText(value, channel)]]
     return typeof value === 'number' ? [[key, value]] : []
   })
   return Object.fromEntries(entries)

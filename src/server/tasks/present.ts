@@ -1,10 +1,19 @@
 import type { Row } from '../db/schema.ts'
+import { withoutOperatorDetails } from '../lib/operator-details.ts'
 import type { Core } from '../options/core.ts'
 import { imagePath } from './links.ts'
 import { isEnd } from './states.ts'
 
+/** The texts of a task that its upstream wrote, as callers and owners may see them. Admins see the rows. */
+export function toldTexts<Task extends { readonly fail_reason: string; readonly description?: string }>(row: Task): Task {
+  const fail_reason = withoutOperatorDetails(row.fail_reason)
+  if (row.description === undefined) return { ...row, fail_reason }
+  return { ...row, fail_reason, description: withoutOperatorDetails(row.description) }
+}
+
 /** A drawing as the clients of the proxies expect it. */
 export function presentDrawing(core: Core, row: Row<'midjourneys'>) {
+  const { description, fail_reason: failReason } = toldTexts(row)
   return {
     id: row.mj_id,
     action: row.action,
@@ -12,7 +21,7 @@ export function presentDrawing(core: Core, row: Row<'midjourneys'>) {
     botType: '',
     prompt: row.prompt,
     promptEn: row.prompt_en,
-    description: row.description,
+    description,
     state: row.state,
     submitTime: row.submit_time,
     startTime: row.start_time,
@@ -20,7 +29,7 @@ export function presentDrawing(core: Core, row: Row<'midjourneys'>) {
     imageUrl: imageUrl(core, row),
     status: row.status,
     progress: row.progress,
-    failReason: row.fail_reason,
+    failReason,
     buttons: parsed(row.buttons, []),
     maskBase64: '',
     properties: parsed(row.properties, { finalPrompt: '', finalZhPrompt: '' }),
@@ -33,7 +42,7 @@ export function presentMusic(row: Row<'tasks'>) {
     task_id: row.task_id,
     action: row.action,
     status: row.status,
-    fail_reason: row.fail_reason,
+    fail_reason: toldTexts(row).fail_reason,
     submit_time: row.submit_time,
     start_time: row.start_time,
     finish_time: row.finish_time,

@@ -24,6 +24,7 @@ import type { Accepted, Order } from './order.ts'
 import { orderAnswer, refuse } from './order-reply.ts'
 import { type Placed, placeOrder } from './place-order.ts'
 import { hasPaid, withTaskLock } from './repeated-orders.ts'
+import { cleanText, cleanTexts } from './text.ts'
 
 /** Request ids of the orders that this process is placing: the poller must not fail their rows yet. */
 const placing = new Set<string>()
@@ -131,7 +132,11 @@ async function fill(
   const refusal = outcome && !(outcome instanceof UpstreamFailure) && !outcome.verdict.isAccepted ? outcome : undefined
   const isKept = refusal?.verdict.isAccepted === false && refusal.verdict.answer !== undefined
   const kept = isKept
-    ? { channelId: refusal.channel.id, reason: refusal.verdict.reason, details: refusal.verdict.details }
+    ? {
+        channelId: refusal.channel.id,
+        reason: cleanText(refusal.verdict.reason, refusal.channel),
+        details: cleanTexts(refusal.verdict.details, refusal.channel),
+      }
     : undefined
   await rejectTask(app, task, kept)
   sendRefusal(held, placed)

@@ -1,14 +1,29 @@
 import type { RunningChannel } from '../channels/model-index.ts'
 import { parseUrl } from '../lib/parse-url.ts'
-import { withoutSecrets } from '../relay/upstream/failure.ts'
+import { toldToCallers, withoutSecrets } from '../relay/upstream/failure.ts'
+import type { Details } from './advance.ts'
 
 /**
- * Text of an upstream as it may be stored and shown: without secrets of the channel, without characters that a database refuses,
+ * Text of an upstream as it may be stored and shown to admins: without secrets of the channel, without characters that a database refuses,
  * and not too long.
  */
 export function cleanText(text: string, channel: RunningChannel | undefined, lengthMax = 2000): string {
   const safe = channel && text !== '' ? withoutSecrets(text, channel) : text
   return storable(safe).slice(0, lengthMax)
+}
+
+/** The columns of a task with their texts cleaned. */
+export function cleanTexts(details: Details, channel: RunningChannel): Details {
+  const entries = Object.entries(details).map(([column, value]) => [
+    column,
+    typeof value === 'string' ? cleanText(value, channel) : value,
+  ])
+  return Object.fromEntries(entries)
+}
+
+/** Text of an upstream as a caller may see it. */
+export function toldText(text: string, channel: RunningChannel): string {
+  return storable(toldToCallers(text, channel))
 }
 
 /** Without NUL and lone surrogates, which PostgreSQL refuses. */

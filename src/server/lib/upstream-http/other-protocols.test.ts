@@ -60,7 +60,9 @@ function sendTo(agents: UpstreamAgents, origin: string): Promise<string> {
       {
         onRequestStart() {},
         onResponseStart() {},
-        onResponseData: (_controller, piece) => void (text += piece.toString('latin1')),
+        onResponseData(_controller, piece) {
+          text += piece.toString('latin1')
+        },
         onResponseEnd: () => resolve(text),
         onResponseError: (_controller, error) => reject(error),
       },

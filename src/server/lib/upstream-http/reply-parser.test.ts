@@ -163,6 +163,7 @@ describe('a reply', () => {
   it('is awaited while its status line may still become valid', () => {
     const start = 'HTTP/1.0 404'
     for (let length = 1; length <= start.length; length++)
-      for (const pieces of cuts(`${start.slice(0, length)} `.trimEnd())) expect(read(pieces)).toMatchObject({ status: 0, isDone: false })
+      for (const pieces of cuts(`${start.slice(0, length)} `.trimEnd()))
+        expect(read(pieces)).toMatchObject({ status: 0, isDone: false })
   })
 })

@@ -131,7 +131,7 @@ describe('legacy Completions as a conversation', () => {
   it('[24] end with an error when the upstream fails', () => {
     const error = { message: 'busy', type: '', code: '', param: null, status: 503 }
     const sent = stream([...reply.slice(0, 6), { type: 'error', error }])
-    expect(chunks(sent).at(-1)).toMatchObject({ error: { type: 'upstream_error' } })
+    expect(chunks(sent).at(-1)).toMatchObject({ error: { type: 'server_error' } })
   })
 
   it('get the same text streamed and non-streamed, for any reply', () => {

@@ -215,7 +215,7 @@ describe('a stream to a client of Chat', () => {
     expect(sent).not.toContain('[DONE]')
     const [last] = eventsIn(sent).slice(-1)
     expect(JSON.parse(last?.data ?? '')).toEqual({
-      error: { message: 'busy (request id: r1)', type: 'upstream_error', param: null, code: 'overloaded' },
+      error: { message: 'busy (request id: r1)', type: 'server_error', param: null, code: 'overloaded' },
     })
   })
 

@@ -76,7 +76,7 @@ export function writeEvents(context: WriteContext): EventWriter {
 
 /** An error inside of a stream; nothing follows it. */
 export function writeError(error: UpstreamErrorFacts, { id }: WriteContext): string {
-  const callerError = passedError(error.status || 502, { ...error, type: error.type || 'upstream_error' })
+  const callerError = passedError(error.status || 502, { ...error, type: error.type || 'server_error' })
   return errorEvent('openai', callerError, { requestId: id, language: 'en' })
 }
 

@@ -93,7 +93,7 @@ async function attemptUntilAnswered(app: AnswerParts, request: AdmittedRequest, 
     return
   }
   // After several channels have failed, the client must not multiply the attempts with retries of its own.
-  const callerError = last.forCaller(request.inputTokens)
+  const callerError = last.forCaller({ promptTokens: request.inputTokens, sent: request.body.bytes })
   if (isSentInStream(request, callerError)) return failInStream(request, callerError)
   call.sendError(failed.length > 1 ? { ...callerError, final: true } : callerError, request.format.stream?.errorEvent)
 }

@@ -141,7 +141,7 @@ async function attemptBytes(
   if (!call.isCommitted) return failure
   attempt.brokeOff = failure
   await settle(app, attempt, await endingOf(request, noReply, brokenOffBy(failure)))
-  call.noteError(failure.forCaller(request.inputTokens))
+  call.noteError(failure.forCaller({ promptTokens: request.inputTokens, sent: request.body.bytes }))
   // A truncated file must not look complete.
   call.drop()
   return 'answered'
@@ -241,7 +241,9 @@ async function attemptStream(
   attempt.brokeOff = failure
   if (!(await isLeftOpen(app, attempt)))
     await settle(app, attempt, await endingOf(request, reply.interceptor, brokenOffBy(failure)))
-  call.sendError(failure.forCaller(request.inputTokens), (facts) => reply.interceptor.writeError?.(facts))
+  call.sendError(failure.forCaller({ promptTokens: request.inputTokens, sent: request.body.bytes }), (facts) =>
+    reply.interceptor.writeError?.(facts),
+  )
   app.callerLog.of(call.client).warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a stream was cut off')
   return 'answered'
 }

@@ -1,5 +1,5 @@
 import { ServerResponse } from 'node:http'
-import { inBothLanguages } from '../../../contract/text.ts'
+import { inBothLanguages, type Text } from '../../../contract/text.ts'
 import { AppError } from '../../lib/failure.ts'
 import { newRequestId } from '../../lib/ids.ts'
 import { newDetachedRequest } from '../../lib/node-internals.ts'
@@ -40,7 +40,7 @@ export type SiteAnswer =
       readonly units: number
       readonly status: number
       readonly code: string
-      /** Without secrets, in both languages. It may be the vendor's own message. */
+      /** In both languages, without secrets: what a caller is told, and the vendor's own sentence, for admins. */
       readonly message: string
       /** The site, its channels or their upstreams are at fault, and not the request. */
       readonly isFault: boolean
@@ -108,7 +108,11 @@ function failureOf({ failure, notes }: ClientExchange) {
   return {
     status,
     code: code || type,
-    message: message ? inBothLanguages(message) : '',
+    message: message ? inBothLanguages(withReason(message, notes.attempts.at(-1)?.reason ?? '')) : '',
     isFault: status >= 500 || notes.attempts.at(-1)?.isFault === true,
   }
+}
+
+function withReason({ zh, en }: Text, reason: string): Text {
+  return reason === '' || en.includes(reason) ? { zh, en } : { zh: `${zh}（${reason}）`, en: `${en} (${reason})` }
 }

@@ -7,6 +7,7 @@ import { shapeOf } from '../../lib/json-shape.ts'
 import type { Deadline } from '../../lib/timer-wheel.ts'
 import { readSoundUsage } from '../../protocols/direct/transcriptions.ts'
 import { ownError } from '../../protocols/error-body.ts'
+import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
 import {
   errorEventOf,
   limitConflictIn,
@@ -25,7 +26,7 @@ import type { Ending } from '../charge/charge-row.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { SocketPeer } from '../http/socket-peer.ts'
 import type { RelayParts } from '../relay-parts.ts'
-import { withoutSecrets } from '../upstream/failure.ts'
+import { errorInReply, toldToCallers, withCleanFacts } from '../upstream/failure.ts'
 import type { RealtimeBill } from './charges.ts'
 import type { Connected } from './connect.ts'
 
@@ -192,14 +193,38 @@ export class RealtimeSession {
         await this.#noteBegun(textAt(objectAt(event, 'response') ?? {}, 'id'))
         return this.#pass(text)
       case 'response.done':
-        return this.#passCharged(text, () => this.#settle(objectAt(event, 'response') ?? {}))
+        return this.#passCharged(this.#toldEnd(event, text), () => this.#settle(objectAt(event, 'response') ?? {}))
+      case 'conversation.item.input_audio_transcription.failed':
+        return this.#pass(this.#toldError(event))
       case 'conversation.item.input_audio_transcription.completed':
         return this.#passCharged(text, () => this.#settleTranscript(event))
       case 'error':
-        return this.#pass(withoutSecrets(text, this.#parts.connected.channel))
+        return this.#pass(this.#toldError(event))
       default:
         return this.#pass(text)
     }
+  }
+
+  /** An event with an error of the upstream, as a caller may be told it. */
+  #toldError(event: JsonObject): string {
+    const error = objectAt(event, 'error') ?? {}
+    const failure = withCleanFacts(errorInReply(readOpenAiError(event)), this.#parts.connected.channel, this.#names)
+    const { message, type, code, param } = failure.forCaller()
+    return JSON.stringify({ ...event, error: { ...ownIds(error), type, code, message: message.en, param } })
+  }
+
+  /** The end of an answer; that of a failed one has an error. */
+  #toldEnd(event: JsonObject, text: string): string {
+    const response = objectAt(event, 'response') ?? {}
+    const details = objectAt(response, 'status_details')
+    if (!details || !objectAt(details, 'error')) return text
+    const { error } = JSON.parse(this.#toldError(details))
+    return JSON.stringify({ ...event, response: { ...response, status_details: { ...details, error } } })
+  }
+
+  get #names() {
+    const { model, connected } = this.#parts
+    return { asked: model, upstream: connected.upstreamModel }
   }
 
   /** Restores the model name of the caller's request. */
@@ -320,7 +345,7 @@ export class RealtimeSession {
       this.#parts.call.noteError(lost)
       void this.#tell(lost)
     }
-    this.#client.close(isLost ? failureCode : code, withoutSecrets(reason, this.#parts.connected.channel))
+    this.#client.close(isLost ? failureCode : code, toldToCallers(reason, this.#parts.connected.channel, closeReasonMax))
     this.#finishWhenClosed()
   }
 
@@ -374,3 +399,11 @@ const shapeMax = { depth: 100, parts: 250_000, entries: 2_000_000 } as const
 const policyCode = 1008
 const failureCode = 1011
 const restartCode = 1012
+
+/** The event of the caller that an error is about. */
+function ownIds(error: JsonObject): JsonObject {
+  return 'event_id' in error ? { event_id: error.event_id } : {}
+}
+
+/** A frame that closes a WebSocket has room for 123 bytes. */
+const closeReasonMax = 120

@@ -3,7 +3,7 @@ import { membersOf, spliceMembers } from '../../lib/splice-json.ts'
 import { eventsIn, toByteText, withLineFeeds } from '../../lib/sse.ts'
 import { isObject, type JsonObject, type StreamFormat, type WireFormat } from '../../protocols/wire-format.ts'
 import type { AdmittedRequest } from '../admitted-request.ts'
-import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
+import { errorInReply, parseObject, UpstreamFailure } from '../upstream/failure.ts'
 import type { ResponseAdapter } from './adapter.ts'
 import { parse, StreamInterceptor } from './sse-interceptor.ts'
 import { readPart, readWhole, requireNoError } from './whole.ts'
@@ -97,8 +97,7 @@ function gathered({ stream }: WireFormat, body: Buffer): Buffer {
   const text = withLineFeeds(body.toString('latin1'))
   const interceptor = new StreamInterceptor(stream, { hideUsage: false, renameTo: undefined })
   interceptor.take(text)
-  if (interceptor.error)
-    throw new UpstreamFailure('status', { status: interceptor.error.status || 502, facts: interceptor.error })
+  if (interceptor.error) throw errorInReply(interceptor.error)
   if (!interceptor.isComplete() || !interceptor.hasOutput) throw new UpstreamFailure('cut')
   const events = eventsIn(text)
     .map((event) => parse(event.data))

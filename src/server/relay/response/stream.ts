@@ -1,6 +1,6 @@
 import { EventBlocks, streamLineBytesMax } from '../../lib/sse.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
-import { tryReading, UpstreamFailure } from '../upstream/failure.ts'
+import { errorInReply, tryReading, UpstreamFailure } from '../upstream/failure.ts'
 import type { Receiver, Running } from '../upstream/http-exchange.ts'
 import type { Replay, ResponseAdapter, SseInterceptor, StreamObserver } from './adapter.ts'
 import { type Form, replyShapeOf } from './pass-through.ts'
@@ -163,7 +163,7 @@ export class StreamReply implements Receiver {
     } else {
       this.#hold(out)
     }
-    if (error) this.#refuse(new UpstreamFailure('status', { status: error.status || 502, facts: error }))
+    if (error) this.#refuse(errorInReply(error))
     else if (isEnded && hasOutput) this.#finish('complete')
     else if (isEnded) this.#refuse(new UpstreamFailure('bad-reply', { facts: { message: 'its stream was empty' } }))
   }

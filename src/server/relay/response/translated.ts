@@ -20,7 +20,7 @@ import { thinkingToContent } from '../../protocols/thinking-to-content.ts'
 import type { UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import type { AdmittedRequest, AttemptState } from '../admitted-request.ts'
 import type { RelayParts } from '../relay-parts.ts'
-import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
+import { errorInReply, parseObject, UpstreamFailure } from '../upstream/failure.ts'
 import type { Replay, ResponseAdapter, SseInterceptor, Whole } from './adapter.ts'
 import { plainName } from './losses.ts'
 import { replyShapeOf } from './pass-through.ts'
@@ -64,7 +64,7 @@ export function translated(
   const readAll = (body: Buffer) => {
     const { followed, events } = followAll(body)
     const { error, usage, text, state } = followed
-    if (error) throw new UpstreamFailure('status', { status: error.status || 502, facts: error })
+    if (error) throw errorInReply(error)
     if (!followed.isEnded) throw new UpstreamFailure('cut')
     if (state) keep(state)
     return { usage, text, counted: (billed: Usage) => (usage ? events : withUsage(events, billed)) }
@@ -82,7 +82,7 @@ export function translated(
     },
     readPart(begun) {
       const { error, usage, text } = followAll(begun).followed
-      if (error) throw new UpstreamFailure('status', { status: error.status || 502, facts: error })
+      if (error) throw errorInReply(error)
       return { usage, text }
     },
     readReplay(body): Replay {

@@ -3,7 +3,7 @@ import { entriesOf, membersOf, memberValue } from '../../lib/splice-json.ts'
 import { readErrorInReply } from '../../protocols/openai-chat/errors.ts'
 import { isObject, type JsonObject, type RequestFacts, type WireFormat } from '../../protocols/wire-format.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
-import { badReply, parseObject, tryReading, UpstreamFailure } from '../upstream/failure.ts'
+import { badReply, errorInReply, parseObject, tryReading, UpstreamFailure } from '../upstream/failure.ts'
 import type { Receiver, Running } from '../upstream/http-exchange.ts'
 import type { PartialReply, ResponseAdapter, Whole } from './adapter.ts'
 
@@ -97,7 +97,7 @@ export function requireNoError(body: Buffer): void {
 
 function refuseError(reply: JsonObject): void {
   const error = readErrorInReply(reply)
-  if (error) throw new UpstreamFailure('status', { status: error.status || 502, facts: error })
+  if (error) throw errorInReply(error)
 }
 
 function isAnswer({ answerIn, answersWithout, answersWith }: WireFormat, reply: JsonObject): boolean {

@@ -5,8 +5,9 @@ import { fail } from '../../lib/failure.ts'
 import { membersOf, spliceMembers } from '../../lib/splice-json.ts'
 import { eventsIn } from '../../lib/sse.ts'
 import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
+import { readFailedResponse } from '../../protocols/openai-responses/errors.ts'
 import { openAiResponses } from '../../protocols/openai-responses/responses.ts'
-import { objectAt, type RequestFacts } from '../../protocols/wire-format.ts'
+import { type JsonObject, objectAt, type RequestFacts } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
@@ -19,7 +20,7 @@ import { replyAsStream } from '../response/pass-through.ts'
 import { parse, StreamInterceptor } from '../response/sse-interceptor.ts'
 import { type StreamOutcome, StreamReply } from '../response/stream.ts'
 import { targetOf, type UpstreamCallParts } from '../upstream/call-upstream.ts'
-import { parseObject, serverStopping, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
+import { errorInReply, parseObject, serverStopping, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
 import { HttpExchange } from '../upstream/http-exchange.ts'
 import { callerHeaders } from '../upstream/request-target.ts'
 import { answerLocal } from './local-calls.ts'
@@ -85,7 +86,7 @@ async function answer(
     channel,
     open: await app.pendingResponses.find(caller.userId, id),
     at: { id, model: resolveModel(channel, model), caller: callerHeaders({ call }), query },
-    adapter: adapterFor(app, call, model),
+    adapter: adapterFor(app, { call, model, channel }),
   }
   if (action === 'delete') await remove(app, about)
   else if (action === 'read' && query.get('stream') === 'true') await streamResponse(app, about)
@@ -128,7 +129,10 @@ function tell({ call, at }: About, failure: UpstreamFailure): void {
 }
 
 /** Restores the caller's model name and filters listed words, as for an immediate answer. */
-function adapterFor(app: Pick<RelayParts, 'callerLog' | 'moderation'>, call: ClientExchange, model: string): ResponseAdapter {
+function adapterFor(
+  app: Pick<RelayParts, 'callerLog' | 'moderation'>,
+  { call, model, channel }: Pick<About, 'call' | 'channel'> & { readonly model: string },
+): ResponseAdapter {
   const format = openAiResponses
   const { stream } = format
   if (!stream) throw new Error('Responses are streamed')
@@ -143,7 +147,7 @@ function adapterFor(app: Pick<RelayParts, 'callerLog' | 'moderation'>, call: Cli
   }
   const edit = { hideUsage: false, renameTo: model }
   const adapter: ResponseAdapter = {
-    readWhole: (body) => wholeOf(body, model),
+    readWhole: (body) => wholeOf(body, model, channel),
     openInterceptor: () => new StreamInterceptor(stream, edit),
     readReplay(body) {
       const reply = parseObject(body)
@@ -155,11 +159,21 @@ function adapterFor(app: Pick<RelayParts, 'callerLog' | 'moderation'>, call: Cli
   return completionRule ? moderatedAdapter(app, completionRule, { call, format, facts }, adapter) : adapter
 }
 
-/** The answer for a response of any status, also failed or running. */
-function wholeOf(body: Buffer, model: string): Whole {
-  const namesModel = membersOf(body)?.some(({ key }) => key === 'model')
-  const named = namesModel ? spliceMembers(body, { model: JSON.stringify(model) }) : body
-  return { contentType: 'application/json', usage: undefined, text: '', write: () => named }
+/** The answer for a response of any status, also failed or running. The error of a failed one is told as that of a call. */
+function wholeOf(body: Buffer, model: string, channel: RunningChannel): Whole {
+  const changed = {
+    ...(membersOf(body)?.some(({ key }) => key === 'model') ? { model: JSON.stringify(model) } : {}),
+    ...toldError(parseObject(body), channel),
+  }
+  const told = Object.keys(changed).length > 0 ? spliceMembers(body, changed) : body
+  return { contentType: 'application/json', usage: undefined, text: '', write: () => told }
+}
+
+function toldError(response: JsonObject, channel: RunningChannel): { error?: string } {
+  if (!objectAt(response, 'error')) return {}
+  const failure = withCleanFacts(errorInReply(readFailedResponse(response)), channel)
+  const { message, code, type } = failure.forCaller()
+  return { error: JSON.stringify({ code: code ?? type, message: message.en }) }
 }
 
 const known: ReadonlySet<string> = new Set([

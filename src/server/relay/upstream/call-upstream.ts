@@ -188,7 +188,8 @@ export class AccessTokens {
       const got = status < 300 ? exchange.read(reply) : undefined
       if (!got) {
         const { message } = readOpenAiError(reply)
-        return new UpstreamFailure('status', { status: status < 400 ? 401 : status, facts: { message } })
+        // The token server judges the channel's key, never the caller's request.
+        return new UpstreamFailure('status', { status: status < 500 && status !== 429 ? 401 : status, facts: { message } })
       }
       if (this.#tokens.size >= keptMax) this.#tokens.clear()
       this.#tokens.set(exchange.cacheKey, {

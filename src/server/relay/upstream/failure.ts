@@ -4,11 +4,13 @@ import type { RunningChannel } from '../../channels/model-index.ts'
 import type { CallerLog } from '../../lib/caller-log.ts'
 import { AppError } from '../../lib/failure.ts'
 import { background, redact } from '../../lib/logger.ts'
+import { withoutOperatorDetails } from '../../lib/operator-details.ts'
 import { parseUrl } from '../../lib/parse-url.ts'
 import type { Core } from '../../options/core.ts'
-import { type CallerError, ownError, passedError } from '../../protocols/error-body.ts'
+import { type CallerError, ownError } from '../../protocols/error-body.ts'
 import { cleanExtra } from '../../protocols/error-extra.ts'
 import { type KnownError, recognise } from '../../protocols/known-errors.ts'
+import { failureError, refusedRequest, type UpstreamFailureKind } from '../../protocols/upstream-failures.ts'
 import { isObject, type JsonObject, type UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import type { Upstream } from '../../providers/provider.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
@@ -27,6 +29,8 @@ export class UpstreamFailure extends Error {
   readonly names: ModelNames | undefined
   /** The upstream's message about a path that it seems to lack. */
   readonly noRoute: string | undefined
+  /** Names of the operator that no caller may see: the host of the channel and its organisation. */
+  readonly hidden: readonly string[]
   /** The kind of an error for which every vendor has its own message. */
   readonly known: KnownError | undefined
 
@@ -40,6 +44,7 @@ export class UpstreamFailure extends Error {
       own?: AppError
       names?: ModelNames | undefined
       noRoute?: string | undefined
+      hidden?: readonly string[]
       cause?: unknown
     } = {},
   ) {
@@ -53,6 +58,7 @@ export class UpstreamFailure extends Error {
     this.own = more.own
     this.names = more.names
     this.noRoute = more.noRoute
+    this.hidden = more.hidden ?? []
     this.known = kind === 'status' && !this.isMapped ? recognise(this.facts, this.status) : undefined
   }
 
@@ -127,35 +133,38 @@ export class UpstreamFailure extends Error {
   }
 
   /**
-   * The error for the caller when no channel is left. Faults of the channel are never shown as mistakes of the caller.
-   * `promptTokens` is the count of the prompt by this server, 0 without one.
+   * The error for the caller when no channel is left. Faults of the channel are never shown as mistakes of the caller, and are told in
+   * words of this server. `promptTokens` is the count of the prompt by this server, 0 without one; `sent` the body of the request.
    */
-  forCaller(promptTokens = 0): CallerError {
-    if (this.own) return ownError(this.own)
+  forCaller({ promptTokens = 0, sent }: { promptTokens?: number; sent?: Buffer | undefined } = {}): CallerError {
+    const { own, known, names } = this
+    if (own && own.code !== 'upstream_failed') return ownError(own)
     if (this.isLoop) return ownError(new AppError('loop_detected'))
-    const facts = this.#factsForCaller()
-    if (this.isMapped && this.kind === 'status') return passedError(this.status, facts)
-    if (this.known && isAboutRequest(this.known)) {
-      return { ...passedError(400, facts), known: withNumbers(this.known, { promptTokens, names: this.names }) }
+    const words = { own: this.hidden, sent }
+    if (this.isMapped && this.kind === 'status') {
+      if (this.status < 500 && !ofChannel.has(this.status)) return refusedRequest(this.status, this.#factsForCaller(), words)
+      return failureError(this.#failureKind, { retryAfter: this.retryAfter, status: this.status })
     }
-    if (this.isCallersMistake) return passedError(this.status === 422 ? 400 : this.status, facts)
-    if (this.isOutOfCredit) return ownError(new AppError('upstream_quota_exhausted'))
-    if (this.isOfMissingEndpoint && this.names?.endpoint !== undefined) {
-      return ownError(new AppError('dialect_unavailable', { model: this.names.asked, endpoint: this.names.endpoint }))
+    if (known && isAboutRequest(known)) {
+      return { ...refusedRequest(400, this.#factsForCaller(), words), known: withNumbers(known, { promptTokens, names }) }
     }
-    if (this.known?.kind === 'model-unknown' && this.names) {
-      return ownError(new AppError('model_not_found', { model: this.names.asked }))
+    if (this.isCallersMistake) return refusedRequest(this.status === 422 ? 400 : this.status, this.#factsForCaller(), words)
+    if (this.isOfMissingEndpoint && names?.endpoint !== undefined) {
+      return ownError(new AppError('dialect_unavailable', { model: names.asked, endpoint: names.endpoint }))
     }
-    if (this.status === 429) return ownError(new AppError('upstream_saturated'), { retryAfter: this.retryAfter })
-    if (this.kind === 'timeout' || this.status === 504 || this.status === 524 || this.status === 408)
-      return ownError(new AppError('upstream_timeout'))
-    if (this.kind === 'unreachable') return ownError(new AppError('upstream_unreachable'))
-    if (this.isBadChannelKey || this.status === 402 || this.status === 404 || this.status === 503 || this.status === 529) {
-      return ownError(new AppError('upstream_unavailable'), { retryAfter: this.retryAfter })
-    }
-    const reason =
-      facts.message || (this.status > 0 ? `status ${this.status}` : { zh: '没有给出有效的回答', en: 'it sent no valid answer' })
-    return { ...ownError(new AppError('upstream_failed', { reason })), extra: facts.extra }
+    if (known?.kind === 'model-unknown' && names) return ownError(new AppError('model_not_found', { model: names.asked }))
+    return failureError(this.#failureKind, { retryAfter: this.retryAfter })
+  }
+
+  get #failureKind(): UpstreamFailureKind {
+    if (this.isOutOfCredit) return 'quota-exhausted'
+    if (this.status === 429) return 'rate-limited'
+    if (this.kind === 'timeout' || timeouts.has(this.status)) return 'timeout'
+    if (this.kind === 'unreachable') return this.own ? 'failed' : 'unreachable'
+    if (this.kind === 'cut') return 'interrupted'
+    if (this.isBadChannelKey) return 'account-refused'
+    if (this.status === 404 || this.status === 503 || this.status === 529) return 'overloaded'
+    return this.status >= 400 ? 'failed' : 'no-valid-answer'
   }
 
   /** The caller's model name replaces the upstream's. */
@@ -175,7 +184,7 @@ export class UpstreamFailure extends Error {
       this.isLoop ? 'the address of this channel leads back to this site' : '',
       this.cause instanceof Error && 'code' in this.cause ? String(this.cause.code) : '',
       this.facts.code || this.facts.type,
-      this.facts.message.slice(0, 200),
+      this.facts.message.slice(0, 400),
     ]
       .filter((part) => part !== '')
       .join(': ')
@@ -232,9 +241,12 @@ export function serverStopping(): UpstreamFailure {
 /** OpenAI's message for an item or a response. */
 const lostItem = /^(Item|Items|Previous response|Response) with id .{1,200} not found/i
 const retryable = new Set([401, 402, 403, 404, 408, 409, 425, 429])
+/** Statuses about the account of the channel. */
+const ofChannel = new Set([401, 402, 403, 408, 429])
+const timeouts = new Set([408, 504, 524])
 const callersMistakes = new Set([400, 405, 406, 411, 413, 414, 415, 416, 422, 431])
 
-/** The same failure without the channel's secrets. */
+/** The same failure without the channel's secrets, with the names that no caller may see. */
 export function withCleanFacts(failure: UpstreamFailure, channel: Upstream, names?: ModelNames): UpstreamFailure {
   const { kind, status, isMapped, facts, retryAfter, own, noRoute, cause } = failure
   const clean = (text: string) => (text === '' ? '' : withoutSecrets(text, channel))
@@ -245,6 +257,7 @@ export function withCleanFacts(failure: UpstreamFailure, channel: Upstream, name
     cause,
     names,
     noRoute,
+    hidden: namesOf(channel),
     ...(own ? { own } : {}),
     facts: {
       message: clean(facts.message),
@@ -257,19 +270,24 @@ export function withCleanFacts(failure: UpstreamFailure, channel: Upstream, name
   })
 }
 
-/** Removes the channel's key, host and organisation, and everything that looks like a secret, from an upstream's text. */
-export function withoutSecrets(text: string, channel: Upstream, lengthMax = 2000): string {
-  const own = [channel.key, ...channel.key.split('|'), channel.organization, ...hostsOf(channel.baseUrl)]
-  const secrets = own.filter((secret) => secret.length >= 4)
+/** Removes the channel's key, and everything that looks like a secret, from an upstream's text. Admins may see the result. */
+export function withoutSecrets(text: string, { key }: Pick<Upstream, 'key'>, lengthMax = 2000): string {
+  const secrets = [key, ...key.split('|')].filter((secret) => secret.length >= 4)
   return redact(secrets.reduce((safe, secret) => safe.replaceAll(secret, '…'), text)).slice(0, lengthMax)
+}
+
+/** The text of an upstream as callers and the owners of tokens may see it. */
+export function toldToCallers(text: string, channel: Upstream, lengthMax = 2000): string {
+  return withoutOperatorDetails(withoutSecrets(text, channel, lengthMax), { own: namesOf(channel) })
 }
 
 /** A rejected output of a model is returned unchanged. */
 const extraTextMax = 32_000
 
-function hostsOf(url: string): string[] {
-  const parsed = parseUrl(url)
-  return parsed ? [parsed.host, parsed.hostname] : []
+/** The channel's host and organisation. */
+function namesOf({ baseUrl, organization }: Pick<Upstream, 'baseUrl' | 'organization'>): string[] {
+  const url = parseUrl(baseUrl)
+  return [organization, ...(url ? [url.host, url.hostname] : [])].filter((name) => name.length >= 4)
 }
 
 /** Returns the result of `read`, or the failure of an invalid answer. */
@@ -287,6 +305,21 @@ export function parseObject(body: Buffer): JsonObject {
   if (!isObject(value)) throw badReply('the answer is not a JSON object')
   return value
 }
+
+/** The failure of a reply that is an error in itself: in a stream, or with a status of success. */
+export function errorInReply(facts: UpstreamErrorFacts): UpstreamFailure {
+  const status =
+    facts.status || statusOfType.get(facts.type) || (/overloaded/i.test(`${facts.code} ${facts.message}`) ? 503 : 502)
+  return new UpstreamFailure('status', { status, facts })
+}
+
+/** Errors without a status are faults of the upstream unless their type says otherwise. */
+const statusOfType: ReadonlyMap<string, number> = new Map([
+  ['invalid_request_error', 400],
+  ['rate_limit_error', 429],
+  ['rate_limit_exceeded', 429],
+  ['overloaded_error', 503],
+])
 
 export function badReply(message: string): UpstreamFailure {
   return new UpstreamFailure('bad-reply', { facts: { message } })

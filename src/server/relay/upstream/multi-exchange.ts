@@ -3,7 +3,7 @@ import { activeMs } from '../../lib/active-time.ts'
 import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
 import { readErrorInReply } from '../../protocols/openai-chat/errors.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
-import { parseObject, tryReading, UpstreamFailure } from './failure.ts'
+import { errorInReply, parseObject, tryReading, UpstreamFailure } from './failure.ts'
 import { HttpExchange, type Receiver, type Running, type Target } from './http-exchange.ts'
 
 /** Several calls that make one answer: the calls, the URLs that poll their tasks, and the function that combines their replies. */
@@ -202,7 +202,7 @@ export class MultiExchange implements Running {
 function readReply(body: Buffer): JsonObject {
   const reply = parseObject(body)
   const error = readErrorInReply(reply)
-  if (error) throw new UpstreamFailure('status', { status: error.status || 502, facts: error })
+  if (error) throw errorInReply(error)
   return reply
 }
 
