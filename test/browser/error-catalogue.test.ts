@@ -428,7 +428,7 @@ const catalogue: readonly Message[] = [
   },
   {
     message: 'upstream group load saturated',
-    text: ofRelayText('The upstream of this group is saturated, try again later'),
+    text: ofRelayText('The upstream of this group is saturated (rate limit reached), try again later'),
     here: ofRelay(async () => (await addToken(stage.server)).key, limited),
   },
 ]

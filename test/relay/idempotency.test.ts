@@ -144,7 +144,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
   it.each<[string, Program, number]>([
     ['500', { status: 500 }, 502],
     ['429', { status: 429 }, 429],
-    ['an error under 200', { errorIn200: true }, 502],
+    ['an error under 200', { errorIn200: true }, 503],
   ])('runs again after a retryable failure: %s', async (_name, program, status) => {
     const { server, upstream, token, once: send } = await staged(sharedStage)
     upstream.program(model, [program, {}])

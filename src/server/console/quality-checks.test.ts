@@ -140,7 +140,9 @@ describe.each(['sqlite', 'postgres'] as const)('quality checks over %s', (kind) 
     upstream.program('*', { status: 500 })
     await pass(hourSeconds)
     await run()
-    expect((await results(id, '&outcome=error')).map(({ error }) => error)).toEqual(['The upstream failed: Simulated status 500'])
+    expect((await results(id, '&outcome=error')).map(({ error }) => error)).toEqual([
+      expect.stringMatching(/The upstream failed: .* \(status 500: server_error: Simulated status 500\)$/),
+    ])
     expect(await get(id)).toMatchObject({ standings: [{ state: 'below', share: 0 }] })
   })
 

@@ -3,21 +3,14 @@ import { redact } from './logger.ts'
 import { parseUrl } from './parse-url.ts'
 
 /**
- * Texts of upstreams without what belongs to the operator: addresses, host names, mail addresses, ids of accounts and their resources,
- * keys, and paths of files. A text is judged word by word; what only might be such a detail is hidden too, because the operator
- * has the whole text and the caller can act without it.
+ * The text of an upstream with `…` in place of what belongs to the operator: addresses, host names, mail addresses, ids of accounts and
+ * their resources, keys, and paths of files. It is judged word by word; what only might be such a detail is hidden too, because the
+ * operator has the whole text and the caller can act without it. `sent` is the caller's request: it may be told its own addresses of
+ * the public internet and its own ids. Linear in the length of the text.
  */
-export interface KnownDetails {
-  /** The operator's own names, such as the host of the channel. They are hidden wherever they occur, also inside of words. */
-  readonly own?: readonly string[]
-  /** What the caller sent: it may be told its own addresses of the public internet and its own ids. */
-  readonly sent?: Buffer | undefined
-}
-
-/** The text with `…` in place of each detail of the operator. Linear in the length of the text. */
-export function withoutOperatorDetails(text: string, { own = [], sent }: KnownDetails = {}): string {
+export function withoutOperatorDetails(text: string, sent?: Buffer): string {
   const traceAt = text.search(/Traceback \(most recent call last\)/)
-  const told = redact(own.reduce((safe, name) => safe.replaceAll(name, hidden), traceAt < 0 ? text : text.slice(0, traceAt)))
+  const told = redact(traceAt < 0 ? text : text.slice(0, traceAt))
   const before: string[] = []
   return told.replace(words, (word, at: number) => {
     const start = /^(?:\\[nrt"]|[@#*.:])+/.exec(word)?.[0] ?? ''
@@ -32,7 +25,7 @@ export function withoutOperatorDetails(text: string, { own = [], sent }: KnownDe
   })
 }
 
-export const hidden = '…'
+const hidden = '…'
 
 const words = /[^\s"'`“”‘’「」<>()[\]{},;|=]+/g
 
@@ -88,7 +81,7 @@ function isDocumentation(address: string): boolean {
 
 function isPublicUrl(word: string): boolean {
   const url = parseUrl(word)
-  return url !== null && url !== undefined && isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 && url.hostname.includes('.')
+  return url !== undefined && isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 && url.hostname.includes('.')
 }
 
 /** Also user and host of a shell. `@` also stands before the version of a model. */

@@ -41,20 +41,12 @@ export function failureError(kind: UpstreamFailureKind, more: { retryAfter?: num
   return more.status === undefined ? error : { ...error, status: more.status }
 }
 
-/** How the upstream's own words are made safe for the caller. */
-export interface PassedWords {
-  /** Names that belong to the operator, such as the host of the channel. */
-  readonly own?: readonly string[]
-  /** The body of the caller's request. */
-  readonly sent?: Buffer | undefined
-}
-
 /**
  * An error of the upstream that is about the caller's own request: its words are passed on without the details of the operator, its
- * type and code if they are words of an interface.
+ * type and code if they are words of an interface. `sent` is the body of the request.
  */
-export function refusedRequest(status: number, facts: UpstreamErrorFacts, words: PassedWords): CallerError {
-  const safe = (text: string) => withoutOperatorDetails(text, words)
+export function refusedRequest(status: number, facts: UpstreamErrorFacts, sent: Buffer | undefined): CallerError {
+  const safe = (text: string) => withoutOperatorDetails(text, sent)
   const message = safe(facts.message)
   return {
     status,

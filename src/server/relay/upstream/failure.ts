@@ -29,8 +29,6 @@ export class UpstreamFailure extends Error {
   readonly names: ModelNames | undefined
   /** The upstream's message about a path that it seems to lack. */
   readonly noRoute: string | undefined
-  /** Names of the operator that no caller may see: the host of the channel and its organisation. */
-  readonly hidden: readonly string[]
   /** The kind of an error for which every vendor has its own message. */
   readonly known: KnownError | undefined
 
@@ -44,7 +42,6 @@ export class UpstreamFailure extends Error {
       own?: AppError
       names?: ModelNames | undefined
       noRoute?: string | undefined
-      hidden?: readonly string[]
       cause?: unknown
     } = {},
   ) {
@@ -58,7 +55,6 @@ export class UpstreamFailure extends Error {
     this.own = more.own
     this.names = more.names
     this.noRoute = more.noRoute
-    this.hidden = more.hidden ?? []
     this.known = kind === 'status' && !this.isMapped ? recognise(this.facts, this.status) : undefined
   }
 
@@ -140,15 +136,14 @@ export class UpstreamFailure extends Error {
     const { own, known, names } = this
     if (own && own.code !== 'upstream_failed') return ownError(own)
     if (this.isLoop) return ownError(new AppError('loop_detected'))
-    const words = { own: this.hidden, sent }
     if (this.isMapped && this.kind === 'status') {
-      if (this.status < 500 && !ofChannel.has(this.status)) return refusedRequest(this.status, this.#factsForCaller(), words)
+      if (this.status < 500 && !ofChannel.has(this.status)) return refusedRequest(this.status, this.#factsForCaller(), sent)
       return failureError(this.#failureKind, { retryAfter: this.retryAfter, status: this.status })
     }
     if (known && isAboutRequest(known)) {
-      return { ...refusedRequest(400, this.#factsForCaller(), words), known: withNumbers(known, { promptTokens, names }) }
+      return { ...refusedRequest(400, this.#factsForCaller(), sent), known: withNumbers(known, { promptTokens, names }) }
     }
-    if (this.isCallersMistake) return refusedRequest(this.status === 422 ? 400 : this.status, this.#factsForCaller(), words)
+    if (this.isCallersMistake) return refusedRequest(this.status === 422 ? 400 : this.status, this.#factsForCaller(), sent)
     if (this.isOfMissingEndpoint && names?.endpoint !== undefined) {
       return ownError(new AppError('dialect_unavailable', { model: names.asked, endpoint: names.endpoint }))
     }
@@ -246,7 +241,7 @@ const ofChannel = new Set([401, 402, 403, 408, 429])
 const timeouts = new Set([408, 504, 524])
 const callersMistakes = new Set([400, 405, 406, 411, 413, 414, 415, 416, 422, 431])
 
-/** The same failure without the channel's secrets, with the names that no caller may see. */
+/** The same failure without the channel's secrets. */
 export function withCleanFacts(failure: UpstreamFailure, channel: Upstream, names?: ModelNames): UpstreamFailure {
   const { kind, status, isMapped, facts, retryAfter, own, noRoute, cause } = failure
   const clean = (text: string) => (text === '' ? '' : withoutSecrets(text, channel))
@@ -257,7 +252,6 @@ export function withCleanFacts(failure: UpstreamFailure, channel: Upstream, name
     cause,
     names,
     noRoute,
-    hidden: namesOf(channel),
     ...(own ? { own } : {}),
     facts: {
       message: clean(facts.message),
@@ -270,24 +264,24 @@ export function withCleanFacts(failure: UpstreamFailure, channel: Upstream, name
   })
 }
 
-/** Removes the channel's key, and everything that looks like a secret, from an upstream's text. Admins may see the result. */
-export function withoutSecrets(text: string, { key }: Pick<Upstream, 'key'>, lengthMax = 2000): string {
-  const secrets = [key, ...key.split('|')].filter((secret) => secret.length >= 4)
+/** Removes the channel's key, host and organisation, and everything that looks like a secret, from an upstream's text. */
+export function withoutSecrets(text: string, channel: Upstream, lengthMax = 2000): string {
+  const own = [channel.key, ...channel.key.split('|'), channel.organization, ...hostsOf(channel.baseUrl)]
+  const secrets = own.filter((secret) => secret.length >= 4)
   return redact(secrets.reduce((safe, secret) => safe.replaceAll(secret, '…'), text)).slice(0, lengthMax)
 }
 
 /** The text of an upstream as callers and the owners of tokens may see it. */
 export function toldToCallers(text: string, channel: Upstream, lengthMax = 2000): string {
-  return withoutOperatorDetails(withoutSecrets(text, channel, lengthMax), { own: namesOf(channel) })
+  return withoutOperatorDetails(withoutSecrets(text, channel, lengthMax))
 }
 
 /** A rejected output of a model is returned unchanged. */
 const extraTextMax = 32_000
 
-/** The channel's host and organisation. */
-function namesOf({ baseUrl, organization }: Pick<Upstream, 'baseUrl' | 'organization'>): string[] {
-  const url = parseUrl(baseUrl)
-  return [organization, ...(url ? [url.host, url.hostname] : [])].filter((name) => name.length >= 4)
+function hostsOf(url: string): string[] {
+  const parsed = parseUrl(url)
+  return parsed ? [parsed.host, parsed.hostname] : []
 }
 
 /** Returns the result of `read`, or the failure of an invalid answer. */
