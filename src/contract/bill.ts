@@ -24,6 +24,10 @@ interface Total {
   readonly groupRatio: number
   /** Units before rounding. */
   readonly exact: Decimal
+  /** Units after rounding up. */
+  readonly rounded: number
+  /** The hold, when the call cost more: no more is charged. */
+  readonly atMost: number | undefined
   /** The units that should have been charged. */
   readonly units: number
   /** Whether `units` equals the charged amount. */
@@ -84,8 +88,10 @@ export function billOf({ quota, factors }: { quota: Log['quota']; factors: Facto
     const apart = [...tools, ...others].map(({ units }) => units)
     const subtotal = sumOf([times(before, decimalOf(tierFactor)), ...apart])
     const exact = times(subtotal, decimalOf(groupRatio))
-    const units = Number(roundedUp(exact))
-    return { tierFactor, tools, others, perUsd, subtotal, groupRatio, exact, units, agrees: units === quota }
+    const atMost = factors.above_hold ? factors.held : undefined
+    const rounded = Number(roundedUp(exact))
+    const units = Math.min(rounded, atMost ?? rounded)
+    return { tierFactor, tools, others, perUsd, subtotal, groupRatio, exact, rounded, atMost, units, agrees: units === quota }
   }
   const { calls = 1 } = factors
   if (usd >= 0) return { kind: 'fixed', usd, calls, ...totalOf(product(usd, perUsd, calls)) }

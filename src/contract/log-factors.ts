@@ -50,6 +50,7 @@ const kinds: Readonly<Record<keyof LogOther, 'number' | 'string' | 'boolean' | '
   estimated: 'boolean',
   interrupted: 'string',
   usage_implausible: 'boolean',
+  above_hold: 'boolean',
   unpriced: 'boolean',
   price_source: 'string',
   price_vendor: 'string',

@@ -87,12 +87,10 @@ export async function sendConcurrently(
     }),
   )
   for (const server of servers) await settledCharges(server)
-  const { tokens, logs } = await books(first)
-  const charges = logs.filter((row) => row.token_id === token.id).map((row) => row.quota)
+  const { tokens } = await books(first)
   return {
     statuses,
     left: tokens.find(({ id }) => id === token.id)?.remain_quota ?? Number.NaN,
-    dearest: Math.max(0, ...charges),
   }
 }
 

@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
+import { billOf } from '../../src/contract/bill.ts'
 import type { Log, LogOther } from '../../src/contract/entities/log.ts'
+import { readFactors } from '../../src/contract/log-factors.ts'
+import { verifyCharges } from '../../src/server/wallet/verify-charges.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
@@ -63,6 +66,23 @@ anyDatabase('usage above what a request can have', (_fresh, kind) => {
     const own = await server.call<{ items: Log[] }>(`GET /api/log/self?type=2&request_id=${row?.request_id}`)
     expect(own.items[0]?.other).toContain('usage_implausible')
     expect(own.items[0]?.other).not.toContain('site_cost')
+    await requireBalancedBooks(server)
+  })
+
+  it.each([false, true])('of a prompt that only the upstream knows is charged at most the hold (stream: %s)', async (stream) => {
+    const { server, ask, rows, charged, siteCosts } = await reporting(usageOf(250_080, 10))
+    const messages = [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }]
+    expect((await ask(chat({ messages, max_tokens: 100, stream }))).status).toBe(200)
+
+    const [amount = 0] = await charged()
+    const [row] = await rows()
+    const factors = readFactors(row?.other ?? '')
+    expect(amount).toBeLessThan(costOf(250_080, 10))
+    expect(factors).toMatchObject({ above_hold: true, held: amount })
+    expect(factors.usage_implausible).toBeUndefined()
+    expect(billOf({ quota: amount, factors })).toMatchObject({ rounded: costOf(250_080, 10), units: amount, agrees: true })
+    expect(await siteCosts()).toMatchObject([{ amount: costOf(250_080, 10) - amount, reason: 'above_hold' }])
+    expect(await verifyCharges(server.app.db)).toMatchObject({ differing: 0 })
     await requireBalancedBooks(server)
   })
 

@@ -119,6 +119,8 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   interrupted?: 'client' | 'upstream' | 'node' | 'moderation'
   /** The upstream reported more usage than the request can have: only the possible usage is charged. */
   usage_implausible?: true
+  /** The call cost more than `held`: the charge is what was held. */
+  above_hold?: true
   /** No price was set and the fallback ratio was used. */
   unpriced?: true
   /** The source of the price: set by an administrator, the table of a fresh site, or public price data; absent for the fallback. */

@@ -53,11 +53,14 @@ export function chargeFor(
   const billed = billedUsage(bill, ending.usage)
   const { usage } = billed
   const at = seconds(app.now())
-  const amount = costOf(price, usage, billed.others)
+  const cost = costOf(price, usage, billed.others)
+  // The hold is what was free: with more, the balance could go below zero.
+  const amount = Math.min(cost, bill.hold?.amount ?? cost)
+  const isAboveHold = cost > amount
   const tokensIn = promptTokens(usage)
   const charged = priceAt(price, tokensIn)
   const tokensOut = completionTokens(usage)
-  const siteCost = ending.reported && beyond(price, billedUsage(bill, ending.reported), amount)
+  const siteCost = siteCostOf(bill, ending, { billed, amount, isAboveHold })
 
   return {
     amount,
@@ -85,7 +88,7 @@ export function chargeFor(
           request_id: call.id,
           other:
             priceTexts(charged).factors +
-            JSON.stringify(detailsOf(bill, channel, upstreamModel, { ...ending, siteCost, billed }, nowMs)).slice(1),
+            JSON.stringify(detailsOf(bill, channel, upstreamModel, { ...ending, siteCost, billed, isAboveHold }, nowMs)).slice(1),
         }
       : null,
   }
@@ -120,8 +123,14 @@ interface PriceTexts {
 
 const textsOfPrices = new WeakMap<Price, PriceTexts>()
 
-function beyond(price: Price, reported: BilledUsage, charged: number): SiteCost {
-  return { amount: costBeyond(price, reported, charged), reason: 'usage_implausible' }
+/** The upstream's cost beyond the charge; undefined when the charge covers the report. */
+function siteCostOf(
+  bill: Billed,
+  { reported }: Ending,
+  { billed, amount, isAboveHold }: { billed: BilledUsage; amount: number; isAboveHold: boolean },
+): SiteCost | undefined {
+  if (reported) return { amount: costBeyond(bill.price, billedUsage(bill, reported), amount), reason: 'usage_implausible' }
+  return isAboveHold ? { amount: costBeyond(bill.price, billed, amount), reason: 'above_hold' } : undefined
 }
 
 /**
@@ -132,7 +141,11 @@ function detailsOf(
   bill: Billed,
   channel: Answering,
   upstreamModel: string,
-  ending: Ending & { readonly siteCost: SiteCost | undefined; readonly billed: BilledUsage },
+  ending: Ending & {
+    readonly siteCost: SiteCost | undefined
+    readonly billed: BilledUsage
+    readonly isAboveHold: boolean
+  },
   nowMs: number,
 ): Written<Details> & { readonly admin_info: Written<AdminInfo> } {
   const { call, facts } = bill
@@ -158,6 +171,7 @@ function detailsOf(
     estimated: ending.isEstimated || undefined,
     interrupted: ending.interrupted,
     usage_implausible: reported && true,
+    above_hold: ending.isAboveHold || undefined,
     unpriced: price.unpriced || undefined,
     price_source: typeof source === 'object' ? 'public' : source,
     price_vendor: typeof source === 'object' ? source.vendor : undefined,

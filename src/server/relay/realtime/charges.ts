@@ -226,12 +226,12 @@ export class RealtimeBill {
     return false
   }
 
-  #chargeOf({ requestId }: Hold, price: Price, startedMs: number, ending: Ending) {
+  #chargeOf(hold: Hold, price: Price, startedMs: number, ending: Ending) {
     const { address, caller, group } = this.#bill
     const { channel, upstreamModel, choice, candidates, attempts } = this.#placed()
-    const call = { id: requestId, startedMs, firstByteMs: startedMs, client: { address } }
+    const call = { id: hold.requestId, startedMs, firstByteMs: startedMs, client: { address } }
     const facts = { stream: true, reasoningEffort: undefined }
-    const billed = { call, caller, facts, group, price, attempts, choice, candidates }
+    const billed = { call, caller, facts, group, price, attempts, choice, candidates, ...(hold.amount > 0 ? { hold } : {}) }
     return chargeFor(this.#app, billed, channel, upstreamModel, plausibleEnding(ending, undefined))
   }
 

@@ -301,7 +301,13 @@ async function settle(
   ending: Ending,
   items: readonly string[] = [],
 ): Promise<void> {
-  const charge = chargeFor(app, bill, { id: channelId, keyId }, bill.upstreamModel, plausibleEnding(ending, bill.bound))
+  const charge = chargeFor(
+    app,
+    { ...bill, hold },
+    { id: channelId, keyId },
+    bill.upstreamModel,
+    plausibleEnding(ending, bill.bound),
+  )
   await app.ledger.settle(hold, charge)
   const { userId, tokenId } = bill.caller
   const kept = { id, items, userId, tokenId, channelId, keyId, model: bill.model, tokens: charge.rollup.tokens }

@@ -48,7 +48,10 @@ export function BillTable({ row }: { row: LogRow }) {
               usd={usdOf(numberOf(bill.exact))}
               units={unitsText(bill.exact)}
             />
-            <SumRow name={say('roundedUp')} usd={usdOf(bill.units)} units={formatCount(bill.units)} />
+            <SumRow name={say('roundedUp')} usd={usdOf(bill.rounded)} units={formatCount(bill.rounded)} />
+            {bill.atMost !== undefined && (
+              <SumRow name={say('atMostHold')} usd={usdOf(bill.atMost)} units={formatCount(bill.atMost)} />
+            )}
             <SumRow name={say('charged')} usd={usdOf(row.quota)} units={formatCount(row.quota)} strong />
           </tfoot>
         </table>

@@ -25,6 +25,8 @@ export const detailsTexts = defineTexts({
     interruptedupstream: '上游在回答结束前中断。提示部分和中断前已收到的输出照常计费。',
     interruptednode: '处理请求的节点中途退出，按退出前最后一次记录的用量计费。',
     interruptedmoderation: '回答中出现屏蔽词而被停止。提示部分和停止前已产生的输出照常计费。',
+    aboveHoldHint: '本次请求的费用高于预留的额度，按预留额度计费，超出部分由站点承担。',
+    atMostHold: '不超过预留额度',
     implausibleHint: '上游报告的用量超出本次请求可能达到的上限，按上限计费。',
     reported: '上游报告：输入 {prompt}（其中缓存 {cached}），输出 {completion} tokens。',
     siteCostHint: '上游收费中未向用户收取的部分，由站点承担：',
@@ -152,6 +154,8 @@ export const detailsTexts = defineTexts({
     interruptednode: 'The node that handled the request stopped. The last recorded usage is charged.',
     interruptedmoderation:
       'The response was stopped at a sensitive word. The prompt and the output up to that point are charged as usual.',
+    aboveHoldHint: 'The call cost more than was held for it. The hold is charged, and the site bears the rest.',
+    atMostHold: 'At most the hold',
     implausibleHint: 'The upstream reported more usage than this request could have. The maximum possible usage is charged.',
     reported:
       'Reported by the upstream: {prompt} input {prompt|token|tokens} ({cached} cached), {completion} output {completion|token|tokens}.',

@@ -35,9 +35,11 @@ export function LogCard({ row, isAdmin }: { row: LogRow; isAdmin: boolean }) {
         {row.token_name && <span className={`${styles.quiet} ${styles.clippedText}`}>{row.token_name}</span>}
         {isAdmin && triedChannels(row.factors).length > 1 && <RetryCell row={row} />}
       </div>
-      {(!isConsume || row.factors.interrupted || row.factors.usage_implausible || row.factors.unpriced) && (
-        <DetailCell row={row} />
-      )}
+      {(!isConsume ||
+        row.factors.interrupted ||
+        row.factors.usage_implausible ||
+        row.factors.above_hold ||
+        row.factors.unpriced) && <DetailCell row={row} />}
     </div>
   )
 }

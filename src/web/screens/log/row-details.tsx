@@ -126,7 +126,15 @@ function useFacts(row: LogRow): Fact[] {
 function Remarks({ row }: { row: LogRow }) {
   const say = useText(detailsTexts)
   const sayRow = useText(texts)
-  const { estimated, interrupted, unpriced, usage_implausible, output_limit: outputLimit, admin_info: info } = row.factors
+  const {
+    estimated,
+    interrupted,
+    unpriced,
+    usage_implausible,
+    above_hold,
+    output_limit: outputLimit,
+    admin_info: info,
+  } = row.factors
   const local = useLocal()
   const amountOf = useQuotaHint()
   const siteCost = siteCostOf(row.factors)
@@ -143,6 +151,11 @@ function Remarks({ row }: { row: LogRow }) {
       {usage_implausible && (
         <Notice kind="warn" title={sayRow('implausible')}>
           {say('implausibleHint')} {info?.reported && say('reported', countsOf(info.reported))}
+        </Notice>
+      )}
+      {above_hold && (
+        <Notice kind="warn" title={sayRow('aboveHold')}>
+          {say('aboveHoldHint')}
         </Notice>
       )}
       {siteCost && (

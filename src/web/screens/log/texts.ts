@@ -91,6 +91,7 @@ export const texts = defineTexts({
     interrupted: '中断',
     unpriced: '未定价',
     implausible: '用量不合理',
+    aboveHold: '按预留额度计费',
     droppedCount: '省略 {count} 个字段',
   },
   en: {
@@ -184,6 +185,7 @@ export const texts = defineTexts({
     interrupted: 'interrupted',
     unpriced: 'unpriced',
     implausible: 'implausible usage',
+    aboveHold: 'charged at the hold',
     droppedCount: '{count} {count|field|fields} dropped',
   },
 })
