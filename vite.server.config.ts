@@ -16,7 +16,11 @@ export default defineConfig({
     emptyOutDir: false,
     minify: false,
     rolldownOptions: {
-      input: { main: 'dist/server/start.js', sluice: 'dist/server/commands/sluice.js' },
+      input: {
+        main: 'dist/server/start.js',
+        sluice: 'dist/server/commands/sluice.js',
+        'count-worker': 'dist/server/protocols/count-worker.js',
+      },
       output: {
         entryFileNames: '[name].js',
         chunkFileNames: 'chunks/[name]-[hash].js',

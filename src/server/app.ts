@@ -37,6 +37,8 @@ import { openCatalog } from './pricing/catalog.ts'
 import { openPriceBook } from './pricing/price-book.ts'
 import { loadPricePackage } from './pricing/price-data.ts'
 import { EmptyBalances } from './relay/admission/authenticate.ts'
+import { HoldShares } from './relay/admission/hold-shares.ts'
+import { PromptCounter } from './relay/admission/prompt-counter.ts'
 import { Calibration } from './relay/admission/token-estimate.ts'
 import { BackgroundRuns } from './relay/background/background-run.ts'
 import { IdempotentRequests } from './relay/idempotency/idempotent-requests.ts'
@@ -128,6 +130,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const catalog = openCatalog(core, { data: () => priceBook.current, vendors: () => channels.current })
   const counters = await openCounters(core, replaced.redisTiming)
   const limits = new RequestLimits(core, counters)
+  const promptCounter = new PromptCounter()
   const budgets = await Budgets.open(core)
   const moderation = new Moderation(core)
   const spending = new Spending(core)
@@ -188,6 +191,8 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     deadlines,
     accessTokens: new AccessTokens(upstream, now),
     calibration: new Calibration(),
+    holdShares: new HoldShares(steady),
+    promptCounter,
     sealedStates: new SealedStates(core),
     upstreamResponses: new UpstreamResponses(core),
     pendingResponses: new PendingResponses(core, ledger),
@@ -220,6 +225,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
       await runner.stop()
       await upstream.close()
       await moderation.close()
+      await promptCounter.close()
       await counters.close()
       await authenticator.close()
       sessions.close()

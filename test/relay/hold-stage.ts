@@ -94,6 +94,32 @@ export async function sendConcurrently(
   }
 }
 
+/** Has three other users send a shape as often as it takes to learn it; the stage has to play it. */
+export async function teach(server: TestServer, shape: HoldShape): Promise<void> {
+  const keys = await Promise.all(['first', 'second', 'third'].map((name) => keyOf(server, name)))
+  await Promise.all(
+    keys.map(async (key) => {
+      for (let calls = 0; calls < 7; calls++) expect((await send(server.url, key, shape)).status, shape.name).toBe(200)
+    }),
+  )
+  await settledCharges(server)
+}
+
+/** A key of a user who has a rich balance. */
+async function keyOf(server: TestServer, username: string): Promise<string> {
+  const { bus, db, ledger } = server.app
+  const known = await db.selectFrom('users').select('id').where('username', '=', username).executeTakeFirst()
+  const row = { username, username_key: username, display_name: '', password_hash: '', aff_code: username, created_time: 0 }
+  const { id } = known ?? (await db.insertInto('users').values(row).returning('id').executeTakeFirstOrThrow())
+  const grant = { userId: id, kind: 'grant' as const, amount: 100_000_000, reference: `grant:${id}`, at: 1 }
+  if (!known) await db.transaction().execute((within) => ledger.credit(within, grant))
+  const token = await addToken(server)
+  await db.updateTable('tokens').set({ user_id: id }).where('id', '=', token.id).execute()
+  bus.publish('token', token.id)
+  bus.publish('user', id)
+  return token.key
+}
+
 function limitIn(chunks: readonly Buffer[]): number | undefined {
   const found = /"(?:max_tokens|max_completion_tokens|max_output_tokens|maxOutputTokens)":\s*(\d+)/.exec(
     Buffer.concat(chunks).toString('latin1'),

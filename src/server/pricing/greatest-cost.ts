@@ -44,6 +44,20 @@ export function greatestCost(
   return Math.max(...reachable(price, kinds, textTokens).map((step) => costAt(step, kinds, { textTokens, outputTokens })))
 }
 
+/** The approximate units of so many output tokens at the highest rate that the request can reach. Pure. */
+export function outputUnits(price: Price, kinds: TokenKinds, outputTokens: number): number {
+  return outputTokens * ratesOf(price)[dearest(price, kinds.outputAs)] * tierFactor(price, kinds.pieces.tier)
+}
+
+/** The approximate units of the output of a usage. Pure. */
+export function unitsOfOutput(price: Price, usage: Usage): number {
+  const rates = ratesOf(price)
+  const { output, audioOutput, imageOutput, videoOutput } = rates
+  const units =
+    usage.output * output + usage.audioOutput * audioOutput + usage.imageOutput * imageOutput + usage.videoOutput * videoOutput
+  return units * tierFactor(price, usage.tier)
+}
+
 /**
  * The number of output tokens that each of `completions` answers can have for at most `units`, after the prompt is paid. Infinite if
  * output costs nothing; negative when the prompt alone costs more.

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { describe, expect, it } from 'vitest'
 import { scaledByLoad } from '../../../test/helpers/scaled-by-load.ts'
-import { countTokens, estimateInput, estimateText, mostTokens } from './count-tokens.ts'
+import { countTokens, estimateInput, estimateText } from './count-tokens.ts'
 
 describe('counting tokens', () => {
   it('counts as the o200k vocabulary does', async () => {
@@ -55,19 +55,5 @@ describe('counting tokens', () => {
     )
     const long = english.repeat(400)
     expect(estimateInput([long], { mediaParts: 0, model: 'gpt-4o' })).toBeGreaterThan((await countTokens(long, 'gpt-4o')) * 0.9)
-  })
-})
-
-describe('the maximum tokens of a text', () => {
-  it('is never above its bytes and never below its count', async () => {
-    for (const text of ['hello world '.repeat(50), '你好世界'.repeat(50), '\u13a0\u13a1\u13a2'.repeat(50), 'qzxv'.repeat(200)]) {
-      const most = await mostTokens([text], 'claude-opus-4-5')
-      expect(most).toBeLessThanOrEqual(Buffer.byteLength(text))
-      expect(most).toBeGreaterThanOrEqual(Math.min(await countTokens(text, 'gpt-4o'), Buffer.byteLength(text)))
-    }
-  })
-
-  it('is the number of bytes for a model with an unknown vocabulary', async () => {
-    expect(await mostTokens(['hello', 'world'], 'my-own-model')).toBe(11)
   })
 })

@@ -73,44 +73,67 @@ const stretchSize = 1024
 const wordMax = 128
 
 type Encode = (text: string, options?: { disallowedSpecial?: Set<string> }) => number
-let encoder: Promise<Encode> | undefined
+
+/** The public vocabularies, each loaded when it is first needed. */
+export type Vocabulary = 'o200k' | 'cl100k'
+const encoders = new Map<Vocabulary, Promise<Encode>>()
+
+function encoderOf(vocabulary: Vocabulary): Promise<Encode> {
+  const loaded = encoders.get(vocabulary) ?? load(vocabulary)
+  encoders.set(vocabulary, loaded)
+  return loaded
+}
+
+async function load(vocabulary: Vocabulary): Promise<Encode> {
+  if (vocabulary === 'cl100k') return (await import('gpt-tokenizer/encoding/cl100k_base')).countTokens
+  return (await import('gpt-tokenizer/encoding/o200k_base')).countTokens
+}
 
 /** Counts with the o200k vocabulary times the model family's factor. Texts above 96 KiB are counted by three windows and scaled. */
 export async function countTokens(text: string, model: string): Promise<number> {
   if (text === '') return 0
-  encoder ??= import('gpt-tokenizer/encoding/o200k_base').then((module) => module.countTokens)
-  const count = await encoder
+  const count = await encoderOf('o200k')
   return Math.ceil((await countSampled(count, text)) * familyFactor(model))
 }
 
-/**
- * The maximum number of tokens of texts for a model, counted without sampling: twice their count in the o200k vocabulary, since the
- * vocabularies of today's large models are about as large, and never more than their bytes in UTF-8. For a model whose vocabulary
- * is unknown, and for texts above 2 MB, the number of bytes.
- */
-export async function mostTokens(texts: readonly string[], model: string): Promise<number> {
-  const text = texts.join('\n')
-  const bytes = Buffer.byteLength(text)
-  if (bytes > countedMax || !richVocabularies.test(model)) return bytes
-  encoder ??= import('gpt-tokenizer/encoding/o200k_base').then((module) => module.countTokens)
-  return Math.min(bytes, 2 * (await countWhole(await encoder, text)))
+/** The vocabulary in which the texts of a model are counted; for a model without a public one it is only near its own. */
+export function vocabularyOf(model: string): Vocabulary {
+  return inCl100k.test(model) ? 'cl100k' : 'o200k'
 }
 
-const countedMax = 2_000_000
+/**
+ * The most tokens of a model for each token that is counted in its vocabulary. Two where its own vocabulary is not public, since those of
+ * today's large models are about as large; infinite where its size is unknown too. A public one has a hundredth on top, for the places
+ * where a text is cut while it is counted.
+ */
+export const factorOver = rememberByName((model) => {
+  if (inO200k.test(model) || inCl100k.test(model)) return 1.01
+  return richVocabularies.test(model) ? 2 : Number.POSITIVE_INFINITY
+})
+
+/** Source: `encoding_for_model` of OpenAI's tiktoken, read 2026-11. */
+const inO200k = /(?:^|\/)(?:gpt-(?:4o|4\.1|4\.5|5)(?![\d])|chatgpt-4o|o[134](?!\d)|codex-mini|gpt-oss)/
+const inCl100k = /(?:^|\/)(?:gpt-4(?![\do.])|gpt-3\.5|gpt-35|text-embedding-(?:3|ada))/
+
 /** Vocabularies of 100,000 entries and more. Source: the vendors' model cards, read 2026-11. */
 const richVocabularies =
   /gpt-|chatgpt|(?:^|\/)o[1-9](?!\d)|codex|claude|gemini|gemma|deepseek|qwen|qwq|kimi|moonshot|glm|grok|llama-?[34]|mistral|ministral|magistral|codestral|command|minimax|nova-/i
 
 async function countSampled(count: Encode, text: string): Promise<number> {
-  if (text.length <= sampleAbove) return countWhole(count, text)
+  if (text.length <= sampleAbove) return countStretches(count, text)
   const middle = Math.floor((text.length - windowSize) / 2)
   let counted = 0
   for (const from of [0, middle, text.length - windowSize])
-    counted += await countWhole(count, text.slice(from, from + windowSize))
+    counted += await countStretches(count, text.slice(from, from + windowSize))
   return (counted / (3 * windowSize)) * text.length
 }
 
-async function countWhole(count: Encode, text: string): Promise<number> {
+/** Counts a whole text without sampling. Yields to the event loop between its stretches. */
+export async function countWhole(text: string, vocabulary: Vocabulary): Promise<number> {
+  return countStretches(await encoderOf(vocabulary), text)
+}
+
+async function countStretches(count: Encode, text: string): Promise<number> {
   const countStretch = (stretch: string) => count(cutRuns(stretch), plain)
   if (text.length <= stretchSize) return countStretch(text)
   let total = 0

@@ -28,11 +28,13 @@ export type AdmissionParts = Pick<
   | 'callerLog'
   | 'catalog'
   | 'channels'
+  | 'holdShares'
   | 'ledger'
   | 'localResponses'
   | 'moderation'
   | 'now'
   | 'options'
+  | 'promptCounter'
   | 'steady'
   | 'upstreamResponses'
 >

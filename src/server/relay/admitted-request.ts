@@ -10,6 +10,7 @@ import type { RequestFacts, WireFormat } from '../protocols/wire-format.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { AttemptTrace } from '../usage/call-traces.ts'
 import type { Hold } from '../wallet/ledger.ts'
+import type { CallKind } from './admission/reserve.ts'
 import type { Estimate } from './admission/token-estimate.ts'
 import type { Attempt } from './charge/billed.ts'
 import type { ClientExchange } from './http/client-exchange.ts'
@@ -40,6 +41,8 @@ export interface AdmittedRequest {
   readonly hold: Hold
   /** The most that its usage can be; a report above it is charged at the bound. */
   readonly bound?: UsageBound | undefined
+  /** What the call is learnt from; undefined where its cost is known before. */
+  readonly kind?: CallKind | undefined
   /** Output limit of each completion that goes upstream because the balance affords no more. */
   readonly outputLimit?: number | undefined
   /** Lease on the rate limits of the request; undefined when no limit applies. */

@@ -21,6 +21,8 @@ import type { FailedCalls } from '../usage/failed-calls.ts'
 import type { Recordings } from '../usage/recordings.ts'
 import type { Ledger } from '../wallet/ledger.ts'
 import type { EmptyBalances } from './admission/authenticate.ts'
+import type { HoldShares } from './admission/hold-shares.ts'
+import type { PromptCounter } from './admission/prompt-counter.ts'
 import type { Calibration } from './admission/token-estimate.ts'
 import type { BackgroundRuns } from './background/background-run.ts'
 import type { IdempotentRequests, KeyedCalls } from './idempotency/idempotent-requests.ts'
@@ -53,6 +55,8 @@ export interface RelayParts extends Core {
   readonly deadlines: Deadlines
   readonly accessTokens: AccessTokens
   readonly calibration: Calibration
+  readonly holdShares: HoldShares
+  readonly promptCounter: PromptCounter
   readonly sealedStates: SealedStates
   readonly upstreamResponses: UpstreamResponses
   readonly pendingResponses: PendingResponses

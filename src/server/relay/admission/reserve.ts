@@ -1,17 +1,9 @@
-import { type ModelLimits, modelLimitsOf } from '../../../contract/model-limits.ts'
 import { completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
-import type { ChannelIndex, RunningChannel } from '../../channels/model-index.ts'
-import { resolveModel } from '../../channels/select.ts'
-import { promptOf } from '../../channels/system-prompt.ts'
-import { upstreamFormat } from '../../channels/upstream-format.ts'
 import { AppError, fail } from '../../lib/failure.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
-import { affordableOutput, greatestCost, piecesOf, type TokenKinds } from '../../pricing/greatest-cost.ts'
+import { affordableOutput, greatestCost, outputUnits, piecesOf, type TokenKinds } from '../../pricing/greatest-cost.ts'
 import { costOf, type Price } from '../../pricing/quote.ts'
 import type { UsageBound } from '../../pricing/usage-bound.ts'
-import { rulesOf } from '../../protocols/anthropic-messages/models.ts'
-import { messagesLimit } from '../../protocols/anthropic-messages/thinking.ts'
-import { mostTokens } from '../../protocols/count-tokens.ts'
 import type { CallerFormat } from '../../protocols/format.ts'
 import { textsBesideMedia } from '../../protocols/media-parts.ts'
 import { type RequestBound, readRequestBound } from '../../protocols/request-bound.ts'
@@ -21,12 +13,15 @@ import { type BudgetsLeft, type Hold, isQuotaRefusal, type QuotaRefusal } from '
 import type { StoringChannel } from '../admitted-request.ts'
 import type { Body } from '../http/read-body.ts'
 import type { RelayParts } from '../relay-parts.ts'
+import { type Candidates, type ChannelLimits, channelLimits, limitSetUpstream } from './channel-limits.ts'
+import type { Sample } from './hold-shares.ts'
 
 /**
  * Holds the greatest cost of a call, so that no balance goes below zero however many calls run at once. When the balance does not
- * cover the longest answer, a call without an output limit gets one that the balance affords. A prompt whose length only the
+ * cover it, the text is counted and what calls of its kind really use is held; a call without an output limit gets one that the balance
+ * affords. A prompt whose length only the
  * upstream knows holds the cost of the model's whole context, or the whole free balance. See
- * docs/decisions/0023-holds-cover-the-cost.md.
+ * docs/decisions/0023-holds-cover-the-cost.md and 0047-learnt-holds.md.
  */
 
 /** The hold of a call and the bounds of its usage. */
@@ -36,8 +31,19 @@ export interface Reserved {
   readonly bound: UsageBound | undefined
   /** The output limit of each completion that is sent upstream because the balance affords no more. */
   readonly outputLimit: number | undefined
+  /** The kind of the call, to learn what calls like it use; undefined where the cost is known before. */
+  readonly kind: CallKind | undefined
   /** The remainder of its budgets. */
   readonly budgetsLeft: BudgetsLeft
+}
+
+/** A kind of calls, and the greatest cost of one call of it: units of its prompt with its tools, and of its output. */
+export interface CallKind {
+  readonly name: string
+  readonly prompt: number
+  readonly output: number
+  /** Less than the greatest cost is held. */
+  readonly isLearnt?: true
 }
 
 interface HoldRequest {
@@ -69,12 +75,12 @@ export function reserve(app: ReserveParts, asked: HoldRequest): Promise<Reserved
     : holdBound(app, asked, pieces)
 }
 
-type ReserveParts = Pick<RelayParts, 'channels' | 'ledger' | 'options'>
+type ReserveParts = Pick<RelayParts, 'channels' | 'holdShares' | 'ledger' | 'options' | 'promptCounter'>
 
 function hold(app: ReserveParts, { requestId, caller, budgets }: HoldRequest, plan: Plan): Promise<Reserved> | Reserved {
-  const { bound, outputLimit, ...wanted } = plan
+  const { bound, outputLimit, kind, ...wanted } = plan
   const held = { requestId, userId: caller.userId, tokenId: caller.tokenId, ...wanted, budgets }
-  const reservedBy = (budgetsLeft: BudgetsLeft) => ({ hold: held, bound, outputLimit, budgetsLeft })
+  const reservedBy = (budgetsLeft: BudgetsLeft) => ({ hold: held, bound, outputLimit, kind, budgetsLeft })
   const holding = app.ledger.hold(held)
   return holding instanceof Promise ? holding.then(reservedBy) : reservedBy(holding)
 }
@@ -101,6 +107,7 @@ async function holdWithin(app: ReserveParts, asked: HoldRequest, call: BoundedCa
     try {
       return await hold(app, asked, plan)
     } catch (next) {
+      app.holdShares.ended(asked.caller.userId, asked.requestId)
       error = next
     }
   }
@@ -115,6 +122,7 @@ interface Plan {
   readonly takesAll?: boolean
   readonly bound?: UsageBound
   readonly outputLimit?: number
+  readonly kind?: CallKind
 }
 
 function knownPlan(price: Price, most: Usage): Plan {
@@ -124,6 +132,7 @@ function knownPlan(price: Price, most: Usage): Plan {
 
 /** A call whose price depends on its tokens. */
 class BoundedCall {
+  readonly #app: Pick<RelayParts, 'holdShares' | 'promptCounter'>
   readonly #asked: HoldRequest
   readonly #bound: RequestBound
   readonly #kinds: TokenKinds
@@ -134,11 +143,12 @@ class BoundedCall {
   readonly #bytes: number
   readonly #leastLimit: number
 
-  constructor(app: Pick<RelayParts, 'channels' | 'options'>, asked: HoldRequest, pieces: Partial<Usage>) {
+  constructor(app: ReserveParts, asked: HoldRequest, pieces: Partial<Usage>) {
     const { caller, facts, body, group, storingChannel } = asked
     const channelId = storingChannel?.channelId ?? (caller.pinnedChannel === 0 ? undefined : caller.pinnedChannel)
     const candidates = { model: facts.model, group, channelId }
     const bytes = body.form ? Buffer.from(JSON.stringify(body.json)) : body.bytes
+    this.#app = app
     this.#asked = asked
     this.#bound = readRequestBound({ facts, body: body.json, bytes })
     this.#kinds = { ...this.#bound, pieces }
@@ -155,27 +165,91 @@ class BoundedCall {
   plan(): Plan {
     const amount = this.#isUnbounded ? this.#costOfContext() : this.#cost(this.#bytes, this.#outputTokens)
     const isExact = this.#isUnbounded || this.#bytes <= countedFrom
-    return { amount, needs: isExact ? amount : amount * 10, bound: this.#usageBound(this.#outputTokens) }
+    return {
+      amount,
+      needs: isExact ? amount : amount * 10,
+      bound: this.#usageBound(this.#outputTokens),
+      kind: this.#kindOf(amount),
+    }
   }
 
   /**
-   * A plan for the free balance that the refusal reports: first with the text counted, then with an output limit. Throws when no plan is
-   * affordable.
+   * A plan for the free balance that the refusal reports: with the text counted and what is usual for calls of its kind, else with an
+   * output limit. Throws when no plan is affordable.
    */
   async planWithin(refusal: QuotaRefusal): Promise<Plan> {
     const { have } = refusal.params
     const textTokens = await this.#countText()
     const whole = this.#cost(textTokens, this.#outputTokens)
-    if (have >= whole && !this.#isUnbounded) return { amount: whole, bound: this.#usageBound(this.#outputTokens) }
-    if (this.#asked.facts.outputTokensMax !== undefined || this.#limits.ignoresLimits) {
+    const learnt = this.#learntPlan(textTokens, have)
+    if (learnt) return learnt
+    const kind = this.#kindOf(this.plan().amount)
+    if (have >= whole && !this.#isUnbounded) return { amount: whole, bound: this.#usageBound(this.#outputTokens), kind }
+    if (this.#isLimited) {
       if (have < whole) throw refusalFor(refusal, whole)
-      return { ...this.#allOf(have), bound: this.#usageBound(this.#outputTokens) }
+      return { ...this.#allOf(have), bound: this.#usageBound(this.#outputTokens), kind }
     }
 
     const outputLimit = this.#affordableLimit(textTokens, refusal)
     const outputTokens = outputLimit * this.#completions
     const held = this.#isUnbounded ? this.#allOf(have) : { amount: this.#cost(textTokens, outputTokens) }
-    return { ...held, outputLimit, bound: this.#usageBound(outputTokens) }
+    return { ...held, outputLimit, bound: this.#usageBound(outputTokens), kind }
+  }
+
+  /**
+   * Holds what calls of this kind use, as far as that is known and leaves the user's risk within its bound: up to a quarter of what is
+   * free where the greatest cost is more. A declared output limit is held in full. Undefined when nothing is learnt, or it is not affordable.
+   */
+  #learntPlan(textTokens: number, have: number): Plan | undefined {
+    const { caller, price, requestId } = this.#asked
+    const kind = this.#kindOf(this.plan().amount)
+    const share = this.#app.holdShares.shareOf(kind.name, caller.userId)
+    if (!share) return undefined
+    const sent = this.#learntLimit(textTokens, have)
+    const outputTokens = sent === undefined ? this.#outputTokens : sent * this.#completions
+    const most = this.#cost(this.#isUnbounded ? this.#limits.contextTokens : textTokens, outputTokens)
+    const least = Math.min(most, this.#leastHeld(kind, share))
+    const riskLeft = this.#app.holdShares.riskLeft(caller.userId, price.quotaPerUnit)
+    const amount = Math.max(least, Math.min(most, Math.floor(have / 4)), most - riskLeft)
+    if (amount > have) return undefined
+    // In the same step as the check above, so that calls at the same time cannot pass it together.
+    this.#app.holdShares.began(caller.userId, requestId, most - amount)
+    return {
+      amount,
+      bound: this.#usageBound(outputTokens),
+      ...(sent === undefined ? {} : { outputLimit: sent }),
+      kind: { ...kind, isLearnt: true },
+    }
+  }
+
+  #leastHeld(kind: CallKind, share: Sample): number {
+    const output = this.#isLimited ? kind.output : kind.output * share.output
+    return Math.ceil(kind.prompt * share.prompt + output)
+  }
+
+  /** The output limit of a call without one whose longest answer the balance does not cover: what all that is free affords. */
+  #learntLimit(textTokens: number, have: number): number | undefined {
+    if (this.#isLimited || have >= this.#cost(textTokens, this.#outputTokens)) return undefined
+    const completions = this.#completions
+    const affords = affordableOutput(this.#asked.price, this.#kinds, { textTokens, completions, units: have })
+    return Math.min(Math.max(affords, this.#leastLimit), Math.ceil(this.#outputTokens / completions))
+  }
+
+  /** The answer has a limit that is not for us to lower. */
+  get #isLimited(): boolean {
+    return this.#asked.facts.outputTokensMax !== undefined || this.#limits.ignoresLimits
+  }
+
+  /** `amount` is the greatest cost of the call. Short and long texts are kinds of their own, since a template is a large part of a short one. */
+  #kindOf(amount: number): CallKind {
+    const { facts, format, price } = this.#asked
+    const { unbounded, imageTokens, audioTokens } = this.#bound
+    const size = unbounded.length > 0 ? 'open' : 32 - Math.clz32(this.#bytes)
+    const media = `${imageTokens > 0 ? 'image' : ''}${audioTokens > 0 ? 'audio' : ''}`
+    const limit = this.#isLimited ? 'limit' : ''
+    const output = Math.min(amount, outputUnits(price, this.#kinds, this.#outputTokens))
+    const name = `${format} ${unbounded.join()} ${media} ${limit} ${this.#completions} ${size} ${facts.model}`
+    return { name, prompt: amount - output, output }
   }
 
   /** The whole free balance, at most the cost of the model's context: with less than that, a call without a bound runs alone. */
@@ -227,10 +301,11 @@ class BoundedCall {
   }
 
   async #countText(): Promise<number> {
-    const { body, facts } = this.#asked
+    const { body, caller } = this.#asked
     if (isHeavy(body.bytes.length)) await yieldWithPriority()
     const { texts, listedNumbers } = textsBesideMedia(body.json)
-    const counted = (await mostTokens(texts, facts.model)) + listedNumbers + this.#bound.templateTokens + this.#beside
+    const tokens = await this.#app.promptCounter.most(caller.userId, texts, this.#limits.models)
+    const counted = tokens + listedNumbers + this.#bound.templateTokens + this.#beside
     return Math.min(this.#bytes, counted)
   }
 
@@ -264,75 +339,3 @@ const countedFrom = 2_000
 const limitMin = 256
 const usualLimit = 4_096
 const stepsMax = 16
-
-/** The upper limits over all channels that may answer a request. */
-interface ChannelLimits extends ModelLimits {
-  /** Some channel exceeds the output limit of a request. */
-  readonly ignoresLimits: boolean
-  /** Length in bytes of the longest system prompt that a channel adds. */
-  readonly promptBytes: number
-}
-
-const known = new WeakMap<ChannelIndex, Map<string, ChannelLimits>>()
-/** A channel that serves a pattern has any number of model names. */
-const knownMax = 2_000
-
-/** The channels that may answer: those that serve a model to a group, or a single one. */
-interface Candidates {
-  readonly model: string
-  readonly group: string
-  readonly channelId: number | undefined
-}
-
-/** The limits of a model over the channels that serve it to a group, or over a single channel. Cached until a channel changes. */
-function channelLimits(index: ChannelIndex, candidates: Candidates): ChannelLimits {
-  const { model, group, channelId } = candidates
-  const ofIndex = known.get(index) ?? new Map<string, ChannelLimits>()
-  // The length keeps keys distinct when groups or models have spaces in their names.
-  const key = `${channelId ?? 0} ${group.length} ${group} ${model}`
-  const kept = ofIndex.get(key)
-  if (kept) return kept
-  const limits = limitsOver(channelsOf(index, candidates), model)
-  if (ofIndex.size >= knownMax) ofIndex.clear()
-  known.set(index, ofIndex.set(key, limits))
-  return limits
-}
-
-function channelsOf(index: ChannelIndex, { model, group, channelId }: Candidates): readonly RunningChannel[] {
-  return channelId === undefined ? index.candidates(group, model).flat() : index.keysOf(channelId)
-}
-
-/**
- * The output limit that the gateway itself writes for a request without one, when every channel gets it: channels that are called in
- * Messages from another format. Undefined when some channel is called without a limit.
- */
-function limitSetUpstream(
-  index: ChannelIndex,
-  candidates: Candidates,
-  {
-    format,
-    claudeDefaultMaxTokens,
-  }: { readonly format: CallerFormat; readonly claudeDefaultMaxTokens: Readonly<Record<string, number>> },
-): number | undefined {
-  const channels = channelsOf(index, candidates)
-  const limits = channels.map((channel) => {
-    const model = resolveModel(channel, candidates.model)
-    const target = format === 'anthropic.messages' ? undefined : upstreamFormat(channel, { format, model })
-    return target === 'anthropic.messages'
-      ? messagesLimit([candidates.model, model], { claudeDefaultMaxTokens }, rulesOf(model))
-      : Number.POSITIVE_INFINITY
-  })
-  const most = Math.max(0, ...limits)
-  return most > 0 && Number.isFinite(most) ? most : undefined
-}
-
-function limitsOver(channels: readonly RunningChannel[], model: string): ChannelLimits {
-  const models = channels.length === 0 ? [model] : [...new Set(channels.map((channel) => resolveModel(channel, model)))]
-  const each = models.map(modelLimitsOf)
-  return {
-    contextTokens: Math.max(...each.map(({ contextTokens }) => contextTokens)),
-    outputTokensMax: Math.max(...each.map(({ outputTokensMax }) => outputTokensMax)),
-    ignoresLimits: channels.some(({ setting }) => setting.ignores_limits === true || setting.reasoning_beside_limit === true),
-    promptBytes: Math.max(0, ...channels.map(({ setting }) => Buffer.byteLength(promptOf(setting).text))),
-  }
-}

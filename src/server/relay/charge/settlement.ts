@@ -1,8 +1,11 @@
 import { noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
+import { unitsOfOutput } from '../../pricing/greatest-cost.ts'
 import { plausibleUsage, withCacheLifetime } from '../../pricing/plausible.ts'
 import type { UsageBound } from '../../pricing/usage-bound.ts'
 import { countTokens, estimateText } from '../../protocols/count-tokens.ts'
 import { countCalls } from '../../protocols/paid-calls.ts'
+import type { Charge } from '../../wallet/ledger.ts'
+import type { HoldShares } from '../admission/hold-shares.ts'
 import { type Calibration, countPrompt } from '../admission/token-estimate.ts'
 import type { AdmittedRequest } from '../admitted-request.ts'
 import type { PartialReply } from '../response/adapter.ts'
@@ -86,4 +89,27 @@ export function learnFrom(
 ): void {
   if (isEstimated || reported || !estimate || facts.uncounted || facts.mediaParts > 0 || storingChannel) return
   calibration.learn(facts.model, { estimated: estimate.plain, reported: promptTokens(usage) })
+}
+
+/**
+ * Learns which share of its greatest cost a call used, and ends the risk of a hold below that. What was counted here, implausible or
+ * interrupted teaches nothing.
+ */
+export function learnCost(
+  { holdShares }: { readonly holdShares: HoldShares },
+  { caller, hold, kind, price }: Pick<AdmittedRequest, 'caller' | 'hold' | 'kind' | 'price'>,
+  { usage, isEstimated, reported, interrupted }: Ending,
+  { amount, siteCost }: Charge,
+): void {
+  if (!kind) return
+  const beyond = siteCost?.amount ?? 0
+  if (kind.isLearnt) holdShares.ended(caller.userId, hold.requestId, beyond)
+  if (isEstimated || reported || interrupted) return
+  const cost = amount + beyond
+  const output = Math.min(cost, unitsOfOutput(price, usage))
+  const shareOf = (units: number, most: number) => (most > 0 ? Math.min(1, units / most) : 0)
+  holdShares.learn(kind.name, caller.userId, {
+    prompt: shareOf(cost - output, kind.prompt),
+    output: shareOf(output, kind.output),
+  })
 }

@@ -124,7 +124,11 @@ function failInStream(request: AdmittedRequest, callerError: CallerError): void 
 }
 
 /** Releases the hold. A release that cannot be written now stays queued; the caller gets the error that came before. */
-export async function release(app: Pick<RelayParts, 'ledger' | 'logger'>, { hold }: AdmittedRequest): Promise<void> {
+export async function release(
+  app: Pick<RelayParts, 'holdShares' | 'ledger' | 'logger'>,
+  { hold }: AdmittedRequest,
+): Promise<void> {
+  app.holdShares.ended(hold.userId, hold.requestId)
   try {
     await app.ledger.release(hold)
   } catch (error) {

@@ -4,7 +4,7 @@ import type { Charge } from '../../wallet/ledger.ts'
 import type { AttemptState } from '../admitted-request.ts'
 import { billOf, chargeFor, type Ending } from '../charge/charge-row.ts'
 import { noteCharge } from '../charge/end-of-call.ts'
-import { endingOf, learnFrom, plausibleEnding } from '../charge/settlement.ts'
+import { endingOf, learnCost, learnFrom, plausibleEnding } from '../charge/settlement.ts'
 import { slotOf } from '../idempotency/undelivered-replies.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import type { PartialReply } from '../response/adapter.ts'
@@ -14,7 +14,16 @@ import type { Running } from '../upstream/http-exchange.ts'
 /** The parts that charging an attempt uses. */
 export type SettleParts = Pick<
   RelayParts,
-  'calibration' | 'ledger' | 'logger' | 'now' | 'options' | 'pendingResponses' | 'steady' | 'traffic' | 'upstreamResponses'
+  | 'calibration'
+  | 'holdShares'
+  | 'ledger'
+  | 'logger'
+  | 'now'
+  | 'options'
+  | 'pendingResponses'
+  | 'steady'
+  | 'traffic'
+  | 'upstreamResponses'
 >
 
 /** Charges a partial reply of which the caller received nothing, after every other channel has failed too. */
@@ -35,7 +44,10 @@ export async function settleGone(
 ): Promise<'answered'> {
   const { request } = attempt
   if (exchange?.wasSent) await settle(app, attempt, await endingOf(request, partial, 'client'))
-  else await app.ledger.release(request.hold)
+  else {
+    app.holdShares.ended(request.caller.userId, request.hold.requestId)
+    await app.ledger.release(request.hold)
+  }
   return 'answered'
 }
 
@@ -65,6 +77,7 @@ function beginSettling(
   const charge = chargeFor(app, billOf(attempt, isLost), channel, upstreamModel, ending)
   request.lease?.noteTokens(charge.rollup.tokens)
   learnFrom(app, request, ending)
+  learnCost(app, request, ending, charge)
   app.traffic.used(channel, charge.rollup.tokens - request.inputTokens)
   noteCharge(request.call.notes, charge, promptTokens(ending.usage))
   const settled = app.ledger.settle(request.hold, charge)

@@ -76,7 +76,7 @@ export class RealtimeBill {
 
   /**
    * Holds the greatest cost of the next answer, or the whole free balance where that covers the prompt and a short answer: a voice
-   * session cannot get another output limit between two answers. The balance may fall below zero that way; hard budgets need room
+   * session cannot get another output limit between two answers. An answer that costs more is charged at its hold; hard budgets need room
    * for the greatest cost. An existing hold that suffices is reused. Throws as `hold` of the ledger does; then nothing is held.
    */
   hold(most: Usage): Promise<void> {

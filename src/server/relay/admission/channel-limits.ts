@@ -1,0 +1,83 @@
+import { type ModelLimits, modelLimitsOf } from '../../../contract/model-limits.ts'
+import type { ChannelIndex, RunningChannel } from '../../channels/model-index.ts'
+import { resolveModel } from '../../channels/select.ts'
+import { promptOf } from '../../channels/system-prompt.ts'
+import { upstreamFormat } from '../../channels/upstream-format.ts'
+import { rulesOf } from '../../protocols/anthropic-messages/models.ts'
+import { messagesLimit } from '../../protocols/anthropic-messages/thinking.ts'
+import type { CallerFormat } from '../../protocols/format.ts'
+
+/** The upper limits over all channels that may answer a request. */
+export interface ChannelLimits extends ModelLimits {
+  /** Some channel exceeds the output limit of a request. */
+  readonly ignoresLimits: boolean
+  /** Length in bytes of the longest system prompt that a channel adds. */
+  readonly promptBytes: number
+  /** The names of the model at the channels. */
+  readonly models: readonly string[]
+}
+
+const known = new WeakMap<ChannelIndex, Map<string, ChannelLimits>>()
+/** A channel that serves a pattern has any number of model names. */
+const knownMax = 2_000
+
+/** The channels that may answer: those that serve a model to a group, or a single one. */
+export interface Candidates {
+  readonly model: string
+  readonly group: string
+  readonly channelId: number | undefined
+}
+
+/** The limits of a model over the channels that serve it to a group, or over a single channel. Cached until a channel changes. */
+export function channelLimits(index: ChannelIndex, candidates: Candidates): ChannelLimits {
+  const { model, group, channelId } = candidates
+  const ofIndex = known.get(index) ?? new Map<string, ChannelLimits>()
+  // The length keeps keys distinct when groups or models have spaces in their names.
+  const key = `${channelId ?? 0} ${group.length} ${group} ${model}`
+  const kept = ofIndex.get(key)
+  if (kept) return kept
+  const limits = limitsOver(channelsOf(index, candidates), model)
+  if (ofIndex.size >= knownMax) ofIndex.clear()
+  known.set(index, ofIndex.set(key, limits))
+  return limits
+}
+
+function channelsOf(index: ChannelIndex, { model, group, channelId }: Candidates): readonly RunningChannel[] {
+  return channelId === undefined ? index.candidates(group, model).flat() : index.keysOf(channelId)
+}
+
+/**
+ * The output limit that the gateway itself writes for a request without one, when every channel gets it: channels that are called in
+ * Messages from another format. Undefined when some channel is called without a limit.
+ */
+export function limitSetUpstream(
+  index: ChannelIndex,
+  candidates: Candidates,
+  {
+    format,
+    claudeDefaultMaxTokens,
+  }: { readonly format: CallerFormat; readonly claudeDefaultMaxTokens: Readonly<Record<string, number>> },
+): number | undefined {
+  const channels = channelsOf(index, candidates)
+  const limits = channels.map((channel) => {
+    const model = resolveModel(channel, candidates.model)
+    const target = format === 'anthropic.messages' ? undefined : upstreamFormat(channel, { format, model })
+    return target === 'anthropic.messages'
+      ? messagesLimit([candidates.model, model], { claudeDefaultMaxTokens }, rulesOf(model))
+      : Number.POSITIVE_INFINITY
+  })
+  const most = Math.max(0, ...limits)
+  return most > 0 && Number.isFinite(most) ? most : undefined
+}
+
+function limitsOver(channels: readonly RunningChannel[], model: string): ChannelLimits {
+  const models = channels.length === 0 ? [model] : [...new Set(channels.map((channel) => resolveModel(channel, model)))]
+  const each = models.map(modelLimitsOf)
+  return {
+    contextTokens: Math.max(...each.map(({ contextTokens }) => contextTokens)),
+    outputTokensMax: Math.max(...each.map(({ outputTokensMax }) => outputTokensMax)),
+    ignoresLimits: channels.some(({ setting }) => setting.ignores_limits === true || setting.reasoning_beside_limit === true),
+    promptBytes: Math.max(0, ...channels.map(({ setting }) => Buffer.byteLength(promptOf(setting).text))),
+    models,
+  }
+}
