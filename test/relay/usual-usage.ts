@@ -3,15 +3,16 @@ import type { Dearest, HoldShape } from './hold-shapes.ts'
 
 /** What an honest vendor reports for a shape: its texts counted, a document of ten pages behind a reference, and an answer of 120 tokens. */
 export async function usualUsageOf(shape: HoldShape): Promise<HoldShape['usage']> {
-  if (typeof shape.body === 'function' || priced.test(shape.path)) return shape.usage
-  const { texts, numbers } = spokenIn(shape.body)
+  const { body } = shape
+  if (typeof body === 'function' || priced.test(shape.path)) return shape.usage
+  const { texts, numbers } = spokenIn(body)
   const counted = (await countTokens(texts.join('\n'), shape.model)) + numbers
   return (sent) => {
     const dearest = shape.usage(sent)
     const { imageIn = 0, audioIn = 0 } = dearest
     const media = shape.isUnbounded ? 0 : imageIn + audioIn
     const prompt = shape.isUnbounded ? documentTokens : counted + media + 8
-    const output = dearest.output === 0 ? 0 : Math.min(sent.limit ?? answerTokens, answerTokens) * completionsOf(shape.body)
+    const output = dearest.output === 0 ? 0 : Math.min(sent.limit ?? answerTokens, answerTokens) * completionsOf(body)
     const ofPrompt = (name: 'cacheWrite30m' | 'cacheWrite1h' | 'cacheWrite12h') => (dearest[name] ? { [name]: counted } : {})
     const ofOpen = (name: 'audioIn' | 'cachedAudio') => (shape.isUnbounded && dearest[name] ? { [name]: prompt - 100 } : {})
     return {
