@@ -75,6 +75,15 @@ export class HoldShares {
   }
 }
 
+/** A kind of calls, and the greatest cost of one call of it: units of its prompt with its tools, and of its output. */
+export interface CallKind {
+  readonly name: string
+  readonly prompt: number
+  readonly output: number
+  /** Less than the greatest cost is held. */
+  readonly isLearnt?: true
+}
+
 /** Used cost as shares of the greatest: of the prompt with its tools, and of the output. */
 export interface Sample {
   readonly prompt: number

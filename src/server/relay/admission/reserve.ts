@@ -14,7 +14,7 @@ import type { StoringChannel } from '../admitted-request.ts'
 import type { Body } from '../http/read-body.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { type Candidates, type ChannelLimits, channelLimits, limitSetUpstream } from './channel-limits.ts'
-import type { Sample } from './hold-shares.ts'
+import type { CallKind, Sample } from './hold-shares.ts'
 
 /**
  * Holds the greatest cost of a call, so that no balance goes below zero however many calls run at once. When the balance does not
@@ -35,15 +35,6 @@ export interface Reserved {
   readonly kind: CallKind | undefined
   /** The remainder of its budgets. */
   readonly budgetsLeft: BudgetsLeft
-}
-
-/** A kind of calls, and the greatest cost of one call of it: units of its prompt with its tools, and of its output. */
-export interface CallKind {
-  readonly name: string
-  readonly prompt: number
-  readonly output: number
-  /** Less than the greatest cost is held. */
-  readonly isLearnt?: true
 }
 
 interface HoldRequest {
