@@ -67,7 +67,7 @@ const heading = [
   '# Holds of the hardest shapes',
   '',
   'Requests that once cost a multiple of what was held. First with what an honest vendor reports for them: their cost, what a rich balance',
-  'holds (before, every balance), and what a balance of twice the cost holds after 21 calls of three users; `-`: it is refused. Then with the',
+  'holds (before: the highest cost), and what a balance of twice the cost holds after 21 calls of three users; `-`: it is refused. Then with the',
   'dearest usage that a vendor can report: R is charge / hold of one call on a rich account. The last columns are 200 calls at once on a key',
   'with ten times that cost, where the upstream ignores the output limit in a third of its answers: calls answered, and quota left. Only',
   'the prompts of unbounded shapes cannot be known before the call. Written by',
