@@ -198,14 +198,14 @@ export const alertRules = {
   'ledger-difference': {
     label: { zh: '账本不一致', en: 'Ledger difference' },
     help: {
-      zh: '余额与账本之和不同，或账本缺少记录。',
-      en: 'A balance does not match its ledger rows, or ledger rows are missing.',
+      zh: '余额与账本之和不同，账本缺少记录，或日志文件已损坏并被移开。',
+      en: 'A balance does not match its ledger rows, ledger rows are missing, or files of the journal were damaged and set aside.',
     },
     subject: 'site',
     fires: 'above',
     unit: 'count',
     params: [],
-    says: { zh: '{value} 处余额与账本不一致', en: '{value} {value|balance differs|balances differ} from the ledger' },
+    says: { zh: '账本有 {value} 处不一致', en: '{value} {value|difference|differences} in the ledger' },
   },
   'job-failed': {
     label: { zh: '任务失败', en: 'Job failed' },

@@ -11,6 +11,7 @@ import { callConfigured, UpstreamAgents } from '../lib/http-client.ts'
 import { CallFailure } from '../lib/upstream-http/exchange.ts'
 import { version } from '../lib/version.ts'
 import type { Core } from '../options/core.ts'
+import { setAsideOf } from '../wallet/journal-files.ts'
 import { type Outcome, progress, reporting, withCore } from './command.ts'
 
 /** The result of one check. `warning`: the server runs, but something should be improved. */
@@ -24,7 +25,7 @@ interface Check {
 
 export const doctorCommand = reporting(
   new Command('doctor').description(
-    'Check what the server needs: settings, Node, processes, port, disk, database, master key, clock, Redis, and whether each enabled channel can be reached. No key is sent and nothing is changed. Exits with 1 when a check failed.',
+    'Check what the server needs: settings, Node, processes, port, disk, database, journal, master key, clock, Redis, and whether each enabled channel can be reached. No key is sent and nothing is changed. Exits with 1 when a check failed.',
   ),
   async () => {
     const checks = await examine()
@@ -165,10 +166,26 @@ async function examineOpen(core: Core): Promise<Check[]> {
   const upstream = new UpstreamAgents({ blockPrivate: core.env.BLOCK_PRIVATE_UPSTREAMS })
   try {
     const found = `${core.database.dialect === 'sqlite' ? 'SQLite' : 'PostgreSQL'}, with the schema of this version; the master key opens it`
-    return [{ name: 'Database', state: 'ok', found }, await checkClock(core), ...(await checkChannels(core, upstream))]
+    return [
+      { name: 'Database', state: 'ok', found },
+      ...checkJournal(core),
+      await checkClock(core),
+      ...(await checkChannels(core, upstream)),
+    ]
   } finally {
     await upstream.close()
   }
+}
+
+/** SQLite alone has a journal. */
+function checkJournal({ database }: Core): Check[] {
+  if (database.dialect !== 'sqlite') return []
+  const files = setAsideOf(database)
+  const name = 'Journal'
+  if (files.length === 0) return [{ name, state: 'ok', found: 'no file of it was set aside' }]
+  const advice =
+    'Charges in them may be missing from the ledger. See docs/operations/backup.md, then move them to another folder.'
+  return [failed(name, `set aside: ${files.join(', ')}`, advice)]
 }
 
 const skewMostMs = 2000

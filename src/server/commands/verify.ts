@@ -1,13 +1,14 @@
 import { Command } from 'commander'
 import { type AuditState, verifyAudit } from '../options/audit.ts'
 import type { Core } from '../options/core.ts'
+import { setAsideOf } from '../wallet/journal-files.ts'
 import { type Discrepancy, reconcile } from '../wallet/reconcile.ts'
 import { type VerifiedCharges, verifyCharges } from '../wallet/verify-charges.ts'
 import { type Outcome, progress, reporting, withCore } from './command.ts'
 
 export const verifyCommand = reporting(
   new Command('verify').description(
-    'Check the books: every charge recomputed from its log row and compared with the ledger, every balance with the sum of its ledger rows, and the chain of the audit log. Exits with 1 when something differs.',
+    'Check the books: every charge recomputed from its log row and compared with the ledger, every balance with the sum of its ledger rows, the chain of the audit log, and whether files of the journal were set aside. Exits with 1 when something differs.',
   ),
   () => withCore(verify),
 )
@@ -17,17 +18,20 @@ export interface Verification {
   /** Users whose balance is not the sum of their ledger rows. */
   readonly balances: readonly Discrepancy[]
   readonly audit: AuditState
+  /** Files of the journal that were set aside, and not moved away by an operator yet. */
+  readonly setAside: readonly string[]
 }
 
 async function verify(core: Core): Promise<Outcome> {
   const charges = await verifyCharges(core.db, (done, total) => progress(`${Math.floor((done / total) * 100)} % of the log`))
   progress('')
-  const data: Verification = { charges, balances: await reconcile(core), audit: await verifyAudit(core) }
-  const ok = charges.differing === 0 && data.balances.length === 0 && data.audit.brokenAt === undefined
+  const [balances, audit, setAside] = [await reconcile(core), await verifyAudit(core), setAsideOf(core.database)]
+  const data: Verification = { charges, balances, audit, setAside }
+  const ok = charges.differing === 0 && balances.length === 0 && audit.brokenAt === undefined && setAside.length === 0
   return { ok, data, lines: linesOf(data) }
 }
 
-function linesOf({ charges, balances, audit }: Verification): string[] {
+function linesOf({ charges, balances, audit, setAside }: Verification): string[] {
   return [
     `Charges   ${charges.rows} in the log, ${charges.recomputed} recomputed, ${charges.differing} differ; ${charges.withoutRow} in the ledger without a log row${charges.imported > 0 ? `; ${charges.imported} rows of the log are from before an import` : ''}`,
     ...charges.differences.map(
@@ -39,5 +43,6 @@ function linesOf({ charges, balances, audit }: Verification): string[] {
     audit.brokenAt === undefined
       ? `Audit log ${audit.rows} rows, the chain is whole; its head is ${audit.head || '(empty)'}`
       : `Audit log BROKEN at row ${audit.brokenAt}, after ${audit.rows} rows`,
+    ...setAside.map((path) => `Journal   SET ASIDE, charges in it may be missing from the ledger: ${path}`),
   ]
 }

@@ -25,8 +25,8 @@ export interface Tables {
   top_ups: TopUpsTable
   ledger: LedgerTable
   holds: HoldsTable
-  /** One row, of SQLite: the identity of the journal, and the number of the last batch in the tables (`wallet/charge-journal`). */
-  ledger_journal: { id: string; applied: number }
+  /** One row, of SQLite: the identity of the journal, the run of its last start, and the last batch in the tables (`wallet/charge-journal`). */
+  ledger_journal: { id: string; run: string; applied: number }
   budgets: BudgetsTable
   budget_sums: BudgetSumsTable
   budget_charges: { request_id: string; budget_id: number; start: number; amount: number }

@@ -3,14 +3,15 @@ import { noteMeasures } from '../alerts/measures.ts'
 import { seconds } from '../lib/clock.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { App } from '../parts.ts'
+import { setAsideOf } from '../wallet/journal-files.ts'
 import { findLedgerGap, type LedgerGap, markLedger } from '../wallet/ledger-mark.ts'
 import { reconcile } from '../wallet/reconcile.ts'
 import { sumSiteCosts } from '../wallet/site-costs.ts'
 import type { Job } from './runner.ts'
 
 /**
- * Checks that every balance is the sum of its ledger rows, and that the ledger still has the rows of the last run; sums the site
- * costs. It only reports: an operator has to investigate.
+ * Checks that every balance is the sum of its ledger rows, and that the ledger still has the rows of the last run, and that no file
+ * of the journal was set aside; sums the site costs. It only reports: an operator has to investigate.
  */
 export const reconcileLedger: Job = {
   name: 'reconcile-ledger',
@@ -25,13 +26,16 @@ export const reconcileLedger: Job = {
     for (const discrepancy of discrepancies) app.logger.error(discrepancy, 'A BALANCE DIFFERS FROM ITS LEDGER')
     const gap = await findLedgerGap(app)
     if (gap) await report(app, gap)
-    const differences = discrepancies.length + (gap ? 1 : 0)
+    const setAside = setAsideOf(app.database)
+    if (setAside.length > 0) app.logger.error({ setAside }, 'FILES OF THE JOURNAL WERE SET ASIDE: CHARGES MAY BE MISSING')
+    const differences = discrepancies.length + (gap ? 1 : 0) + setAside.length
     await noteMeasures(app, 'ledger-difference', [{ subject: 'site', name: '', value: differences }])
     await markLedger(app).catch((error: unknown) => app.logger.warn({ error }, 'how far the ledger goes could not be marked'))
     const borne = sumOf(await sumSiteCosts(app.db, seconds(app.now())))
     return [
       `${discrepancies.length} differ`,
       ...(borne > 0 ? [`site costs of 24 hours: ${borne}`] : []),
+      ...(setAside.length > 0 ? [`${setAside.length} files of the journal were set aside`] : []),
       ...(gap ? [`the ledger is an older one: ${spanOf(gap)} is missing`] : []),
     ].join('; ')
   },

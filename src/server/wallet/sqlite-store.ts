@@ -7,6 +7,7 @@ import { TurnoverMap } from '../lib/turnover-map.ts'
 import type { Core } from '../options/core.ts'
 import { Balances, type Spent } from './balances.ts'
 import { type BudgetWindow, windowsOfCharge, windowsText } from './budget-window.ts'
+import type { JournalFindings } from './charge-journal.ts'
 import type { BudgetsLeft, Changed, Charge, Hold } from './ledger.ts'
 import { logOfValues, logValues, mayReadCharges, siteCostValues, type Value } from './rows.ts'
 import type { Batch, BudgetChargeRow, ChargeRow } from './sqlite-commit.ts'
@@ -90,8 +91,8 @@ export class SqliteStore implements Store, Backlog {
     this.#writer = new SqliteWriter({
       file,
       startWaitMs: commitWaitMs,
-      onStarted: (started, foreign) => {
-        if (foreign.length > 0) core.logger.error({ foreign }, 'files of another database were set aside, and not applied')
+      onStarted: (started, findings) => {
+        report(core, findings)
         this.#take(started)
         // Some of what was sent to a thread that ended may be in the tables.
         this.#balances.refresh({ userId: 0, tokenId: 0, budgets: true })
@@ -248,6 +249,17 @@ export class SqliteStore implements Store, Backlog {
     if (!before) this.#balances.end(hold, { freed: 0, charged: amount, channelId })
     this.#journalled.set(requestId, { number, hold, amount, channelId, isRefused: true })
   }
+}
+
+function report({ logger }: Core, { foreign, damaged, missing, isTorn }: JournalFindings): void {
+  if (foreign.length > 0)
+    logger.error({ foreign }, 'files of another database or another state of it were set aside, and not applied')
+  if (damaged.length > 0)
+    logger.error(
+      { damaged, missing },
+      'THE JOURNAL IS DAMAGED, AND CHARGES MAY BE MISSING: what is valid was applied, the files were set aside',
+    )
+  if (isTorn) logger.warn('the journal ends with an incomplete record, as after a power failure, which was ignored')
 }
 
 export function batchOf(entries: readonly Entry[], known: ReadonlySet<Entry>, checkpoint: { node: string; at: number }): Batch {

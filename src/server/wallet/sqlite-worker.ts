@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { isBusy, lockForServer, openSqlite } from '../db/sqlite-file.ts'
-import { ChargeJournal, type JournalPosition } from './charge-journal.ts'
+import { ChargeJournal, type JournalFindings } from './charge-journal.ts'
+import type { JournalPosition } from './read-journal.ts'
 import { type Applied, prepareApply } from './sqlite-apply.ts'
 import type { Batch } from './sqlite-commit.ts'
 
@@ -13,7 +15,7 @@ import type { Batch } from './sqlite-commit.ts'
 export type Order = { readonly append: string } | 'apply' | 'close'
 
 export type Answer =
-  | { readonly started: AppliedUpTo; readonly foreign: readonly string[] }
+  | { readonly started: AppliedUpTo; readonly findings: JournalFindings }
   | { readonly appended: number }
   | { readonly applied: AppliedUpTo }
   | { readonly failed: 'append' | 'apply'; readonly message: string }
@@ -45,7 +47,7 @@ const port: MessagePort = parentPort
 // Two processes with one journal would overwrite each other's charges.
 const lock = lockForServer(file, startWaitMs)
 const database = openSqlite(file, startWaitMs)
-const { journal, foreign } = ChargeJournal.open(file, positionIn(database))
+const { journal, findings } = ChargeJournal.open(file, positionIn(database))
 let keptIn = 0
 let isApplying = true
 let isApplyAsked = false
@@ -56,7 +58,10 @@ const apply = prepareApply(database, {
   },
 })
 
-answer({ started: applyFirst(), foreign })
+const started = applyFirst()
+if (!isReplacement && journal.unapplied().length === 0) beginRun()
+journal.repair()
+answer({ started, findings })
 isApplying = false
 database.exec(`pragma busy_timeout = ${lockPauseMs}`)
 port.on('message', take)
@@ -96,7 +101,8 @@ function applyFirst(): AppliedUpTo {
   try {
     return applyBatches(left)
   } catch (error) {
-    if (!isReplacement || !isBusy(error)) throw error
+    // Nothing may be written into a damaged file but what waits for the tables.
+    if (!isReplacement || !isBusy(error) || journal.isDamaged) throw error
     const refused = left.batches.flatMap(({ charges }) => charges)
     return { ...nothingApplied(), keptIn: left.last, refused }
   }
@@ -154,7 +160,17 @@ function nothingApplied(): AppliedUpTo {
   return { number: positionIn(database).applied, keptIn, exhausted: [], known: [], unlogged: [], refused: [] }
 }
 
+/**
+ * From now on an older copy of the database is another state of it, whose records are not those of this run. Charges that the tables
+ * refuse keep the run in which they were journalled.
+ */
+function beginRun(): void {
+  const run = randomBytes(8).toString('hex')
+  database.prepare('update ledger_journal set run = ?').run(run)
+  journal.begin(run)
+}
+
 function positionIn(database: DatabaseSync): JournalPosition {
   // The migration that creates the table writes its only row.
-  return database.prepare('select id, applied from ledger_journal').get() as unknown as JournalPosition
+  return database.prepare('select id, run, applied from ledger_journal').get() as unknown as JournalPosition
 }

@@ -1,4 +1,5 @@
 import type { Worker } from 'node:worker_threads'
+import type { JournalFindings } from './charge-journal.ts'
 import { startThread } from './sqlite-threads.ts'
 import type { Answer, AppliedUpTo, Order, ThreadSettings } from './sqlite-worker.ts'
 
@@ -15,7 +16,7 @@ interface Settings {
   /** How long the start waits for the lock of the file. */
   readonly startWaitMs: number
   /** Called whenever the thread has started, with what it found in the journal and applied. */
-  onStarted(started: AppliedUpTo, foreign: readonly string[]): void
+  onStarted(started: AppliedUpTo, findings: JournalFindings): void
 }
 
 /** How long a thread that replaces one that died waits for locks before it appends. */
@@ -100,7 +101,7 @@ export class SqliteWriter {
   #take(answer: Answer): void {
     if ('started' in answer) {
       this.#hasStarted = true
-      this.#settings.onStarted(answer.started, answer.foreign)
+      this.#settings.onStarted(answer.started, answer.findings)
       this.#starting?.resolve()
     } else if ('appended' in answer) this.#appending?.resolve(answer.appended)
     else if ('applied' in answer) this.#applying?.resolve(answer.applied)

@@ -35,6 +35,7 @@ import { budgets } from './0035-budgets.ts'
 import { statusPage } from './0036-status-page.ts'
 import { qualityChecks } from './0037-quality-checks.ts'
 import { ledgerJournal } from './0038-ledger-journal.ts'
+import { journalRuns } from './0039-journal-runs.ts'
 
 /**
  * All migrations, in the order of their numbers, in which they run. Forward only: a landed one is never edited. How numbers are
@@ -76,4 +77,5 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0036-status-page', up: statusPage },
   { name: '0037-quality-checks', up: qualityChecks },
   { name: '0038-ledger-journal', up: ledgerJournal },
+  { name: '0039-journal-runs', up: journalRuns },
 ]
