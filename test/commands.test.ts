@@ -49,7 +49,9 @@ eachDatabase('the command line', (_fresh, kind) => {
         ok: true,
         charges: { rows: 3, imported: 0, recomputed: 3, withoutRow: 0, differing: 0, differences: [] },
         balances: [],
+        credits: [],
         audit: { rows: expect.any(Number), head: expect.any(String) },
+        setAside: [],
       },
     ])
 

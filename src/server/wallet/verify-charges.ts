@@ -13,7 +13,11 @@ export interface ChargeDifference {
   readonly ledger: number | undefined
   /** Computed from the factors of the log row; undefined when the row lacks one. */
   readonly recomputed: number | undefined
+  /** Columns of the ledger row, besides the amount, that are not those of the log row. */
+  readonly columns: readonly LinkedColumn[]
 }
+
+export type LinkedColumn = 'user_id' | 'token_id' | 'created_at' | 'kind'
 
 export interface VerifiedCharges {
   /** Log rows of charges. */
@@ -33,7 +37,7 @@ const pageSize = 1000
 const differencesMax = 100
 
 /**
- * Compares every charge of the log with the ledger, and with the amount computed from its own factors. Reads the whole log in pages;
+ * Compares every charge of the log with its row of the ledger, and with the amount computed from its own factors. Reads the whole log in pages;
  * rows written meanwhile are left to the next run. `onProgress` gets the rows so far and their total.
  */
 export async function verifyCharges(
@@ -47,7 +51,7 @@ export async function verifyCharges(
       fn.max<number | null>('id').as('last'),
       selectFrom('ledger')
         .select(({ fn }) => fn.countAll<number>().as('count'))
-        .where('kind', '=', 'charge')
+        .where('reference', 'like', 'charge:%')
         .as('charges'),
     ])
     .executeTakeFirstOrThrow()
@@ -60,14 +64,15 @@ export async function verifyCharges(
     if (page.length === 0) break
     after = page.at(-1)?.id ?? total
     for (const row of page) {
-      const { charged, ledger } = row
+      const { charged, ledger, columns } = row
       const units = billOf({ quota: charged, factors: readFactors(row.other) })?.units
       rows++
       if (ledger !== undefined) matched++
       if (units !== undefined) recomputed++
-      if (ledger === charged && (units === undefined || units === charged)) continue
+      if (ledger === charged && columns.length === 0 && (units === undefined || units === charged)) continue
       differing++
-      if (differences.length < differencesMax) differences.push({ requestId: row.request_id, charged, ledger, recomputed: units })
+      const difference = { requestId: row.request_id, charged, ledger, recomputed: units, columns }
+      if (differences.length < differencesMax) differences.push(difference)
     }
     onProgress(after, total)
     await setImmediate()
@@ -87,12 +92,42 @@ async function pageOf(db: Queries, after: number, last: number) {
     .leftJoin('ledger', (join) =>
       join.on(({ eb, ref, val }) => eb('ledger.reference', '=', eb(val('charge:'), '||', ref('logs.request_id')))),
     )
-    .select(['logs.id', 'logs.request_id', 'logs.quota as charged', 'logs.other', 'ledger.amount'])
+    .select(['logs.id', 'logs.request_id', 'logs.quota as charged', 'logs.other', 'ledger.amount', 'ledger.kind'])
+    .select(['logs.user_id', 'logs.token_id', 'logs.created_at'])
+    .select(['ledger.user_id as ledgerUser', 'ledger.token_id as ledgerToken', 'ledger.created_at as ledgerAt'])
     .where('logs.type', '=', logType.consume)
     .where('logs.id', '>', after)
     .where('logs.id', '<=', last)
     .orderBy('logs.id')
     .limit(pageSize)
     .execute()
-  return rows.map(({ amount, ...row }) => ({ ...row, ledger: amount === null ? undefined : 0 - amount }))
+  return rows.map((row) => {
+    const { id, request_id, charged, other, amount } = row
+    if (amount === null) return { id, request_id, charged, other, ledger: undefined, columns: [] }
+    return { id, request_id, charged, other, ledger: 0 - amount, columns: differingColumns(row) }
+  })
+}
+
+interface LinkedRows {
+  readonly user_id: number
+  readonly token_id: number
+  readonly created_at: number
+  readonly ledgerUser: number | null
+  readonly ledgerToken: number | null
+  readonly ledgerAt: number | null
+  readonly kind: string | null
+}
+
+function differingColumns({
+  user_id,
+  token_id,
+  created_at,
+  ledgerUser,
+  ledgerToken,
+  ledgerAt,
+  kind,
+}: LinkedRows): LinkedColumn[] {
+  const isEqual = { user_id: user_id === ledgerUser, token_id: token_id === ledgerToken, created_at: created_at === ledgerAt }
+  const columns = (['user_id', 'token_id', 'created_at'] as const).filter((column) => !isEqual[column])
+  return kind === 'charge' ? columns : [...columns, 'kind']
 }
