@@ -177,7 +177,9 @@ it.each(['symlink', 'folder', 'garbage'] as const)(
 it('the alert about a ledger difference counts files that were set aside', async () => {
   const server = await serverOfTest('sqlite')
   writeFileSync(pathOf(server.database, '-charges-1-damaged-2026-11-28T10-00-00.000Z'), 'bytes')
-  expect(await reconcileLedger.run(server.app, new AbortController().signal)).toContain('1 files of the journal were set aside')
+  expect(await reconcileLedger.run(server.app, new AbortController().signal, () => {})).toContain(
+    '1 files of the journal were set aside',
+  )
   const measured = server.app.db.selectFrom('alert_measures').select(['subject', 'last']).where('rule', '=', 'ledger-difference')
   expect(await measured.execute()).toEqual([{ subject: 'site', last: 1 }])
 })
