@@ -48,17 +48,19 @@ export interface Authenticator {
    * Finds the caller behind the first known key of `candidates` (each as sent, with or without `Bearer` and `sk-`); at most three
    * different ones are looked up. That key decides: when it is refused, later ones in the list are not tried. Synchronous when the
    * token is cached. Throws `token_missing`, `token_invalid`, `token_disabled`, `token_expired`, `token_exhausted`,
-   * `token_address_forbidden`, `user_banned`, `channel_pin_forbidden` or `database_unavailable`. `seen.caller` becomes the owner of a
-   * known key, also of one that is refused.
+   * `token_address_forbidden`, `user_banned`, `channel_pin_forbidden` or `database_unavailable`. `seen` receives a known key and its
+   * owner, also when the key is refused.
    */
   authenticate(candidates: readonly string[], address: string, seen?: SeenCaller): Promise<RelayCaller> | RelayCaller
   /** Writes the access times that are still to be written. */
   close(): Promise<void>
 }
 
-/** Receives the owner of the key that a call has sent. */
+/** Receives the known key that a call has sent, and its owner. */
 export interface SeenCaller {
   caller: RelayCaller | undefined
+  /** Without `sk-` and the channel. */
+  credential: string
 }
 
 /** A token and its owner as loaded. */
@@ -71,6 +73,7 @@ interface Known extends CacheEntry {
 }
 
 interface Key {
+  readonly text: string
   readonly hash: string
   readonly channel: number
 }
@@ -104,7 +107,10 @@ export function openAuthenticator(core: Core): Authenticator {
 
   function checkToken(token: Known, key: Key, address: string, seen?: SeenCaller): RelayCaller {
     const now = seconds(core.now())
-    if (seen) seen.caller = token.caller
+    if (seen) {
+      seen.caller = token.caller
+      seen.credential = key.text
+    }
     requireUsable(token, now)
     const { caller } = token
     if (caller.allowedAddresses && !caller.allowedAddresses.has(address)) fail('token_address_forbidden')
@@ -154,7 +160,7 @@ function readKeys(candidates: readonly string[]): Key[] {
 /** `sk-<key>` or `sk-<key>-<channel id>`, with or without `sk-`. */
 function readKey(text: string): Key | undefined {
   const [, key, channel = '0'] = /^(?:sk-)?(\w{1,128})(?:-([1-9]\d{0,14}))?$/.exec(text) ?? []
-  return key === undefined ? undefined : { hash: sha256(key), channel: Number(channel) }
+  return key === undefined ? undefined : { text: key, hash: sha256(key), channel: Number(channel) }
 }
 
 /** Null when the key belongs to no token, or when its token or user is deleted. Throws `database_unavailable`. */

@@ -1,11 +1,14 @@
+import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
-import { gunzip, gzip } from 'node:zlib'
+import { createGzip, gunzip } from 'node:zlib'
 import type { CallerSide, OwnRecordedCall, RecordedCall, UpstreamExchange } from '../../contract/entities/recording.ts'
 import { isDatabaseFailure } from '../db/open.ts'
 import { withDatabaseTimeout } from '../db/with-timeout.ts'
 import { seconds } from '../lib/clock.ts'
 import { ExcessCleanup, type Store } from '../lib/excess-cleanup.ts'
 import { fail } from '../lib/failure.ts'
+import { jsonSlices } from '../lib/text-slices.ts'
+import { yieldToEventLoop } from '../lib/yield-to-event-loop.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { RecordingRules } from './recording-rules.ts'
@@ -23,7 +26,7 @@ export interface FinishedRecording {
   /** Unix seconds. */
   readonly at: number
   /** Without secrets. */
-  sides(): { readonly caller: CallerSide; readonly upstream: readonly UpstreamExchange[] }
+  sides(): Promise<{ readonly caller: CallerSide; readonly upstream: readonly UpstreamExchange[] }>
   /** Releases its memory. */
   release(): void
 }
@@ -41,7 +44,7 @@ interface StoredRecording {
   readonly bytes: number
 }
 
-const [pack, unpack] = [promisify(gzip), promisify(gunzip)]
+const unpack = promisify(gunzip)
 
 type Outcome = 'written' | 'limited' | 'dropped' | 'lost'
 
@@ -183,7 +186,7 @@ export class Recordings {
   }
 
   async #seal(side: unknown, column: SealedColumn, requestId: string): Promise<string> {
-    return this.#core.secrets.sealBytes(await pack(JSON.stringify(side)), placeOf(column, requestId))
+    return this.#core.secrets.sealBytes(await pack(side), placeOf(column, requestId))
   }
 
   async #write(): Promise<void> {
@@ -203,7 +206,7 @@ export class Recordings {
 
   async #store(recording: FinishedRecording): Promise<void> {
     const { requestId, userId, at } = recording
-    const { caller, upstream } = recording.sides()
+    const { caller, upstream } = await recording.sides()
     const caller_sealed = await this.#seal(caller, 'caller_sealed', requestId)
     const upstream_sealed = await this.#seal(upstream, 'upstream_sealed', requestId)
     const bytes = caller_sealed.length + upstream_sealed.length
@@ -222,6 +225,24 @@ export class Recordings {
 
   #count(outcome: Outcome): void {
     this.#core.metrics.recordings.inc({ outcome })
+  }
+}
+
+/** The compressed JSON of a side, written slice by slice with turns between them. */
+async function pack(side: unknown): Promise<Buffer> {
+  const packed: Buffer[] = []
+  await pipeline(inTurns(jsonSlices(side)), createGzip(), async (pieces: AsyncIterable<Buffer>) => {
+    for await (const piece of pieces) packed.push(piece)
+  })
+  return Buffer.concat(packed)
+}
+
+async function* inTurns(slices: Iterator<string>): AsyncGenerator<string> {
+  for (;;) {
+    await yieldToEventLoop()
+    const { value, done } = slices.next()
+    if (done) return
+    yield value
   }
 }
 

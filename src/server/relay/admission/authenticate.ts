@@ -67,7 +67,7 @@ async function callerOfSession(app: CallerParts, call: ClientExchange): Promise<
   if (headers.authorization !== undefined) fail('playground_needs_session')
   const identity = await requireIdentity(app, headers)
   requireChangedPassword(identity, call.client)
-  const { account } = identity
+  const { account, sessionToken = '' } = identity
   const caller = {
     userId: account.id,
     username: account.username,
@@ -77,6 +77,7 @@ async function callerOfSession(app: CallerParts, call: ClientExchange): Promise<
     ...noToken,
   }
   call.caller = caller
+  call.credential = sessionToken
   return caller
 }
 

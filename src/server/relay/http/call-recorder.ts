@@ -1,16 +1,11 @@
-import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import type {
-  CallerSide,
-  RecordedBody,
-  RecordedPieces,
-  RecordedTiming,
-  UpstreamExchange,
-} from '../../../contract/entities/recording.ts'
+import type { CallerSide, RecordedPieces, RecordedTiming, UpstreamExchange } from '../../../contract/entities/recording.ts'
 import { type Clock, seconds } from '../../lib/clock.ts'
+import { yieldToEventLoop } from '../../lib/yield-to-event-loop.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { FinishedRecording, Recordings } from '../../usage/recordings.ts'
-import { type HeaderMap, Redactor, secretsIn } from './recorded-secrets.ts'
+import { Account, BodyTape } from './body-tape.ts'
+import { type HeaderMap, Redactor, secretsOfChannelIn, secretsOfKey } from './recorded-secrets.ts'
 
 interface RecorderParts {
   readonly now: Clock
@@ -23,6 +18,8 @@ interface ArrivedCall {
   readonly id: string
   readonly startedMs: number
   readonly request: Pick<IncomingMessage, 'method' | 'url' | 'headers'>
+  /** What the caller was identified by. */
+  readonly credential: string
 }
 
 interface RecordedChannel {
@@ -32,6 +29,8 @@ interface RecordedChannel {
 }
 
 interface OutgoingRequest {
+  /** The key of the channel, or the access token in its place. */
+  readonly key: string
   readonly method?: string | undefined
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
@@ -64,6 +63,8 @@ export class CallRecorder implements FinishedRecording {
   readonly #bytesMax: number
   readonly #exchanges: ExchangeTape[] = []
   readonly #channelKeys: string[] = []
+  /** The recorded bodies of requests. Attempts that send the same bytes share one. */
+  readonly #requests = new WeakMap<Buffer, BodyTape>()
   readonly #reply: ReplyTape
   #request: BodyTape
   #requestBytes: Buffer | undefined
@@ -87,10 +88,19 @@ export class CallRecorder implements FinishedRecording {
     return new BodyTape(this.#bytesMax, this.#account)
   }
 
+  #requestTape(bytes: Buffer): BodyTape {
+    const known = this.#requests.get(bytes)
+    if (known) return known
+    const tape = this.#newTape()
+    tape.push(bytes)
+    this.#requests.set(bytes, tape)
+    return tape
+  }
+
   /** The body of the request, as the caller sent it. */
   readRequest(bytes: Buffer): void {
     this.#requestBytes = bytes
-    if (this.#isActive) this.#request.push(bytes)
+    if (this.#isActive) this.#request = this.#requestTape(bytes)
   }
 
   beginReply(status: number, headers: HeaderMap): void {
@@ -108,13 +118,12 @@ export class CallRecorder implements FinishedRecording {
     if (!this.#isActive) {
       if (!recordings.rules.recordsChannel(channel.id) || !recordings.takesAnother()) return undefined
       this.#isActive = true
-      if (this.#requestBytes) this.#request.push(this.#requestBytes)
+      if (this.#requestBytes) this.#request = this.#requestTape(this.#requestBytes)
     }
-    this.#channelKeys.push(channel.key, ...channel.key.split('|'))
+    this.#channelKeys.push(...secretsOfKey(channel.key))
     return {
       open: (request) => {
-        const body = this.#newTape()
-        body.push(request.body)
+        const body = this.#requestTape(request.body)
         const reply = new ReplyTape(this.#newTape(), this.#app.steady)
         const tape = new ExchangeTape({ channel, request, body, reply }, this.#app.steady)
         // The exchanges of a task that is polled for minutes must not grow a recording without bound.
@@ -131,22 +140,30 @@ export class CallRecorder implements FinishedRecording {
     if (this.#isActive) this.#app.recordings.add(this)
   }
 
-  sides(): { caller: CallerSide; upstream: UpstreamExchange[] } {
+  async sides(): Promise<{ caller: CallerSide; upstream: UpstreamExchange[] }> {
     const { method = '', url = '', headers } = this.#call.request
-    const callerSecrets = secretsIn(headers, url)
-    const upstreamSecrets = this.#exchanges.flatMap(({ request }) => secretsIn(request.headers, request.url.href))
-    const redactor = new Redactor([...callerSecrets, ...upstreamSecrets, ...this.#channelKeys])
-    const made = { redactor, bytesMax: this.#bytesMax }
+    await yieldToEventLoop()
+    const redactor = new Redactor(this.#secrets())
     const request = {
       method,
       url: redactor.url(url),
       headers: redactor.headers(headers),
-      body: this.#request.present(made),
+      body: await this.#request.present(redactor),
     }
-    return {
-      caller: { request, reply: this.#reply.present(made), timing: this.#timing, pieces: this.#reply.pieces },
-      upstream: this.#exchanges.map((exchange) => exchange.present(made, this.#call.startedMs)),
-    }
+    const reply = await this.#reply.present(redactor)
+    const upstream: UpstreamExchange[] = []
+    for (const exchange of this.#exchanges) upstream.push(await exchange.present(redactor, this.#call.startedMs))
+    return { caller: { request, reply, timing: this.#timing, pieces: this.#reply.pieces }, upstream }
+  }
+
+  /** The secrets of this call that the server knows. */
+  #secrets(): string[] {
+    const { credential, request } = this.#call
+    const ofChannels = this.#exchanges.flatMap(({ request: sent }) => [
+      ...secretsOfKey(sent.key),
+      ...secretsOfChannelIn(sent.headers, request.headers),
+    ])
+    return [credential, `sk-${credential}`, ...this.#channelKeys, ...ofChannels]
   }
 
   release(): void {
@@ -155,89 +172,6 @@ export class CallRecorder implements FinishedRecording {
 }
 
 const exchangesMax = 50
-
-/** The memory that one recording uses. */
-class Account {
-  readonly #memory: { free: number }
-  #taken = 0
-  #isClosed = false
-
-  constructor(memory: { free: number }) {
-    this.#memory = memory
-  }
-
-  /** How many of these bytes may be kept. */
-  take(bytes: number): number {
-    const taken = this.#isClosed ? 0 : Math.max(0, Math.min(bytes, this.#memory.free))
-    this.#memory.free -= taken
-    this.#taken += taken
-    return taken
-  }
-
-  close(): void {
-    this.#isClosed = true
-    this.#memory.free += this.#taken
-    this.#taken = 0
-  }
-}
-
-/** Bytes buffered beyond the limit, so that a secret at the end of a stored body is recognized completely. */
-const beyondEnd = 8 * 1024
-
-interface Presenting {
-  readonly redactor: Redactor
-  readonly bytesMax: number
-}
-
-/** The beginning of a body, copied, and its length. */
-class BodyTape {
-  readonly #bytesMax: number
-  readonly #account: Account
-  readonly #kept: Buffer[] = []
-  #keptBytes = 0
-  #bytes = 0
-  #isFull = false
-
-  constructor(bytesMax: number, account: Account) {
-    this.#bytesMax = bytesMax
-    this.#account = account
-  }
-
-  push(piece: Buffer): void {
-    this.#bytes += piece.length
-    if (this.#isFull || piece.length === 0) return
-    const taken = this.#account.take(Math.min(piece.length, this.#bytesMax + beyondEnd - this.#keptBytes))
-    this.#isFull = taken < piece.length
-    if (taken === 0) return
-    // A chunk of a socket references a larger block of memory; a copy does not.
-    this.#kept.push(Buffer.from(piece.subarray(0, taken)))
-    this.#keptBytes += taken
-  }
-
-  present({ redactor, bytesMax }: Presenting): RecordedBody {
-    const kept = Buffer.concat(this.#kept)
-    const facts = { bytes: this.#bytes, is_cut: this.#bytes > Math.min(bytesMax, this.#keptBytes) }
-    const text = textOf(kept, this.#isFull)
-    if (text === undefined) {
-      const bytes = Buffer.from(redactor.text(kept.toString('latin1')), 'latin1').subarray(0, bytesMax)
-      return { text: bytes.toString('base64'), encoding: 'base64', ...facts }
-    }
-    const safe = redactor.text(text)
-    const cut = Buffer.byteLength(safe) <= bytesMax ? safe : (textOf(Buffer.from(safe).subarray(0, bytesMax), true) ?? '')
-    return { text: cut, encoding: 'text', ...facts }
-  }
-}
-
-/**
- * Bytes decoded as UTF-8, without an incomplete character at the end of a truncated body; undefined for bytes that are not UTF-8.
- */
-function textOf(bytes: Buffer, isCut: boolean): string | undefined {
-  for (let end = bytes.length; end >= Math.max(0, bytes.length - (isCut ? 3 : 0)); end--) {
-    const part = bytes.subarray(0, end)
-    if (isUtf8(part)) return part.toString('utf8')
-  }
-  return undefined
-}
 
 /** Records a reply while it passes: head, body, and arrival times of its pieces. */
 class ReplyTape {
@@ -282,9 +216,9 @@ class ReplyTape {
     }
   }
 
-  present(made: Presenting): CallerSide['reply'] {
+  async present(redactor: Redactor): Promise<CallerSide['reply']> {
     if (this.#status === 0) return null
-    return { status: this.#status, headers: made.redactor.headers(this.#headers), body: this.#body.present(made) }
+    return { status: this.#status, headers: redactor.headers(this.#headers), body: await this.#body.present(redactor) }
   }
 }
 
@@ -339,25 +273,26 @@ export class ExchangeTape {
     this.#failure = failure
   }
 
-  present(made: Presenting, arrivedMs: number): UpstreamExchange {
+  async present(redactor: Redactor, arrivedMs: number): Promise<UpstreamExchange> {
     const since = (ms: number) => (ms === 0 ? -1 : Math.max(0, Math.round(ms - arrivedMs)))
     const { method = 'POST', url, headers } = this.request
+    await yieldToEventLoop()
     return {
       channel: this.#channel.id,
       key: this.#channel.keyId,
       request: {
         method,
-        url: made.redactor.url(url.href),
-        headers: made.redactor.headers(headers),
-        body: this.#body.present(made),
+        url: redactor.url(url.href),
+        headers: redactor.headers(headers),
+        body: await this.#body.present(redactor),
       },
-      reply: this.#reply.present(made),
+      reply: await this.#reply.present(redactor),
       started_ms: since(this.#startedMs),
       sent_ms: since(this.#sentMs),
       head_ms: since(this.#headMs),
       first_byte_ms: since(this.#reply.firstMs),
       ended_ms: since(this.#endedMs),
-      failure: made.redactor.text(this.#failure),
+      failure: redactor.text(this.#failure),
       pieces: this.#reply.pieces,
     }
   }

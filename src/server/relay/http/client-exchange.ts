@@ -40,6 +40,8 @@ export class ClientExchange {
   bytesOut = 0
   /** The caller, the request and the notes of its steps, as far as they are known; read at the end of the call. */
   caller: RelayCaller | undefined
+  /** The key or the session by which the caller was identified; '' before. */
+  credential = ''
   asked: Asked | undefined
   group = ''
   readonly notes = new CallNotes()

@@ -1,10 +1,11 @@
-import { decodeComponent } from '../../lib/parse-url.ts'
+import { Masking, type SecretPattern, secretPattern } from './secret-masking.ts'
 
 /**
- * Secrets that recordings leave out: keys, tokens, cookies and passwords in headers, in the query and in members of JSON, and every
- * key of the call anywhere in a text.
+ * Secrets that recordings leave out. Headers, query parameters and members of JSON with the name of a secret are masked where they
+ * stand. Anywhere else in a text, only secrets that the server knows are masked: a value that a caller may choose is never searched
+ * for, because it would cost time in each body, and would mask any text that the caller repeats in a header.
  */
-const mark = '[redacted]'
+export const mark = '[redacted]'
 
 /** Headers whose names do not show that they hold a secret. */
 const secretHeaders: ReadonlySet<string> = new Set(['api-key', 'x-goog-api-key', 'mj-api-secret', 'sec-websocket-protocol'])
@@ -13,45 +14,55 @@ const secretName =
 /** Headers with similar names that are public. */
 const publicHeaders: ReadonlySet<string> = new Set(['idempotency-key', 'x-codex-session-id', 'session-id', 'x-session-id'])
 
-const secretMembers =
-  /("(?:x[-_])?(?:api[-_]?key|authorization(?:[-_]token)?|access[-_]?token|refresh[-_]?token|id[-_]token|client[-_]secret|secret[-_]?(?:access[-_])?key|private[-_]key|password)"\s*:\s*)"(?:[^"\\]|\\.)*"/gi
 const secretParams =
   /([?&](?:key|api[-_]?key|token|access[-_]token|code|password|secret|signature|sig|authorization|x-amz-[a-z-]+)=)[^&\s"]+/gi
 
-/** Shorter values are not treated as secrets: they would match ordinary text everywhere. */
-const secretLengthMin = 8
-
 export type HeaderMap = Readonly<Record<string, string | number | readonly string[] | undefined>>
 
-export function isSecretHeader(name: string): boolean {
+function isSecretHeader(name: string): boolean {
   return secretHeaders.has(name) || (secretName.test(name) && !publicHeaders.has(name))
 }
 
-/** The values of headers and query parameters that hold secrets, also without the scheme before them (`Bearer`). */
-export function secretsIn(headers: HeaderMap, url: string): string[] {
-  const values = Object.entries(headers).flatMap(([name, value]) => (isSecretHeader(name.toLowerCase()) ? valuesOf(value) : []))
-  const query = [...url.matchAll(/[?&](?:key|api[-_]?key|token|access[-_]token)=([^&\s]+)/gi)].map(([, value = '']) =>
-    decodeComponent(value),
-  )
-  return [...values, ...query].flatMap((value) => [value, ...value.split(/[\s,;]+/)])
+/** The forms in which a text can contain the key of a channel, or the token that its vendor gives for it. */
+export function secretsOfKey(key: string): string[] {
+  return [key, ...key.split('|').map((part) => part.trim())]
 }
 
-/** Removes secrets from texts. */
-export class Redactor {
-  readonly #secrets: readonly string[]
+/**
+ * The secrets in the headers of a request to a channel: overrides of the operator, and signatures and tokens made from the key.
+ * Headers that the caller sent as well are passed on, and are not secrets of the server.
+ */
+export function secretsOfChannelIn(sent: HeaderMap, received: HeaderMap): string[] {
+  return Object.entries(sent)
+    .filter(([name, value]) => isSecretHeader(name) && value !== received[name])
+    .flatMap(([, value]) => valuesOf(value))
+    .flatMap(partsOf)
+}
 
+/** Of a signed header, the names around the signature are public. */
+function partsOf(value: string): string[] {
+  const signature = /\bsignature=([^\s,]+)/i.exec(value)?.[1]
+  return signature === undefined ? [value, ...value.split(/[\s,;]+/)] : [value, signature]
+}
+
+/** Masks secrets in the parts of a recording. */
+export class Redactor {
+  readonly #pattern: SecretPattern
+
+  /** `secrets` are those that the server knows: at most some for each channel that the call reached. */
   constructor(secrets: Iterable<string>) {
-    const forms = [...secrets]
-      .flatMap((secret) => [secret, secret.replace(/^sk-/, ''), secret.replace(/^sk-/, '').replace(/-\d+$/, '')])
-      .filter((secret) => secret.length >= secretLengthMin)
-      .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
-    // The longest first, because a shorter one may be a part of it.
-    this.#secrets = [...new Set(forms)].sort((one, other) => other.length - one.length)
+    this.#pattern = secretPattern(secrets)
   }
 
+  /** Masks a body, slice by slice. */
+  masking(): Masking {
+    return new Masking(this.#pattern, mark)
+  }
+
+  /** For the short texts of heads. */
   text(text: string): string {
-    const known = this.#secrets.reduce((safe, secret) => safe.replaceAll(secret, mark), text)
-    return known.replace(secretMembers, `$1"${mark}"`)
+    const masking = this.masking()
+    return masking.push(text) + masking.end()
   }
 
   url(url: string): string {

@@ -81,6 +81,7 @@ export async function targetOf(
   const signature = await signs
   return {
     dispatcher: app.upstream.for(outgoingTo(channel, url)),
+    key: keyed.key,
     method,
     url: signature.url ?? url,
     headers: { ...headers, ...signature.headers },

@@ -44,6 +44,8 @@ export interface Limits {
 
 export interface Target {
   readonly dispatcher: UpstreamDispatcher
+  /** The key of the channel, or the access token in its place: a recording masks it. */
+  readonly key: string
   /** POST by default. */
   readonly method?: 'GET' | 'POST' | 'DELETE'
   readonly url: URL

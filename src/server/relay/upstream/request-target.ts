@@ -65,6 +65,7 @@ export function targetOf(
   if (isPlain) route.headers ??= Object.freeze(headersOf(app, request, sent, accept))
   return {
     dispatcher: app.upstream.for(route.outgoing),
+    key: keyed.key,
     url: route.url,
     headers: isPlain && route.headers ? route.headers : headersOf(app, request, sent, accept),
     body: written.body,
