@@ -51,12 +51,12 @@ export class ExcessCleanup<Row extends { readonly bytes: number }> {
 
   async #deleteExcess(): Promise<void> {
     const max = this.#store.bytesMax()
-    const stored = await this.#store.bytesStored()
-    if (stored <= max) return
-    let excess = stored - max * reducedTo
-    while (excess > 0) {
+    for (let limit = max; ; limit = max * reducedTo) {
+      // The rows before the sum: what another process deletes between the two is then not replaced by newer rows.
       const oldest = await this.#store.oldest()
-      if (oldest.length === 0) return
+      const stored = await this.#store.bytesStored()
+      if (stored <= limit || oldest.length === 0) return
+      let excess = stored - max * reducedTo
       let count = 0
       for (; count < oldest.length && excess > 0; count++) excess -= oldest[count]?.bytes ?? 0
       await this.#store.delete(oldest.slice(0, count))
