@@ -10,7 +10,7 @@ import { deleteSessions } from './sessions.ts'
 import type { Accounts } from './sign-in.ts'
 
 /**
- * Deletes a user permanently, with their stored conversations. The row stays, with its charges, and so do its name, address and
+ * Deletes a user permanently, with their stored conversations; recordings of their calls follow by a job. The row stays, with its charges, and so do its name, address and
  * external identities, so that no other user can take them over. Publish topic `user` after the commit. Throws `not_found` when the
  * user is already deleted.
  */

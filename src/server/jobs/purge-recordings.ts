@@ -1,6 +1,6 @@
 import type { Job } from './runner.ts'
 
-/** Deletes recordings of calls that are older than their retention, and the oldest beyond the limit of the site. */
+/** Deletes recordings of calls that are older than their retention, those of deleted users, and the oldest beyond the limit of the site. */
 export const purgeRecordings: Job = {
   name: 'purge-recordings',
   label: { zh: '清理调用记录', en: 'Delete old recordings of calls' },

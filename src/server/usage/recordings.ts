@@ -108,29 +108,44 @@ export class Recordings {
     await this.#cleanup.settled()
   }
 
-  /** Deletes recordings older than the retention, the oldest beyond the limit of the site, and rules that have ended. */
+  /**
+   * Deletes recordings older than the retention, those of deleted users, the oldest beyond the limit of the site, and rules that have
+   * ended. Returns how many of the first two it deleted.
+   */
   async purge(signal?: AbortSignal): Promise<number> {
     const { db } = this.#core
-    let removed = 0
-    for (let last = removedAtOnce; last === removedAtOnce && !signal?.aborted; removed += last) {
-      const old = db.selectFrom('recordings').select('request_id').where('created_at', '<', this.#oldest).limit(removedAtOnce)
-      const { numDeletedRows } = await db.deleteFrom('recordings').where('request_id', 'in', old).executeTakeFirstOrThrow()
-      last = Number(numDeletedRows)
+    const stored = db.selectFrom('recordings').select('request_id').limit(removedAtOnce)
+    let removed = await this.#deleteAll(stored.where('created_at', '<', this.#oldest), signal)
+    const gone = await db.selectFrom('users').select('id').where('deleted_at', '>=', this.#oldest).execute()
+    if (gone.length > 0) {
+      const ids = gone.map(({ id }) => id)
+      removed += await this.#deleteAll(stored.where('user_id', 'in', ids), signal)
     }
     await db.deleteFrom('recording_rules').where('until', '<=', seconds(this.#core.now())).execute()
     await this.#cleanup.run()
     return removed
   }
 
+  /** Deletes what the query finds, until it finds no more. */
+  async #deleteAll(
+    stored: { execute(): Promise<readonly { readonly request_id: string }[]> },
+    signal: AbortSignal | undefined,
+  ): Promise<number> {
+    let removed = 0
+    while (!signal?.aborted) {
+      // Found before the deletion, which on SQLite excludes all other writers.
+      const ids = (await stored.execute()).map(({ request_id }) => request_id)
+      if (ids.length === 0) break
+      const deleted = this.#core.db.deleteFrom('recordings').where('request_id', 'in', ids)
+      removed += Number((await deleted.executeTakeFirstOrThrow()).numDeletedRows)
+    }
+    return removed
+  }
+
   /** Which of these calls have a recording. */
   async recorded(requestIds: readonly string[]): Promise<ReadonlySet<string>> {
     if (requestIds.length === 0) return new Set()
-    const rows = await this.#core.db
-      .selectFrom('recordings')
-      .select('request_id')
-      .where('request_id', 'in', requestIds)
-      .where('created_at', '>=', this.#oldest)
-      .execute()
+    const rows = await this.#kept().select('request_id').where('request_id', 'in', requestIds).execute()
     return new Set(rows.map(({ request_id }) => request_id))
   }
 
@@ -157,16 +172,20 @@ export class Recordings {
   }
 
   async #rowOf(requestId: string) {
-    const row = await this.#core.db
-      .selectFrom('recordings')
-      .selectAll()
-      .where('request_id', '=', requestId)
-      .where('created_at', '>=', this.#oldest)
-      .executeTakeFirst()
+    const row = await this.#kept().selectAll('recordings').where('request_id', '=', requestId).executeTakeFirst()
     return row ?? fail('not_found')
   }
 
-  /** Unix seconds; older recordings are treated as deleted. */
+  /** The recordings that can be opened: older ones and those of deleted users are treated as deleted. */
+  #kept() {
+    return this.#core.db
+      .selectFrom('recordings')
+      .innerJoin('users', 'users.id', 'recordings.user_id')
+      .where('recordings.created_at', '>=', this.#oldest)
+      .where('users.deleted_at', 'is', null)
+  }
+
+  /** Unix seconds; recordings from before it are to be deleted. */
   get #oldest(): number {
     return seconds(this.#core.now()) - this.#retentionSeconds
   }
