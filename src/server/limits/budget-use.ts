@@ -42,7 +42,9 @@ export async function readBudgetUse(
       .orderBy('start')
       .execute()
     for (const { row, window } of part) {
-      const counted = sums.filter(({ budget_id, start }) => budget_id === row.id && start >= window.since)
+      const counted = sums.filter(
+        ({ budget_id, start }) => budget_id === row.id && start >= window.since && start <= window.until,
+      )
       uses.set(row.id, {
         window,
         amount: amountNow(row, seconds(now())),
@@ -63,9 +65,12 @@ export function shareOf({ spent, amount }: Pick<BudgetUse, 'spent' | 'amount'>):
 
 const keptSeconds = 70 * 86_400
 
-/** Deletes windows that ended long ago, with their charges: no refund comes that late. Windows over all time never end. */
-export async function purgeBudgetSums({ db, now }: Pick<Core, 'db' | 'now'>): Promise<number> {
-  const before = seconds(now()) - keptSeconds
+/**
+ * Deletes windows that ended long ago, with their charges: no refund comes that late. Windows over all time never end. The clock of
+ * the machine is not asked: while it is set wrong, windows that are current would be deleted.
+ */
+export async function purgeBudgetSums({ db, steady }: Pick<Core, 'db' | 'steady'>): Promise<number> {
+  const before = seconds(steady()) - keptSeconds
   const ids = await db.selectFrom('budget_sums').select('budget_id').distinct().execute()
   let removed = 0
   for (const { budget_id: id } of ids)

@@ -127,15 +127,14 @@ export class Budgets {
     const now = seconds(this.#core.now())
     const limit = budget.isHard ? amountAt(budget, now) : Number.MAX_SAFE_INTEGER
     const { id: budgetId, period } = budget
-    if (period === 'total') return { budgetId, start: 0, since: 0, step: 0, limit }
+    if (period === 'total') return { budgetId, start: 0, since: 0, until: 0, step: 0, limit }
     if (period !== 'sliding') {
       const { start } = this.#spanOf(budget)
-      return { budgetId, start, since: start, step: 0, limit }
+      return { budgetId, start, since: start, until: start, step: 0, limit }
     }
     const step = Math.ceil(budget.seconds / piecesPerWindow)
-    const start = now - (now % step)
-    const earliest = now - budget.seconds
-    return { budgetId, start, since: earliest - (((earliest % step) + step) % step), step, limit }
+    const rowOf = (at: number) => Math.floor(at / step) * step
+    return { budgetId, start: rowOf(now), since: rowOf(now - budget.seconds), until: rowOf(now + budget.seconds), step, limit }
   }
 
   /** The end of a window, or when the first part of a sliding one may leave it. */

@@ -113,13 +113,14 @@ export async function deleteBudget(core: BudgetParts, caller: Acting, id: number
 export function resetBudget(core: BudgetParts, caller: Acting, id: number): Promise<Budget> {
   return changed(core, async (within) => {
     await requireAdmin(within, caller, id)
-    const { since } = core.budgets.windowOf(await findBudget(within, id))
+    const { since, until } = core.budgets.windowOf(await findBudget(within, id))
     const before = summaryOf(await present(core, within, await findBudget(within, id)))
     await within
       .updateTable('budget_sums')
       .set((eb) => ({ forgiven: eb.ref('charged'), noticed: 0 }))
       .where('budget_id', '=', id)
       .where('start', '>=', since)
+      .where('start', '<=', until)
       .execute()
     // The notices of its shares are sent again.
     await within.deleteFrom('user_notices').where('kind', 'like', `budget:${id}:%`).execute()

@@ -134,9 +134,9 @@ export class Balances {
   }
 
   /** What all rows of the window count, charged and held, as a negative number. */
-  #sumOf({ budgetId, since, start, step }: BudgetWindow): number {
+  #sumOf({ budgetId, since, until, step }: BudgetWindow): number {
     let sum = 0
-    for (let at = since; at <= start; at += step || 1) sum += freeOf(this.#budgets.get(keyOf({ budgetId, start: at })))
+    for (let at = since; at <= until; at += step || 1) sum += freeOf(this.#budgets.get(keyOf({ budgetId, start: at })))
     return sum
   }
 

@@ -7,6 +7,11 @@ export interface BudgetWindow {
   readonly start: number
   /** The first row that counts in the window; `start` itself unless the window slides. */
   readonly since: number
+  /**
+   * The last row that counts in the window; `start` itself unless the window slides. A clock that was set back, or is behind that of
+   * another node, finds later rows: a sliding window counts as far ahead as it counts back.
+   */
+  readonly until: number
   /** Seconds from row to row of a sliding window; 0 for other windows, which have one row. */
   readonly step: number
   /** Units; the largest safe integer for a budget that refuses nothing. */
@@ -38,7 +43,7 @@ export function readWindows(text: string): readonly BudgetWindow[] | undefined {
   // Only `windowsText` makes these texts.
   const rows = JSON.parse(text) as readonly (readonly [budgetId: number, start: number, channelId: number])[]
   return rows.map(([budgetId, start, channelId]) => ({
-    ...{ budgetId, start, since: start, step: 0, limit: Number.MAX_SAFE_INTEGER },
+    ...{ budgetId, start, since: start, until: start, step: 0, limit: Number.MAX_SAFE_INTEGER },
     ...(channelId === 0 ? {} : { channelId }),
   }))
 }

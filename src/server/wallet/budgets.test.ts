@@ -5,10 +5,10 @@ import type { BudgetWindow } from './budget-window.ts'
 import type { Hold } from './ledger.ts'
 import { refundCharge } from './refund.ts'
 
-const windowOf = (budgetId: number, limit: number, more: Partial<BudgetWindow> = {}): BudgetWindow => ({
-  ...{ budgetId, start: 1_760_000_000, since: 1_760_000_000, step: 0, limit },
-  ...more,
-})
+const windowOf = (budgetId: number, limit: number, more: Partial<BudgetWindow> = {}): BudgetWindow => {
+  const start = more.start ?? 1_760_000_000
+  return { budgetId, start, since: start, until: start, step: 0, limit, ...more }
+}
 
 const budgeted = (hold: Hold, ...budgets: BudgetWindow[]): Hold => ({ ...hold, budgets })
 

@@ -78,7 +78,7 @@ export class ExtensionQueue {
       windows.map(({ budgetId }) => budgetId),
       windows.map(({ start }) => start),
       windows.map(({ since }) => since),
-      windows.map(({ step }) => step),
+      windows.map(({ until }) => until),
       windows.map(({ limit }) => limit),
     ].map(arrayText)
     const ids = [...new Set(windows.map(({ budgetId }) => budgetId))]

@@ -107,7 +107,7 @@ export class HoldQueue {
       windows.map(({ budgetId }) => budgetId),
       windows.map(({ start }) => start),
       windows.map(({ since }) => since),
-      windows.map(({ step }) => step),
+      windows.map(({ until }) => until),
       windows.map(({ limit }) => limit),
       wanted.map(({ budgets }) => windowsText(budgets)),
     ].map(arrayText)

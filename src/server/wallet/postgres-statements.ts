@@ -41,11 +41,11 @@ export function lockBudgets(ids: readonly number[]): string {
   return `begin; select 1 from budgets where id in (${ids.join(', ')}) order by id for no key update`
 }
 
-/** What the windows `l` leave free. A sliding window has many rows, others only that of its start. */
+/** What the windows `l` leave free. */
 const freeInBudget = `
 l.most - (
   select coalesce(sum(s.charged - s.forgiven + s.held), 0)::bigint from budget_sums s
-  where s.budget_id = l.budget_id and s.start >= l.since and (l.step > 0 or s.start = l.start)
+  where s.budget_id = l.budget_id and s.start between l.since and l.until
 )`
 
 /**
@@ -57,7 +57,7 @@ export const budgetHoldStatement = holdStatementWith({
 windows as materialized (
   select l.*, w.amount, w.needs, ${freeInBudget} as free
   from unnest($9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[])
-    with ordinality as l (position, budget_id, start, since, step, most, line)
+    with ordinality as l (position, budget_id, start, since, until, most, line)
   join wanted w on w.position = l.position
   where (select count(*) from limits) >= 0
 ),
@@ -95,7 +95,7 @@ export const extendStatement = `
 with windows as materialized (
   select l.*, ${freeInBudget} as free
   from unnest($1::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[])
-    with ordinality as l (position, amount, budget_id, start, since, step, most, line)
+    with ordinality as l (position, amount, budget_id, start, since, until, most, line)
 ),
 fitting as materialized (
   select position, json_agg(free order by line) as frees, bool_and(amount <= free) as fits from windows group by position
