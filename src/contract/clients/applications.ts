@@ -1,5 +1,5 @@
 import type { Client } from './client.ts'
-import { lines, named, string } from './writing.ts'
+import { lines, named, quoted, string } from './writing.ts'
 
 /** Chat applications. */
 export const applications: readonly Client[] = [
@@ -43,7 +43,7 @@ export const applications: readonly Client[] = [
           `      titleModel: ${string(model)}`,
         ),
       },
-      { place: named('.env'), language: 'bash', text: lines(`SLUICE_API_KEY=${key}`) },
+      { place: named('.env'), language: 'bash', text: lines(`SLUICE_API_KEY=${quoted(key)}`) },
     ],
   },
   {

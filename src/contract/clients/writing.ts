@@ -11,8 +11,9 @@ export const named = (name: string): Text => ({ zh: name, en: name })
 export const quoted = (text: string) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 export const exported = (values: Readonly<Record<string, string>>) =>
   Object.entries(values).map(([name, value]) => `export ${name}=${quoted(value)}`)
-/** A JSON string literal is also valid in TOML, YAML, Python and TypeScript. */
-export const string = (text: string) => JSON.stringify(text)
+/** A JSON string literal is also valid in TOML, YAML, Python and TypeScript; the first two allow no control characters in it. */
+export const string = (text: string) =>
+  JSON.stringify(text).replace(/\p{Cc}/gu, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`)
 export const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
 export const lines = (...all: readonly string[]) => `${all.join('\n')}\n`
 

@@ -1,3 +1,4 @@
+import { quoted, string } from '../../../contract/clients/writing.ts'
 import type { Token } from '../../../contract/entities/token.ts'
 import { fullKey } from '../../lib/full-key.ts'
 
@@ -18,10 +19,10 @@ function exampleModel({ model_limits_enabled: limited, model_limits: models }: T
 export function curlOf({ token, address }: TokenUse): string {
   const body = JSON.stringify({ model: exampleModel(token), messages: [{ role: 'user', content: 'Hello' }] })
   return [
-    `curl ${address}/v1/chat/completions`,
+    `curl ${quoted(`${address}/v1/chat/completions`)}`,
     `  -H "Authorization: Bearer ${fullKey(token)}"`,
     '  -H "Content-Type: application/json"',
-    `  -d '${body.replaceAll("'", "'\\''")}'`,
+    `  -d ${quoted(body)}`,
   ].join(' \\\n')
 }
 
@@ -30,11 +31,11 @@ export function sdkOf({ token, address }: TokenUse): string {
   return `from openai import OpenAI
 
 client = OpenAI(
-    base_url="${address}/v1",
-    api_key="${fullKey(token)}",
+    base_url=${string(`${address}/v1`)},
+    api_key=${string(fullKey(token))},
 )
 reply = client.chat.completions.create(
-    model=${JSON.stringify(exampleModel(token))},
+    model=${string(exampleModel(token))},
     messages=[{"role": "user", "content": "Hello"}],
 )
 print(reply.choices[0].message.content)
