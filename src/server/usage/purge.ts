@@ -64,7 +64,10 @@ export async function stopPurge(core: Core, caller: Caller): Promise<void> {
   })
 }
 
-/** Continues requested purges, and deletes rows older than the retention. Returns the number of deleted rows. */
+/**
+ * Continues requested purges, and deletes rows older than the retention. Returns the number of deleted rows. Ages are those of the steady
+ * clock: while the clock of the machine is set ahead, newer rows would be deleted.
+ */
 export async function runPurges(core: Core, signal?: AbortSignal, tell: (detail: string) => void = () => {}): Promise<number> {
   let removed = 0
   const asked = await core.db.selectFrom('log_purges').selectAll().where('finished_at', '=', 0).execute()
@@ -72,7 +75,7 @@ export async function runPurges(core: Core, signal?: AbortSignal, tell: (detail:
 
   const { LogRetentionDays: days } = core.options.current
   if (days > 0) {
-    const before = seconds(core.now()) - days * daySeconds
+    const before = seconds(core.steady()) - days * daySeconds
     const from = (await oldestCharge(core.db)) ?? before
     removed += await removeBefore(core, { from, before, onBatch: async () => !signal?.aborted })
   }
@@ -82,7 +85,7 @@ export async function runPurges(core: Core, signal?: AbortSignal, tell: (detail:
 /** Deletes rows of failed calls that are older than their retention, and the oldest beyond the limit of their number. */
 async function removeFailedCalls(core: Core, signal?: AbortSignal): Promise<number> {
   const { ErrorLogRetentionDays: days, ErrorLogRowsMax: rowsMax } = core.options.current
-  const tooOld = days > 0 ? seconds(core.now()) - days * daySeconds - 1 : 0
+  const tooOld = days > 0 ? seconds(core.steady()) - days * daySeconds - 1 : 0
   const beyond = await failedCalls(core.db)
     .select('created_at')
     .orderBy('created_at', 'desc')
