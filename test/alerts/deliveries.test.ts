@@ -50,6 +50,32 @@ describe.each(['sqlite', 'postgres'] as const)('deliveries over %s', (kind) => {
     expect(await deliveries()).toMatchObject([{ state: 'sent', attempts: 2, status: 200, message_id: id }])
   })
 
+  it('[T255] are signed with a new secret from the next try on, under the same id, and never twice alike', async () => {
+    const young = 'canary-secret-of-next-week'
+    const id = await addWebhook()
+    stage.receiver.answers = [{ status: 500 }, { status: 500 }, { status: 200 }]
+    await paid()
+    await stage.send()
+    await stage.pass(10)
+    await stage.send()
+    await stage.server.call(`PUT /api/alert/destination/${id}`, { settings: { secret: young } })
+    await stage.pass(60)
+    expect(await stage.send()).toEqual({ sent: 1, failed: 0 })
+
+    const tries = stage.receiver.calls.map(({ headers, body }) => {
+      const [, at = '', signature = ''] = /^t=(\d+),v1=([\da-f]{64})$/.exec(String(headers['x-sluice-signature'])) ?? []
+      const signedBy = [secret, young].filter(
+        (each) => createHmac('sha256', each).update(`${at}.${body}`).digest('hex') === signature,
+      )
+      return { id: headers['x-sluice-message-id'], at: Number(at), signedBy, body }
+    })
+    const [first] = tries
+    expect(tries.map(({ signedBy }) => signedBy)).toEqual([[secret], [secret], [young]])
+    // A receiver recognises a repetition by the id, and an old one by the time that is signed with it.
+    expect(tries.map(({ at }) => at - (first?.at ?? 0))).toEqual([0, 10, 70])
+    expect(new Set(tries.map((one) => `${one.id} ${one.body}`)).size).toBe(1)
+  })
+
   it('are sent only to enabled webhooks that subscribe to the event', async () => {
     await addWebhook(['channel.disabled'])
     const off = await addWebhook()
