@@ -50,6 +50,7 @@ interface Found {
 /** Files that construct expressions at run time. */
 const builders = [
   'src/contract/entities/channel-overrides.ts',
+  'src/server/import/dump-values.ts',
   'src/server/pricing/published-data.ts',
   'src/server/protocols/count-tokens.ts',
   'src/server/protocols/tool-names.ts',

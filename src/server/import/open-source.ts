@@ -22,7 +22,7 @@ export async function openSource(given: string, onProgress: (text: string) => vo
   if (beginning.startsWith('PGDMP') || /PostgreSQL database (cluster )?dump/.test(beginning))
     throw new Error('This is a dump of PostgreSQL: restore it into a PostgreSQL database and give its address')
   if (beginning.startsWith('\u001f\u008b')) throw new Error(`${given} is compressed: run gunzip first`)
-  if (/^(--.*\s+)*pragma foreign_keys=off;\s*begin transaction;/i.test(beginning))
+  if (/^(?:--[^\n]*\n\s*)*pragma foreign_keys=off;\s*begin transaction;/i.test(beginning))
     throw new Error(`This is a dump of SQLite: make a database of it with: sqlite3 copy.db < ${given} and give copy.db`)
   if (/^(\u00ff\u00fe|\u00fe\u00ff)/.test(beginning))
     throw new Error(`${given} is UTF-16, as PowerShell redirects output: write the dump with mysqldump --result-file`)
