@@ -75,7 +75,7 @@ const documentation: ReadonlySet<string> = new Set([
 /** A page of the documentation. Of platform.openai.com only /docs: other pages are those of an account. */
 function isDocumentation(address: string): boolean {
   const url = parseUrl(schemed.test(address) ? address : `https://${address}`)
-  if (!url || url.username !== '' || url.search !== '' || url.port !== '') return false
+  if (url?.username !== '' || url.search !== '' || url.port !== '') return false
   return documentation.has(url.hostname) || (url.hostname === 'platform.openai.com' && url.pathname.startsWith('/docs'))
 }
 
