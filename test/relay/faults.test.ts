@@ -139,7 +139,7 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
       ['504', { status: 504 }, 504],
       ['a key in the error', { echoKey: true }, 503],
       ['hang-up', { hangUp: true }, 502],
-      ['an error under 200', { errorIn200: true }, 502],
+      ['an error under 200', { errorIn200: true }, 503],
       ['HTML', { bytes: '<html>hello</html>', contentType: 'text/html' }, 502],
       ['nothing', { bytes: '' }, 502],
       ['null', { bytes: 'null' }, 502],
