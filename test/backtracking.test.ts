@@ -55,6 +55,8 @@ const builders = [
   'src/server/protocols/count-tokens.ts',
   'src/server/protocols/tool-names.ts',
   'src/server/relay/endpoints.ts',
+  // Of texts that stand for themselves.
+  'src/server/relay/http/secret-masking.ts',
 ]
 
 /** Regular expression literals in every file that is not a test. */

@@ -1,4 +1,5 @@
 import { completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
+import { type Candidates, type ChannelLimits, channelLimits, limitSetUpstream } from '../../channels/channel-limits.ts'
 import { AppError, fail } from '../../lib/failure.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import { affordableOutput, greatestCost, outputUnits, piecesOf, type TokenKinds } from '../../pricing/greatest-cost.ts'
@@ -13,7 +14,6 @@ import { type BudgetsLeft, type Hold, isQuotaRefusal, type QuotaRefusal } from '
 import type { StoringChannel } from '../admitted-request.ts'
 import type { Body } from '../http/read-body.ts'
 import type { RelayParts } from '../relay-parts.ts'
-import { type Candidates, type ChannelLimits, channelLimits, limitSetUpstream } from './channel-limits.ts'
 import type { CallKind, Sample } from './hold-shares.ts'
 
 /**

@@ -1,11 +1,11 @@
-import { type ModelLimits, modelLimitsOf } from '../../../contract/model-limits.ts'
-import type { ChannelIndex, RunningChannel } from '../../channels/model-index.ts'
-import { resolveModel } from '../../channels/select.ts'
-import { promptOf } from '../../channels/system-prompt.ts'
-import { upstreamFormat } from '../../channels/upstream-format.ts'
-import { rulesOf } from '../../protocols/anthropic-messages/models.ts'
-import { messagesLimit } from '../../protocols/anthropic-messages/thinking.ts'
-import type { CallerFormat } from '../../protocols/format.ts'
+import { type ModelLimits, modelLimitsOf } from '../../contract/model-limits.ts'
+import { rulesOf } from '../protocols/anthropic-messages/models.ts'
+import { messagesLimit } from '../protocols/anthropic-messages/thinking.ts'
+import type { CallerFormat } from '../protocols/format.ts'
+import type { ChannelIndex, RunningChannel } from './model-index.ts'
+import { resolveModel } from './select.ts'
+import { promptOf } from './system-prompt.ts'
+import { upstreamFormat } from './upstream-format.ts'
 
 /** The upper limits over all channels that may answer a request. */
 export interface ChannelLimits extends ModelLimits {
