@@ -63,6 +63,8 @@ describe('while another program locks the SQLite file for 30 of every 60 millise
     const { data, cookie } = await call<{ id: number }>('POST /api/user/login', { username, password: rootPassword })
     return { ...data, username, headers: { cookie, 'new-api-user': String(data.id) } }
   }
+  const chargesOf = (tokenId: number) =>
+    server.app.db.selectFrom('ledger').select('id').where('token_id', '=', tokenId).where('kind', '=', 'charge').execute()
   const times = <Result>(count: number, work: (index: number) => Promise<Result>) =>
     Promise.all(Array.from({ length: count }, (_, index) => work(index)))
 
@@ -73,13 +75,7 @@ describe('while another program locks the SQLite file for 30 of every 60 millise
       const [first, repeat] = [await send(), await send()]
       expect([first.status, repeat.status, repeat.text], `${number}: ${first.text}`).toEqual([200, 200, first.text])
     }
-    const rows = await server.app.db
-      .selectFrom('ledger')
-      .select('id')
-      .where('token_id', '=', id)
-      .where('kind', '=', 'charge')
-      .execute()
-    expect(rows).toHaveLength(60)
+    expect(await chargesOf(id)).toHaveLength(60)
   })
 
   it('120 calls of ten callers are charged', async () => {
@@ -87,13 +83,7 @@ describe('while another program locks the SQLite file for 30 of every 60 millise
     await times(10, async () => {
       for (let number = 0; number < 12; number++) expect((await ask(server, key, chat())).status).toBe(200)
     })
-    const rows = await server.app.db
-      .selectFrom('ledger')
-      .select('id')
-      .where('token_id', '=', id)
-      .where('kind', '=', 'charge')
-      .execute()
-    expect(rows).toHaveLength(120)
+    expect(await chargesOf(id)).toHaveLength(120)
   })
 
   it('tokens, codes, settings, redemptions and logins are saved', async () => {
