@@ -233,6 +233,20 @@ anyDatabase('a response in the background', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
+  it('is charged what is counted where its usage is of zeros', async () => {
+    const usage = { input_tokens: 30, output_tokens: 0, total_tokens: 30 }
+    const provider = await vendor({ next: () => 'completed', usage })
+    const { server, ask } = await stage(kind, provider.url)
+    await ask({ model, input: 'Hi', background: true }, path)
+    expect(await settleNow(server)).toBe(1)
+    expect(await settledCharges(server)).toHaveLength(1)
+    const [row] = (await books(server)).logs
+    expect(row).toMatchObject({ prompt_tokens: 30 })
+    expect(row?.completion_tokens).toBeGreaterThan(0)
+    expect(JSON.parse(row?.other ?? '{}')).toMatchObject({ estimated: true })
+    await requireBalancedBooks(server)
+  })
+
   it('that is cancelled is charged for its prompt, when the upstream reports no more', async () => {
     const provider = await vendor()
     const { server, token } = await stage(kind, provider.url)

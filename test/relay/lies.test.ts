@@ -267,7 +267,7 @@ anyDatabase('impossible usage', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('explicit zeros are zero, missing parts are computed from the total, and details cannot make a charge negative', async () => {
+  it('zeros beside an answer are counted, missing parts are computed from the total, and details cannot make a charge negative', async () => {
     const upstream = await upstreamOfTest()
     const { server, ask } = await sharedStage(upstream.url)
     const used = async (usage: unknown) => {
@@ -276,7 +276,7 @@ anyDatabase('impossible usage', (_fresh, kind) => {
       const row = (await books(server)).logs.at(-1)
       return [row?.prompt_tokens, row?.completion_tokens, JSON.parse(row?.other ?? '{}').cache_tokens, (row?.quota ?? -1) >= 0]
     }
-    expect(await used({ prompt_tokens: 0, completion_tokens: 0 })).toEqual([0, 0, 0, true])
+    expect(await used({ prompt_tokens: 0, completion_tokens: 0 })).toEqual([11, 3, 0, true])
     expect(await used({ prompt_tokens: 11, total_tokens: 18 })).toEqual([11, 7, 0, true])
     expect(await used({ prompt_tokens: 11, completion_tokens: 7, prompt_tokens_details: { cached_tokens: -5 } })).toEqual([
       11,

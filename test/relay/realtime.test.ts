@@ -223,6 +223,21 @@ anyDatabase('a realtime session', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
+  it('counts a side of zeros beside an answer, and keeps the reported one', async () => {
+    const upstream = await realtimeUpstream(answering({ usage: { total_tokens: 70, input_tokens: 70, output_tokens: 0 } }))
+    const { server, token } = await sharedStage(upstream.url)
+    const client = caller(server.url, token.key)
+    await client.hears('session.created')
+    client.say({ type: 'response.create' })
+    await client.hears('response.done')
+    client.socket.close(1000)
+    expect(await settledCharges(server)).toHaveLength(1)
+    const { estimated, prompt, completion } = await interrupted(server)
+    expect({ estimated, prompt }).toEqual({ estimated: true, prompt: 70 })
+    expect(completion).toBeGreaterThan(0)
+    await requireBalancedBooks(server)
+  })
+
   it('ends with an error and 1008 when the balance is used up, and no hold takes the balance below zero', async () => {
     const upstream = await realtimeUpstream(answering())
     const { server } = await open(kind, upstream.url)

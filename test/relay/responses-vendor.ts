@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { httpUpstream } from './stage.ts'
 
 const path = '/v1/responses'
-const usage = {
+const usual = {
   input_tokens: 30,
   input_tokens_details: { cached_tokens: 0 },
   output_tokens: 44,
@@ -28,9 +28,15 @@ interface Kept {
 
 /**
  * An upstream that stores responses by key, as the vendor does. `next` returns the next state of a background response when it is
- * polled.
+ * polled; `usage` is what it reports.
  */
-export async function vendor({ next = () => 'in_progress' }: { next?: (kept: Kept) => string } = {}) {
+export async function vendor({
+  next = () => 'in_progress',
+  usage = usual,
+}: {
+  next?: (kept: Kept) => string
+  usage?: object
+} = {}) {
   const kept = new Map<string, Kept>()
   const asked: { line: string; key: string; body: string }[] = []
   let count = 0

@@ -174,6 +174,8 @@ function readTokens(usage: JsonObject | undefined): Usage | undefined {
   const input = countAt(usage, 'input_tokens')
   const images = Math.min(input, countAt(objectAt(usage, 'input_tokens_details'), 'image_tokens'))
   const output = countAt(usage, 'output_tokens')
+  // Zeros beside an image are no report.
+  if (input === 0 || output === 0) return undefined
   const text = Math.min(output, countAt(objectAt(usage, 'output_tokens_details'), 'text_tokens'))
   return { ...noUsage, input: input - images, imageInput: images, output: text, imageOutput: output - text }
 }

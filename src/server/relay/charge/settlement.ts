@@ -1,9 +1,10 @@
-import { noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
+import { completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
 import { unitsOfOutput } from '../../pricing/greatest-cost.ts'
 import { plausibleUsage, withCacheLifetime } from '../../pricing/plausible.ts'
 import type { UsageBound } from '../../pricing/usage-bound.ts'
 import { countTokens, estimateText } from '../../protocols/count-tokens.ts'
 import { countCalls } from '../../protocols/paid-calls.ts'
+import { withSides } from '../../protocols/usage-sides.ts'
 import type { Charge } from '../../wallet/ledger.ts'
 import type { HoldShares } from '../admission/hold-shares.ts'
 import { type Calibration, countPrompt } from '../admission/token-estimate.ts'
@@ -13,8 +14,9 @@ import { withUnkept } from '../response/sse-interceptor.ts'
 import type { Ending } from './charge-row.ts'
 
 /**
- * The usage that a reply is charged for: the reported usage, else a count of prompt and output. An interrupted reply may have more
- * output than the last report, so that the larger number is charged.
+ * The usage that a reply is charged for: the reported usage, else a count of prompt and output. A side of zeros beside an answer is not
+ * reported, and counted; every other number is charged as it is, however low. An interrupted reply may have more output than the last
+ * report, so that the larger number is charged.
  */
 export function endingOf(
   request: AdmittedRequest,
@@ -23,10 +25,21 @@ export function endingOf(
 ): Promise<Ending> | Ending {
   const { usage } = partial
   const mark = interrupted ? { interrupted } : {}
-  if (usage && (!interrupted || (partial.isComplete() && promptTokens(usage) > 0))) return { usage, isEstimated: false, ...mark }
+  const isWhole = !interrupted || (partial.isComplete() && promptTokens(usage ?? noUsage) > 0)
+  if (usage && isWhole && !lacksSide(request, partial, usage)) return { usage, isEstimated: false, ...mark }
   return countUsage(request, partial).then((counted) => {
-    return { usage: withCalls(larger(usage, counted), partial), isEstimated: true, ...mark }
+    const known = usage && isWhole ? withSides(usage, counted) : larger(usage, counted)
+    return { usage: withCalls(known, partial), isEstimated: true, ...mark }
   })
+}
+
+/** Whether a side is zero although the reply has content of it. A refused, blocked or empty answer may cost nothing. */
+function lacksSide({ facts, format }: AdmittedRequest, partial: PartialReply, usage: Usage): boolean {
+  const lacksPrompt = promptTokens(usage) === 0
+  if (!lacksPrompt && completionTokens(usage) > 0) return false
+  // Vectors, rankings and sound are content without text.
+  const hasText = partial.text() !== ''
+  return hasText || (lacksPrompt && (!format.stream || facts.uncounted !== undefined))
 }
 
 /** The checkpoint of a running stream: a fast estimate of what is charged if this process dies. */

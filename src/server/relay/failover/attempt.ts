@@ -4,7 +4,7 @@ import { background } from '../../lib/logger.ts'
 import type { Core } from '../../options/core.ts'
 import type { AttemptTrace } from '../../usage/call-traces.ts'
 import type { AttemptState, BegunAttempt } from '../admitted-request.ts'
-import { billOf, chargeFor } from '../charge/charge-row.ts'
+import { billOf, chargeFor, type Ending } from '../charge/charge-row.ts'
 import { noteEndOfAttempt } from '../charge/end-of-call.ts'
 import { endingOf, owedSoFar, plausibleEnding } from '../charge/settlement.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
@@ -179,7 +179,7 @@ async function attemptWhole(
     return 'answered'
   }
   const partial = whole({ ...outcome, usage: outcome.usage ?? exchange?.usage })
-  const counting = endingOf(request, partial)
+  const counting = endOf(request, partial, exchange)
   const ending = counting instanceof Promise ? await counting : counting
   const body = outcome.write(ending.usage)
   const reading = isReading(call, app.deadlines, () => call.answerEarly(outcome.contentType, body))
@@ -260,7 +260,7 @@ async function completeStream(
   // The rest of a stopped reply is not read. An upstream that leaves its connection open after the terminal event is cut off.
   if (partial.stopped) exchange.abort()
   else if (!exchange.isOver) app.deadlines.after(1000, () => exchange.abort())
-  const counting = endingOf(request, partial)
+  const counting = endOf(request, partial, exchange)
   const ending = counting instanceof Promise ? await counting : counting
   const last = write(ending.usage)
   const reading = isReading(request.call, app.deadlines, () => request.call.probe())
@@ -322,6 +322,12 @@ async function isLeftOpen(app: Pick<RelayParts, 'logger'>, attempt: AttemptState
     app.logger.error({ error, request: attempt.request.call.id }, 'a response in the background is charged before its end')
     return false
   }
+}
+
+/** What a complete reply is charged for. A repetition that the vendor sends for free costs what it reports: nothing. */
+function endOf(request: AttemptState['request'], partial: PartialReply, exchange: Running | undefined): Promise<Ending> | Ending {
+  const { usage } = partial
+  return exchange?.isFreeRepetition && usage ? { usage, isEstimated: false } : endingOf(request, partial)
 }
 
 const noReply: PartialReply = { usage: undefined, isComplete: () => false, text: () => '' }

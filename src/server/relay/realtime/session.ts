@@ -19,6 +19,7 @@ import {
 } from '../../protocols/openai-realtime/events.ts'
 import { SessionMeter } from '../../protocols/openai-realtime/meter.ts'
 import { readRealtimeUsage } from '../../protocols/openai-realtime/usage.ts'
+import { withSides } from '../../protocols/usage-sides.ts'
 import { type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { limitError } from '../admission/rate-limit.ts'
@@ -264,10 +265,11 @@ export class RealtimeSession {
     const saidSomething = estimate.output + estimate.audioOutput > 0
     const startedMs = this.#began.get(id) ?? this.#app.steady()
     this.#began.delete(id)
-    this.#meter.ended(id, usage ?? estimate)
+    const known = usage && saidSomething ? withSides(usage, estimate) : (usage ?? estimate)
+    this.#meter.ended(id, known)
     // A response that failed or was cancelled before any output, and without usage, costs nothing.
     if (!usage && !saidSomething && textAt(response, 'status') !== 'completed') return
-    await this.#parts.bill.settle(id, startedMs, usage ? { usage, isEstimated: false } : { usage: estimate, isEstimated: true })
+    await this.#parts.bill.settle(id, startedMs, { usage: known, isEstimated: known !== usage })
   }
 
   async #settleTranscript(event: JsonObject): Promise<void> {
@@ -275,9 +277,10 @@ export class RealtimeSession {
     const id = `${item}/${String(event.content_index ?? 0)}`
     const spoken = this.#meter.takeSpoken(item)
     const reported = readSoundUsage(event)
-    const usage = reported ?? readSoundUsage({ duration: spoken })
-    if (!usage || promptTokens(usage) === 0) return
-    const ending: Ending = { usage, isEstimated: reported === undefined }
+    const isReported = reported !== undefined && promptTokens(reported) > 0
+    const usage = isReported ? reported : readSoundUsage({ duration: spoken })
+    if (!usage) return
+    const ending: Ending = { usage, isEstimated: !isReported }
     await this.#parts.bill.settleTranscript(id, this.#transcribes.transcriptionModel, this.#app.steady(), ending)
   }
 

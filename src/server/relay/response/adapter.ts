@@ -29,7 +29,7 @@ type ReplyHeaders = Readonly<Record<string, string | string[] | undefined>>
 export interface Whole {
   readonly contentType: string
   readonly usage: Usage | undefined
-  /** The text of the answer; '' when a reported usage makes it unnecessary. */
+  /** The text of the answer; '' when a reported usage of prompt and output makes it unnecessary. */
   readonly text: string
   /** The body, with the charged usage when the upstream reported none. */
   write(billed: Usage): Buffer

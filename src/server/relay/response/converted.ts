@@ -1,3 +1,4 @@
+import { promptTokens } from '../../../contract/usage.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
 import { overrideBody } from '../../channels/override.ts'
 import { seconds } from '../../lib/clock.ts'
@@ -110,7 +111,7 @@ function adapterFor(admitted: AdmittedRequest, { writeUsage }: DirectPlan): Resp
     ...passes,
     readWhole(body, contentType) {
       const whole = passes.readWhole(body, contentType)
-      if (whole.usage) return whole
+      if (whole.usage && promptTokens(whole.usage) > 0) return whole
       return { ...whole, write: (billed) => spliceMembers(whole.write(billed), textsOf(writeUsage(billed))) }
     },
   }

@@ -2,6 +2,7 @@ import type { Usage } from '../../../contract/usage.ts'
 import { type EventText, eventAround, eventsIn, readEvents, toByteText } from '../../lib/sse.ts'
 import type { PaidCall } from '../../protocols/paid-calls.ts'
 import { errorFacts } from '../../protocols/reply-builder.ts'
+import { laterUsage } from '../../protocols/usage-sides.ts'
 import { isObject, type JsonObject, type StreamFormat, type UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import type { SseInterceptor } from './adapter.ts'
 
@@ -169,7 +170,7 @@ export class StreamInterceptor implements SseInterceptor {
   }
 
   #read(data: JsonObject): void {
-    this.usage = this.#format.readUsage(data, this.usage)
+    this.usage = laterUsage(this.usage, this.#format.readUsage(data, this.usage))
     this.error ??= this.#format.readError(data)
     this.hasOutput ||= this.#format.hasOutput(data)
     if (!this.#format.begins?.(data)) return

@@ -17,6 +17,7 @@ import type { CallerFormat } from '../../protocols/format.ts'
 import { needsRepair, repairReply } from '../../protocols/repair-reply.ts'
 import type { OpenEvent, ReplyEvent } from '../../protocols/reply-events.ts'
 import { thinkingToContent } from '../../protocols/thinking-to-content.ts'
+import { hasBothSides, laterUsage } from '../../protocols/usage-sides.ts'
 import type { UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import type { AdmittedRequest, AttemptState } from '../admitted-request.ts'
 import type { RelayParts } from '../relay-parts.ts'
@@ -67,7 +68,7 @@ export function translated(
     if (error) throw errorInReply(error)
     if (!followed.isEnded) throw new UpstreamFailure('cut')
     if (state) keep(state)
-    return { usage, text, counted: (billed: Usage) => (usage ? events : withUsage(events, billed)) }
+    return { usage, text, counted: (billed: Usage) => (isReported(usage) ? events : withUsage(events, billed)) }
   }
 
   return {
@@ -128,7 +129,11 @@ function readStream(reader: EventReader, body: Buffer): ReplyEvent[] {
   return [...events, ...reader.finish()]
 }
 
-/** For upstreams that report no usage: the caller gets the usage that is charged. */
+function isReported(usage: Usage | undefined): boolean {
+  return usage !== undefined && hasBothSides(usage)
+}
+
+/** For upstreams that report no usage, or zeros: the caller gets the usage that is charged. */
 function withUsage(events: readonly ReplyEvent[], usage: Usage): ReplyEvent[] {
   return events.flatMap((event): ReplyEvent[] => (event.type === 'end' ? [{ type: 'usage', usage }, event] : [event]))
 }
@@ -214,7 +219,7 @@ export class Followed {
     this.#sealed.note(event)
     switch (event.type) {
       case 'usage':
-        this.usage = event.usage
+        this.usage = laterUsage(this.usage, event.usage)
         return
       case 'error':
         this.error = event.error
@@ -304,7 +309,7 @@ export class TranslatingInterceptor implements SseInterceptor {
   ending(billed: Usage): string {
     const { state, usage } = this.#followed
     if (state) this.#keep(state)
-    const usageEvent = usage ? '' : this.#writer.push({ type: 'usage', usage: billed })
+    const usageEvent = isReported(usage) ? '' : this.#writer.push({ type: 'usage', usage: billed })
     return toByteText(usageEvent + this.#writer.push(this.#end ?? { type: 'end' }))
   }
 

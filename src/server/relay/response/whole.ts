@@ -1,6 +1,7 @@
 import { closeJson } from '../../lib/close-json.ts'
 import { entriesOf, membersOf, memberValue } from '../../lib/splice-json.ts'
 import { readErrorInReply } from '../../protocols/openai-chat/errors.ts'
+import { hasBothSides } from '../../protocols/usage-sides.ts'
 import { isObject, type JsonObject, type RequestFacts, type WireFormat } from '../../protocols/wire-format.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { badReply, errorInReply, parseObject, tryReading, UpstreamFailure } from '../upstream/failure.ts'
@@ -79,7 +80,7 @@ export function readWhole(
     body,
     contentType: contentType.includes('json') ? contentType : 'application/json',
     usage,
-    text: usage || !format.stream ? '' : format.replyText(isSmall ? reply : parseObject(body)),
+    text: !format.stream || (usage && hasBothSides(usage)) ? '' : format.replyText(isSmall ? reply : parseObject(body)),
   }
 }
 

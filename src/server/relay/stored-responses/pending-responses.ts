@@ -1,5 +1,5 @@
 import { cacheWriteFactors } from '../../../contract/options/extra-prices.ts'
-import { noUsage } from '../../../contract/usage.ts'
+import { completionTokens, noUsage, promptTokens } from '../../../contract/usage.ts'
 import { findUsedKey } from '../../channels/find-used-key.ts'
 import type { ChannelIndex, RunningChannel } from '../../channels/model-index.ts'
 import { seconds } from '../../lib/clock.ts'
@@ -10,6 +10,7 @@ import type { UsageBound } from '../../pricing/usage-bound.ts'
 import { countTokens } from '../../protocols/count-tokens.ts'
 import { wireFormats } from '../../protocols/index.ts'
 import { readEnd } from '../../protocols/openai-responses/states.ts'
+import { hasBothSides, withSides } from '../../protocols/usage-sides.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
 import { readWindows, windowsText } from '../../wallet/budget-window.ts'
 import type { Hold, Ledger } from '../../wallet/ledger.ts'
@@ -252,11 +253,13 @@ export async function settleIfEnded(app: PendingChargeParts, open: PendingRespon
   if (!end) return false
   const { state, usage } = end
   const items = itemIdsIn(response.output)
-  if (usage) await settle(app, open, { usage, isEstimated: false }, items)
-  else if (state === 'failed') await app.pendingResponses.close(open.hold.requestId)
+  const text = usage && hasBothSides(usage) ? '' : wireFormats['openai.responses'].replyText(response)
+  if (usage && text === '') await settle(app, open, { usage, isEstimated: false }, items)
+  else if (state === 'failed' && !(usage && promptTokens(usage) + completionTokens(usage) > 0))
+    await app.pendingResponses.close(open.hold.requestId)
   else {
-    const output = await countTokens(wireFormats['openai.responses'].replyText(response), open.bill.model)
-    const counted = { usage: { ...noUsage, input: open.bill.inputTokens, output }, isEstimated: true }
+    const own = { ...noUsage, input: open.bill.inputTokens, output: await countTokens(text, open.bill.model) }
+    const counted = { usage: usage ? withSides(usage, own) : own, isEstimated: true }
     await settle(app, open, state === 'cancelled' ? { ...counted, interrupted: 'client' } : counted, items)
   }
   return true

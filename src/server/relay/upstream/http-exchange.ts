@@ -28,6 +28,8 @@ export interface Running {
   readonly isOver: boolean
   /** The usage, for answers whose format cannot carry it; set before `end` of the receiver. */
   readonly usage?: Usage | undefined
+  /** The vendor sends the answer to an earlier request again, without charge. */
+  readonly isFreeRepetition?: boolean | undefined
   start(): void
   /** Aborts the exchange: destroys the upstream's socket at once. The receiver is not called any more. */
   abort(): void
@@ -77,6 +79,7 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
   #wasSent = false
   #hasAnswer = false
   #hasRepeated = false
+  #isFreeRepetition = false
   /** Bytes received, and bytes after decompression. */
   #packedBytes = 0
   #bytes = 0
@@ -102,6 +105,10 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
 
   get isOver(): boolean {
     return this.#isOver
+  }
+
+  get isFreeRepetition(): boolean {
+    return this.#isFreeRepetition
   }
 
   start(): void {
@@ -165,6 +172,7 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
       this.#errorHeaders = headers
       return
     }
+    this.#isFreeRepetition = headers[repetitionHeader] === 'HIT'
     if (this.#target.framing !== 'sse') this.#unframe = openFraming(this.#target.framing)
     try {
       this.#receiver.begin(headers)
@@ -290,6 +298,8 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
 }
 
 const errorBytesMax = 64 * 1024
+/** `HIT` where a vendor repeats an answer that it kept, and bills nothing. Source: OpenRouter's documentation of its response cache. */
+const repetitionHeader = 'x-openrouter-cache-status'
 /** Limit after decompression: answers with many images have up to 60 MB. */
 const answerBytesMax = 60_000_000
 /** Texts and images in JSON never compress this well; a higher ratio is an attack on memory. */

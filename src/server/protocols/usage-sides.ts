@@ -1,0 +1,27 @@
+import { completionTokens, outputBuckets, promptBuckets, promptTokens, type Usage } from '../../contract/usage.ts'
+
+/**
+ * The two sides of a usage: the prompt, and the output. A side of zeros beside an answer is no report of that side. Pure.
+ */
+
+/** The usage after a further report of one stream: a side that it leaves at zero keeps the tokens of the report before. */
+export function laterUsage(before: Usage | undefined, after: Usage | undefined): Usage | undefined {
+  return before && after && before !== after ? withSides(after, before) : after
+}
+
+/** Whether prompt and output both have tokens. */
+export function hasBothSides(usage: Usage): boolean {
+  return promptTokens(usage) > 0 && completionTokens(usage) > 0
+}
+
+/** The usage, with the tokens of `other` on each side that has none. Returns the same object when no side changes. */
+export function withSides(usage: Usage, other: Usage): Usage {
+  const takesPrompt = promptTokens(usage) === 0 && promptTokens(other) > 0
+  const takesOutput = completionTokens(usage) === 0 && completionTokens(other) > 0
+  if (!takesPrompt && !takesOutput) return usage
+  const taken = { ...usage }
+  if (takesPrompt) for (const bucket of promptBuckets) taken[bucket] = other[bucket]
+  if (!takesOutput) return taken
+  for (const bucket of outputBuckets) taken[bucket] = other[bucket]
+  return { ...taken, reasoning: other.reasoning }
+}
