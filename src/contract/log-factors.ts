@@ -51,6 +51,7 @@ const kinds: Readonly<Record<keyof LogOther, 'number' | 'string' | 'boolean' | '
   interrupted: 'string',
   usage_implausible: 'boolean',
   above_hold: 'boolean',
+  prompt_added: 'number',
   unpriced: 'boolean',
   price_source: 'string',
   price_vendor: 'string',

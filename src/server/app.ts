@@ -8,6 +8,7 @@ import { Sessions } from './accounts/sessions.ts'
 import { addChannelMetrics } from './channels/channel-metrics.ts'
 import { EndpointMisses } from './channels/missing-endpoints.ts'
 import { openChannels } from './channels/model-index.ts'
+import { PromptAdditions } from './channels/prompt-additions.ts'
 import { Spending } from './channels/spending.ts'
 import { Traffic, type TrafficUpdate, usdPerCall } from './channels/traffic.ts'
 import { migrate } from './db/migrate.ts'
@@ -191,6 +192,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     deadlines,
     accessTokens: new AccessTokens(upstream, now),
     calibration: new Calibration(),
+    promptAdditions: new PromptAdditions(core),
     holdShares: new HoldShares(steady),
     promptCounter,
     sealedStates: new SealedStates(core),

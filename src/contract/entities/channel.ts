@@ -40,6 +40,8 @@ export const channel = z.object({
   keys_enabled: z.int(),
   /** Endpoints that its upstream was found to lack, and when; calls to them are translated. */
   lacking: z.array(z.object({ endpoint: z.enum(optionalEndpoints), since: z.int() })),
+  /** Tokens that its upstream was found to add to prompts, by model; held with each of its calls. */
+  prompt_additions: z.record(z.string(), z.int()),
 })
 export type Channel = z.output<typeof channel>
 
@@ -102,6 +104,11 @@ export const channelSetting = z
      */
     reasoning_beside_limit: z.boolean(),
     ignores_limits: z.boolean(),
+    /**
+     * The upstream adds to prompts (documents, searches, a prompt of its own): the model's whole context is held. False: it adds
+     * nothing, and a longer prompt is implausible. Absent: as its address is known for, otherwise learnt.
+     */
+    adds_to_prompts: z.boolean(),
     param_override: bodyRules,
     header_override: headerOverrides,
     system_prompt: z.string().max(100_000),

@@ -121,6 +121,8 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   usage_implausible?: true
   /** The call cost more than `held`: the charge is what was held. */
   above_hold?: true
+  /** Prompt tokens that the upstream reports beyond what the request can have: it may have added to the prompt. */
+  prompt_added?: number
   /** No price was set and the fallback ratio was used. */
   unpriced?: true
   /** The source of the price: set by an administrator, the table of a fresh site, or public price data; absent for the fallback. */

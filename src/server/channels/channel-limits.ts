@@ -3,6 +3,7 @@ import { rulesOf } from '../protocols/anthropic-messages/models.ts'
 import { messagesLimit } from '../protocols/anthropic-messages/thinking.ts'
 import type { CallerFormat } from '../protocols/format.ts'
 import type { ChannelIndex, RunningChannel } from './model-index.ts'
+import { additionOf } from './prompt-additions.ts'
 import { resolveModel } from './select.ts'
 import { promptOf } from './system-prompt.ts'
 import { upstreamFormat } from './upstream-format.ts'
@@ -13,6 +14,12 @@ export interface ChannelLimits extends ModelLimits {
   readonly ignoresLimits: boolean
   /** Length in bytes of the longest system prompt that a channel adds. */
   readonly promptBytes: number
+  /** Some upstream adds an unknown length to prompts. */
+  readonly addsToPrompts: boolean
+  /** The most tokens that an upstream was found to add to prompts. */
+  readonly addedTokens: number
+  /** The channels whose overrides change requests. */
+  readonly overriding: readonly RunningChannel[]
   /** The names of the model at the channels. */
   readonly models: readonly string[]
 }
@@ -78,6 +85,9 @@ function limitsOver(channels: readonly RunningChannel[], model: string): Channel
     outputTokensMax: Math.max(...each.map(({ outputTokensMax }) => outputTokensMax)),
     ignoresLimits: channels.some(({ setting }) => setting.ignores_limits === true || setting.reasoning_beside_limit === true),
     promptBytes: Math.max(0, ...channels.map(({ setting }) => Buffer.byteLength(promptOf(setting).text))),
+    addsToPrompts: channels.some(({ promptPolicy }) => promptPolicy === 'adds'),
+    addedTokens: Math.max(0, ...channels.map((channel) => additionOf(channel, resolveModel(channel, model)))),
+    overriding: channels.filter(({ setting }) => setting.param_override !== undefined),
     models,
   }
 }

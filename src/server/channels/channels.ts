@@ -72,7 +72,8 @@ export async function editChannel(core: Core, { caller, patch }: Act & { patch: 
     if (!keys && Object.keys(fields).length === 0) return { before, after: before }
 
     // A replaced key must not remain in the column of the previous version.
-    const changes = { ...fields, lacking: '', ...(keys ? { key_sealed: '' } : {}) }
+    const isMoved = fields.base_url !== undefined || fields.type !== undefined
+    const changes = { ...fields, lacking: '', ...(isMoved ? { prompt_additions: '' } : {}), ...(keys ? { key_sealed: '' } : {}) }
     await within.updateTable('channels').set(changes).where('id', '=', id).execute()
     if (keys) await followKeys(core, within, id, () => replaceKeys(core, within, { id, keys, isForAll: multi_key }))
     if (fields.status === channelStatus.enabled) await reviveKeys(within, [id])
@@ -95,7 +96,14 @@ export async function copyChannel(core: Core, { caller, id, suffix }: Act & { id
   const copy = await core.db.transaction().execute(async (within) => {
     const row = await findRow(within, id)
     const { id: _id, key_sealed: _sealed, test_time: _tested, response_time: _took, balance: _balance, ...more } = row
-    const { balance_updated_time: _updated, used_quota: _used, other_info: _info, lacking: _lacking, ...rest } = more
+    const {
+      balance_updated_time: _updated,
+      used_quota: _used,
+      other_info: _info,
+      lacking: _lacking,
+      prompt_additions: _added,
+      ...rest
+    } = more
     const { created_time: _created, ...fields } = rest
     const name = truncate(row.name, nameLengthMax - suffix.length) + suffix
     const keys = await within.selectFrom('channel_keys').selectAll().where('channel_id', '=', id).orderBy('id').execute()

@@ -7,6 +7,7 @@ import type { Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
 import { readMissingEndpoints } from './missing-endpoints.ts'
+import { readPromptAdditions } from './prompt-additions.ts'
 
 /** Reading channels for the console. Nothing here decrypts a key, and all rows are returned through `presentChannels`. */
 export interface ChannelFilter {
@@ -116,9 +117,13 @@ async function presentChannels(db: Queries, rows: readonly Row<'channels'>[]): P
     .groupBy('channel_id')
     .execute()
   const ofChannel = new Map(counts.map((count) => [count.channel_id, count]))
-  return rows.map(({ key_sealed: _sealed, lacking, ...row }) => {
+  return rows.map(({ key_sealed: _sealed, lacking, prompt_additions: additions, ...row }) => {
     const { total = 0, enabled = 0 } = ofChannel.get(row.id) ?? {}
-    return { ...row, key: '', keys_total: total, keys_enabled: enabled, lacking: readMissingEndpoints(lacking, 0) }
+    const found = {
+      lacking: readMissingEndpoints(lacking, 0),
+      prompt_additions: Object.fromEntries(readPromptAdditions(additions)),
+    }
+    return { ...row, key: '', keys_total: total, keys_enabled: enabled, ...found }
   })
 }
 

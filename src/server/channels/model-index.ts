@@ -10,6 +10,7 @@ import { findRow } from './find-channels.ts'
 import { openKey } from './keys.ts'
 import { isPattern, matchesName } from './match-name.ts'
 import { readMissingEndpoints, withoutEndpoints } from './missing-endpoints.ts'
+import { type PromptPolicy, promptPolicyOf, readPromptAdditions } from './prompt-additions.ts'
 import { readModelMapping, readNames, readSetting, readStatusCodeMapping } from './read-columns.ts'
 import { siteIdFor } from './site-hops.ts'
 
@@ -39,6 +40,9 @@ export interface RunningChannel extends Upstream {
   readonly keySealed: string
   /** The site id that calls to it carry; '' when its address is a vendor's. */
   readonly siteId: string
+  readonly promptPolicy: PromptPolicy
+  /** Tokens that it was found to add to the prompts of a model, by the upstream's name. */
+  readonly promptAdditions: ReadonlyMap<string, number>
 }
 
 /** All enabled channels, indexed for selection. Rebuilt on every change. */
@@ -161,15 +165,17 @@ function readRow(row: Row<'channels'>, nowMs: number) {
   const provider = providerById(row.type)
   if (!provider) throw new Error(`Unknown channel type ${row.type}`)
 
+  const baseUrl = row.base_url || provider.baseUrl
+  const setting = readSetting(row.setting)
   return {
     id: row.id,
     type: row.type,
     name: row.name,
     provider,
-    baseUrl: row.base_url || provider.baseUrl,
+    baseUrl,
     organization: row.openai_organization,
     other: row.other,
-    setting: readSetting(row.setting),
+    setting,
     models: new Set(readNames(row.models)),
     groups: new Set(readNames(row.group)),
     modelMapping: readModelMapping(row.model_mapping),
@@ -181,6 +187,8 @@ function readRow(row: Row<'channels'>, nowMs: number) {
     testModel: row.test_model,
     maxInputTokens: row.max_input_tokens,
     lacking: readMissingEndpoints(row.lacking, nowMs).map(({ endpoint }) => endpoint),
+    promptPolicy: promptPolicyOf({ provider, baseUrl, setting }),
+    promptAdditions: readPromptAdditions(row.prompt_additions),
   }
 }
 

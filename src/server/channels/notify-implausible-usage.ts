@@ -4,11 +4,11 @@ import { seconds } from '../lib/clock.ts'
 import { notifySuperAdmins, type OnceNotice } from './notify-super-admins.ts'
 
 const daySeconds = 86_400
-const reason: SiteCostReason = 'usage_implausible'
+const reasons = ['usage_implausible', 'prompt_addition'] as const satisfies readonly SiteCostReason[]
 
 /**
- * Notifies the super admins of channels that reported more usage within the last day than their requests can have: once a day (UTC)
- * per channel. Returns the number of sent notices.
+ * Notifies the super admins of channels that reported more usage within the last day than their requests can have, or longer prompts than
+ * were held: once a day (UTC) per channel and reason. Returns the number of sent notices.
  */
 export async function notifyImplausibleUsage(parts: NotifierParts, signal: AbortSignal): Promise<number> {
   const { db, now } = parts
@@ -17,35 +17,39 @@ export async function notifyImplausibleUsage(parts: NotifierParts, signal: Abort
     .leftJoin('channels', 'channels.id', 'site_costs.channel_id')
     .select(({ fn }) => [
       'site_costs.channel_id as id',
+      'site_costs.reason',
       'channels.name',
       fn.countAll<number>().as('count'),
       fn.max<number>('site_costs.created_at').as('at'),
     ])
-    .where('site_costs.reason', '=', reason)
+    .where('site_costs.reason', 'in', reasons)
     .where('site_costs.created_at', '>', seconds(now()) - daySeconds)
-    .groupBy(['site_costs.channel_id', 'channels.name'])
+    .groupBy(['site_costs.channel_id', 'site_costs.reason', 'channels.name'])
     .orderBy('site_costs.channel_id')
+    .orderBy('site_costs.reason')
     .execute()
   return notifySuperAdmins(parts, rows.map(noticeOf), signal)
 }
 
 interface Reported {
   readonly id: number
+  readonly reason: string
   readonly name: string | null
   /** Requests of the last 24 hours. */
   readonly count: number
   readonly at: number
 }
 
-function noticeOf({ id, name, count, at }: Reported): OnceNotice {
+function noticeOf({ id, reason, name, count, at }: Reported): OnceNotice {
   const channel = name ?? String(id)
+  const isAddition = reason === 'prompt_addition'
   return {
     subject: `channel:${id}`,
-    kind: `usage-implausible:${id}`,
+    kind: `${isAddition ? 'prompt-addition' : 'usage-implausible'}:${id}`,
     dueSince: at - (at % daySeconds),
     notice: {
-      kind: 'usageImplausible',
-      type: 'usage_implausible',
+      kind: isAddition ? 'promptAddition' : 'usageImplausible',
+      type: isAddition ? 'prompt_addition' : 'usage_implausible',
       params: { channel, id, count: Number(count) },
       values: [id, channel, Number(count)],
       path: `/log?site_cost=${reason}`,

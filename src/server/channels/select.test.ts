@@ -398,6 +398,8 @@ function running(id: number, given: Partial<RunningChannel> = {}): RunningChanne
     keyId: id,
     keySealed: '',
     siteId: '',
+    promptPolicy: 'closed',
+    promptAdditions: new Map(),
     baseUrl: provider.baseUrl,
     organization: '',
     other: '',

@@ -22,7 +22,19 @@ function open(given: { prices?: Record<string, number>; spent?: Map<number, numb
 function channel(id: number, setting: ChannelSetting = {}, keyId = id): RunningChannel {
   const provider = providerById(1)
   if (!provider) throw new Error('No such provider')
-  const none = { key: 'k', keySealed: '', siteId: '', name: '', baseUrl: '', organization: '', other: '', tag: '', testModel: '' }
+  const none = {
+    key: 'k',
+    keySealed: '',
+    siteId: '',
+    promptPolicy: 'closed' as const,
+    promptAdditions: new Map(),
+    name: '',
+    baseUrl: '',
+    organization: '',
+    other: '',
+    tag: '',
+    testModel: '',
+  }
   const maps = { models: new Set<string>(), groups: new Set<string>(), modelMapping: new Map(), statusCodeMapping: new Map() }
   return { id, keyId, type: 1, provider, setting, ...none, ...maps, priority: 0, weight: 0, autoBan: true, maxInputTokens: 0 }
 }

@@ -255,6 +255,8 @@ interface ChannelsTable {
   setting: Generated<string>
   /** Endpoints that its upstream was found to lack, as JSON: the time for each. */
   lacking: Generated<string>
+  /** Tokens that its upstream was found to add to prompts, as JSON: the number for each of its models. */
+  prompt_additions: Generated<string>
 }
 
 /** Keys of channels. An enabled channel has at least one enabled key. */

@@ -123,6 +123,23 @@ export const mails = {
     ],
     button: { zh: '查看日志', en: 'Look at the log' },
   },
+  promptAddition: {
+    subject: {
+      zh: '{site} 渠道 {channel} 上报的提示词比请求更长',
+      en: 'The channel {channel} of {site} reports longer prompts than were sent',
+    },
+    lines: [
+      {
+        zh: '渠道 {channel}（#{id}）在 24 小时内有 {count} 次请求上报的提示词比请求本身更长，费用超出了预扣的额度。用户按预扣的额度付费，差额由站点承担。',
+        en: 'The channel {channel} (#{id}) reported longer prompts than were sent for {count} {count|request|requests} within 24 hours, which cost more than was held. Users were charged what was held; the site bears the difference.',
+      },
+      {
+        zh: '如果该上游会增加文档、搜索结果或自带的提示词，请在渠道设置中注明“会增加”，以便足额预扣；如果不会，请注明“从不增加”。约二十次请求后，通常增加的长度会自动预扣。每天不会就同一渠道再次通知。',
+        en: 'If the upstream adds documents, search results or a prompt of its own, say so in the settings of the channel, so that enough is held; if it does not, say that it never adds. What it usually adds is held by itself after about twenty requests. You are told of one channel once a day.',
+      },
+    ],
+    button: { zh: '查看日志', en: 'Look at the log' },
+  },
   budgetReached: {
     subject: { zh: '{site} 预算已使用 {share}%', en: 'A budget of {site} has reached {share} %' },
     lines: [

@@ -7,6 +7,8 @@ import type { LongCacheLifetime } from '../../contract/usage.ts'
 export interface UsageBound {
   /** All input, cached input included, with the vendor's own additions to the prompt. */
   readonly promptTokens: number
+  /** The same at an upstream that may add to prompts, where the hold bounds the charge. */
+  readonly promptTokensOpen?: number
   /** All output, reasoning included, over all choices. */
   readonly outputTokens: number
   /** The longest possible lifetime of the request's cache writes, if it exceeds five minutes. */

@@ -64,8 +64,13 @@ export function geminiTools(body: JsonObject): VendorTools {
 /** The billed tools that are still present in the upstream's request after translation, by their names in the caller's request. */
 export function carriedTools(asked: readonly string[], format: Format, body: JsonObject): string[] {
   if (asked.length === 0) return []
-  const { hostedTools: sent = [] } = readers[format]?.(body) ?? {}
+  const { hostedTools: sent = [] } = vendorTools(format, body)
   return asked.filter((name) => sent.includes(name) || (isWebSearch(name) && sent.some(isWebSearch)))
+}
+
+/** The tools of a body in an upstream's format; none for formats without such tools. */
+export function vendorTools(format: Format, body: JsonObject): VendorTools {
+  return readers[format]?.(body) ?? {}
 }
 
 const readers: Readonly<Partial<Record<Format, (body: JsonObject) => VendorTools>>> = {

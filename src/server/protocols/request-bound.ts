@@ -46,9 +46,11 @@ interface Asked {
   readonly body: JsonObject
   /** The body as JSON, in UTF-8. */
   readonly bytes: Buffer
+  /** The names of the model at the upstreams that may answer. */
+  readonly models: readonly string[]
 }
 
-export function readRequestBound({ facts, body, bytes }: Asked): RequestBound {
+export function readRequestBound({ facts, body, bytes, models }: Asked): RequestBound {
   const media = facts.mediaParts > 0 ? mediaIn(body) : []
   const dataBytes = media.reduce((sum, found) => sum + (found.isText ? 0 : (found.data?.length ?? 0)), 0)
   const template = templateTokens(facts.model, body)
@@ -61,6 +63,7 @@ export function readRequestBound({ facts, body, bytes }: Asked): RequestBound {
   }
 
   const unbounded = unboundedMembers({ facts, body, media })
+  if (models.some(answersFromElsewhere) || (bytes.includes(longDocument) && models.some(isQwen))) unbounded.push('model')
   const isMarked = bytes.includes(inEveryMark) && cacheMarks.some((mark) => bytes.includes(mark))
   return {
     textTokens: bytes.length - dataBytes + template,
@@ -142,7 +145,7 @@ function unboundedMembers({
   media: readonly MediaFound[]
 }): string[] {
   const google = objectAt(objectAt(body, 'extra_body') ?? {}, 'google') ?? {}
-  const named: string[] = unboundedNames.filter((name) => isPresent(body[name]))
+  const named = addingMembers(body)
   if (isObject(body.prompt)) named.push('prompt')
   if (isPresent(either(body, 'cachedContent')) || isPresent(either(google, 'cachedContent'))) named.push('cachedContent')
   const input = arrayAt(body, 'input')
@@ -153,15 +156,53 @@ function unboundedMembers({
   return named.length > 1 ? [...new Set(named)] : named
 }
 
-/** Top-level members with which a vendor adds its own texts to the prompt; `prompt` does the same with a stored template. */
+/**
+ * Top-level members with which a vendor adds its own texts to the prompt; `prompt` does the same with a stored template. Sources: the
+ * vendors' interface references, read 2026-11.
+ */
 const unboundedNames = [
+  /** Anthropic and OpenAI. */
   'mcp_servers',
+  /** OpenAI Chat. */
   'web_search_options',
+  /** xAI. */
   'search_parameters',
+  /** Alibaba, with its options. */
   'enable_search',
+  'search_options',
+  /** OpenRouter. */
   'plugins',
+  /** OpenAI Responses. */
   'conversation',
+  /** Azure OpenAI, in both spellings. */
+  'data_sources',
+  'dataSources',
+  /** Cohere. */
+  'connectors',
+  /** Baidu, and hosts of Chat that search. */
+  'web_search',
+  /** Baichuan. */
+  'with_search_enhance',
+  /** Mistral adds its prompt for reasoning. */
+  'prompt_mode',
 ] as const
+
+/**
+ * Models that search, or answer with documents of their operator: OpenRouter's `:online`, Groq's compound systems, Perplexity's Sonar,
+ * Volcengine's bots. Sources: the vendors' model lists, read 2026-11.
+ */
+const answersFromElsewhere = rememberByName((model) =>
+  /:online$|(^|\/)(compound(-beta)?(-mini)?$|sonar($|-)|bot-\d{8,})/.test(model),
+)
+
+/** Alibaba's long documents are named in a system message. */
+const longDocument = Buffer.from('fileid://')
+const isQwen = rememberByName((model) => /(^|\/)qwen/i.test(model))
+
+/** The members of a body with which its vendor adds texts of its own to the prompt. */
+export function addingMembers(body: JsonObject): string[] {
+  return unboundedNames.filter((name) => isPresent(body[name]))
+}
 
 function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== '' && !(Array.isArray(value) && value.length === 0)

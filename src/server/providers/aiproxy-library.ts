@@ -9,6 +9,7 @@ export const aiproxyLibrary = defineProvider({
   label: { zh: '知识库：AI Proxy', en: 'Knowledge base: AI Proxy' },
   color: 'purple',
   baseUrl: 'https://api.aiproxy.io',
+  addsToPrompts: 'always',
   keyFormat: {
     zh: 'API 密钥（官方服务已停止，请填写仍提供该协议的地址）',
     en: 'API key (the service itself was shut: name an address that still speaks the protocol)',

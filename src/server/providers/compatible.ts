@@ -27,6 +27,7 @@ export const fastgpt = defineProvider({
   color: 'blue',
   docs: 'https://doc.fastgpt.io',
   baseUrl: 'https://fastgpt.run/api/openapi',
+  addsToPrompts: 'always',
   keyFormat: same('APIKey-AppId'),
   speaks: chatOnly,
   streamOptions: false,

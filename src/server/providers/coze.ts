@@ -8,6 +8,7 @@ export const coze = defineProvider({
   color: 'indigo',
   docs: 'https://www.coze.cn/open/docs/developer_guides/chat_v3',
   baseUrl: 'https://api.coze.cn',
+  addsToPrompts: 'always',
   keyFormat: { zh: '个人访问令牌或服务身份令牌', en: 'Personal or service access token' },
   speaks: { 'coze.chat': '/v3/chat' },
   alwaysStreams: true,

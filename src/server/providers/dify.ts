@@ -9,6 +9,7 @@ export const dify = defineProvider({
   color: 'teal',
   docs: 'https://docs.dify.ai/api-reference',
   baseUrl: 'https://api.dify.ai',
+  addsToPrompts: 'always',
   keyFormat: { zh: '应用的密钥（app-…）', en: 'Key of the application (app-…)' },
   speaks: { 'dify.chat': '/v1/chat-messages' },
   url: (channel, _format, model) => joinUrl(channel.baseUrl, paths[appKindOf(model)]),

@@ -18,6 +18,7 @@ export const ollama = defineProvider({
   color: 'grey',
   docs: 'https://docs.ollama.com/api',
   baseUrl: 'http://localhost:11434',
+  addsToPrompts: 'perhaps',
   models: models.ollama,
   otherLabel: { zh: '上下文长度 num_ctx（留空为模型默认）', en: 'Context length num_ctx (empty for the model’s own)' },
   checkOther(other) {

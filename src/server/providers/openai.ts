@@ -68,6 +68,7 @@ const reseller = (id: number, key: string, name: string, baseUrl: string, balanc
     label: same(name),
     color: 'grey',
     baseUrl,
+    addsToPrompts: 'perhaps',
     models: models.openai,
     speaks: { ...openaiPaths, ...mediaPaths },
     offered: false,

@@ -15,6 +15,7 @@ export const openrouter = defineProvider({
   color: 'grey',
   docs: 'https://openrouter.ai/docs/api-reference',
   baseUrl: 'https://openrouter.ai/api',
+  addsToPrompts: 'perhaps',
   speaks: {
     'openai.chat': '/v1/chat/completions',
     'openai.completions': '/v1/completions',

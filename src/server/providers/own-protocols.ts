@@ -14,6 +14,7 @@ export const drawing = own({
   label: same('Midjourney Proxy'),
   color: 'light-blue',
   baseUrl: 'https://oa.api2d.net',
+  addsToPrompts: 'perhaps',
   models: models.drawing,
   tasks: 'drawing',
 })
@@ -24,6 +25,7 @@ export const drawingPlus = own({
   label: same('Midjourney Proxy Plus'),
   color: 'blue',
   baseUrl: 'https://api.openai-sb.com',
+  addsToPrompts: 'perhaps',
   models: models.drawingPlus,
   tasks: 'drawing',
 })

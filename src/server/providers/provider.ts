@@ -49,6 +49,11 @@ export interface Provider {
   readonly speaks: Readonly<Partial<Record<Format, string>>>
   /** Whether it supports the format for this model, if that depends on the model. */
   speaksWith?(format: Format, model: string): boolean
+  /**
+   * Whether the host adds to prompts: `always` for applications with documents or prompts of their own, `perhaps` for those that pass
+   * requests on or have templates of their own. Absent for vendors, which add what a request names.
+   */
+  readonly addsToPrompts?: 'always' | 'perhaps'
   /** The upstream answers only in streams, or reliably only in streams: non-streamed replies are assembled from one. */
   readonly alwaysStreams?: boolean
   /** The full URL of a call; by default the channel's base URL and the path of the format, without repeating a version path. */

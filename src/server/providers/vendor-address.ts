@@ -1,7 +1,10 @@
 import { parseUrl } from '../lib/parse-url.ts'
 import { providers } from './index.ts'
+import type { Provider } from './provider.ts'
 
-const vendorHosts = new Set(providers.flatMap(({ baseUrl }) => (baseUrl === '' ? [] : [new URL(baseUrl).host])))
+const vendorsByHost = new Map(
+  providers.flatMap((provider) => (provider.baseUrl === '' ? [] : [[new URL(provider.baseUrl).host, provider]])),
+)
 
 /** Vendors with a separate host for each customer or region. */
 const vendorDomains = [
@@ -15,9 +18,22 @@ const vendorDomains = [
 
 /** Whether a base URL is a vendor's own: the default address of a provider, or '' for the fixed address of a protocol. */
 export function isVendorAddress(baseUrl: string): boolean {
-  if (baseUrl === '') return true
+  return baseUrl === '' || vendorAt(baseUrl) !== undefined
+}
+
+/**
+ * The provider whose own address a base URL is, whatever the type of the channel; `given` where the address is fixed or a cloud's.
+ * Undefined for all other addresses.
+ */
+export function vendorOf(baseUrl: string, given: Provider): Provider | undefined {
+  if (baseUrl === '') return given
+  const found = vendorAt(baseUrl)
+  return found === 'cloud' ? given : found
+}
+
+function vendorAt(baseUrl: string): Provider | 'cloud' | undefined {
   const url = parseUrl(baseUrl)
-  if (!url) return false
+  if (!url) return undefined
   const { host, hostname } = url
-  return vendorHosts.has(host) || vendorDomains.some((domain) => hostname.endsWith(domain))
+  return vendorsByHost.get(host) ?? (vendorDomains.some((domain) => hostname.endsWith(domain)) ? 'cloud' : undefined)
 }

@@ -1,6 +1,7 @@
 import type { Sessions } from '../accounts/sessions.ts'
 import type { EndpointMisses } from '../channels/missing-endpoints.ts'
 import type { ChannelIndex } from '../channels/model-index.ts'
+import type { PromptAdditions } from '../channels/prompt-additions.ts'
 import type { Spending } from '../channels/spending.ts'
 import type { Traffic } from '../channels/traffic.ts'
 import type { ByteBudget } from '../lib/byte-budget.ts'
@@ -55,6 +56,7 @@ export interface RelayParts extends Core {
   readonly deadlines: Deadlines
   readonly accessTokens: AccessTokens
   readonly calibration: Calibration
+  readonly promptAdditions: PromptAdditions
   readonly holdShares: HoldShares
   readonly promptCounter: PromptCounter
   readonly sealedStates: SealedStates

@@ -36,6 +36,7 @@ import { statusPage } from './0036-status-page.ts'
 import { qualityChecks } from './0037-quality-checks.ts'
 import { ledgerJournal } from './0038-ledger-journal.ts'
 import { journalRuns } from './0039-journal-runs.ts'
+import { promptAdditions } from './0040-prompt-additions.ts'
 
 /**
  * All migrations, in the order of their numbers, in which they run. Forward only: a landed one is never edited. How numbers are
@@ -78,4 +79,5 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0037-quality-checks', up: qualityChecks },
   { name: '0038-ledger-journal', up: ledgerJournal },
   { name: '0039-journal-runs', up: journalRuns },
+  { name: '0040-prompt-additions', up: promptAdditions },
 ]

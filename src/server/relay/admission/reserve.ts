@@ -1,5 +1,6 @@
 import { completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
 import { type Candidates, type ChannelLimits, channelLimits, limitSetUpstream } from '../../channels/channel-limits.ts'
+import { type OverriddenRequest, overriddenRequest } from '../../channels/overridden-request.ts'
 import { AppError, fail } from '../../lib/failure.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import { affordableOutput, greatestCost, outputUnits, piecesOf, type TokenKinds } from '../../pricing/greatest-cost.ts'
@@ -56,14 +57,34 @@ interface HoldRequest {
  * `output_unaffordable` when balance or budgets do not cover it, and `database_unavailable`; then nothing is held.
  */
 export function reserve(app: ReserveParts, asked: HoldRequest): Promise<Reserved> | Reserved {
-  const { facts, price } = asked
+  const { price, body } = asked
+  const limits = channelLimits(app.channels.current, candidatesOf(asked))
+  const sent = limits.overriding.length === 0 ? undefined : overriddenRequest(limits.overriding, overridable(asked))
+  const facts = sent?.facts ?? asked.facts
   const { callsMax: calls = 1, requestedTier: tier, hostedTools = [] } = facts
   const pieces = piecesOf(price, { calls, hostedTools, ...(tier ? { tier } : {}) })
   if (facts.most) return hold(app, asked, knownPlan(price, { ...facts.most, ...pieces }))
   if (price.fixedUsd >= 0) return hold(app, asked, { amount: costOf(price, { ...noUsage, ...pieces }) })
-  return isHeavy(asked.body.bytes.length)
-    ? yieldWithPriority().then(() => holdBound(app, asked, pieces))
-    : holdBound(app, asked, pieces)
+  const bounded = { asked, facts, pieces, limits, sent }
+  return isHeavy(body.bytes.length) ? yieldWithPriority().then(() => holdBound(app, bounded)) : holdBound(app, bounded)
+}
+
+function candidatesOf({ caller, facts, group, storingChannel }: HoldRequest): Candidates {
+  const channelId = storingChannel?.channelId ?? (caller.pinnedChannel === 0 ? undefined : caller.pinnedChannel)
+  return { model: facts.model, group, channelId }
+}
+
+function overridable({ format, facts, body }: HoldRequest) {
+  return { format, facts, body: body.json }
+}
+
+/** A call whose price depends on its tokens: as it was asked, and as the overrides of channels may send it. */
+interface Bounded {
+  readonly asked: HoldRequest
+  readonly facts: RequestFacts
+  readonly pieces: Partial<Usage>
+  readonly limits: ChannelLimits
+  readonly sent: OverriddenRequest | undefined
 }
 
 type ReserveParts = Pick<RelayParts, 'channels' | 'holdShares' | 'ledger' | 'options' | 'promptCounter'>
@@ -77,8 +98,9 @@ function hold(app: ReserveParts, { requestId, caller, budgets }: HoldRequest, pl
 }
 
 /** Holds for a call whose price depends on its tokens. Synchronous unless the ledger is remote or the balance is low. */
-function holdBound(app: ReserveParts, asked: HoldRequest, pieces: Partial<Usage>): Promise<Reserved> | Reserved {
-  const call = new BoundedCall(app, asked, pieces)
+function holdBound(app: ReserveParts, bounded: Bounded): Promise<Reserved> | Reserved {
+  const { asked } = bounded
+  const call = new BoundedCall(app, bounded)
   try {
     const holding = hold(app, asked, call.plan())
     return holding instanceof Promise ? holding.catch((error) => holdWithin(app, asked, call, error)) : holding
@@ -125,7 +147,12 @@ function knownPlan(price: Price, most: Usage): Plan {
 class BoundedCall {
   readonly #app: Pick<RelayParts, 'holdShares' | 'promptCounter'>
   readonly #asked: HoldRequest
+  /** With what the overrides of channels add. */
+  readonly #facts: RequestFacts
   readonly #bound: RequestBound
+  /** Members whose length only the upstream knows. */
+  readonly #unbounded: readonly string[]
+  readonly #addedBytes: number
   readonly #kinds: TokenKinds
   readonly #limits: ChannelLimits
   /** The sum over all completions. */
@@ -134,21 +161,22 @@ class BoundedCall {
   readonly #bytes: number
   readonly #leastLimit: number
 
-  constructor(app: ReserveParts, asked: HoldRequest, pieces: Partial<Usage>) {
-    const { caller, facts, body, group, storingChannel } = asked
-    const channelId = storingChannel?.channelId ?? (caller.pinnedChannel === 0 ? undefined : caller.pinnedChannel)
-    const candidates = { model: facts.model, group, channelId }
+  constructor(app: ReserveParts, { asked, facts, pieces, limits, sent }: Bounded) {
+    const { body } = asked
     const bytes = body.form ? Buffer.from(JSON.stringify(body.json)) : body.bytes
     this.#app = app
     this.#asked = asked
-    this.#bound = readRequestBound({ facts, body: body.json, bytes })
+    this.#facts = facts
+    this.#limits = limits
+    this.#addedBytes = sent?.bytes ?? 0
+    this.#bound = readRequestBound({ facts, body: body.json, bytes, models: limits.models })
+    this.#unbounded = sent ? [...new Set([...this.#bound.unbounded, ...sent.unbounded])] : this.#bound.unbounded
     this.#kinds = { ...this.#bound, pieces }
-    this.#limits = channelLimits(app.channels.current, candidates)
     this.#bytes = this.#bound.textTokens + this.#beside
     const declared = facts.outputTokensMax
     const longest = this.#limits.outputTokensMax * this.#completions
     if (declared !== undefined) this.#outputTokens = this.#limits.ignoresLimits ? Math.max(declared, longest) : declared
-    else this.#outputTokens = Math.max(this.#writtenLimit(app, candidates) ?? longest, app.options.current.PreConsumedQuota)
+    else this.#outputTokens = Math.max(this.#writtenLimit(app) ?? longest, app.options.current.PreConsumedQuota)
     this.#leastLimit = this.#bound.thinkingBudget > 0 ? this.#bound.thinkingBudget + limitMin : limitMin
   }
 
@@ -228,18 +256,18 @@ class BoundedCall {
 
   /** The answer has a limit that is not for us to lower. */
   get #isLimited(): boolean {
-    return this.#asked.facts.outputTokensMax !== undefined || this.#limits.ignoresLimits
+    return this.#facts.outputTokensMax !== undefined || this.#limits.ignoresLimits
   }
 
   /** `amount` is the greatest cost of the call. Short and long texts are kinds of their own, since a template is a large part of a short one. */
   #kindOf(amount: number): CallKind {
     const { facts, format, price } = this.#asked
-    const { unbounded, imageTokens, audioTokens } = this.#bound
-    const size = unbounded.length > 0 ? 'open' : 32 - Math.clz32(this.#bytes)
+    const { imageTokens, audioTokens } = this.#bound
+    const size = this.#isUnbounded ? 'open' : 32 - Math.clz32(this.#bytes)
     const media = `${imageTokens > 0 ? 'image' : ''}${audioTokens > 0 ? 'audio' : ''}`
     const limit = this.#isLimited ? 'limit' : ''
     const output = Math.min(amount, outputUnits(price, this.#kinds, this.#outputTokens))
-    const name = `${format} ${unbounded.join()} ${media} ${limit} ${this.#completions} ${size} ${facts.model}`
+    const name = `${format} ${this.#unbounded.join()} ${media} ${limit} ${this.#completions} ${size} ${facts.model}`
     return { name, prompt: amount - output, output }
   }
 
@@ -267,28 +295,31 @@ class BoundedCall {
   }
 
   /** The output limit that the gateway writes for a request without one; undefined for a request with reasoning, which gets more. */
-  #writtenLimit(app: Pick<RelayParts, 'channels' | 'options'>, candidates: Candidates): number | undefined {
+  #writtenLimit(app: Pick<RelayParts, 'channels' | 'options'>): number | undefined {
     const { facts, format } = this.#asked
     const thinks = facts.reasoningEffort !== undefined || this.#bound.thinkingBudget > 0 || facts.model.endsWith('-thinking')
     if (thinks || this.#limits.ignoresLimits) return undefined
     const claudeDefaultMaxTokens = app.options.current['claude.default_max_tokens']
-    const each = limitSetUpstream(app.channels.current, candidates, { format, claudeDefaultMaxTokens })
+    const each = limitSetUpstream(app.channels.current, candidatesOf(this.#asked), { format, claudeDefaultMaxTokens })
     return each === undefined ? undefined : each * this.#completions
   }
 
   get #isUnbounded(): boolean {
     return (
-      this.#bound.unbounded.length > 0 || (this.#asked.storingChannel !== undefined && this.#asked.storingChannel.tokens === 0)
+      this.#unbounded.length > 0 ||
+      this.#limits.addsToPrompts ||
+      (this.#asked.storingChannel !== undefined && this.#asked.storingChannel.tokens === 0)
     )
   }
 
   get #completions(): number {
-    return this.#asked.facts.completions ?? 1
+    return this.#facts.completions ?? 1
   }
 
-  /** Tokens of the conversation that the upstream stores, and of the system prompts of channels. */
+  /** Tokens of the conversation that the upstream stores, and of what channels and upstreams add to the request. */
   get #beside(): number {
-    return (this.#asked.storingChannel?.tokens ?? 0) + this.#limits.promptBytes
+    const { promptBytes, addedTokens } = this.#limits
+    return (this.#asked.storingChannel?.tokens ?? 0) + promptBytes + addedTokens + this.#addedBytes
   }
 
   async #countText(): Promise<number> {
@@ -315,7 +346,8 @@ class BoundedCall {
     const kept = cacheLifetime ? { cacheLifetime } : {}
     // A vendor's hosted tools read the prompt again in each of their steps.
     if (this.#isUnbounded) return { promptTokens: contextTokens * stepsMax, outputTokens: outputTokens * stepsMax, ...kept }
-    return { promptTokens: Math.min(contextTokens, this.#bytes + imageTokens + audioTokens), outputTokens, ...kept }
+    const promptTokens = Math.min(contextTokens, this.#bytes + imageTokens + audioTokens)
+    return { promptTokens, promptTokensOpen: contextTokens * stepsMax, outputTokens, ...kept }
   }
 }
 

@@ -29,6 +29,8 @@ export interface Ending {
   readonly isEstimated: boolean
   /** The reported usage when it exceeds the bound of the request; `usage` is then the bound. */
   readonly reported?: Usage | undefined
+  /** Prompt tokens of the report beyond those that the request can have, at an upstream that may add to prompts. */
+  readonly promptAdded?: number | undefined
   readonly interrupted?: 'client' | 'upstream' | 'node' | 'moderation' | undefined
 }
 
@@ -126,11 +128,12 @@ const textsOfPrices = new WeakMap<Price, PriceTexts>()
 /** The upstream's cost beyond the charge; undefined when the charge covers the report. */
 function siteCostOf(
   bill: Billed,
-  { reported }: Ending,
+  { reported, promptAdded }: Ending,
   { billed, amount, isAboveHold }: { billed: BilledUsage; amount: number; isAboveHold: boolean },
 ): SiteCost | undefined {
   if (reported) return { amount: costBeyond(bill.price, billedUsage(bill, reported), amount), reason: 'usage_implausible' }
-  return isAboveHold ? { amount: costBeyond(bill.price, billed, amount), reason: 'above_hold' } : undefined
+  if (!isAboveHold) return undefined
+  return { amount: costBeyond(bill.price, billed, amount), reason: promptAdded ? 'prompt_addition' : 'above_hold' }
 }
 
 /**
@@ -172,6 +175,7 @@ function detailsOf(
     interrupted: ending.interrupted,
     usage_implausible: reported && true,
     above_hold: ending.isAboveHold || undefined,
+    prompt_added: ending.promptAdded,
     unpriced: price.unpriced || undefined,
     price_source: typeof source === 'object' ? 'public' : source,
     price_vendor: typeof source === 'object' ? source.vendor : undefined,

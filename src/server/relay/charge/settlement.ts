@@ -1,4 +1,5 @@
 import { completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
+import type { PromptAdditions, PromptPolicy } from '../../channels/prompt-additions.ts'
 import { unitsOfOutput } from '../../pricing/greatest-cost.ts'
 import { plausibleUsage, withCacheLifetime } from '../../pricing/plausible.ts'
 import type { UsageBound } from '../../pricing/usage-bound.ts'
@@ -8,7 +9,7 @@ import { withSides } from '../../protocols/usage-sides.ts'
 import type { Charge } from '../../wallet/ledger.ts'
 import type { HoldShares } from '../admission/hold-shares.ts'
 import { type Calibration, countPrompt } from '../admission/token-estimate.ts'
-import type { AdmittedRequest } from '../admitted-request.ts'
+import type { AdmittedRequest, AttemptState } from '../admitted-request.ts'
 import type { PartialReply } from '../response/adapter.ts'
 import { withUnkept } from '../response/sse-interceptor.ts'
 import type { Ending } from './charge-row.ts'
@@ -83,12 +84,18 @@ function larger(usage: Usage | undefined, counted: Usage): Usage {
   return { ...usage, input, output: Math.max(usage.output, counted.output) }
 }
 
-/** Caps the usage at the bound of the request and notes the reported usage when it is higher. */
-export function plausibleEnding(ending: Ending, bound: UsageBound | undefined): Ending {
+/**
+ * Caps the usage at the bound of the request at this channel, and notes the reported usage when it is higher. An upstream that may add to
+ * prompts is bounded by the hold; what it reports beyond the request is noted.
+ */
+export function plausibleEnding(ending: Ending, own: UsageBound | undefined, promptPolicy: PromptPolicy = 'closed'): Ending {
+  const isOpen = promptPolicy !== 'closed' && own?.promptTokensOpen !== undefined
+  const bound = isOpen ? { ...own, promptTokens: own.promptTokensOpen ?? own.promptTokens } : own
   const reported = withCacheLifetime(ending.usage, bound)
   const { usage, isImplausible } = plausibleUsage(reported, bound)
-  if (isImplausible) return { ...ending, usage, reported }
-  return reported === ending.usage ? ending : { ...ending, usage }
+  const promptAdded = isOpen ? Math.max(0, promptTokens(usage) - own.promptTokens) : 0
+  if (reported === usage && usage === ending.usage && !isImplausible && promptAdded === 0) return ending
+  return { ...ending, usage, ...(isImplausible ? { reported } : {}), ...(promptAdded > 0 ? { promptAdded } : {}) }
 }
 
 /**
@@ -98,10 +105,20 @@ export function plausibleEnding(ending: Ending, bound: UsageBound | undefined): 
 export function learnFrom(
   { calibration }: { readonly calibration: Calibration },
   { facts, estimate, storingChannel }: AdmittedRequest,
-  { usage, isEstimated, reported }: Ending,
+  { usage, isEstimated, reported, promptAdded }: Ending,
 ): void {
-  if (isEstimated || reported || !estimate || facts.uncounted || facts.mediaParts > 0 || storingChannel) return
+  if (isEstimated || reported || promptAdded || !estimate || facts.uncounted || facts.mediaParts > 0 || storingChannel) return
   calibration.learn(facts.model, { estimated: estimate.plain, reported: promptTokens(usage) })
+}
+
+/** Learns what an upstream adds to prompts. Only a reported usage of a request that says how long it is teaches. */
+export function learnAddition(
+  { promptAdditions }: { readonly promptAdditions: PromptAdditions },
+  { request, channel, upstreamModel }: Pick<AttemptState, 'request' | 'channel' | 'upstreamModel'>,
+  { isEstimated, interrupted, promptAdded = 0 }: Ending,
+): void {
+  if (isEstimated || interrupted || request.bound?.promptTokensOpen === undefined) return
+  promptAdditions.note(channel, upstreamModel, promptAdded)
 }
 
 /**

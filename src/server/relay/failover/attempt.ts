@@ -369,7 +369,7 @@ function keepAlive(
   }
   const checkpoint = () => {
     try {
-      const owed = plausibleEnding(owedSoFar(request, reply.interceptor), request.bound)
+      const owed = plausibleEnding(owedSoFar(request, reply.interceptor), request.bound, channel.promptPolicy)
       app.ledger.checkpoint(request.hold, chargeFor(app, billOf(attempt), channel, upstreamModel, owed))
     } catch (error) {
       // A failed checkpoint does not stop the stream; an error thrown from a timer would end the process.

@@ -2,6 +2,7 @@ import { cacheWriteFactors } from '../../../contract/options/extra-prices.ts'
 import { completionTokens, noUsage, promptTokens } from '../../../contract/usage.ts'
 import { findUsedKey } from '../../channels/find-used-key.ts'
 import type { ChannelIndex, RunningChannel } from '../../channels/model-index.ts'
+import type { PromptPolicy } from '../../channels/prompt-additions.ts'
 import { seconds } from '../../lib/clock.ts'
 import type { Snapshot } from '../../lib/snapshot.ts'
 import { type Core, isOnlyNode } from '../../options/core.ts'
@@ -39,6 +40,8 @@ export interface Bill extends Billed {
   readonly upstreamModel: string
   readonly inputTokens: number
   readonly bound?: UsageBound | undefined
+  /** Of the channel; absent in rows of older versions. */
+  readonly promptPolicy?: PromptPolicy
 }
 
 const leaseSeconds = 120
@@ -309,7 +312,7 @@ async function settle(
     { ...bill, hold },
     { id: channelId, keyId },
     bill.upstreamModel,
-    plausibleEnding(ending, bill.bound),
+    plausibleEnding(ending, bill.bound, bill.promptPolicy),
   )
   await app.ledger.settle(hold, charge)
   const { userId, tokenId } = bill.caller

@@ -206,6 +206,7 @@ function note(
     ...{ group, price, attempts: shared.failed, choice, model: facts.model, upstreamModel, inputTokens },
     candidates: considered && candidatesOf(considered),
     bound: request.bound,
+    promptPolicy: channel.promptPolicy,
   }
   const halves = [
     app.pendingResponses.open({ ...place, hold: counted, bill }),

@@ -5,7 +5,7 @@ import type { Channel, ChannelType, ModelChanges } from '../../../contract/entit
 import { channelStatusLabels } from '../../../contract/entities/channel-status.ts'
 import { exactUsd, formatUsd } from '../../../contract/quota.ts'
 import { colorOf, groupColor, responseTimeColor } from '../../lib/colors.ts'
-import { formatSeconds } from '../../lib/format.ts'
+import { formatCount, formatSeconds } from '../../lib/format.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { formatTime } from '../../lib/times.ts'
 import type { Column } from '../../ui/listing.ts'
@@ -140,6 +140,7 @@ function Name({ channel, onTag, onKeys, changes, onChanges }: { channel: Channel
         </button>
       )}
       {channel.lacking.length > 0 && <Lacking channel={channel} />}
+      {Object.keys(channel.prompt_additions).length > 0 && <PromptAdditions channel={channel} />}
     </div>
   )
 }
@@ -202,6 +203,24 @@ function Lacking({ channel: { lacking } }: { channel: Channel }) {
   return (
     <HintTag hint={hint} color="yellow">
       {say('lacks', { endpoints: lacking.map(({ endpoint }) => `/v1/${endpoint}`).join(', ') })}
+    </HintTag>
+  )
+}
+
+/** What its upstream was found to add to prompts, until an admin says in the channel's settings what it does. */
+function PromptAdditions({ channel: { prompt_additions: additions } }: { channel: Channel }) {
+  const say = useText(texts)
+  const hint = (
+    <>
+      {Object.entries(additions).map(([model, tokens]) => (
+        <div key={model}>{say('addsTokens', { model, count: formatCount(tokens) })}</div>
+      ))}
+      <div>{say('addsQuestion')}</div>
+    </>
+  )
+  return (
+    <HintTag hint={hint} color="yellow">
+      {say('addsToPrompts')}
     </HintTag>
   )
 }

@@ -28,6 +28,8 @@ export const detailsTexts = defineTexts({
     aboveHoldHint: '本次请求的费用高于预留的额度，按预留额度计费，超出部分由站点承担。',
     atMostHold: '不超过预留额度',
     implausibleHint: '上游报告的用量超出本次请求可能达到的上限，按上限计费。',
+    promptAdded: '上游上报的提示词多出 {count} Token',
+    promptAddedHint: '上报的提示词比请求本身更长：上游可能增加了内容，例如文档或自带的系统提示词。费用不超过预扣的额度。',
     reported: '上游报告：输入 {prompt}（其中缓存 {cached}），输出 {completion} tokens。',
     siteCostHint: '上游收费中未向用户收取的部分，由站点承担：',
     unpricedHint: '该模型没有设置价格，按默认倍率计费。管理员设置价格后，新的请求按新价格计费。',
@@ -157,6 +159,9 @@ export const detailsTexts = defineTexts({
     aboveHoldHint: 'The call cost more than was held for it. The hold is charged, and the site bears the rest.',
     atMostHold: 'At most the hold',
     implausibleHint: 'The upstream reported more usage than this request could have. The maximum possible usage is charged.',
+    promptAdded: 'The upstream reported {count} more prompt tokens than the request can have',
+    promptAddedHint:
+      'It may have added to the prompt, such as documents or a system prompt of its own. The charge is at most what was held.',
     reported:
       'Reported by the upstream: {prompt} input {prompt|token|tokens} ({cached} cached), {completion} output {completion|token|tokens}.',
     siteCostHint: 'Billed by the upstream but not charged to the user:',

@@ -132,6 +132,7 @@ function Remarks({ row }: { row: LogRow }) {
     unpriced,
     usage_implausible,
     above_hold,
+    prompt_added: promptAdded,
     output_limit: outputLimit,
     admin_info: info,
   } = row.factors
@@ -157,6 +158,9 @@ function Remarks({ row }: { row: LogRow }) {
         <Notice kind="warn" title={sayRow('aboveHold')}>
           {say('aboveHoldHint')}
         </Notice>
+      )}
+      {promptAdded !== undefined && (
+        <Notice title={say('promptAdded', { count: formatCount(promptAdded) })}>{say('promptAddedHint')}</Notice>
       )}
       {siteCost && (
         <Notice title={`${sayRow('siteCost')}: ${local(siteCost.label)}`}>

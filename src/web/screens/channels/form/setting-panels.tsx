@@ -27,6 +27,7 @@ const panels: readonly SettingPanel[] = [
       'cost_ratio',
       'reasoning_beside_limit',
       'ignores_limits',
+      'adds_to_prompts',
     ],
     Content: lazy(async () => ({ default: (await import('./settings/limits-panel.tsx')).LimitsPanel })),
   },

@@ -1,4 +1,4 @@
-import { NumberInput } from '@mantine/core'
+import { NumberInput, Select } from '@mantine/core'
 import { units } from '../../../../../contract/units.ts'
 import { formatCount, useDollarsOf } from '../../../../lib/format.ts'
 import { useLocal, useText } from '../../../../lib/i18n.ts'
@@ -10,11 +10,12 @@ import { SettingNumber, SettingSwitch } from './setting-inputs.tsx'
 import { texts } from './texts.ts'
 
 /**
- * When the channel is skipped because it is too slow or its limits are reached, and how it treats the output limits of requests.
+ * When the channel is skipped because it is too slow or its limits are reached, and how it treats the output limits and prompts of
+ * requests.
  */
 export function LimitsPanel({ form, setting }: { form: ChannelFormState; setting: Setting }) {
   const say = useText(texts)
-  const quota = setting.members.max_quota_per_day
+  const { max_quota_per_day: quota, adds_to_prompts: adds } = setting.members
   const dollarsOf = useDollarsOf()
   const local = useLocal()
   const { quota_per_unit: perUsd } = useStatus()
@@ -86,6 +87,18 @@ export function LimitsPanel({ form, setting }: { form: ChannelFormState; setting
           description={say('ignoresLimitsHelp')}
         />
       </div>
+      <Select
+        label={say('addsToPrompts')}
+        description={say('addsToPromptsHelp')}
+        allowDeselect={false}
+        value={typeof adds === 'boolean' ? String(adds) : 'learnt'}
+        onChange={(next) => setting.set('adds_to_prompts', next === 'learnt' ? undefined : next === 'true')}
+        data={[
+          { value: 'learnt', label: say('addsLearnt') },
+          { value: 'true', label: say('addsAlways') },
+          { value: 'false', label: say('addsNever') },
+        ]}
+      />
     </>
   )
 }

@@ -29,6 +29,7 @@ const known = {
   cost_ratio: 0.8,
   reasoning_beside_limit: true,
   ignores_limits: true,
+  adds_to_prompts: true,
   param_override: [{ set: 'temperature', to: 0.7, when: { model: 'gpt-4*' } }],
   header_override: { 'x-team': 'blue', authorization: 'Token {api_key}' },
   system_prompt: 'You are the assistant of this site.',

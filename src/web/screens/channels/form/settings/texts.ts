@@ -20,6 +20,11 @@ export const texts = defineTexts({
     reasoningBesideHelp: '上游把思考的 Token 计在请求的输出上限之外；预扣与计费改按模型自身的输出上限。',
     ignoresLimits: '不遵守输出上限',
     ignoresLimitsHelp: '上游的输出会超过请求的上限；预扣与计费改按模型自身的输出上限。',
+    addsToPrompts: '上游会在提示词中增加内容',
+    addsToPromptsHelp: '例如知识库、联网搜索或自带的系统提示词。计费从不超过预扣的额度；超出部分由站点承担。',
+    addsLearnt: '自动：厂商官方地址不增加，其他地址从上报的用量中学习',
+    addsAlways: '会增加：按模型的整个上下文预扣',
+    addsNever: '从不增加：更长的提示词视为不合理的用量',
 
     prompt: '系统提示词',
     promptHelp: '随每个请求发给上游，留空不加。',
@@ -110,6 +115,12 @@ export const texts = defineTexts({
     ignoresLimits: 'Ignores output limits',
     ignoresLimitsHelp:
       'The upstream’s responses can exceed a request’s output limit. Holds and charges use the model’s own output limit instead.',
+    addsToPrompts: 'The upstream adds to prompts',
+    addsToPromptsHelp:
+      'Documents, web searches or a system prompt of its own. A charge never exceeds its hold; the site bears the rest.',
+    addsLearnt: 'Automatic: nothing at a vendor’s own address, elsewhere learnt from reported usage',
+    addsAlways: 'Adds: hold the model’s whole context',
+    addsNever: 'Never adds: treat a longer prompt as implausible usage',
 
     prompt: 'System prompt',
     promptHelp: 'Added to every request to the upstream. Leave blank to add nothing.',
