@@ -20,6 +20,60 @@ async function upstream(reply: string) {
   return { url, sent }
 }
 
+describe('an output limit that is raised', () => {
+  const opus = 'claude-opus-4-5'
+  const message = (output_tokens: number) =>
+    JSON.stringify({
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: opus,
+      content: [{ type: 'text', text: 'Rye.' }],
+      stop_reason: 'end_turn',
+      stop_sequence: null,
+      usage: { input_tokens: 20, output_tokens },
+    })
+
+  it.each([
+    ['/v1/responses', 'max_output_tokens', { input: 'Hi', max_output_tokens: 128, reasoning: { effort: 'minimal' } }],
+    ['/v1/chat/completions', 'max_tokens', { messages: chat().messages, max_tokens: 128, reasoning_effort: 'minimal' }],
+  ])('for thinking is named, held and charged as it was sent: %s', async (path, member, body) => {
+    const { url, sent } = await upstream(message(1500))
+    const { server, token } = await sharedStage(url, { type: 14, models: opus })
+    const answer = await ask(server, token.key, { model: opus, ...body }, path)
+    expect([answer.status, answer.headers.get('x-sluice-dropped')]).toEqual([200, member])
+    expect(sent[0]).toMatchObject({ max_tokens: 2048 })
+    const [row] = (await books(server)).logs
+    const { usage_implausible, above_hold, dropped, held } = JSON.parse(row?.other ?? '{}')
+    expect(row?.completion_tokens).toBe(1500)
+    expect({ usage_implausible, above_hold, dropped }).toEqual({
+      usage_implausible: undefined,
+      above_hold: undefined,
+      dropped: [member],
+    })
+    expect(held).toBeGreaterThanOrEqual(row?.quota ?? 0)
+
+    const strict = await addToken(server, { strict_translation: true })
+    const refused = await ask(server, strict.key, { model: opus, ...body }, path)
+    expect([refused.status, sent.length]).toEqual([400, 1])
+    expect(refused.text).toContain(member)
+  })
+
+  it('to the least that the vendor accepts is named, held and charged as it was sent', async () => {
+    const text = [{ type: 'output_text', text: 'Rye.', annotations: [] }]
+    const output = [{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: text }]
+    const usage = { input_tokens: 20, output_tokens: 14, total_tokens: 34 }
+    const reply = { id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'gpt-5-pro', output, usage }
+    const { url, sent } = await upstream(JSON.stringify(reply))
+    const { server, token } = await sharedStage(url, { models: 'gpt-5-pro' })
+    const answer = await ask(server, token.key, chat({ model: 'gpt-5-pro', max_completion_tokens: 5 }))
+    expect([answer.status, sent[0]?.max_output_tokens]).toEqual([200, 16])
+    expect(answer.headers.get('x-sluice-dropped')).toContain('max_tokens')
+    const [row] = (await books(server)).logs
+    expect(row?.completion_tokens).toBe(14)
+  })
+})
+
 describe('members dropped for a channel of the same protocol', () => {
   it.each<[type: number, name: string, more: Data, dropped: string]>([
     [1, 'gpt-5', { temperature: 0.2 }, 'temperature'],
@@ -46,6 +100,43 @@ describe('members dropped for a channel of the same protocol', () => {
       expect([plain.status, plain.headers.get('x-sluice-dropped')]).toEqual([200, null])
     },
   )
+
+  it('are not charged: a search that was left out costs nothing', async () => {
+    const large = 'mistral-large-latest'
+    const { url, sent } = await upstream(completion({ model: large }))
+    const { token, server, charged } = await sharedStage(url, { type: 42, models: large })
+    const plain = await ask(server, token.key, chat({ model: large }))
+    const answer = await ask(server, token.key, chat({ model: large, web_search_options: {} }))
+    expect([plain.status, answer.status, answer.headers.get('x-sluice-dropped')]).toEqual([200, 200, 'web_search_options'])
+    expect(sent[1]).not.toHaveProperty('web_search_options')
+    const [one, other] = await charged()
+    expect(one).toBeGreaterThan(0)
+    expect(other).toBe(one)
+  })
+
+  it('are not charged where they go on the way to another protocol', async () => {
+    const large = 'mistral-large-latest'
+    const { url, sent } = await upstream(completion({ model: large }))
+    const { token, server, charged } = await sharedStage(url, { type: 42, models: large })
+    const tools = [{ type: 'function', name: 'tide', parameters: { type: 'object' } }]
+    const plain = await ask(server, token.key, { model: large, input: 'Hi', tools }, '/v1/responses')
+    const asked = { model: large, input: 'Hi', tools: [...tools, { type: 'web_search' }] }
+    const answer = await ask(server, token.key, asked, '/v1/responses')
+    expect([plain.status, answer.status]).toEqual([200, 200])
+    expect(answer.headers.get('x-sluice-dropped')).toContain('web_search')
+    expect(sent[1]).not.toHaveProperty('web_search_options')
+    const [one, other] = await charged()
+    expect(other).toBe(one)
+  })
+
+  it('are charged where an override of the channel adds them', async () => {
+    const { url, sent } = await upstream(completion())
+    const setting = JSON.stringify({ param_override: [{ set: 'web_search_options', to: {} }] })
+    const { token, server, charged } = await sharedStage(url, { setting })
+    await ask(server, token.key, chat())
+    expect(sent[0]).toHaveProperty('web_search_options')
+    expect((await charged())[0]).toBeGreaterThan(1000)
+  })
 
   it('are not charged: a tier that was left out costs nothing extra', async () => {
     const gemini = 'gemini-2.0-flash'

@@ -77,6 +77,14 @@ export function limitSetUpstream(
   return most > 0 && Number.isFinite(most) ? most : undefined
 }
 
+/** Whether some channel is called in another format than the caller's in which thinking has a budget of the output limit. */
+export function isCalledWithBudgets(index: ChannelIndex, candidates: Candidates, format: CallerFormat): boolean {
+  return channelsOf(index, candidates).some((channel) => {
+    const target = upstreamFormat(channel, { format, model: resolveModel(channel, candidates.model) })
+    return target !== format && (target === 'anthropic.messages' || target === 'bedrock.converse')
+  })
+}
+
 function limitsOver(channels: readonly RunningChannel[], model: string): ChannelLimits {
   const models = channels.length === 0 ? [model] : [...new Set(channels.map((channel) => resolveModel(channel, model)))]
   const each = models.map(modelLimitsOf)

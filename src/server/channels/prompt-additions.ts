@@ -3,7 +3,6 @@ import type { Core } from '../options/core.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
 import { vendorOf } from '../providers/vendor-address.ts'
 import { lockChannel } from './locks.ts'
-import type { RunningChannel } from './model-index.ts'
 
 /**
  * What upstreams add to the prompts of requests: documents, search results, a prompt or template of their own. An admin may state it;
@@ -58,7 +57,7 @@ export class PromptAdditions {
    * Adds the excess of a call in tokens, 0 for none. After enough calls of which nearly all were longer, the lower quartile of their excess is
    * stored with the channel, in the background. The count then begins anew.
    */
-  note(channel: Pick<RunningChannel, 'id' | 'baseUrl' | 'promptPolicy'>, model: string, excess: number): void {
+  note(channel: Pick<Upstream, 'id' | 'baseUrl'> & { readonly promptPolicy: PromptPolicy }, model: string, excess: number): void {
     if (channel.promptPolicy !== 'unknown') return
     const key = `${channel.id} ${model}`
     const known = this.#excesses.get(key)

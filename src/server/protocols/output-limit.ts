@@ -48,6 +48,24 @@ export function readOutputLimit(format: Format, body: JsonObject, of: LimitedMod
   return stated && stated.length > 0 ? Math.max(...stated) : undefined
 }
 
+/**
+ * The output limit of one answer that a changed body has above that of the body before it, and the member that a caller sees it in.
+ * Undefined when the body before has none, or one that is as high.
+ */
+export function raisedLimit(
+  format: Format,
+  { before, after }: { readonly before: JsonObject; readonly after: JsonObject },
+  of: LimitedModel,
+): { readonly tokens: number; readonly member: string } | undefined {
+  const asked = readOutputLimit(format, before, of)
+  const tokens = asked === undefined ? undefined : readOutputLimit(format, after, of)
+  if (asked === undefined || tokens === undefined || tokens <= asked) return undefined
+  const place = ruleOf(format)
+    ?.places(before, of)
+    .find((each) => valueAt(before, each) === asked)
+  return { tokens, member: place?.at(-1) ?? '' }
+}
+
 /** The lowest limit in tokens that the vendor accepts for this body: it has to be above a thinking budget. */
 export function leastOutputLimit(format: Format, body: JsonObject, of: LimitedModel): number {
   return ruleOf(format)?.least(body, of) ?? 1

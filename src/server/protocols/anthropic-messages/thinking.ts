@@ -56,6 +56,12 @@ export function writeThinking(
   return { ...silent, ...turnedOff(rules) }
 }
 
+/** The most to which `writeThinking` raises the output limit of a request that asks for so large a budget, or for an effort. */
+export function raisedForThinking(limit: number, budgetTokens: number): number {
+  const budget = Math.max(budgetMin, budgetTokens)
+  return budget < limit ? limit : budget + Math.max(limit, answerMin)
+}
+
 /** The model name without `-thinking`, if the caller used that suffix and the operator enabled it. */
 export function upstreamModel(dialogue: Dialogue, context: RequestContext): string {
   return wantsSuffix(dialogue, context) && context.model.endsWith(suffix) ? context.model.slice(0, -suffix.length) : context.model

@@ -1,13 +1,21 @@
 import { completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
-import { type Candidates, type ChannelLimits, channelLimits, limitSetUpstream } from '../../channels/channel-limits.ts'
+import {
+  type Candidates,
+  type ChannelLimits,
+  channelLimits,
+  isCalledWithBudgets,
+  limitSetUpstream,
+} from '../../channels/channel-limits.ts'
 import { type OverriddenRequest, overriddenRequest } from '../../channels/overridden-request.ts'
 import { AppError, fail } from '../../lib/failure.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import { affordableOutput, greatestCost, outputUnits, piecesOf, type TokenKinds } from '../../pricing/greatest-cost.ts'
 import { costOf, type Price } from '../../pricing/quote.ts'
 import type { UsageBound } from '../../pricing/usage-bound.ts'
+import { raisedForThinking } from '../../protocols/anthropic-messages/thinking.ts'
 import type { CallerFormat } from '../../protocols/format.ts'
 import { textsBesideMedia } from '../../protocols/media-parts.ts'
+import { outputTokensMin } from '../../protocols/openai-responses/models.ts'
 import { type RequestBound, readRequestBound } from '../../protocols/request-bound.ts'
 import type { RequestFacts } from '../../protocols/wire-format.ts'
 import type { BudgetWindow } from '../../wallet/budget-window.ts'
@@ -175,8 +183,10 @@ class BoundedCall {
     this.#bytes = this.#bound.textTokens + this.#beside
     const declared = facts.outputTokensMax
     const longest = this.#limits.outputTokensMax * this.#completions
-    if (declared !== undefined) this.#outputTokens = this.#limits.ignoresLimits ? Math.max(declared, longest) : declared
-    else this.#outputTokens = Math.max(this.#writtenLimit(app) ?? longest, app.options.current.PreConsumedQuota)
+    if (declared !== undefined) {
+      const sent = Math.max(declared, this.#raisedLimit(app, declared / this.#completions) * this.#completions)
+      this.#outputTokens = this.#limits.ignoresLimits ? Math.max(sent, longest) : sent
+    } else this.#outputTokens = Math.max(this.#writtenLimit(app) ?? longest, app.options.current.PreConsumedQuota)
     this.#leastLimit = this.#bound.thinkingBudget > 0 ? this.#bound.thinkingBudget + limitMin : limitMin
   }
 
@@ -296,12 +306,25 @@ class BoundedCall {
 
   /** The output limit that the gateway writes for a request without one; undefined for a request with reasoning, which gets more. */
   #writtenLimit(app: Pick<RelayParts, 'channels' | 'options'>): number | undefined {
-    const { facts, format } = this.#asked
-    const thinks = facts.reasoningEffort !== undefined || this.#bound.thinkingBudget > 0 || facts.model.endsWith('-thinking')
-    if (thinks || this.#limits.ignoresLimits) return undefined
+    const { format } = this.#asked
+    if (this.#thinks || this.#limits.ignoresLimits) return undefined
     const claudeDefaultMaxTokens = app.options.current['claude.default_max_tokens']
     const each = limitSetUpstream(app.channels.current, candidatesOf(this.#asked), { format, claudeDefaultMaxTokens })
     return each === undefined ? undefined : each * this.#completions
+  }
+
+  /** The most to which a limit of one answer is raised on its way: to the vendor's least one, and above a budget for thinking. */
+  #raisedLimit(app: Pick<RelayParts, 'channels'>, limit: number): number {
+    const { format } = this.#asked
+    const least = Math.max(limit, outputTokensMin)
+    const { current } = app.channels
+    if (!this.#thinks || !isCalledWithBudgets(current, candidatesOf(this.#asked), format)) return least
+    return Math.max(least, Math.min(raisedForThinking(limit, this.#bound.thinkingBudget), this.#limits.outputTokensMax))
+  }
+
+  get #thinks(): boolean {
+    const { reasoningEffort, model } = this.#asked.facts
+    return reasoningEffort !== undefined || this.#bound.thinkingBudget > 0 || model.endsWith('-thinking')
   }
 
   get #isUnbounded(): boolean {

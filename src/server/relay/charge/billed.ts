@@ -34,6 +34,8 @@ export interface Billed {
   readonly choice?: Choice | undefined
   readonly candidates?: Candidates | undefined
   readonly translation?: Translation | undefined
+  /** The tools in the sent body that the vendor runs, where they may differ from those of the request. */
+  readonly sentTools?: readonly string[] | undefined
   readonly hold?: { readonly amount: number }
   /** The output limit of each completion that was set because the balance affords no more. */
   readonly outputLimit?: number | undefined
@@ -82,7 +84,7 @@ export interface BilledUsage {
   readonly others: readonly PricedUsage[]
 }
 
-type Asking = Pick<Billed, 'facts' | 'format' | 'price' | 'translation' | 'dropped' | 'leftOut' | 'otherPrices'>
+type Asking = Pick<Billed, 'facts' | 'format' | 'price' | 'translation' | 'sentTools' | 'dropped' | 'leftOut' | 'otherPrices'>
 
 /**
  * The charged usage for a reported one: the served tier, but none more expensive than the requested one; tool calls under the names
@@ -150,9 +152,9 @@ function pricedName(bill: Asking, name: string): string {
   return isPicture(name) && numberIn(toolUsd, name) === undefined ? 'image_generation' : name
 }
 
-/** A translated request has only the tools that its format can carry. */
-function hostedToolsOf({ facts, translation }: Asking): readonly string[] {
-  return (translation ? translation.hostedTools : facts.hostedTools) ?? []
+/** Those that were sent: a translated request has only the tools that its format can carry. */
+function hostedToolsOf({ facts, translation, sentTools }: Asking): readonly string[] {
+  return sentTools ?? (translation ? translation.hostedTools : facts.hostedTools) ?? []
 }
 
 function isPicture(name: string): boolean {

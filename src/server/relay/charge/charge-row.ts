@@ -35,11 +35,13 @@ export interface Ending {
 }
 
 /** The bill of an attempt whose usage is not known yet. `isLost`: the caller received nothing of its reply. */
-export function billOf({ request, shared, choice, considered, dropped, translation }: AttemptState, isLost?: true): Billed {
+export function billOf(attempt: AttemptState, isLost?: true): Billed {
+  const { request, shared, choice, considered, dropped, translation, sentTools } = attempt
   const { call, caller, facts, format, group, price, otherPrices, leftOut, hold, outputLimit } = request
   const ofRequest = { call, caller, facts, format, group, price, otherPrices, leftOut, hold, outputLimit }
   const candidates = considered && candidatesOf(considered)
-  return { ...ofRequest, attempts: shared.failed, choice, candidates, dropped, translation, ...(isLost ? { isLost } : {}) }
+  const ofAttempt = { attempts: shared.failed, choice, candidates, dropped, translation, sentTools }
+  return { ...ofRequest, ...ofAttempt, ...(isLost ? { isLost } : {}) }
 }
 
 /** The charge of a request and its log row, with every factor, so that it can be recomputed from the row alone. */

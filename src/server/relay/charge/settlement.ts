@@ -1,11 +1,11 @@
-import { completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
+import { noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
 import type { PromptAdditions, PromptPolicy } from '../../channels/prompt-additions.ts'
 import { unitsOfOutput } from '../../pricing/greatest-cost.ts'
 import { plausibleUsage, withCacheLifetime } from '../../pricing/plausible.ts'
 import type { UsageBound } from '../../pricing/usage-bound.ts'
 import { countTokens, estimateText } from '../../protocols/count-tokens.ts'
 import { countCalls } from '../../protocols/paid-calls.ts'
-import { withSides } from '../../protocols/usage-sides.ts'
+import { hasOutput, hasPrompt, withSides } from '../../protocols/usage-sides.ts'
 import type { Charge } from '../../wallet/ledger.ts'
 import type { HoldShares } from '../admission/hold-shares.ts'
 import { type Calibration, countPrompt } from '../admission/token-estimate.ts'
@@ -36,8 +36,8 @@ export function endingOf(
 
 /** Whether a side is zero although the reply has content of it. A refused, blocked or empty answer may cost nothing. */
 function lacksSide({ facts, format }: AdmittedRequest, partial: PartialReply, usage: Usage): boolean {
-  const lacksPrompt = promptTokens(usage) === 0
-  if (!lacksPrompt && completionTokens(usage) > 0) return false
+  const lacksPrompt = !hasPrompt(usage)
+  if (!lacksPrompt && hasOutput(usage)) return false
   // Vectors, rankings and sound are content without text.
   const hasText = partial.text() !== ''
   return hasText || (lacksPrompt && (!format.stream || facts.uncounted !== undefined))
@@ -82,6 +82,13 @@ function larger(usage: Usage | undefined, counted: Usage): Usage {
   if (!usage) return counted
   const input = promptTokens(usage) > 0 ? usage.input : counted.input
   return { ...usage, input, output: Math.max(usage.output, counted.output) }
+}
+
+/** The bound of an attempt: what is sent may have a higher output limit than the request. */
+export function boundOf({ request, raisedLimit }: Pick<AttemptState, 'request' | 'raisedLimit'>): UsageBound | undefined {
+  const { bound } = request
+  if (!bound || raisedLimit === undefined || raisedLimit <= bound.outputTokens) return bound
+  return { ...bound, outputTokens: raisedLimit }
 }
 
 /**

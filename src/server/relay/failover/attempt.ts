@@ -6,7 +6,7 @@ import type { AttemptTrace } from '../../usage/call-traces.ts'
 import type { AttemptState, BegunAttempt } from '../admitted-request.ts'
 import { billOf, chargeFor, type Ending } from '../charge/charge-row.ts'
 import { noteEndOfAttempt } from '../charge/end-of-call.ts'
-import { endingOf, owedSoFar, plausibleEnding } from '../charge/settlement.ts'
+import { boundOf, endingOf, owedSoFar, plausibleEnding } from '../charge/settlement.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { isReading } from '../http/half-closed.ts'
 import type { RelayParts } from '../relay-parts.ts'
@@ -66,9 +66,10 @@ async function attemptOnce(app: PrepareParts & ExchangeParts, begun: BegunAttemp
 
 function stateOf(
   { request, shared, channel, choice, considered, trace }: BegunAttempt,
-  { upstreamModel, dropped, translation }: WrittenFacts,
+  { upstreamModel, dropped, translation, sentTools, raisedLimit }: WrittenFacts,
 ): AttemptState {
-  return { request, shared, channel, choice, considered, trace, upstreamModel, dropped, translation }
+  const written = { upstreamModel, dropped, translation, sentTools, raisedLimit }
+  return { request, shared, channel, choice, considered, trace, ...written }
 }
 
 function run(app: ExchangeParts, attempt: AttemptState, prepared: Prepared): Promise<Result> {
@@ -369,7 +370,7 @@ function keepAlive(
   }
   const checkpoint = () => {
     try {
-      const owed = plausibleEnding(owedSoFar(request, reply.interceptor), request.bound, channel.promptPolicy)
+      const owed = plausibleEnding(owedSoFar(request, reply.interceptor), boundOf(attempt), channel.promptPolicy)
       app.ledger.checkpoint(request.hold, chargeFor(app, billOf(attempt), channel, upstreamModel, owed))
     } catch (error) {
       // A failed checkpoint does not stop the stream; an error thrown from a timer would end the process.

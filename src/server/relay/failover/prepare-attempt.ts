@@ -11,6 +11,8 @@ import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import type { Core } from '../../options/core.ts'
 import { hasThoughts, withoutForeignThoughts } from '../../protocols/anthropic-messages/past-thinking.ts'
 import type { Format } from '../../protocols/format.ts'
+import { vendorTools } from '../../protocols/hosted-tools.ts'
+import { raisedLimit } from '../../protocols/output-limit.ts'
 import { isObject } from '../../protocols/wire-format.ts'
 import { isVisible, passesHeader, turnStateHeader } from '../../providers/passed-headers.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -69,7 +71,7 @@ function write(app: PrepareParts, attempt: BegunAttempt): Promise<Prepared | Ups
   const passes = format === own && !isRewritten(channel, format)
   const conversion = passes ? undefined : conversionOf(own, format)
   const refused =
-    (passes ? refusedThread(request, channel.provider) : undefined) ?? (passes || conversion ? unpricedOf(request) : undefined)
+    (passes ? refusedThread(request, channel.provider) : undefined) ?? (conversion ? unpricedOf(request) : undefined)
   if (refused) return refused
   request.call.setHeader(turnStateHeader, '')
   setDroppedHeader(request, request.leftOut ?? [])
@@ -77,6 +79,8 @@ function write(app: PrepareParts, attempt: BegunAttempt): Promise<Prepared | Ups
     return convert(app, attempt, { conversion, model: mapped }).then((written) => address(app, attempt, format, written))
   if (!passes) return translate(app, attempt, { format, model: mapped }).then((written) => address(app, attempt, format, written))
   const written = passBody(attempt, mapped)
+  const unpriced = written instanceof UpstreamFailure ? undefined : unpricedOf(request, written.sentTools)
+  if (unpriced) return unpriced
   const { accessToken, sign } = channel.provider
   if (accessToken || sign || written instanceof UpstreamFailure) return address(app, attempt, format, written)
   try {
@@ -89,9 +93,9 @@ function write(app: PrepareParts, attempt: BegunAttempt): Promise<Prepared | Ups
 
 function prepared(
   target: Prepared['target'],
-  { upstreamModel, dropped, translation, adapter }: WrittenFacts & Pick<Prepared, 'adapter'>,
+  { upstreamModel, dropped, translation, sentTools, raisedLimit, adapter }: WrittenFacts & Pick<Prepared, 'adapter'>,
 ): Prepared {
-  return { target, upstreamModel, dropped, translation, adapter }
+  return { target, upstreamModel, dropped, translation, sentTools, raisedLimit, adapter }
 }
 
 /** Makes the targets of a written request, with the access token or signature that a vendor requires. */
@@ -131,7 +135,9 @@ function passBody({ request, shared, channel }: BegunAttempt, mapped: string): W
   const limited = limitedMembers(request, provider, { format: format.format, model: mapped, body: body.json })
   const limitedBody = request.outputLimit === undefined ? body.json : { ...body.json, ...limited }
   const adjusted = provider.adjustBody?.(limitedBody, format.format, mapped, callerHeaders(request)) ?? {}
-  const removed = [...lost, ...removedMembers(body.json, adjusted)]
+  const limitOf = { model: mapped, quirks: provider.quirks }
+  const raised = raisedLimit(format.format, { before: limitedBody, after: { ...limitedBody, ...adjusted } }, limitOf)
+  const removed = [...lost, ...removedMembers(body.json, adjusted), ...(raised ? [raised.member] : [])]
   if (removed.length > 0 && request.caller.isStrict) return new UpstreamFailure('untranslatable', { own: strictError(removed) })
   const dropped = removed.length > 0 ? [...new Set([...(request.leftOut ?? []), ...removed])] : undefined
   if (dropped) setDroppedHeader(request, dropped)
@@ -147,10 +153,13 @@ function passBody({ request, shared, channel }: BegunAttempt, mapped: string): W
     const names = { model: upstreamModel, asked: facts.model }
     Object.assign(changes, bodyOverrides(setting, format.format, { ...body.json, ...changes }, names))
   }
+  const mayChangeTools = Object.keys(changes).some((name) => name !== 'stream_options')
 
   return {
     upstreamModel,
     dropped,
+    ...(mayChangeTools ? { sentTools: vendorTools(format.format, { ...body.json, ...changes }).hostedTools ?? [] } : {}),
+    ...(raised ? { raisedLimit: raised.tokens * (facts.completions ?? 1) } : {}),
     stream: facts.stream,
     ...changedBody(body, changes),
     adapter: passThrough(

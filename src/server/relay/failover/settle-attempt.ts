@@ -4,7 +4,7 @@ import type { Charge } from '../../wallet/ledger.ts'
 import type { AttemptState } from '../admitted-request.ts'
 import { billOf, chargeFor, type Ending } from '../charge/charge-row.ts'
 import { noteCharge } from '../charge/end-of-call.ts'
-import { endingOf, learnAddition, learnCost, learnFrom, plausibleEnding } from '../charge/settlement.ts'
+import { boundOf, endingOf, learnAddition, learnCost, learnFrom, plausibleEnding } from '../charge/settlement.ts'
 import { slotOf } from '../idempotency/undelivered-replies.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import type { PartialReply } from '../response/adapter.ts'
@@ -74,7 +74,7 @@ function beginSettling(
   isLost?: true,
 ): { charge: Charge; settled: Promise<void> } {
   const { request, channel, upstreamModel } = attempt
-  const ending = plausibleEnding(reported, request.bound, channel.promptPolicy)
+  const ending = plausibleEnding(reported, boundOf(attempt), channel.promptPolicy)
   const charge = chargeFor(app, billOf(attempt, isLost), channel, upstreamModel, ending)
   request.lease?.noteTokens(charge.rollup.tokens)
   learnFrom(app, request, ending)

@@ -91,6 +91,10 @@ export interface WrittenFacts {
   readonly dropped?: readonly string[] | undefined
   /** Set when the channel is called in another format than the caller's. */
   readonly translation?: Translation | undefined
+  /** The tools in the sent body that the vendor runs, where they may differ from those of the request. */
+  readonly sentTools?: readonly string[] | undefined
+  /** The output limit that is sent for all completions, where it is above that of the request. */
+  readonly raisedLimit?: number | undefined
 }
 
 /** The translation of an attempt, for the log row. */

@@ -25,6 +25,12 @@ export class DroppedFields {
     if (caller.isStrict && this.#names.size > 0) throw strictError([...this.#names])
   }
 
+  /** The failure of the channel for the same reason; undefined when nothing was dropped, or the token allows it. */
+  refusalFor({ caller }: AdmittedRequest): UpstreamFailure | undefined {
+    const isRefused = caller.isStrict && this.#names.size > 0
+    return isRefused ? new UpstreamFailure('untranslatable', { own: strictError([...this.#names]) }) : undefined
+  }
+
   /** The translation of an attempt, which begins without losses in its reply. */
   translationTo(format: Format, hostedTools: readonly string[]): Translation {
     return { format, dropped: [...this.#names].sort().slice(0, keptMax), hostedTools, replyDropped: [] }

@@ -6,10 +6,11 @@ import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import type { Codec, Inbound, TranslationSettings, WrittenRequest } from '../../protocols/codec.ts'
 import type { Dialogue } from '../../protocols/dialogue.ts'
 import type { Format } from '../../protocols/format.ts'
-import { carriedTools, isWebSearch } from '../../protocols/hosted-tools.ts'
+import { carriedTools, isWebSearch, vendorTools } from '../../protocols/hosted-tools.ts'
 import { codecs, inbounds } from '../../protocols/index.ts'
-import { leaveOutVendorTools, loseUnread } from '../../protocols/lost-fields.ts'
+import { leaveOutVendorTools, lose, loseUnread } from '../../protocols/lost-fields.ts'
 import { readOutputLimit } from '../../protocols/output-limit.ts'
+import type { JsonObject } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { AdmittedRequest, BegunAttempt } from '../admitted-request.ts'
 import type { RelayParts } from '../relay-parts.ts'
@@ -36,6 +37,7 @@ export async function translate(
   const isHeavyBody = isHeavy(request.body.bytes.length)
   let written: WrittenRequest
   let dialogue: Dialogue
+  let raisedLimit: number | undefined
   try {
     dialogue = await dialogueFor(app, attempt, codec, inbound)
     if (isHeavyBody) await yieldWithPriority()
@@ -56,34 +58,50 @@ export async function translate(
     // The thinking budget must fit the output limit that the balance affords.
     if (request.outputLimit !== undefined && (readOutputLimit(to.format, written.body, context) ?? 0) > request.outputLimit)
       written = codec.writeRequest({ ...complete, outputTokensMax: request.outputLimit }, context)
+    const raised = readOutputLimit(to.format, written.body, context)
+    if (dialogue.outputTokensMax && raised !== undefined && raised > dialogue.outputTokensMax) {
+      raisedLimit = raised * (request.facts.completions ?? 1)
+      lose(dialogue, context, 'outputTokensMax')
+    }
     dropped.requireAllowed(request)
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'untranslatable') throw error
     return new UpstreamFailure('untranslatable', { own: error })
   }
 
-  const hostedTools = carriedTools(request.facts.hostedTools ?? [], to.format, written.body)
-  const unpriced = unpricedOf(request, hostedTools)
-  if (unpriced) return unpriced
-  const translation = dropped.translationTo(to.format, hostedTools)
-  setDroppedHeader(request, translation.dropped)
   if (isHeavyBody) await yieldWithPriority()
   const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
   const limited = { ...written.body, ...limitedMembers(request, provider, { ...to, body: written.body }) }
-  const body = takesOptions ? limited : { ...limited, stream_options: undefined }
   const adjusted = provider.adjustBody?.(limited, to.format, to.model, callerHeaders(request)) ?? {}
+  const body = { ...limited, ...(takesOptions ? {} : { stream_options: undefined }), ...adjusted }
+  const asked = request.facts.hostedTools ?? []
+  const hostedTools = carriedTools(asked, to.format, body)
+  for (const tool of carriedTools(asked, to.format, written.body)) if (!hostedTools.includes(tool)) dropped.lose(tool)
+  const refused = dropped.refusalFor(request) ?? unpricedOf(request, hostedTools)
+  if (refused) return refused
+  const translation = dropped.translationTo(to.format, hostedTools)
+  setDroppedHeader(request, translation.dropped)
   const model = adjusted.model ?? written.body.model
   const names = { model: to.model, asked: request.facts.model }
+  const sent = overrideBody(body, setting.param_override, names)
   const replied = withoutLostSearch(dialogue, hostedTools)
   const stream = written.isWhole !== true && (dialogue.stream || provider.alwaysStreams === true)
   return {
-    body: Buffer.from(JSON.stringify(overrideBody({ ...body, ...adjusted }, setting.param_override, names))),
+    body: Buffer.from(JSON.stringify(sent)),
     contentType: 'application/json',
     upstreamModel: typeof model === 'string' ? model : to.model,
     stream,
     translation,
+    ...(sent === body ? {} : { sentTools: [...hostedTools, ...addedTools(to.format, body, sent)] }),
+    raisedLimit,
     adapter: translated(app, { request, channel, translation }, { codec, inbound, dialogue: replied, written }),
   }
+}
+
+/** The tools that the overrides of a channel add. */
+function addedTools(format: Format, body: JsonObject, sent: JsonObject): string[] {
+  const { hostedTools: before = [] } = vendorTools(format, body)
+  return (vendorTools(format, sent).hostedTools ?? []).filter((tool) => !before.includes(tool))
 }
 
 /** Replies repeat the tools of the request. */

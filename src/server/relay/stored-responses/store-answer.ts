@@ -9,6 +9,7 @@ import { isRunning } from '../../protocols/openai-responses/states.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
 import type { AdmittedRequest, AttemptState, NotedResponse } from '../admitted-request.ts'
 import type { Billed } from '../charge/billed.ts'
+import { boundOf } from '../charge/settlement.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import type { ResponseAdapter, StreamObserver } from '../response/adapter.ts'
 import { replyShapeOf } from '../response/pass-through.ts'
@@ -205,7 +206,8 @@ function note(
     ...(request.leftOut ? { leftOut: request.leftOut } : {}),
     ...{ group, price, attempts: shared.failed, choice, model: facts.model, upstreamModel, inputTokens },
     candidates: considered && candidatesOf(considered),
-    bound: request.bound,
+    bound: boundOf(attempt),
+    ...(attempt.sentTools ? { sentTools: attempt.sentTools } : {}),
     promptPolicy: channel.promptPolicy,
   }
   const halves = [
