@@ -7,7 +7,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { installWhenNeeded } from './lib/install.mjs'
-import { noticesFile, writeNotices } from './lib/notices.mjs'
+import { noticesFile, priceLicences, writeNotices } from './lib/notices.mjs'
 import { packFiles } from './lib/pack-files.mjs'
 import { commandOf, root, runNode } from './lib/process.mjs'
 
@@ -33,7 +33,7 @@ const parts = {
     build: buildWeb,
   },
   notices: {
-    from: ['LICENSE', 'package-lock.json', 'scripts/lib/notices.mjs', 'src/web'],
+    from: ['LICENSE', 'package-lock.json', 'scripts/lib/notices.mjs', priceLicences, 'src/web'],
     makes: noticesFile,
     build: async () => {
       await writeNotices()

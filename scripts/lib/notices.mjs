@@ -1,5 +1,5 @@
 // The licence texts of all packages whose code a build distributes: those that the server needs at run time, and those in the
-// console's bundle. Most licences require that their text is distributed with every copy.
+// console's bundle, and of the price data that it contains. Most licences require that their text is distributed with every copy.
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { neededPackages } from './lock.mjs'
@@ -7,13 +7,17 @@ import { root } from './process.mjs'
 
 export const noticesFile = 'dist/THIRD-PARTY-NOTICES.txt'
 
+/** Written by `npm run prices`. */
+export const priceLicences = 'src/server/pricing/shipped-prices-licences.txt'
+
 const licenceFile = /^(licen[cs]e|copying|notice)([-.].*)?$/i
 
 /** Writes dist/LICENSE and the notices. Packages for other systems are not installed, and left out. */
 export async function writeNotices() {
   const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
   const paths = handedOnPackages(lock.packages, await importedPackages('src/web'))
-  const notices = await Promise.all(paths.map((path) => noticeOf(path, lock.packages[path])))
+  const ofPackages = await Promise.all(paths.map((path) => noticeOf(path, lock.packages[path])))
+  const notices = [...ofPackages, await readFile(join(root, priceLicences), 'utf8')]
   const head =
     'Sluice contains or uses the packages below. Each belongs to its authors and is used under its own licence; Sluice itself is under LICENSE.\n'
   await mkdir(join(root, 'dist'), { recursive: true })

@@ -57,6 +57,8 @@ const kinds: Readonly<Record<keyof LogOther, 'number' | 'string' | 'boolean' | '
   price_vendor: 'string',
   price_date: 'string',
   price_above: 'number',
+  price_from: 'string',
+  price_hours: 'string',
   is_model_mapped: 'boolean',
   upstream_model_name: 'string',
   reasoning_effort: 'string',

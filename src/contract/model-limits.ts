@@ -1,7 +1,7 @@
 /**
  * The context and output limits of models, by families of names: the one table of limits, for the greatest cost of a request and for
  * limits sent to the vendor. Tokens. Sources: the vendors' model pages (OpenAI, Anthropic, Google, DeepSeek, Alibaba, Mistral, xAI,
- * Cohere, Meta, Moonshot, Zhipu, MiniMax, Amazon) and the context windows in `@pydantic/genai-prices` 0.1.8, read 2026-11. If hosts of
+ * Cohere, Meta, Moonshot, Zhipu, MiniMax, Amazon) and the context windows in genai-prices 0.1.8, read 2026-11. If hosts of
  * one model differ, the largest limit is used.
  */
 export interface ModelLimits {

@@ -45,6 +45,24 @@ export interface ModelPrice extends PriceFactors {
    * price.
    */
   readonly steps?: readonly PriceStep<PriceFactors>[]
+  /** When it applies; absent for a price without dates and hours. */
+  readonly window?: PriceWindow
+  /** The prices that follow: those of later days, and of the hours of the next two days; in ascending order. Absent if none is known. */
+  readonly later?: readonly LaterPrice<ModelPrice>[]
+}
+
+/** When a price applies, in UTC. */
+export interface PriceWindow {
+  /** The day since which it does, as `2026-12-01`; '' where that is not known. */
+  readonly from: string
+  /** The hours of a day in which it does, as `01:00–04:00, 06:00–10:00`; '' for the whole day. */
+  readonly hours: string
+}
+
+/** A price from a moment on, in Unix milliseconds. */
+export interface LaterPrice<Price> {
+  readonly at: number
+  readonly price: Price
 }
 
 /** The price of a call whose prompt has more than `above` tokens. */
@@ -132,7 +150,7 @@ function exactly(one: number, other: number): number {
 
 export type PriceFigures = Omit<
   PriceRow,
-  'model_name' | 'owner_by' | 'enable_groups' | 'price_source' | 'price_vendor' | 'price_date' | 'steps'
+  'model_name' | 'owner_by' | 'enable_groups' | `price_${'source' | 'vendor' | 'date' | 'from' | 'hours'}` | 'steps' | 'later'
 >
 
 /** The figures of a price as price lists have them. */

@@ -36,7 +36,7 @@ import type { Core } from './options/core.ts'
 import type { App } from './parts.ts'
 import { openCatalog } from './pricing/catalog.ts'
 import { openPriceBook } from './pricing/price-book.ts'
-import { loadPricePackage } from './pricing/price-data.ts'
+import { loadShippedPrices } from './pricing/price-data.ts'
 import { EmptyBalances } from './relay/admission/authenticate.ts'
 import { HoldShares } from './relay/admission/hold-shares.ts'
 import { PromptCounter } from './relay/admission/prompt-counter.ts'
@@ -104,7 +104,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const steady = replaced.steady ?? replaced.now ?? newSteadyClock()
   const logger = replaced.logger ?? newLogger(env.LOG_LEVEL)
   // Loads while the database opens.
-  const loadingPrices = loadPricePackage()
+  const loadingPrices = loadShippedPrices()
   if (existsSync(env.DATA_DIR))
     tightenFiles(env.DATA_DIR, (file, error) =>
       logger.error({ file, error }, 'other users of this machine can read a file of the server: its mode cannot be changed'),

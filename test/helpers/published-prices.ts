@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { loadPricePackage } from '../../src/server/pricing/price-data.ts'
+import { loadShippedPrices } from '../../src/server/pricing/price-data.ts'
 
-/** The price data of the package, which tests publish with changes. */
-export const pricePackage = await loadPricePackage()
+/** The price data of this version, which tests publish with changes. */
+export const shippedPrices = await loadShippedPrices()
 
 interface PublishedModel {
   readonly id: string
@@ -12,10 +12,10 @@ interface PublishedModel {
   readonly prices: unknown
 }
 
-/** The published data of the package, with these prices of OpenAI's models instead of its own. */
+/** Published data: that of this version, with these prices of OpenAI's models instead of its own. */
 export function publishedPrices(prices: Readonly<Record<string, unknown>>): string {
   const changed = Object.entries(prices).map(([id, of]): PublishedModel => ({ id, match: { equals: id }, prices: of }))
-  const vendors: { id: string; models: PublishedModel[] }[] = JSON.parse(JSON.stringify(pricePackage.vendors))
+  const vendors: { id: string; models: PublishedModel[] }[] = JSON.parse(JSON.stringify(shippedPrices.vendors))
   for (const { id, models } of vendors) if (id === 'openai') models.unshift(...changed)
   return JSON.stringify(vendors)
 }

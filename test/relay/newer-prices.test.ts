@@ -1,8 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { SystemJob } from '../../src/contract/entities/system.ts'
+import { readPrices } from '../../src/server/pricing/price-data.ts'
 import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { anyDatabase, freshDatabase } from '../helpers/databases.ts'
-import { pricePackage, pricePublisher, publishedPrices } from '../helpers/published-prices.ts'
+import { pricePublisher, publishedPrices, shippedPrices } from '../helpers/published-prices.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, completion, eventually, settledCharges, stage } from './stage.ts'
@@ -55,7 +56,7 @@ anyDatabase('newer public prices', (_fresh, kind) => {
   const atFirst = Math.ceil(1000 * 0.375 + 100 * 2.25)
   const afterwards = 1000 * 1 + 100 * 4
 
-  it('change nothing until a super admin applies them, and the data of the package can be restored', async () => {
+  it('change nothing until a super admin applies them, and the data of this version can be restored', async () => {
     const { server, charge } = await priced(published(2, 8))
     expect(await charge()).toBe(atFirst)
     expect(await check(server)).toEqual({ found: 'newer' })
@@ -97,9 +98,7 @@ anyDatabase('newer public prices', (_fresh, kind) => {
     const { server, charge } = await priced(published(2, 8, [model, other]))
     await check(server)
     const chosen = (name: string) => [{ vendor_id: 'openai', model: name }]
-    // Hosts that fall back to the list of OpenAI keep their prices until they are chosen themselves.
-    const proposed = async () =>
-      (await stateOf(server)).newer?.changes.flatMap((change) => (change.vendor_id === 'openai' ? [change.model] : []))
+    const proposed = async () => ((await stateOf(server)).newer?.changes ?? []).map((change) => change.model)
     const hash = await hashOf(server)
     await server.call('POST /api/pricing/data/apply', { hash, models: chosen(other) })
     expect(await charge()).toBe(atFirst)
@@ -223,13 +222,13 @@ anyDatabase('newer public prices', (_fresh, kind) => {
     expect((await audited(server)).at(-1)).toEqual(['root', 'price-data.check', '', 'price_data_unreadable'])
   })
 
-  it('are compared by number of entries with the data in use, not with that of the package', async () => {
+  it('are compared by number of entries with the data in use, not with that of this version', async () => {
     const { server, source } = await priced(publishedPrices({}))
-    const { date } = pricePackage.read(pricePackage.vendors)
+    const { date } = readPrices(shippedPrices.vendors)
     const isNewest = (entry: object) => JSON.stringify(entry).includes(date)
     const few = (part: number) =>
       JSON.stringify(
-        pricePackage.vendors.map((vendor) => ({
+        shippedPrices.vendors.map((vendor) => ({
           ...vendor,
           models: vendor.models.filter((entry, at) => at < vendor.models.length * part || isNewest(entry)),
         })),

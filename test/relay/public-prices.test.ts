@@ -55,7 +55,7 @@ anyDatabase('a model whose price is only in the public data', (_fresh, kind) => 
     // 5, 0.5 and 22.5 dollars per million tokens.
     expect(row?.quota).toBe(Math.ceil(270_001 * 2.5 + 2_000 * 0.25 + 100 * 11.25))
     const factors = readFactors(row?.other ?? '')
-    expect(factors).toMatchObject({ price_above: 271_999, model_ratio: 2.5, completion_ratio: 4.5 })
+    expect(factors).toMatchObject({ price_above: 272_000, model_ratio: 2.5, completion_ratio: 4.5 })
     expect(factors.held).toBeGreaterThanOrEqual(row?.quota ?? Number.POSITIVE_INFINITY)
     expect(billOf({ quota: row?.quota ?? 0, factors })).toMatchObject({ units: row?.quota, agrees: true })
     await requireBalancedBooks(server)

@@ -135,6 +135,9 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
    * price.
    */
   price_above?: number
+  /** The day since which the charged price applies, and the hours of a day in which it does, in UTC; absent where it has none. */
+  price_from?: string
+  price_hours?: string
   is_model_mapped?: true
   upstream_model_name?: string
   reasoning_effort?: string

@@ -61,6 +61,20 @@ export const priceRow = z.object({
   price_date: z.string(),
   /** Prices of calls with prompts of more than `above` tokens, in ascending order. */
   steps: z.array(z.object({ above: z.int(), model_ratio: z.number(), completion_ratio: z.number(), cache_ratio: z.number() })),
+  /** The day since which the price applies, as `2026-12-01`, and the hours of a day in which it does, as `01:00–04:00`; '' without. UTC. */
+  price_from: z.string(),
+  price_hours: z.string(),
+  /** The prices from a later day on (`from`), and those of other hours of a day (`hours`). */
+  later: z.array(
+    z.object({
+      from: z.string(),
+      hours: z.string(),
+      model_ratio: z.number(),
+      completion_ratio: z.number(),
+      cache_ratio: z.number(),
+      create_cache_ratio: z.number(),
+    }),
+  ),
   enable_groups: z.array(z.string()),
 })
 export type PriceRow = z.output<typeof priceRow>

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { defaults } from '../../contract/options/defaults.ts'
-import { loadPricePackage } from '../pricing/price-data.ts'
+import { loadShippedPrices, readPrices } from '../pricing/price-data.ts'
 import { providers } from '../providers/index.ts'
 import { listChannelTypes } from './channel-types.ts'
 
-const { read, vendors } = await loadPricePackage()
-const data = read(vendors)
+const { vendors } = await loadShippedPrices()
+const data = readPrices(vendors)
 const day = Date.parse('2026-11-23')
 
 it('every newest model of a provider has a price', () => {

@@ -1,4 +1,4 @@
-import { figuresOf, type PriceFactors, type PriceFigures, type PriceSource } from '../../contract/model-price.ts'
+import { figuresOf, type ModelPrice, type PriceFactors, type PriceFigures, type PriceSource } from '../../contract/model-price.ts'
 import type { PriceRow } from '../../contract/routes/pricing.ts'
 import type { Snapshot } from '../lib/snapshot.ts'
 import type { Core } from '../options/core.ts'
@@ -25,6 +25,7 @@ export function readPriceList(parts: Parts, groups: readonly string[]): PriceRow
       ...(price ? figuresOf(price) : unpriced),
       ...sourceOf(price?.source),
       steps: (price?.steps ?? []).map((step) => ({ above: step.above, ...stepFigures(step.price) })),
+      ...timesOf(price),
       owner_by: '',
       enable_groups: groups.filter((group) => own.get(group)?.has(model)),
     }
@@ -34,6 +35,20 @@ export function readPriceList(parts: Parts, groups: readonly string[]): PriceRow
 function sourceOf(source: PriceSource | undefined): Pick<PriceRow, 'price_source' | 'price_vendor' | 'price_date'> {
   if (typeof source === 'object') return { price_source: 'public', price_vendor: source.vendor, price_date: source.date }
   return { price_source: source ?? '', price_vendor: '', price_date: '' }
+}
+
+/** When the price applies, and the other prices: one for each later day, and one for each of the other hours of this day. */
+function timesOf(price: ModelPrice | undefined): Pick<PriceRow, 'price_from' | 'price_hours' | 'later'> {
+  const { from = '', hours = '' } = price?.window ?? {}
+  const later = new Map<string, PriceRow['later'][number]>()
+  for (const { price: next } of price?.later ?? []) {
+    const window = next.window ?? { from: '', hours: '' }
+    const when = { from: window.from === from ? '' : window.from, hours: window.hours }
+    const key = `${when.from} ${when.hours}`
+    if ((when.from === '' && when.hours === hours) || later.has(key)) continue
+    later.set(key, { ...when, ...stepFigures(next), create_cache_ratio: next.createCacheRatio })
+  }
+  return { price_from: from, price_hours: hours, later: [...later.values()] }
 }
 
 function stepFigures({ modelRatio, completionRatio, cacheRatio }: PriceFactors) {

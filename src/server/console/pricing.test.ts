@@ -87,7 +87,7 @@ describe("the source of a model's price", () => {
     ])
     expect(of('gpt-5.4')).toMatchObject({
       source: 'public',
-      charged: { vendor: 'OpenAI', prices: { input: 2.5, output: 15 }, steps: [{ above: 271_999, prices: { input: 5 } }] },
+      charged: { vendor: 'OpenAI', prices: { input: 2.5, output: 15 }, steps: [{ above: 272_000, prices: { input: 5 } }] },
       proposal: null,
     })
     expect(of('claude-opus-5')).toMatchObject({ source: null, charged: null, proposal: { vendor: 'Anthropic' } })
@@ -103,7 +103,7 @@ describe("the source of a model's price", () => {
     const answer: Answer = await (await server.raw('GET /api/pricing')).json()
     expect(answer.data.find(({ model_name }) => model_name === 'gpt-5.4')).toMatchObject({
       ...{ price_source: 'public', price_vendor: 'OpenAI', price_date: server.app.priceBook.current.date, model_ratio: 1.25 },
-      steps: [{ above: 271_999, model_ratio: 2.5, completion_ratio: 4.5 }],
+      steps: [{ above: 272_000, model_ratio: 2.5, completion_ratio: 4.5 }],
     })
     expect(answer.data.find(({ model_name }) => model_name === 'gpt-4o')).toMatchObject({ price_source: 'default', steps: [] })
   })

@@ -5,6 +5,7 @@ import { readPriceList } from '../channels/price-list.ts'
 import { fail } from '../lib/failure.ts'
 import { usableGroups } from '../pricing/groups.ts'
 import { applyPrices, checkPrices, dismissPrices, readNewerPrices, restorePrices } from '../pricing/newer-prices.ts'
+import { readPrices } from '../pricing/price-data.ts'
 import { acceptPrices, pricedModels, proposePrices } from '../pricing/proposals.ts'
 import { type Context, requireCaller } from './context.ts'
 
@@ -45,11 +46,11 @@ export const pricingHandlers: Handlers<typeof pricingRoutes, Context> = {
   },
 
   async 'GET /api/pricing/data'({ app }) {
-    const { inUse, package: prices } = app.priceBook
+    const { inUse, shipped } = app.priceBook
     const newer = await readNewerPrices(app, await servedModels(app))
     return {
       in_use: { date: inUse.data.date, fetched_at: inUse.fetchedAt },
-      package_date: prices.read(prices.vendors).date,
+      package_date: readPrices(shipped.vendors).date,
       newer: newer
         ? {
             ...{ hash: newer.hash, date: newer.date, fetched_at: newer.fetchedAt },

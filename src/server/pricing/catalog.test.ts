@@ -3,10 +3,10 @@ import { defaults } from '../../contract/options/defaults.ts'
 import type { OptionValues } from '../../contract/options/index.ts'
 import { fallbackModelRatio, openCatalog } from './catalog.ts'
 import { groupRatio, groupsToTry, usableGroups } from './groups.ts'
-import { loadPricePackage } from './price-data.ts'
+import { loadShippedPrices, readPrices } from './price-data.ts'
 
-const { read, vendors: ofPackage } = await loadPricePackage()
-const data = read(ofPackage)
+const { vendors: shipped } = await loadShippedPrices()
+const data = readPrices(shipped)
 
 /** A catalog over a snapshot of options, which a test replaces completely, as the store does. */
 function catalogOf(over: Partial<OptionValues> = {}, served: Readonly<Record<string, readonly string[]>> = {}) {
@@ -205,7 +205,7 @@ describe('the public price of a model', () => {
     expect(priceOf('gpt-5.4', 'vip')).toMatchObject({
       ...{ modelRatio: 1.25, completionRatio: 6, cacheRatio: 0.1, group: 'vip', groupRatio: 0.8, unpriced: false },
       source: { vendor: 'OpenAI', date: data.date },
-      steps: [{ above: 271_999, price: { modelRatio: 2.5, completionRatio: 4.5, group: 'vip', groupRatio: 0.8 } }],
+      steps: [{ above: 272_000, price: { modelRatio: 2.5, completionRatio: 4.5, group: 'vip', groupRatio: 0.8 } }],
     })
     expect(() => priceOf('gpt-5.5')).toThrow('has no price')
   })
@@ -225,7 +225,7 @@ describe('the public price of a model', () => {
     expect(catalog.modelPriceOf('gpt-5.4')).toBeUndefined()
   })
 
-  it('is the same object until the options, the channels or the day change', () => {
+  it('is the same object until the options, the channels or the price of the time change', () => {
     const { priceOf, channels, source, clock } = catalogOf({}, served)
     const first = priceOf('gpt-5.4')
     expect(priceOf('gpt-5.4')).toBe(first)

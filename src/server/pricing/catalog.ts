@@ -5,7 +5,7 @@ import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
 import { groupRatio } from './groups.ts'
 import type { PriceData, Uncovered } from './price-data.ts'
-import { type PublicModel, publicPrices, type Vendors } from './public-prices.ts'
+import { type PricedPublicly, type PublicModel, publicPrices, type Vendors } from './public-prices.ts'
 import type { Price } from './quote.ts'
 
 /**
@@ -15,7 +15,7 @@ import type { Price } from './quote.ts'
  */
 export interface Catalog {
   /**
-   * The price of a model in a group, the same frozen object until an option, a channel, the price data or the day changes. A fixed
+   * The price of a model in a group, the same frozen object until an option, a channel, the price data or the price of the time changes. A fixed
    * price takes precedence over a ratio, and both over public data. A model without a price costs `fallbackModelRatio` in self-use
    * mode or if the user accepts that; otherwise throws `price_missing`.
    */
@@ -44,10 +44,10 @@ export function openCatalog(
 
   /** Read only for models that the options do not price. */
   function shared(): GroupPrices {
-    const from: Sources = { own: own(), data: data(), vendors: vendors(), day: Math.floor(now() / dayMs) }
+    const from: Sources = { own: own(), data: data(), vendors: vendors() }
     if (!open || !isSame(open.from, from)) {
-      const find = publicPrices(options.current, { data: from.data, vendors: from.vendors, nowMs: now() })
-      open = { from, prices: groupPrices(options.current, find) }
+      const find = publicPrices(options.current, from)
+      open = { from, prices: groupPrices(options.current, (name) => find(name, now())) }
     }
     return open.prices
   }
@@ -77,18 +77,15 @@ export function openCatalog(
   }
 }
 
-const dayMs = 86_400_000
-
 /** The inputs of public prices. */
 interface Sources {
   readonly own: OwnPrices
   readonly data: PriceData
   readonly vendors: Vendors
-  readonly day: number
 }
 
 function isSame(one: Sources, other: Sources): boolean {
-  return one.own === other.own && one.data === other.data && one.vendors === other.vendors && one.day === other.day
+  return one.own === other.own && one.data === other.data && one.vendors === other.vendors
 }
 
 /** Custom assistants all have names of their own; each kind has one price, under its wildcard. */
@@ -143,23 +140,34 @@ function groupPrices(options: OptionValues, find: GroupPrices['find']): GroupPri
       if (!found || !('price' in found)) return undefined
       const groups = known.get(found.price) ?? new Map<string, Price>()
       known.set(found.price, groups)
-      const price = groups.get(group) ?? inGroup(options, { price: found.price, group })
+      const price = groups.get(group) ?? inGroup(options, { ...found, group })
       groups.set(group, price)
       return price
     },
   }
 }
 
-function inGroup(
-  options: OptionValues,
-  { price, group, unpriced = false }: { readonly price: ModelPrice; readonly group: string; readonly unpriced?: boolean },
-): Price {
-  const { steps, ...factors } = price
+interface ForGroup {
+  readonly price: ModelPrice
+  readonly group: string
+  readonly unpriced?: boolean
+  /** See `PricedPublicly`. */
+  readonly soon?: PricedPublicly['soon']
+}
+
+function inGroup(options: OptionValues, { price, group, unpriced = false, soon = 0 }: ForGroup): Price {
+  const { steps, later = [], ...factors } = price
   const ofGroup = { group, groupRatio: groupRatio(options, group), quotaPerUnit: options.QuotaPerUnit, unpriced }
   const { source } = price
   const inSteps = steps?.map((step) => ({
     above: step.above,
     price: Object.freeze({ ...step.price, ...ofGroup, ...(source ? { source } : {}) }),
   }))
-  return Object.freeze({ ...factors, ...ofGroup, ...(inSteps ? { steps: Object.freeze(inSteps) } : {}) })
+  const toMeet = later.slice(0, soon).map((next) => ({ at: next.at, price: inGroup(options, { price: next.price, group }) }))
+  return Object.freeze({
+    ...factors,
+    ...ofGroup,
+    ...(inSteps ? { steps: Object.freeze(inSteps) } : {}),
+    ...(toMeet.length > 0 ? { later: Object.freeze(toMeet) } : {}),
+  })
 }

@@ -1,5 +1,5 @@
 import { type Bucket, buckets, noUsage, type OutputBucket, type PromptBucket, type Usage } from '../../contract/usage.ts'
-import { costOf, type Price, tierFactor } from './quote.ts'
+import { costOf, type Price, pricesToMeet, tierFactor } from './quote.ts'
 
 /** The kinds of tokens that a call can have beside plain text, and the rates that it can reach. */
 export interface TokenKinds {
@@ -46,7 +46,8 @@ export function greatestCost(
 
 /** The approximate units of so many output tokens at the highest rate that the request can reach. Pure. */
 export function outputUnits(price: Price, kinds: TokenKinds, outputTokens: number): number {
-  return outputTokens * ratesOf(price)[dearest(price, kinds.outputAs)] * tierFactor(price, kinds.pieces.tier)
+  const rates = pricesToMeet(price).map((each) => ratesOf(each)[dearest(each, kinds.outputAs)])
+  return outputTokens * Math.max(...rates) * tierFactor(price, kinds.pieces.tier)
 }
 
 /** The approximate units of the output of a usage. Pure. */
@@ -77,11 +78,13 @@ export function affordableOutput(
   return Math.min(...each)
 }
 
-/** The possible prices of the call by the length of its prompt, which may be shorter than its bound. */
+/** The possible prices of the call by the time at which it ends, and the length of its prompt, which may be shorter than its bound. */
 function reachable(price: Price, { imageTokens, audioTokens }: TokenKinds, textTokens: number): readonly Price[] {
-  if (!price.steps) return [price]
+  if (!price.steps && !price.later) return [price]
   const longest = textTokens + imageTokens + audioTokens
-  return [ofShortPrompts(price), ...price.steps.filter(({ above }) => longest > above).map((step) => step.price)]
+  return pricesToMeet(price).flatMap((each) =>
+    each.steps ? [ofShortPrompts(each), ...each.steps.filter(({ above }) => longest > above).map((step) => step.price)] : [each],
+  )
 }
 
 const shortPrompts = new WeakMap<Price, Price>()

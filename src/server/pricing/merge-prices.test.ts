@@ -1,27 +1,27 @@
-import type { ModelInfo, Provider } from '@pydantic/genai-prices'
 import { expect, it } from 'vitest'
 import { mergePrices } from './merge-prices.ts'
 import { comparePrices, type VendorModel } from './price-changes.ts'
-import { loadPricePackage } from './price-data.ts'
+import { loadShippedPrices, readPrices } from './price-data.ts'
 import { keepReadable } from './published-data.ts'
+import type { PriceEntry, PriceVendor } from './vendor-prices.ts'
 
-const prices = await loadPricePackage()
+const { vendors: shipped } = await loadShippedPrices()
 const nowMs = Date.parse('2026-11-23T12:00:00Z')
 
-const entry = (id: string, input_mtok: number, match: ModelInfo['match'] = { equals: id }): ModelInfo => ({
+const entry = (id: string, input_mtok: number, match: PriceEntry['match'] = { equals: id }): PriceEntry => ({
   id,
   match,
   prices: { input_mtok, output_mtok: 2 },
 })
-const vendor = (id: string, models: ModelInfo[], fallbacks: string[] = []): Provider => ({
-  ...{ id, name: id.toUpperCase(), api_pattern: '', models, fallback_model_providers: fallbacks },
+const vendor = (id: string, models: PriceEntry[], fallbacks: string[] = []): PriceVendor => ({
+  ...{ id, name: id.toUpperCase(), models, fallback_model_providers: fallbacks },
 })
-const read = (vendors: readonly Provider[]) => ({ vendors, data: prices.read(vendors) })
+const read = (vendors: readonly PriceVendor[]) => ({ vendors, data: readPrices(vendors) })
 
 /** The merged data as stored in the database. */
-async function merged(before: readonly Provider[], after: readonly Provider[], models: VendorModel[]) {
+async function merged(before: readonly PriceVendor[], after: readonly PriceVendor[], models: VendorModel[]) {
   const vendors = await mergePrices({ before: read(before), after: read(after) }, models)
-  return read(keepReadable(JSON.parse(JSON.stringify(vendors)), prices))
+  return read(keepReadable(JSON.parse(JSON.stringify(vendors)), shipped))
 }
 const costs = ({ data }: Awaited<ReturnType<typeof merged>>, of: string, model: string) => data.of(of, model, nowMs)?.prices.input
 

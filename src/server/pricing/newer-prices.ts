@@ -12,6 +12,7 @@ import type { Caller, Core } from '../options/core.ts'
 import { mergePrices } from './merge-prices.ts'
 import { type PriceBook, readKept } from './price-book.ts'
 import { comparePrices, keyOf, type VendorModel } from './price-changes.ts'
+import { readPrices } from './price-data.ts'
 import { readPublished } from './published-data.ts'
 
 /**
@@ -46,7 +47,7 @@ export async function readNewerPrices(parts: Parts, served: readonly VendorModel
     .executeTakeFirst()
   if (!row) return undefined
   const before = priceBook.inUse
-  const after = readKept(row.vendors, priceBook.package)
+  const after = readKept(row.vendors, priceBook.shipped)
   if (after.data.date < before.data.date) return undefined
   const changes = await comparePrices({ before, after }, { served, nowMs: now() })
   if (changes.length === 0) return undefined
@@ -73,16 +74,16 @@ type Fetching = Parts & { readonly upstream: UpstreamAgents }
  */
 export async function findNewerPrices(parts: Fetching, { served, again }: Checked): Promise<Found> {
   const { db, priceBook, options, now } = parts
-  const prices = priceBook.package
-  const body = await fetchPublished(parts.upstream, options.current.PriceDataUrl || prices.updateUrl)
+  const { shipped } = priceBook
+  const body = await fetchPublished(parts.upstream, options.current.PriceDataUrl || shipped.updateUrl)
   await priceBook.refresh()
   const before = priceBook.inUse
   await yieldToEventLoop()
-  const read = readPublished(body, { prices, inUse: before.vendors })
+  const read = readPublished(body, { shipped: shipped.vendors, inUse: before.vendors })
   if ('reason' in read) return fail('price_data_unreadable', { reason: read.reason })
   await yieldToEventLoop()
 
-  const after = { vendors: read.vendors, data: prices.read(read.vendors) }
+  const after = { vendors: read.vendors, data: readPrices(read.vendors) }
   if (after.data.date < before.data.date) return 'older'
   const changes = await comparePrices({ before, after }, { served, nowMs: now() })
   if (changes.length === 0) return 'same'
@@ -185,7 +186,7 @@ async function merge(parts: Parts, hash: string, models: readonly VendorModel[])
     .where('dismissed', '=', 0)
     .executeTakeFirst()
   if (!row) return fail('price_data_changed')
-  const vendors = JSON.stringify(await mergePrices({ before, after: readKept(row.vendors, priceBook.package) }, models))
+  const vendors = JSON.stringify(await mergePrices({ before, after: readKept(row.vendors, priceBook.shipped) }, models))
   return { onto: before.hash, hash: hashOf(vendors), vendors }
 }
 

@@ -1,36 +1,38 @@
 import { Snapshot } from '../lib/snapshot.ts'
 import type { Core } from '../options/core.ts'
 import type { ReadVendors } from './price-changes.ts'
-import type { PriceData, PricePackage, PriceVendors } from './price-data.ts'
+import { type PriceData, readPrices, type ShippedPrices } from './price-data.ts'
 import { keepReadable } from './published-data.ts'
+import type { PriceVendors } from './vendor-prices.ts'
 
 /**
- * The public price data that is in use: that of the package, until a super admin applies newer data (`newer-prices.ts`). It is kept in
+ * The public price data that is in use: that of this version, until a super admin applies newer data (`newer-prices.ts`). It is kept in
  * the database, so that it is the same on every node and after a restart. Calls that have begun keep the price that they began with.
  */
 export interface PriceBook {
   readonly current: PriceData
   readonly inUse: DataInUse
-  readonly package: PricePackage
+  readonly shipped: ShippedPrices
   /** Resolves when `current` is at least as new as this call. */
   refresh(): Promise<void>
   close(): void
 }
 
 export interface DataInUse extends ReadVendors {
-  /** '' for the data of the package. */
+  /** '' for the data of this version. */
   readonly hash: string
-  /** Unix seconds; 0 for the data of the package. */
+  /** Unix seconds; 0 for the data of this version. */
   readonly fetchedAt: number
 }
 
-export async function openPriceBook({ db, bus, logger }: Core, prices: PricePackage): Promise<PriceBook> {
-  const ofPackage: DataInUse = { data: prices.read(prices.vendors), vendors: prices.vendors, hash: '', fetchedAt: 0 }
-  let last = ofPackage
+export async function openPriceBook({ db, bus, logger }: Core, shipped: ShippedPrices): Promise<PriceBook> {
+  const { vendors } = shipped
+  const ofVersion: DataInUse = { data: readPrices(vendors), vendors, hash: '', fetchedAt: 0 }
+  let last = ofVersion
   const snapshot = new Snapshot(async () => {
     const row = await db.selectFrom('price_data').selectAll().where('slot', '=', 'in_use').executeTakeFirst()
     if (row?.hash === last.hash) return last
-    last = row ? { ...readKept(row.vendors, prices), hash: row.hash, fetchedAt: row.fetched_at } : ofPackage
+    last = row ? { ...readKept(row.vendors, shipped), hash: row.hash, fetchedAt: row.fetched_at } : ofVersion
     return last
   })
   await snapshot.refresh()
@@ -44,7 +46,7 @@ export async function openPriceBook({ db, bus, logger }: Core, prices: PricePack
     get inUse() {
       return snapshot.current
     },
-    package: prices,
+    shipped,
     async refresh() {
       await snapshot.refresh()
     },
@@ -56,7 +58,7 @@ export async function openPriceBook({ db, bus, logger }: Core, prices: PricePack
 }
 
 /** Data of the table `price_data`, which was validated before it was written. */
-export function readKept(json: string, prices: PricePackage): ReadVendors {
-  const vendors = keepReadable(JSON.parse(json) as PriceVendors, prices)
-  return { data: prices.read(vendors), vendors }
+export function readKept(json: string, shipped: ShippedPrices): ReadVendors {
+  const vendors = keepReadable(JSON.parse(json) as PriceVendors, shipped.vendors)
+  return { data: readPrices(vendors), vendors }
 }

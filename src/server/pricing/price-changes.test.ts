@@ -1,23 +1,22 @@
-import type { ModelInfo } from '@pydantic/genai-prices'
 import { expect, it } from 'vitest'
 import { comparePrices, type VendorModel } from './price-changes.ts'
-import { loadPricePackage } from './price-data.ts'
+import { readPrices } from './price-data.ts'
+import type { PriceEntry } from './vendor-prices.ts'
 
-const { read } = await loadPricePackage()
 const nowMs = Date.parse('2026-11-23T12:00:00Z')
 
-const entry = (id: string, prices: ModelInfo['prices'], match: ModelInfo['match'] = { equals: id }): ModelInfo => ({
+const entry = (id: string, prices: PriceEntry['prices'], match: PriceEntry['match'] = { equals: id }): PriceEntry => ({
   id,
   match,
   prices,
 })
-const sold = (models: ModelInfo[]) => {
-  const vendors = [{ id: 'openai', name: 'OpenAI', api_pattern: '', models }]
-  return { vendors, data: read(vendors) }
+const sold = (models: PriceEntry[]) => {
+  const vendors = [{ id: 'openai', name: 'OpenAI', models }]
+  return { vendors, data: readPrices(vendors) }
 }
 const cost = (input_mtok: number, output_mtok: number) => ({ input_mtok, output_mtok })
 
-function compare(before: ModelInfo[], after: ModelInfo[], served: string[] = []) {
+function compare(before: PriceEntry[], after: PriceEntry[], served: string[] = []) {
   const names: VendorModel[] = served.map((model) => ({ vendor: 'openai', model }))
   return comparePrices({ before: sold(before), after: sold(after) }, { served: names, nowMs })
 }
@@ -91,13 +90,13 @@ it('warns if a served model is newly sold by another unit too, although its toke
 })
 
 it('lists a change of a vendor that sells the models of another vendor, when only the other has changed', async () => {
-  const soldTwice = (models: ModelInfo[]) => {
+  const soldTwice = (models: PriceEntry[]) => {
     const vendors = [
-      { id: 'openai', name: 'OpenAI', api_pattern: '', models },
-      { id: 'azure', name: 'Azure', api_pattern: '', models: [], fallback_model_providers: ['openai'] },
-      { id: 'other', name: 'Other', api_pattern: '', models: [entry('own', cost(1, 1))] },
+      { id: 'openai', name: 'OpenAI', models },
+      { id: 'azure', name: 'Azure', models: [], fallback_model_providers: ['openai'] },
+      { id: 'other', name: 'Other', models: [entry('own', cost(1, 1))] },
     ]
-    return { vendors, data: read(vendors) }
+    return { vendors, data: readPrices(vendors) }
   }
   const pair = { before: soldTwice([entry('rises', cost(1, 2))]), after: soldTwice([entry('rises', cost(1.5, 2))]) }
   const served = ['azure', 'other'].map((vendor) => ({ vendor, model: 'rises' }))

@@ -1,6 +1,8 @@
 import { type PriceChange, tokenPriceNames } from '../../contract/routes/pricing.ts'
 import { yieldToEventLoop } from '../lib/yield-to-event-loop.ts'
-import { type PriceData, type PriceVendors, type PublicPrice, pricesIn } from './price-data.ts'
+import type { PriceData, PublicPrice } from './price-data.ts'
+import { pricesIn, startOf } from './price-times.ts'
+import type { PriceVendors } from './vendor-prices.ts'
 
 /** Price data with the vendors that it was read from. */
 export interface ReadVendors {
@@ -87,7 +89,9 @@ function namesIn(
     for (const entry of models) {
       const name = { vendor, model: entry.id }
       const known = names.get(keyOf(name)) ?? { ...name, isServed: false, days: [] }
-      const days = pricesIn(entry).flatMap(({ from }) => (from !== undefined && from > today ? [from] : []))
+      const days = pricesIn(entry)
+        .flatMap((each) => startOf(each) ?? [])
+        .filter((day) => day > today)
       names.set(keyOf(name), { ...known, days: [...new Set([...known.days, ...days])].sort() })
     }
   return [...names.values()]

@@ -1,12 +1,14 @@
-import type { ModelInfo, ModelPrice, PriceCalculation, Provider } from '@pydantic/genai-prices'
 import { LRUCache } from 'lru-cache'
 import { cacheWriteFactors } from '../../contract/options/extra-prices.ts'
 import type { TokenPrices } from '../../contract/routes/pricing.ts'
 import { upTo } from '../lib/cache-size.ts'
+import { changesAfter, inForce, pricesIn, startOf } from './price-times.ts'
+import { tierFactorsIn } from './price-variants.ts'
+import { entryAt, matches, type PriceEntry, type PriceVendor, type PriceVendors, type UnitPrices } from './vendor-prices.ts'
 
 /**
- * Public prices of models, from data in the form of `@pydantic/genai-prices`: the data in the package, or newer data that was applied
- * (`price-book.ts`). Read without I/O. Charged by `catalog.ts` and proposed by `proposals.ts`.
+ * Public prices of models, from data in the form of genai-prices: that of this version (`shipped-prices.ts`), or newer data that was
+ * applied (`price-book.ts`). Read without I/O. Charged by `catalog.ts` and proposed by `proposals.ts`.
  */
 export interface PriceData {
   /** The date of the newest price in force in the data, as `2026-09-22`: the age of the data. */
@@ -21,7 +23,7 @@ export interface PriceData {
    */
   ofOwnVendor(model: string, nowMs: number): PublicPrice | undefined
   /** The entry of a vendor that matches a model name, with its prices at all times. */
-  entryOf(vendor: string, model: string): ModelInfo | undefined
+  entryOf(vendor: string, model: string): PriceEntry | undefined
   /** When a model was released, in Unix seconds, if one of its names is dated. */
   releasedAt(model: string): number | undefined
 }
@@ -32,86 +34,52 @@ export interface PublicPrice {
   readonly prices: TokenPrices
   /** The prices of the whole call where its prompt has more than `above` tokens; in ascending order, usually none. */
   readonly steps: readonly { readonly above: number; readonly prices: TokenPrices }[]
+  /** Multiples of these prices by service tier or speed, where the data has them. */
+  readonly tiers: Readonly<Record<string, number>>
   /** Why it is not charged without an administrator's consent. */
   readonly uncovered: Uncovered | undefined
+  /** The day since which it applies, and the hours of a day in which it does; see `InForce`. */
+  readonly from: string
+  readonly hours: string
+  /** The next moments at which another price begins, in Unix milliseconds; see `changesAfter`. */
+  readonly changes: readonly number[]
 }
 
 /** `unit`: part of it is sold by something that is not counted here, such as hours or pages. `free`: the data says that it costs nothing. */
 export type Uncovered = 'unit' | 'free'
 
-/** The vendors that price data consists of, each with its models. */
-export type PriceVendors = readonly Provider[]
-
-/** The package: its data, the address of newer data, and its reader. */
-export interface PricePackage {
+/** The price data of this version of the program. */
+export interface ShippedPrices {
   readonly vendors: PriceVendors
+  /** Where its source publishes newer data. */
   readonly updateUrl: string
-  /** Reads data that `published-data.ts` has accepted, or that of the package. Its only state is a cache of the given vendors. */
-  read(vendors: PriceVendors): PriceData
-  /** Throws where the package cannot compute a price of this model. */
-  requireReadable(model: ModelInfo): void
 }
 
-/** Loads the package: once for each process, about 60 ms and 8 MB. */
-export async function loadPricePackage(): Promise<PricePackage> {
-  const { calcPrice, REMOTE_DATA_JSON_URL, waitForUpdate } = await import('@pydantic/genai-prices')
-  const vendors = (await waitForUpdate()) ?? []
+/** Loads it: once for each process, about 10 ms. */
+export async function loadShippedPrices(): Promise<ShippedPrices> {
+  const { shippedPrices } = await import('./shipped-prices.ts')
+  // Generated, and checked by a test as newer data is.
+  return { vendors: JSON.parse(shippedPrices.json) as PriceVendors, updateUrl: shippedPrices.updateUrl }
+}
 
-  function read(given: PriceVendors): PriceData {
-    const known = new Map(given.map((vendor) => [vendor.id, vendorOf(vendor, given)]))
-    const matching = vendorsByModel(given)
-    const find = (model: string, nowMs: number, provider: Provider | undefined) => {
-      if (!provider) return undefined
-      const at = (timestamp: Date) => calcPrice(noTokens, model, { timestamp, provider }) ?? undefined
-      const found = at(new Date(nowMs))
-      return found && publicPrice(dearestOfDay(found, at, nowMs))
-    }
-    const own = (model: string) => known.get(calcPrice(noTokens, model, { provider: matching })?.model.id ?? '')
-    const entryOf = (model: string, provider: Provider | undefined) => provider && calcPrice(noTokens, model, { provider })?.model
-    return {
-      date: newestPrice(given, new Date().toISOString()),
-      of: (vendor, model, nowMs) => find(model, nowMs, known.get(vendor)),
-      ofOwnVendor: (model, nowMs) => find(model, nowMs, own(model)),
-      entryOf: (vendor, model) => entryOf(model, known.get(vendor)),
-      releasedAt: remembered((model) => dayIn(model) ?? oldestDay(entryOf(model, own(model)))),
-    }
+/** Reads the data of this version, or data that `published-data.ts` has accepted. */
+export function readPrices(vendors: PriceVendors): PriceData {
+  const known = new Map(vendors.map((vendor) => [vendor.id, vendor]))
+  const find = (model: string, nowMs: number, vendor: PriceVendor | undefined) => {
+    const entry = entryAt(vendor, model, vendors)
+    return vendor && entry && publicPrice(vendor.name, entry, nowMs)
   }
-
+  const own = (model: string) => {
+    const name = model.toLowerCase()
+    return vendors.find(({ model_match: match }) => match && matches(match, name))
+  }
   return {
-    vendors,
-    updateUrl: REMOTE_DATA_JSON_URL,
-    read,
-    requireReadable: (model) => {
-      for (const { prices } of pricesIn(model))
-        calcPrice(noTokens, 'm', { provider: sellerOf([{ id: 'm', match: { equals: 'm' }, prices }]) })
-    },
+    date: newestPrice(vendors, new Date().toISOString()),
+    of: (vendor, model, nowMs) => find(model, nowMs, known.get(vendor)),
+    ofOwnVendor: (model, nowMs) => find(model, nowMs, own(model)),
+    entryOf: (vendor, model) => entryAt(known.get(vendor), model, vendors),
+    releasedAt: remembered((model) => dayIn(model) ?? oldestDay(entryAt(own(model), model, vendors))),
   }
-}
-
-/** The prices of a model at all times, each with its first day if it has one. */
-export function pricesIn({ prices }: ModelInfo): { readonly prices: ModelPrice; readonly from?: string }[] {
-  if (!Array.isArray(prices)) return [{ prices }]
-  return prices.map((each) => ({
-    prices: each.prices,
-    ...(each.constraint?.type === 'start_date' ? { from: each.constraint.start_date } : {}),
-  }))
-}
-
-const sellerOf = (models: ModelInfo[]): Provider => ({ id: '', name: '', api_pattern: '', models })
-
-/** A vendor without its fallbacks: the package would look for those in its own data. */
-function vendorOf({ id, name, models, fallback_model_providers: others = [] }: Provider, all: PriceVendors): Provider {
-  const fallbacks = others.flatMap((other) => all.find((vendor) => vendor.id === other)?.models ?? [])
-  return {
-    ...sellerOf([...models, ...fallbacks].map((model) => ({ id: model.id, match: model.match, prices: model.prices }))),
-    id,
-    name,
-  }
-}
-
-/** Finds the own vendor of a model: vendors take the place of models here, so that the package compares the names. */
-function vendorsByModel(all: PriceVendors): Provider {
-  return sellerOf(all.flatMap(({ id, model_match }) => (model_match ? [{ id, match: model_match, prices: {} }] : [])))
 }
 
 /** Caches results for as many names as a site has. */
@@ -124,38 +92,19 @@ function remembered<Value>(find: (name: string) => Value): (name: string) => Val
   }
 }
 
-const noTokens = { input_tokens: 0, output_tokens: 0 }
-
 function newestPrice(vendors: PriceVendors, now: string): string {
-  const days = vendors.flatMap(({ models }) => models.flatMap(pricesIn)).flatMap(({ from }) => from ?? [])
+  const days = vendors.flatMap(({ models }) => models.flatMap(pricesIn)).flatMap((each) => startOf(each) ?? [])
   return days.filter((day) => day <= now).reduce((newest, day) => (day > newest ? day : newest), '')
 }
 
-/** Prices that change with the time of the day count at their highest, so that a price holds for the whole day. */
-function dearestOfDay(
-  found: PriceCalculation,
-  at: (time: Date) => PriceCalculation | undefined,
-  nowMs: number,
-): PriceCalculation {
-  const { prices } = found.model
-  if (!Array.isArray(prices) || !prices.some(({ constraint }) => constraint?.type === 'time_of_date')) return found
-  const midnight = nowMs - (nowMs % dayMs)
-  const halfHours = Array.from({ length: 48 }, (_, index) => at(new Date(midnight + (index * dayMs) / 48)) ?? found)
-  return halfHours.reduce((dearest, other) => (plainCost(other) > plainCost(dearest) ? other : dearest))
-}
-
-const dayMs = 86_400_000
-
-function plainCost({ model_price: price }: PriceCalculation): number {
-  return (priceOf(price, 'input_mtok', 0) ?? 0) + (priceOf(price, 'output_mtok', 0) ?? 0)
-}
-
-function publicPrice({ model_price: price, provider }: PriceCalculation): PublicPrice | undefined {
-  if (price.input_mtok === undefined) return undefined
-  const prices = tokenPrices(price, 0)
-  const starts = Object.values(price).flatMap((value) => (typeof value === 'object' ? value.tiers.map(({ start }) => start) : []))
-  const steps = [...new Set(starts)].sort((a, b) => a - b).map((above) => ({ above, prices: tokenPrices(price, above + 1) }))
-  return { vendor: provider.name, prices, steps, uncovered: uncoveredIn(price, prices) }
+function publicPrice(vendor: string, entry: PriceEntry, nowMs: number): PublicPrice | undefined {
+  const { prices: units, from, hours } = inForce(entry, nowMs)
+  if (units.input_mtok === undefined) return undefined
+  const prices = tokenPrices(units, 0)
+  const starts = Object.values(units).flatMap((value) => (typeof value === 'object' ? value.tiers.map(({ start }) => start) : []))
+  const steps = [...new Set(starts)].sort((a, b) => a - b).map((above) => ({ above, prices: tokenPrices(units, above + 1) }))
+  const tiers = tierFactorsIn(entry, units, nowMs)
+  return { vendor, prices, steps, tiers, uncovered: uncoveredIn(units, prices), from, hours, changes: changesAfter(entry, nowMs) }
 }
 
 /** Units that are counted here, or have prices in `ToolPrice`. */
@@ -176,14 +125,22 @@ const countedKeys: ReadonlySet<string> = new Set([
   'storage_searches_kcount',
 ])
 
-function uncoveredIn(price: ModelPrice, { input, output }: TokenPrices): Uncovered | undefined {
+/** Kinds of tokens that are counted as text: covered unless they cost more. */
+const countedAsText: Readonly<Record<string, string>> = { input_video_mtok: 'input_mtok', output_reasoning_mtok: 'output_mtok' }
+
+function uncoveredIn(price: UnitPrices, { input, output }: TokenPrices): Uncovered | undefined {
+  const isCovered = (key: string) => countedKeys.has(key) || isNoDearer(price[key], price[countedAsText[key] ?? ''])
   // Without a price of input there is nothing that the other ratios could multiply.
-  if (Object.keys(price).some((key) => !countedKeys.has(key)) || (input === 0 && output > 0)) return 'unit'
+  if (Object.keys(price).some((key) => !isCovered(key)) || (input === 0 && output > 0)) return 'unit'
   return input === 0 ? 'free' : undefined
 }
 
+function isNoDearer(price: UnitPrices[string] | undefined, text: UnitPrices[string] | undefined): boolean {
+  return typeof price === 'number' && typeof text === 'number' ? price <= text : JSON.stringify(price) === JSON.stringify(text)
+}
+
 /** The prices of a call whose prompt has this many tokens. */
-function tokenPrices(price: ModelPrice, promptTokens: number): TokenPrices {
+function tokenPrices(price: UnitPrices, promptTokens: number): TokenPrices {
   const of = (key: string) => priceOf(price, key, promptTokens)
   const hourWrite = of('cache_write_1h_mtok')
   const write = of('cache_write_mtok')
@@ -203,7 +160,7 @@ function tokenPrices(price: ModelPrice, promptTokens: number): TokenPrices {
   }
 }
 
-function priceOf(price: ModelPrice, key: string, promptTokens: number): number | null {
+function priceOf(price: UnitPrices, key: string, promptTokens: number): number | null {
   const value = price[key]
   if (value === undefined) return null
   if (typeof value === 'number') return value
@@ -219,6 +176,6 @@ function dayIn(name: string): number | undefined {
 }
 
 /** The oldest date in the names under which the data lists a model. */
-function oldestDay(model: ModelInfo | undefined): number | undefined {
+function oldestDay(model: PriceEntry | undefined): number | undefined {
   return model && dayIn(JSON.stringify([model.id, model.match]))
 }

@@ -7,7 +7,7 @@ import { noUsage } from '../../contract/usage.ts'
 import type { Caller } from '../options/core.ts'
 import { openCatalog } from './catalog.ts'
 import { openPriceBook } from './price-book.ts'
-import { loadPricePackage } from './price-data.ts'
+import { loadShippedPrices } from './price-data.ts'
 import { acceptPrices, proposePrices } from './proposals.ts'
 import { costOf } from './quote.ts'
 
@@ -18,7 +18,7 @@ const nobody = { vendorsOf: () => [] }
 eachDatabase('proposed prices', (fresh, kind) => {
   async function parts() {
     const { core, close } = await freshCore(fresh)
-    const priceBook = await openPriceBook(core, await loadPricePackage())
+    const priceBook = await openPriceBook(core, await loadShippedPrices())
     const catalog = openCatalog(core, { data: () => priceBook.current, vendors: () => nobody })
     return { app: { ...core, catalog, priceBook }, close }
   }

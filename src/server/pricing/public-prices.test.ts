@@ -11,7 +11,7 @@ const tokens = (input: number, output: number, more: Partial<TokenPrices> = {}):
   ...more,
 })
 const sold = (vendor: string, prices: TokenPrices, more: Partial<PublicPrice> = {}): PublicPrice => ({
-  ...{ vendor, prices, steps: [], uncovered: undefined },
+  ...{ vendor, prices, steps: [], tiers: {}, uncovered: undefined, from: '', hours: '', changes: [] },
   ...more,
 })
 
@@ -29,7 +29,8 @@ function pricesOf(offers: Readonly<Record<string, PublicPrice>>, over: Partial<O
     releasedAt: () => undefined,
   }
   const vendors = { vendorsOf: () => Object.keys(offers) }
-  return { find: publicPrices({ ...defaults, ...over }, { data, vendors, nowMs: 0 }), asked: () => asked }
+  const find = publicPrices({ ...defaults, ...over }, { data, vendors })
+  return { find: (model: string) => find(model, 0), asked: () => asked }
 }
 
 it('turns the prices of the vendor into ratios, and names it and the day of the data', () => {
@@ -40,6 +41,7 @@ it('turns the prices of the vendor into ratios, and names it and the day of the 
       imageCompletionRatio: 24,
       source: { vendor: 'One', date: '2026-09-22' },
     }),
+    soon: 0,
   })
   expect(find('other')).toBeUndefined()
 })

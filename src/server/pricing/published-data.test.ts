@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
-import { loadPricePackage } from './price-data.ts'
+import { loadShippedPrices, readPrices } from './price-data.ts'
 import { readPublished } from './published-data.ts'
 
-const pkg = await loadPricePackage()
-const bundled = JSON.stringify(pkg.vendors)
+const shipped = await loadShippedPrices()
+const bundled = JSON.stringify(shipped.vendors)
 const day = Date.parse('2026-11-23T12:00:00Z')
-const against = { prices: pkg, inUse: pkg.vendors }
+const against = { shipped: shipped.vendors, inUse: shipped.vendors }
 
-/** The data of the package with another price of one model, or another model. */
+/** The data of this version with another price of one model, or another model. */
 function edited(model: object): string {
   const vendors = JSON.parse(bundled)
   const openai = vendors.find(({ id }: { id: string }) => id === 'openai')
@@ -18,13 +18,13 @@ function edited(model: object): string {
   return JSON.stringify(vendors)
 }
 
-it('is accepted in the form of the package, with the same prices', () => {
+it('is accepted in the form of the data of this version, with the same prices', () => {
   const read = readPublished(bundled, against)
   if ('reason' in read) throw new Error(read.reason.en)
   expect(read.leftOut).toBe(0)
-  const [one, other] = [pkg.read(pkg.vendors), pkg.read(read.vendors)]
+  const [one, other] = [readPrices(shipped.vendors), readPrices(read.vendors)]
   expect(other.date).toBe(one.date)
-  for (const { id, models } of pkg.vendors)
+  for (const { id, models } of shipped.vendors)
     for (const model of models) expect(other.of(id, model.id, day), model.id).toEqual(one.of(id, model.id, day))
 })
 
@@ -40,8 +40,8 @@ it.each([
   ['JSON of another form', '{"models":[]}'],
   ['an empty list', '[]'],
   ['nested without end', '['.repeat(100_000)],
-  ['a vendor twice', JSON.stringify([...pkg.vendors, ...pkg.vendors])],
-  ['half of the models', JSON.stringify(pkg.vendors.map((vendor) => ({ ...vendor, models: vendor.models.slice(0, 2) })))],
+  ['a vendor twice', JSON.stringify([...shipped.vendors, ...shipped.vendors])],
+  ['half of the models', JSON.stringify(shipped.vendors.map((vendor) => ({ ...vendor, models: vendor.models.slice(0, 2) })))],
   ['a negative price', edited({ prices: { input_mtok: -1 } })],
   ['a price that is a text', edited({ prices: { input_mtok: '2.5' } })],
   ['a price of more than a dollar a token', edited({ prices: { input_mtok: 1e7 } })],
@@ -62,13 +62,22 @@ it.each([
   expect(readPublished(json, against)).toEqual({ reason: { zh: expect.any(String), en: expect.any(String) } })
 })
 
-it('leaves out models that this version cannot price, and counts them', () => {
-  for (const prices of [{ input_mtok: 1, output_moonbeams: 3 }, { cache_write_1h_mtok: 4 }]) {
-    const read = readPublished(edited({ prices }), against)
-    if ('reason' in read) throw new Error(read.reason.en)
-    expect(read.leftOut).toBe(1)
-    expect(pkg.read(read.vendors).of('openai', 'edited-1', day)).toBeUndefined()
-  }
+it('leaves out models that are sold by an unknown unit, and counts them', () => {
+  const read = readPublished(edited({ prices: { input_mtok: 1, output_moonbeams: 3 } }), against)
+  if ('reason' in read) throw new Error(read.reason.en)
+  expect(read.leftOut).toBe(1)
+  expect(readPrices(read.vendors).of('openai', 'edited-1', day)).toBeUndefined()
+})
+
+it('keeps the models that only the second source of this version has', () => {
+  const first = shipped.vendors
+    .map((vendor) => ({ ...vendor, models: vendor.models.filter(({ origin }) => origin === undefined) }))
+    .filter(({ models }) => models.length > 0)
+  const read = readPublished(JSON.stringify(first), against)
+  if ('reason' in read) throw new Error(read.reason.en)
+  const data = readPrices(read.vendors)
+  expect(data.of('dashscope', 'qwen3.8-max', day)?.prices.input).toBe(2)
+  expect(data.of('google', 'gemini-4-hydrogen', day)?.prices.input).toBe(1.5)
 })
 
 it('orders the steps of a price, whatever their order was', () => {
@@ -78,7 +87,7 @@ it('orders the steps of a price, whatever their order was', () => {
   ]
   const read = readPublished(edited({ prices: { input_mtok: { base: 1, tiers }, output_mtok: 4 } }), against)
   if ('reason' in read) throw new Error(read.reason.en)
-  const found = pkg.read(read.vendors).of('openai', 'edited-1', day)
+  const found = readPrices(read.vendors).of('openai', 'edited-1', day)
   expect(found?.steps.map(({ above, prices }) => [above, prices.input])).toEqual([
     [100, 2],
     [200, 3],
@@ -86,8 +95,14 @@ it('orders the steps of a price, whatever their order was', () => {
 })
 
 it('is refused if it has too few models compared with the data in use', () => {
-  const half = pkg.vendors.map((vendor) => ({ ...vendor, models: vendor.models.slice(0, Math.ceil(vendor.models.length / 2)) }))
-  const third = pkg.vendors.map((vendor) => ({ ...vendor, models: vendor.models.slice(0, Math.floor(vendor.models.length / 3)) }))
+  const half = shipped.vendors.map((vendor) => ({
+    ...vendor,
+    models: vendor.models.slice(0, Math.ceil(vendor.models.length / 2)),
+  }))
+  const third = shipped.vendors.map((vendor) => ({
+    ...vendor,
+    models: vendor.models.slice(0, Math.floor(vendor.models.length / 3)),
+  }))
   expect(readPublished(JSON.stringify(third), against)).toHaveProperty('reason')
-  expect(readPublished(JSON.stringify(third), { prices: pkg, inUse: half })).toHaveProperty('vendors')
+  expect(readPublished(JSON.stringify(third), { shipped: shipped.vendors, inUse: half })).toHaveProperty('vendors')
 })

@@ -1,7 +1,7 @@
-import type { MatchLogic, ModelInfo } from '@pydantic/genai-prices'
 import { z } from 'zod'
 import type { Text } from '../../contract/text.ts'
-import { type PricePackage, type PriceVendors, pricesIn } from './price-data.ts'
+import { pricesIn } from './price-times.ts'
+import { entryAt, type MatchLogic, type PriceEntry, type PriceVendors } from './vendor-prices.ts'
 
 /**
  * Published price data, from an untrusted address: accepted data can be read without errors, in bounded time. A person judges whether
@@ -10,7 +10,7 @@ import { type PricePackage, type PriceVendors, pricesIn } from './price-data.ts'
 export type Published =
   | {
       readonly vendors: PriceVendors
-      /** Models that this version of the package cannot price; they are not among the vendors' models. */
+      /** Models that are sold by a unit which this version does not know; they are not among the vendors' models. */
       readonly leftOut: number
     }
   | { readonly reason: Text }
@@ -20,12 +20,12 @@ const priceMax = 1_000_000
 const modelsMax = 50_000
 
 /**
- * Reads published data. Returns the reason when it is refused: another form, an invalid price, or fewer than half of the models of the
- * data `inUse`.
+ * Reads published data, and adds the models of this version's second source (`PriceEntry.origin`) that it lacks. Returns the reason when
+ * it is refused: another form, an invalid price, or fewer than half of the models of the data `inUse`.
  */
 export function readPublished(
   json: string,
-  { prices, inUse }: { readonly prices: PricePackage; readonly inUse: PriceVendors },
+  { shipped, inUse }: { readonly shipped: PriceVendors; readonly inUse: PriceVendors },
 ): Published {
   const read = published.safeParse(parsed(json))
   if (!read.success) {
@@ -33,7 +33,7 @@ export function readPublished(
     const at = issue?.path.join('.').slice(0, 200) || 'JSON'
     return { reason: { zh: `内容不是价格数据（${at}）`, en: `the answer is not price data (${at})` } }
   }
-  const kept = keepReadable(read.data, prices)
+  const kept = withSecondSource(keepReadable(read.data, shipped), shipped)
   const [offered, left, known] = [modelsIn(read.data), modelsIn(kept), modelsIn(inUse)]
   if (offered > modelsMax) return { reason: { zh: `包含超过 ${modelsMax} 个模型`, en: `it has more than ${modelsMax} models` } }
   if (left * 2 < known)
@@ -43,17 +43,36 @@ export function readPublished(
         en: `it has ${left} models that can be used, and the data in use has ${known}`,
       },
     }
-  return { vendors: kept, leftOut: offered - left }
+  return { vendors: kept, leftOut: offered - modelsIn(keepReadable(read.data, shipped)) }
 }
 
 function modelsIn(vendors: readonly { readonly models: readonly unknown[] }[]): number {
   return vendors.reduce((sum, { models }) => sum + models.length, 0)
 }
 
-/** Removes the models that this version of the package cannot price: a newer version may have accepted the data. */
-export function keepReadable(vendors: PriceVendors, prices: PricePackage): PriceVendors {
-  const isReadable = readableBy(prices)
+/** Removes the models that have prices of unknown units, for which a part of the price would be missing. */
+export function keepReadable(vendors: PriceVendors, shipped: PriceVendors): PriceVendors {
+  const known = knownUnits(shipped)
+  const isReadable = (model: PriceEntry) => unitsOf(model).every((unit) => known.has(unit))
   return vendors.map((vendor) => ({ ...vendor, models: vendor.models.filter(isReadable) }))
+}
+
+function knownUnits(vendors: PriceVendors): ReadonlySet<string> {
+  return new Set(vendors.flatMap(({ models }) => models.flatMap(unitsOf)))
+}
+
+function unitsOf(model: PriceEntry): string[] {
+  return pricesIn(model).flatMap(({ prices }) => Object.keys(prices))
+}
+
+function withSecondSource(vendors: PriceVendors, shipped: PriceVendors): PriceVendors {
+  const known = new Set(vendors.map(({ id }) => id))
+  const others = shipped.filter(({ id }) => !known.has(id)).map((vendor) => ({ ...vendor, models: [] }))
+  return [...vendors, ...others].map((vendor) => {
+    const second = (shipped.find(({ id }) => id === vendor.id)?.models ?? []).filter(({ origin }) => origin !== undefined)
+    const missing = second.filter(({ id }) => entryAt(vendor, id, []) === undefined)
+    return missing.length === 0 ? vendor : { ...vendor, models: [...vendor.models, ...missing] }
+  })
 }
 
 function parsed(json: string): unknown {
@@ -61,21 +80,6 @@ function parsed(json: string): unknown {
     return JSON.parse(json)
   } catch {
     return undefined
-  }
-}
-
-/** The package would ignore prices of units that it does not know, so that a part of the price would be missing. */
-function readableBy({ vendors, requireReadable }: PricePackage): (model: ModelInfo) => boolean {
-  const keysOf = (model: ModelInfo) => pricesIn(model).flatMap(({ prices }) => Object.keys(prices))
-  const known = new Set(vendors.flatMap(({ models }) => models.flatMap(keysOf)))
-  return (model) => {
-    if (keysOf(model).some((key) => !known.has(key))) return false
-    try {
-      requireReadable(model)
-      return true
-    } catch {
-      return false
-    }
   }
 }
 
@@ -92,10 +96,18 @@ const prices = z.record(
 )
 
 const time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/)
-const constraint = z.union([
-  z.object({ start_date: z.iso.date() }).transform((given) => ({ ...given, type: 'start_date' as const })),
-  z.object({ start_time: time, end_time: time }).transform((given) => ({ ...given, type: 'time_of_date' as const })),
-])
+const constraint = z.union([z.object({ start_date: z.iso.date() }), z.object({ start_time: time, end_time: time })]).nullish()
+
+/** Variants by another member of the request are left out. */
+const variants = z
+  .array(z.object({ when: z.record(z.string().max(64), z.string().max(64)), constraint, prices }))
+  .max(100)
+  .transform((given) => given.filter(({ when }) => isTier(when)))
+
+function isTier(when: Readonly<Record<string, string>>): boolean {
+  const [entry, ...others] = Object.entries(when)
+  return entry !== undefined && others.length === 0 && ['service_tier', 'speed'].includes(entry[0]) && entry[1] !== 'default'
+}
 
 const name = z.string().min(1).max(300)
 
@@ -131,27 +143,20 @@ function matchWithin(depth: number): z.ZodType<MatchLogic> {
 }
 const match = matchWithin(4)
 
-const model: z.ZodType<ModelInfo> = z.object({
+const model: z.ZodType<PriceEntry> = z.object({
   id: z.string().regex(/^\S{1,100}$/),
   match,
-  prices: z.union([
-    z
-      .array(z.object({ constraint: constraint.optional(), prices }))
-      .min(1)
-      .max(100),
-    prices,
-  ]),
+  prices: z.union([z.array(z.object({ constraint, prices })).min(1).max(100), prices]),
+  price_variants: variants.nullish().transform((given) => (given && given.length > 0 ? given : undefined)),
 })
 
-const vendor = z
-  .object({
-    id: z.string().regex(/^[\w.-]{1,64}$/),
-    name: z.string().trim().min(1).max(100),
-    model_match: match.optional(),
-    fallback_model_providers: z.array(z.string().max(64)).max(50).optional(),
-    models: z.array(model),
-  })
-  .transform((given) => ({ ...given, api_pattern: '' }))
+const vendor = z.object({
+  id: z.string().regex(/^[\w.-]{1,64}$/),
+  name: z.string().trim().min(1).max(100),
+  model_match: match.optional(),
+  fallback_model_providers: z.array(z.string().max(64)).max(50).optional(),
+  models: z.array(model),
+})
 
 const published = z
   .array(vendor)

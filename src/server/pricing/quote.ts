@@ -1,6 +1,6 @@
 import { numberIn } from '../../contract/by-model.ts'
 import { type Decimal, decimalOf, decimalText, digitsAt, product, roundedUp, sumOf, times } from '../../contract/decimal.ts'
-import type { PriceFactors, PriceSource, PriceStep } from '../../contract/model-price.ts'
+import type { LaterPrice, PriceFactors, PriceSource, PriceStep, PriceWindow } from '../../contract/model-price.ts'
 import { cacheWriteFactors } from '../../contract/options/extra-prices.ts'
 import {
   type Bucket,
@@ -33,6 +33,10 @@ export interface Price extends PriceFactors {
   readonly source?: PriceSource
   /** The prices of longer prompts, in the same group; see `priceAt`. */
   readonly steps?: readonly PriceStep<Price>[]
+  /** When it applies; absent for a price without dates and hours. */
+  readonly window?: PriceWindow
+  /** The prices that begin before the call must have ended, in ascending order; see `priceMet`. */
+  readonly later?: readonly LaterPrice<Price>[]
 }
 
 /** A call's usage of a model, and its price. */
@@ -65,6 +69,21 @@ export function costOf(price: Price, usage: Usage, others: readonly PricedUsage[
 /** The price of a call whose prompt has this many tokens: that of the highest step that it exceeds. Pure. */
 export function priceAt(price: Price, promptTokens: number): Price {
   return price.steps?.findLast(({ above }) => promptTokens > above)?.price ?? price
+}
+
+/** The price of a call that ends at this moment, in Unix milliseconds: the last that has begun. Pure. */
+export function priceMet(price: Price, endedMs: number): Price {
+  return price.later?.findLast(({ at }) => at <= endedMs)?.price ?? price
+}
+
+/** All prices that a call can meet before it ends; see `priceMet`. Pure. */
+export function pricesToMeet(price: Price): readonly Price[] {
+  return price.later ? [price, ...price.later.map((each) => each.price)] : [price]
+}
+
+/** The cost of a usage at the dearest price that the call can meet. Pure. Throws as `costOf` does. */
+export function dearestCost(price: Price, usage: Usage): number {
+  return price.later ? Math.max(...pricesToMeet(price).map((each) => costOf(each, usage))) : costOf(price, usage)
 }
 
 /** The factor of a tier on the price of tokens; 1 without one. Pure. */

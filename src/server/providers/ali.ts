@@ -5,7 +5,7 @@ import { addressPiece } from './address-piece.ts'
 import { chatHost, plainHost } from './adjust-chat.ts'
 import { isConversation } from './conversations.ts'
 import { requestFloats, withDirectCalls } from './direct-calls.ts'
-import { models } from './models.ts'
+import { models, newest } from './models.ts'
 import { bearer, defineProvider, joinUrl, pathOf } from './openai-compatible.ts'
 
 const speaks = {
@@ -31,6 +31,8 @@ export const ali = defineProvider({
   docs: 'https://help.aliyun.com/zh/model-studio/compatibility-of-openai-with-dashscope',
   baseUrl: 'https://dashscope.aliyuncs.com',
   models: models.ali,
+  newest: newest.ali,
+  priceVendor: 'dashscope',
   otherLabel: { zh: '插件（JSON）', en: 'Plugins (JSON)' },
   speaks,
   speaksWith: (format, model) => directFormats[format]?.(model) ?? (format === 'dashscope.chat') === isNativeOnly(model),

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../protocols/wire-format.ts'
 import { chatHost, plainHost } from './adjust-chat.ts'
-import { models } from './models.ts'
+import { models, newest } from './models.ts'
 import { defineProvider, joinUrl, pathOf, same } from './openai-compatible.ts'
 
 const speaks = {
@@ -23,6 +23,7 @@ export const minimax = defineProvider({
   docs: 'https://platform.minimaxi.com/document',
   baseUrl: 'https://api.minimaxi.com',
   models: models.minimax,
+  newest: newest.minimax,
   priceVendor: 'minimax',
   speaks,
   url(channel, format) {

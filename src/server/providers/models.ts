@@ -146,28 +146,43 @@ export const models = Object.freeze({
   `),
 })
 
-/** The newest model of each family of a vendor, by the public price data of September 2026. Every one of them has a price there. */
+/**
+ * The newest model of each family of a vendor, by the public price data of November 2026. Every one of them has a price there, and none has
+ * an announced end.
+ */
 export const newest = Object.freeze({
   openai: names(`
-    gpt-6-sol gpt-6-luna gpt-5.6-sol gpt-5.6-terra gpt-5.6-luna gpt-5.4-mini gpt-5.4-nano gpt-5.3-codex o3 o4-mini gpt-4o-mini
-    gpt-image-2 gpt-realtime-2 gpt-4o-transcribe gpt-4o-mini-tts text-embedding-3-small text-embedding-3-large
+    gpt-6.1-sol gpt-6.1-terra gpt-6-luna gpt-6-astra gpt-5.6-sol gpt-5.6-terra gpt-5.6-luna gpt-5.4-mini gpt-image-2.6-sunburst
+    gpt-image-2 gpt-realtime-2 text-embedding-3-small text-embedding-3-large
   `),
   anthropic: names(`
-    claude-opus-5-5 claude-sonnet-5 claude-haiku-4-5 claude-fable-5-1
+    claude-opus-5-5 claude-sonnet-5-5 claude-haiku-5-5 claude-fable-5-2
   `),
   gemini: names(`
-    gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash-lite gemini-3.1-flash-image-preview gemini-embedding-001
+    gemini-4-argon gemini-4-hydrogen gemini-3.8-flash gemini-3.5-flash-lite gemini-nano-banana-2.1 gemini-embedding-001
   `),
   xai: names(`
-    grok-4.6 grok-build-0.1
+    grok-4.7 grok-build-0.1
   `),
   deepseek: names(`
-    deepseek-v4-pro deepseek-v4-flash
+    deepseek-v4-pro deepseek-flash
   `),
   moonshot: names(`
-    kimi-k3 kimi-k2.7-code
+    kimi-k3.1-pro kimi-k3 kimi-k2.7-code
   `),
   mistral: names(`
-    mistral-large-latest mistral-medium-latest mistral-small-latest codestral-latest ministral-8b-latest mistral-embed
+    mistral-large-4 mistral-medium-latest mistral-small-latest ministral-8b-latest mistral-embed
+  `),
+  minimax: names(`
+    MiniMax-M3 MiniMax-M3.1-Flash
+  `),
+  zhipu: names(`
+    glm-5.3 glm-5.3-flash
+  `),
+  ali: names(`
+    qwen3.8-max qwen3.8-flash qwen3-coder-plus
+  `),
+  volcengine: names(`
+    doubao-seed-2-1-pro-260915 doubao-seed-2-1-lite-260915
   `),
 })

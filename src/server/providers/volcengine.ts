@@ -1,5 +1,5 @@
 import { chatHost, plainHost } from './adjust-chat.ts'
-import { models } from './models.ts'
+import { models, newest } from './models.ts'
 import { defineProvider, joinUrl, pathOf } from './openai-compatible.ts'
 
 const speaks = {
@@ -17,6 +17,8 @@ export const volcengine = defineProvider({
   docs: 'https://www.volcengine.com/docs/82379',
   baseUrl: 'https://ark.cn-beijing.volces.com',
   models: models.volcengine,
+  newest: newest.volcengine,
+  priceVendor: 'volcengine',
   speaks,
   ...chatHost({ ...plainHost, thinkingSwitch: 'thinking-type' }),
   /** A bot is addressed like a model, by a name that begins with `bot`, at a separate path. */

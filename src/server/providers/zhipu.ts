@@ -3,7 +3,7 @@ import type { Quirks } from '../protocols/codec.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import { chatHost, plainHost } from './adjust-chat.ts'
 import { documentsAsTexts, requestFloats, withDirectCalls } from './direct-calls.ts'
-import { models } from './models.ts'
+import { models, newest } from './models.ts'
 import { defineProvider, same } from './openai-compatible.ts'
 import type { Signature, SignedRequest, Upstream } from './provider.ts'
 
@@ -24,6 +24,8 @@ export const zhipu = defineProvider({
   label: { zh: '智谱 GLM-4V', en: 'Zhipu GLM-4V' },
   color: 'purple',
   models: models.zhipu,
+  newest: newest.zhipu,
+  priceVendor: 'zai',
   speaks: {
     'openai.chat': '/api/paas/v4/chat/completions',
     'openai.embeddings': '/api/paas/v4/embeddings',

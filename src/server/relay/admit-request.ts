@@ -3,7 +3,7 @@ import { noUsage, type Tier } from '../../contract/usage.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
 import { isHeavy, yieldWithPriority } from '../lib/yield-to-event-loop.ts'
-import { costOf, freePrice, type Price } from '../pricing/quote.ts'
+import { dearestCost, freePrice, type Price } from '../pricing/quote.ts'
 import { unpricedMembers } from '../pricing/tiers.ts'
 import { wireFormats } from '../protocols/index.ts'
 import type { JsonObject, RequestFacts } from '../protocols/wire-format.ts'
@@ -183,7 +183,7 @@ function withoutExtras({ requestedTier: _, hostedTools: _hosted, otherModels: _o
 
 /** The price for the hold of a call in which several models may work: the most expensive one for as many input as output tokens. */
 function dearestPrice(prices: readonly [Price, ...Price[]]): Price {
-  const cost = (price: Price) => costOf(price, equalParts)
+  const cost = (price: Price) => dearestCost(price, equalParts)
   return prices.reduce((dearest, price) => (cost(price) > cost(dearest) ? price : dearest))
 }
 

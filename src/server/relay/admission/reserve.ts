@@ -10,7 +10,7 @@ import { type OverriddenRequest, overriddenRequest } from '../../channels/overri
 import { AppError, fail } from '../../lib/failure.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import { affordableOutput, greatestCost, outputUnits, piecesOf, type TokenKinds } from '../../pricing/greatest-cost.ts'
-import { costOf, type Price } from '../../pricing/quote.ts'
+import { dearestCost, type Price } from '../../pricing/quote.ts'
 import type { UsageBound } from '../../pricing/usage-bound.ts'
 import { raisedForThinking } from '../../protocols/anthropic-messages/thinking.ts'
 import type { CallerFormat } from '../../protocols/format.ts'
@@ -72,7 +72,7 @@ export function reserve(app: ReserveParts, asked: HoldRequest): Promise<Reserved
   const { callsMax: calls = 1, requestedTier: tier, hostedTools = [] } = facts
   const pieces = piecesOf(price, { calls, hostedTools, ...(tier ? { tier } : {}) })
   if (facts.most) return hold(app, asked, knownPlan(price, { ...facts.most, ...pieces }))
-  if (price.fixedUsd >= 0) return hold(app, asked, { amount: costOf(price, { ...noUsage, ...pieces }) })
+  if (price.fixedUsd >= 0) return hold(app, asked, { amount: dearestCost(price, { ...noUsage, ...pieces }) })
   const bounded = { asked, facts, pieces, limits, sent }
   return isHeavy(body.bytes.length) ? yieldWithPriority().then(() => holdBound(app, bounded)) : holdBound(app, bounded)
 }
@@ -148,7 +148,7 @@ interface Plan {
 
 function knownPlan(price: Price, most: Usage): Plan {
   const bound = { promptTokens: promptTokens(most), outputTokens: completionTokens(most) }
-  return { amount: costOf(price, most), bound }
+  return { amount: dearestCost(price, most), bound }
 }
 
 /** A call whose price depends on its tokens. */

@@ -15,7 +15,7 @@ import type { RunningChannel } from '../../channels/model-index.ts'
 import { seconds } from '../../lib/clock.ts'
 import type { Core } from '../../options/core.ts'
 import { costBeyond } from '../../pricing/plausible.ts'
-import { costOf, type Price, type PricedUsage, priceAt, tierFactor } from '../../pricing/quote.ts'
+import { costOf, type Price, type PricedUsage, priceAt, priceMet, tierFactor } from '../../pricing/quote.ts'
 import type { Charge, SiteCost } from '../../wallet/ledger.ts'
 import type { AttemptState } from '../admitted-request.ts'
 import { type Billed, type BilledUsage, billedUsage, droppedOf, tierSent } from './billed.ts'
@@ -47,12 +47,13 @@ export function billOf(attempt: AttemptState, isLost?: true): Billed {
 /** The charge of a request and its log row, with every factor, so that it can be recomputed from the row alone. */
 export function chargeFor(
   app: Pick<Core, 'now' | 'steady' | 'options'>,
-  bill: Billed,
+  admitted: Billed,
   channel: Answering,
   upstreamModel: string,
   ending: Ending,
 ): Charge {
   const nowMs = app.steady()
+  const bill = atPricesMet(admitted, app.now())
   const { call, caller, price } = bill
   const billed = billedUsage(bill, ending.usage)
   const { usage } = billed
@@ -96,6 +97,13 @@ export function chargeFor(
         }
       : null,
   }
+}
+
+/** The bill at the prices in force when the call ends; the hold covers them. */
+function atPricesMet(bill: Billed, endedMs: number): Billed {
+  const { price, otherPrices } = bill
+  if (!price.later && !otherPrices?.some(({ later }) => later)) return bill
+  return { ...bill, price: priceMet(price, endedMs), otherPrices: otherPrices?.map((other) => priceMet(other, endedMs)) }
 }
 
 /** The parts of a log row that are the same for every call at one price. */
@@ -158,7 +166,7 @@ function detailsOf(
   const { usage } = billed
   const tokensIn = promptTokens(usage)
   const price = priceAt(bill.price, tokensIn)
-  const { source, steps } = bill.price
+  const { source, steps, window } = bill.price
   const dropped = droppedOf(bill)
   const hasEffort = facts.reasoningEffort !== 'default' && !dropped.some((name) => effortMembers.has(name))
   const isMapped = upstreamModel !== price.model
@@ -182,6 +190,8 @@ function detailsOf(
     price_source: typeof source === 'object' ? 'public' : source,
     price_vendor: typeof source === 'object' ? source.vendor : undefined,
     price_date: typeof source === 'object' ? source.date : undefined,
+    price_from: window?.from || undefined,
+    price_hours: window?.hours || undefined,
     price_above: steps?.findLast((step) => tokensIn > step.above)?.above,
     is_model_mapped: isMapped || undefined,
     upstream_model_name: isMapped ? upstreamModel : undefined,

@@ -2,7 +2,7 @@ import { completionTokens, noUsage, promptTokens, type Usage } from '../../../co
 import type { RunningChannel } from '../../channels/model-index.ts'
 import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import type { Refusal } from '../../limits/rule.ts'
-import { costOf, type Price } from '../../pricing/quote.ts'
+import { dearestCost, type Price } from '../../pricing/quote.ts'
 import type { UsageBound } from '../../pricing/usage-bound.ts'
 import { mostHeard } from '../../protocols/direct/transcriptions.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
@@ -82,8 +82,8 @@ export class RealtimeBill {
   hold(most: Usage): Promise<void> {
     const { price, caller } = this.#bill
     const { userId, tokenId } = caller
-    const amount = costOf(price, bounded(most))
-    const least = costOf(price, bounded(shortAnswer(most)))
+    const amount = dearestCost(price, bounded(most))
+    const least = dearestCost(price, bounded(shortAnswer(most)))
     const budgets = this.#budgets()
     const isExact = budgets?.some(({ limit }) => limit < Number.MAX_SAFE_INTEGER) === true
     const take = async (units: number) => {
@@ -122,8 +122,8 @@ export class RealtimeBill {
       const bound = { promptTokens: promptTokens(most), outputTokens: most.output }
       const output = { ...noUsage, output: bound.outputTokens }
       const amount = Math.max(
-        costOf(price, { ...output, input: bound.promptTokens }),
-        costOf(price, { ...output, audioInput: bound.promptTokens }),
+        dearestCost(price, { ...output, input: bound.promptTokens }),
+        dearestCost(price, { ...output, audioInput: bound.promptTokens }),
       )
       const { userId, tokenId } = this.#bill.caller
       const hold = { requestId: this.#nextId(), userId, tokenId, amount, budgets: this.#budgets([model, price.model]) }

@@ -193,6 +193,7 @@ function completePrice(kept: Price): Price {
     ...{ audioCacheRatio: kept.cacheRatio, imageCacheRatio: kept.cacheRatio },
     ...kept,
     ...(kept.steps ? { steps: kept.steps.map((step) => ({ ...step, price: completePrice(step.price) })) } : {}),
+    ...(kept.later ? { later: kept.later.map((next) => ({ ...next, price: completePrice(next.price) })) } : {}),
   }
 }
 

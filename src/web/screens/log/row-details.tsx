@@ -103,6 +103,8 @@ function useFacts(row: LogRow): Fact[] {
       label: say('priceStep'),
       value: say('priceAbove', { count: formatCount(factors.price_above) }),
     },
+    factors.price_from !== undefined && { label: say('priceFrom'), value: factors.price_from },
+    factors.price_hours !== undefined && { label: say('priceHours'), value: say('utc', { hours: factors.price_hours }) },
     factors.tier_asked !== undefined && { label: say('tierAsked'), value: factors.tier_asked },
     factors.tier_served !== undefined && { label: say('tierServed'), value: factors.tier_served },
     factors.reasoning_tokens !== undefined && { label: say('reasoningTokens'), value: formatCount(factors.reasoning_tokens) },

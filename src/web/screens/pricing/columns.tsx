@@ -131,7 +131,7 @@ interface SteppedProps {
   readonly perUsd: number
 }
 
-/** A price with its steps for longer prompts. */
+/** A price with its steps for longer prompts, its hours, and the prices of other times. */
 function Stepped({ row, of, ratio, perUsd }: SteppedProps) {
   const say = useText(texts)
   return (
@@ -142,6 +142,17 @@ function Stepped({ row, of, ratio, perUsd }: SteppedProps) {
           {say('above', { count: formatNumber(above), price: usdText(of(pricesOf({ ...row, ...step }, ratio, perUsd))) })}
         </small>
       ))}
+      {row.price_hours !== '' && <small className={styles.step}>{say('hours', { hours: row.price_hours })}</small>}
+      {row.later.map(({ from, hours, ...other }) => {
+        const price = usdText(of(pricesOf({ ...row, ...other }, ratio, perUsd)))
+        return (
+          <small key={`${from} ${hours}`} className={styles.step}>
+            {from === ''
+              ? say('atHours', { hours, price })
+              : say(hours === '' ? 'fromDay' : 'fromDayAtHours', { day: from, hours, price })}
+          </small>
+        )
+      })}
     </span>
   )
 }

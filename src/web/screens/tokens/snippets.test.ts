@@ -19,5 +19,5 @@ it('writes a command that a shell parses as intended', () => {
 
 it('names a model that the token may use', () => {
   expect(sdkOf(use)).toContain(`model="it's"`)
-  expect(sdkOf({ ...use, token: { ...token, model_limits_enabled: false } })).toContain('model="gpt-4o-mini"')
+  expect(sdkOf({ ...use, token: { ...token, model_limits_enabled: false } })).toContain('model="gpt-6-luna"')
 })

@@ -13,7 +13,7 @@ export interface TokenUse {
 
 /** A model that the token may use, if it is limited to some; otherwise a common one. */
 function exampleModel({ model_limits_enabled: limited, model_limits: models }: Token): string {
-  return (limited && models.split(',')[0]) || 'gpt-4o-mini'
+  return (limited && models.split(',')[0]) || 'gpt-6-luna'
 }
 
 export function curlOf({ token, address }: TokenUse): string {
