@@ -50,6 +50,7 @@ const kinds: Readonly<Record<keyof LogOther, 'number' | 'string' | 'boolean' | '
   estimated: 'boolean',
   interrupted: 'string',
   usage_implausible: 'boolean',
+  usage_unexplained: 'number',
   above_hold: 'boolean',
   prompt_added: 'number',
   unpriced: 'boolean',

@@ -65,7 +65,7 @@ const noWrites = { cacheWrite: 0, cacheWrite30m: 0, cacheWrite1h: 0, cacheWrite1
  * | bucket        | OpenAI Chat                                             | Anthropic Messages                                   |
  * |---------------|---------------------------------------------------------|------------------------------------------------------|
  * | input         | prompt_tokens without all that is below                 | input_tokens                                         |
- * | cacheRead     | prompt_tokens_details.cached_tokens                     | cache_read_input_tokens                              |
+ * | cacheRead     | prompt_tokens_details.cached_tokens, or another name    | cache_read_input_tokens                              |
  * | cachedAudio   | –                                                       | –                                                    |
  * | cachedImage   | –                                                       | –                                                    |
  * | cacheWrite    | prompt_tokens_details.cache_write_tokens                | cache_creation.ephemeral_5m_input_tokens, or all     |
@@ -86,6 +86,11 @@ export interface Usage extends Readonly<Record<Bucket, number>> {
   readonly searches: number
   /** Tokens reported as cached beyond the whole prompt: they are not charged, and make the report implausible. */
   readonly cacheExcess?: number
+  /**
+   * What the reported total has beyond its parts, included in `output`; below 0 when the total is less than its parts, which is not
+   * charged.
+   */
+  readonly unexplained?: number
   /** The report has no lifetime of the tokens of `cacheWrite`. */
   readonly cacheLifetimeUnknown?: true
   /** Calls of other hosted tools with a price for each call, by their name in `ToolPrice`. */

@@ -119,6 +119,11 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   interrupted?: 'client' | 'upstream' | 'node' | 'moderation'
   /** The upstream reported more usage than the request can have: only the possible usage is charged. */
   usage_implausible?: true
+  /**
+   * Tokens of the reported total beyond its parts, charged as output, or as input where the output has no room for them; below 0 when
+   * the total is less than its parts, which are charged.
+   */
+  usage_unexplained?: number
   /** The call cost more than `held`: the charge is what was held. */
   above_hold?: true
   /** Prompt tokens that the upstream reports beyond what the request can have: it may have added to the prompt. */

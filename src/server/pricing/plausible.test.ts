@@ -33,6 +33,26 @@ describe('a plausible usage', () => {
   })
 })
 
+describe('tokens that only the total of a report contains', () => {
+  it('are output as far as the bound has room for them, then input, and only beyond both implausible', () => {
+    const inside = usageOf({ input: 60, output: 45, unexplained: 30 })
+    expect(plausibleUsage(inside, bound).usage).toBe(inside)
+    expect(plausibleUsage(usageOf({ input: 60, output: 80, unexplained: 40 }), bound)).toEqual({
+      usage: usageOf({ input: 90, output: 50, unexplained: 40 }),
+      isImplausible: false,
+    })
+    expect(plausibleUsage(usageOf({ input: 60, output: 200, unexplained: 160 }), bound)).toEqual({
+      usage: usageOf({ input: 100, output: 50, unexplained: 160 }),
+      isImplausible: true,
+    })
+    // What the host itself reports as output stays output.
+    expect(plausibleUsage(usageOf({ input: 60, output: 80, unexplained: 10 }), bound)).toEqual({
+      usage: usageOf({ input: 70, output: 50, unexplained: 10 }),
+      isImplausible: true,
+    })
+  })
+})
+
 describe('cache writes of an unknown lifetime', () => {
   it('are counted with the longest lifetime that the request can have', () => {
     const unknown = usageOf({ input: 1, cacheWrite: 20, cacheLifetimeUnknown: true })

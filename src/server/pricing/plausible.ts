@@ -38,11 +38,12 @@ const outputBuckets: readonly OutputBucket[] = ['videoOutput', 'audioOutput', 'i
  */
 export function plausibleUsage(usage: Usage, bound: UsageBound | undefined): { usage: Usage; isImplausible: boolean } {
   const { cacheExcess = 0 } = usage
-  const reported = usage.cacheExcess === undefined ? usage : withoutExcess(usage)
+  const plain = usage.cacheExcess === undefined ? usage : withoutExcess(usage)
+  const reported = plain.unexplained !== undefined && bound ? withUnexplainedInside(plain, bound) : plain
   const own = bound ? within(reported, bound) : reported
   const byOthers = bound && reported.byOthers?.map((other) => ({ ...other, usage: within(other.usage, boundOfOther(other)) }))
   const isOtherCut = byOthers?.some((other, index) => other.usage !== reported.byOthers?.[index]?.usage)
-  if (cacheExcess === 0 && own === reported && !isOtherCut) return { usage, isImplausible: false }
+  if (cacheExcess === 0 && own === reported && !isOtherCut) return { usage: reported, isImplausible: false }
   return { usage: isOtherCut && byOthers ? { ...own, byOthers } : own, isImplausible: true }
 }
 
@@ -73,6 +74,17 @@ function within(usage: Usage, { promptTokens, outputTokens }: UsageBound): Usage
   const cuts = { ...cut(usage, promptBuckets, promptTokens), ...cut(usage, outputBuckets, outputTokens) }
   const bounded = { ...usage, ...cuts }
   return { ...bounded, reasoning: Math.min(bounded.reasoning, bounded.output) }
+}
+
+/**
+ * What only the total of a report contains counts as output, but as input as far as the output has no room for it and the prompt has:
+ * the dearer reading within the bound.
+ */
+function withUnexplainedInside(usage: Usage, { promptTokens, outputTokens }: UsageBound): Usage {
+  const { unexplained = 0, input, output } = usage
+  const beyond = sumOf(usage, outputBuckets) - outputTokens
+  const moved = Math.min(unexplained, beyond, output, promptTokens - sumOf(usage, promptBuckets))
+  return moved > 0 ? { ...usage, input: input + moved, output: output - moved } : usage
 }
 
 function sumOf(usage: Usage, of: readonly Bucket[]): number {

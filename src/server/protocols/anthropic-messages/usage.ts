@@ -13,6 +13,7 @@ import {
   writtenTokens,
 } from '../../../contract/usage.ts'
 import { messagesTierServed } from '../tiers.ts'
+import { newApiWrites } from '../usage-names.ts'
 import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
 /**
@@ -68,12 +69,21 @@ export function readMessagesUsage(message: JsonObject, before: Usage | undefined
   return withIterations(totals, usage)
 }
 
-/** Lifetimes are listed in `cache_creation`, now or in an earlier report. They count even where the total is smaller. */
+/**
+ * Lifetimes are listed in `cache_creation` or in new-api's members, now or in an earlier report. They count even where the total is
+ * smaller.
+ */
 function writesIn(usage: JsonObject, before?: CacheWrites): CacheWrites {
   const creation = objectAt(usage, 'cache_creation')
-  const isKnown = creation !== undefined || (before && writtenTokens(before) > 0 && !before.cacheLifetimeUnknown)
+  const ofNewApi = creation ? undefined : newApiWrites(usage)
+  const isKnown =
+    creation !== undefined || ofNewApi !== undefined || (before && writtenTokens(before) > 0 && !before.cacheLifetimeUnknown)
   const countOf = (lifetime: CacheLifetime) =>
-    creation ? countAt(creation, `ephemeral_${lifetime}_input_tokens`) : (before?.[cacheWriteBuckets[lifetime]] ?? 0)
+    creation
+      ? countAt(creation, `ephemeral_${lifetime}_input_tokens`)
+      : ofNewApi
+        ? ofNewApi(lifetime)
+        : (before?.[cacheWriteBuckets[lifetime]] ?? 0)
   const long = longCacheLifetimes.reduce((sum, lifetime) => sum + countOf(lifetime), 0)
   const isTold = typeof usage.cache_creation_input_tokens === 'number'
   const total = isTold ? Math.max(long, countAt(usage, 'cache_creation_input_tokens')) : long + countOf('5m')

@@ -1,5 +1,6 @@
 import { type CacheLifetime, cacheWritesOf, noUsage, type Usage } from '../../../contract/usage.ts'
 import type { EventReader, ReadContext } from '../codec.ts'
+import { withTotal } from '../place-totals.ts'
 import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-builder.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import { inputText } from '../tool-input.ts'
@@ -174,10 +175,10 @@ function readUsage(builder: ReplyBuilder, reply: JsonObject): void {
     ...writes,
     output: countAt(usage, 'outputTokens'),
   }
-  builder.usage(read)
+  builder.usage(withTotal(read, countAt(usage, 'totalTokens')))
 }
 
-const counts = ['inputTokens', 'outputTokens', 'cacheReadInputTokens', 'cacheWriteInputTokens']
+const counts = ['inputTokens', 'outputTokens', 'totalTokens', 'cacheReadInputTokens', 'cacheWriteInputTokens']
 
 /** An exception message of the event stream, as decoded from its frames. */
 function readError(builder: ReplyBuilder, data: JsonObject): void {

@@ -1,6 +1,6 @@
 import { noUsage, type Usage } from '../../../contract/usage.ts'
-import { cachedPart } from '../cached-part.ts'
 import type { EventReader, ReadContext } from '../codec.ts'
+import { cachedKinds, placeTotals } from '../place-totals.ts'
 import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-builder.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import { arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
@@ -99,8 +99,8 @@ function readUsage(usage: JsonObject | undefined): Usage | undefined {
   if (!counts) return undefined
   const input = countAt(counts, 'input_tokens')
   const output = countAt(counts, 'output_tokens')
-  const cache = cachedPart({ tokens: countAt(usage, 'cached_tokens') }, { prompt: input, completion: output, total: 0 })
-  return { ...noUsage, ...cache, input: input - cache.cacheRead, output }
+  const placed = placeTotals({ prompt: input, completion: output, total: 0, cached: countAt(usage, 'cached_tokens') })
+  return { ...noUsage, ...cachedKinds(placed.cached), input: placed.plain, output, ...placed.marks }
 }
 
 function inputOf(text: string): string {

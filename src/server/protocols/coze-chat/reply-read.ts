@@ -1,5 +1,6 @@
 import { noUsage } from '../../../contract/usage.ts'
 import type { EventReader } from '../codec.ts'
+import { withTotal } from '../place-totals.ts'
 import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-builder.ts'
 import type { ReplyEvent } from '../reply-events.ts'
 import { countAt, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
@@ -39,7 +40,8 @@ export function readStreamEvents(): EventReader {
 function readEnd(builder: ReplyBuilder, chat: JsonObject): void {
   const usage = objectAt(chat, 'usage')
   if (usage && countAt(usage, 'token_count') > 0) {
-    builder.usage({ ...noUsage, input: countAt(usage, 'input_count'), output: countAt(usage, 'output_count') })
+    const parts = { ...noUsage, input: countAt(usage, 'input_count'), output: countAt(usage, 'output_count') }
+    builder.usage(withTotal(parts, countAt(usage, 'token_count')))
   }
   builder.stop('stop')
   builder.end()

@@ -34,12 +34,11 @@ function asChat(reply: JsonObject, member: 'message' | 'delta'): JsonObject {
 
 function asChatUsage(usage: JsonObject | undefined): JsonObject | undefined {
   if (!usage) return undefined
-  const { input_tokens, output_tokens, total_tokens, prompt_tokens_details, output_tokens_details } = usage
+  const { input_tokens, output_tokens, output_tokens_details, ...others } = usage
   return {
+    ...others,
     prompt_tokens: input_tokens,
     completion_tokens: output_tokens,
-    total_tokens,
-    prompt_tokens_details,
     completion_tokens_details: output_tokens_details,
   }
 }

@@ -1,5 +1,6 @@
 import { noUsage } from '../../../contract/usage.ts'
 import type { EventReader } from '../codec.ts'
+import { withTotal } from '../place-totals.ts'
 import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-builder.ts'
 import type { ReplyEvent } from '../reply-events.ts'
 import { areCounts, countAt, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
@@ -54,7 +55,8 @@ function readReplacement(builder: ReplyBuilder, data: JsonObject): void {
 function readEnd(builder: ReplyBuilder, end: JsonObject): void {
   const usage = objectAt(objectAt(end, 'metadata') ?? {}, 'usage')
   if (usage && areCounts(usage, ['prompt_tokens', 'completion_tokens']) && countAt(usage, 'total_tokens') > 0) {
-    builder.usage({ ...noUsage, input: countAt(usage, 'prompt_tokens'), output: countAt(usage, 'completion_tokens') })
+    const parts = { ...noUsage, input: countAt(usage, 'prompt_tokens'), output: countAt(usage, 'completion_tokens') }
+    builder.usage(withTotal(parts, countAt(usage, 'total_tokens')))
   }
   builder.stop('stop')
   builder.end()

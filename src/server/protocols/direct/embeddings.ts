@@ -34,7 +34,10 @@ export const openAiEmbeddings: WireFormat = {
   stream: null,
 }
 
-/** Some vendors only report a total. */
+/** Some vendors only report a total, or count images only in it. All of it is input. */
 function readInputUsage(usage: JsonObject | undefined): Usage | undefined {
-  return usage && readChatUsage({ ...usage, prompt_tokens: usage.prompt_tokens ?? usage.total_tokens })
+  if (!usage) return undefined
+  const { prompt_tokens: prompt, total_tokens: total } = usage
+  const isMore = typeof prompt === 'number' && typeof total === 'number' && total > prompt
+  return readChatUsage({ ...usage, prompt_tokens: isMore ? total : (prompt ?? total) })
 }

@@ -1,5 +1,5 @@
 import { cachedTokens, completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
-import { cachedPart } from '../cached-part.ts'
+import { cachedKinds, placeTotals } from '../place-totals.ts'
 import { geminiTierServed } from '../tiers.ts'
 import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { geminiModel } from './models.ts'
@@ -18,22 +18,26 @@ export function readGeminiUsage(reply: JsonObject, before?: Usage): Usage | unde
   const prompt = countAt(usage, 'promptTokenCount') + countAt(usage, 'toolUsePromptTokenCount')
   const cached = countAt(usage, 'cachedContentTokenCount')
   const thoughts = countAt(usage, 'thoughtsTokenCount')
-  const rest = Math.max(0, countAt(usage, 'totalTokenCount') - prompt - thoughts)
+  const total = countAt(usage, 'totalTokenCount')
+  const rest = Math.max(0, total - prompt - thoughts)
   const candidateTokens = typeof usage.candidatesTokenCount === 'number' ? countAt(usage, 'candidatesTokenCount') : rest
-  const read = partsOf(Math.max(0, prompt - cached), (modality) => readOf(usage, modality))
+  const placed = placeTotals({ prompt, completion: candidateTokens + thoughts, total, cached })
+  const read = partsOf(placed.plain, (modality) => readOf(usage, modality))
   const outputParts = partsOf(candidateTokens, (modality) => countOf(usage, 'candidatesTokensDetails', modality))
   return {
     ...noUsage,
     // Video input costs as much as text.
     input: read.text + read.video,
-    ...cachedPart(cachedOf(usage), { prompt, completion: candidateTokens + thoughts, total: countAt(usage, 'totalTokenCount') }),
+    ...cachedKinds(placed.cached, cachedOf(usage)),
     audioInput: read.audio,
     imageInput: read.image,
-    output: outputParts.text + thoughts,
+    // What only the total contains is output of thinking models, which older hosts do not list.
+    output: outputParts.text + placed.completion - candidateTokens,
     audioOutput: outputParts.audio,
     imageOutput: outputParts.image,
     videoOutput: outputParts.video,
     reasoning: thoughts,
+    ...placed.marks,
     ...grounded,
     ...(before?.tier ? { tier: before.tier } : {}),
     ...geminiTierServed(reply),
@@ -75,10 +79,10 @@ const counts = [
 
 type Modality = 'AUDIO' | 'IMAGE' | 'VIDEO'
 
-/** The cached tokens. */
-function cachedOf(usage: JsonObject): { tokens: number; audio: number; image: number } {
+/** The cached tokens of other kinds than text. */
+function cachedOf(usage: JsonObject): { audio: number; image: number } {
   const count = (modality: Modality) => countOf(usage, 'cacheTokensDetails', modality)
-  return { tokens: countAt(usage, 'cachedContentTokenCount'), audio: count('AUDIO'), image: count('IMAGE') }
+  return { audio: count('AUDIO'), image: count('IMAGE') }
 }
 
 /**

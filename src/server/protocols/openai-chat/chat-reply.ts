@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Usage } from '../../../contract/usage.ts'
 import type { ReadContext } from '../codec.ts'
 import { base64Source, readMediaUrl } from '../media.ts'
@@ -331,8 +332,9 @@ function textOf(part: unknown): string {
   return isObject(part) ? textAt(part, 'text') : ''
 }
 
-function isSame({ tier, ...one }: Usage, other: Usage): boolean {
-  // Both come from the same reader, so they have the same members, which are numbers except for `tier`.
+function isSame({ tier, toolCalls, ...one }: Usage, other: Usage): boolean {
+  // Both come from the same reader, so they have the same members, which are numbers except for these two.
   const names = Object.keys(one) as (keyof typeof one)[]
-  return tier?.service_tier === other.tier?.service_tier && names.every((name) => one[name] === other[name])
+  const hasSameCalls = isDeepStrictEqual(toolCalls, other.toolCalls)
+  return hasSameCalls && tier?.service_tier === other.tier?.service_tier && names.every((name) => one[name] === other[name])
 }

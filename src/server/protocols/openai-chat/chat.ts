@@ -1,9 +1,9 @@
-import { cacheWritesOf, noUsage, type Usage } from '../../../contract/usage.ts'
+import { noUsage, type Usage, writtenTokens } from '../../../contract/usage.ts'
 import { fail } from '../../lib/failure.ts'
 import { membersOf, memberValue, spliceMembers } from '../../lib/splice-json.ts'
-import { cachedPart } from '../cached-part.ts'
 import { refuseTwoSpellings } from '../gemini-generate/members.ts'
 import { chatTools } from '../hosted-tools.ts'
+import { cachedKinds, placeTotals } from '../place-totals.ts'
 import {
   collectText,
   outputTokensLimit,
@@ -14,6 +14,7 @@ import {
   requireArray,
 } from '../read-request.ts'
 import { tierAsked, tierServed } from '../tiers.ts'
+import { readCached, readCacheWrites, readReasoning } from '../usage-names.ts'
 import {
   areCounts,
   arrayAt,
@@ -106,9 +107,9 @@ export function readCommonFacts(body: JsonObject, mediaParts: number): RequestFa
 }
 
 /**
- * Usage of Chat and Completions in disjoint buckets. Cached tokens are part of `prompt_tokens`; DeepSeek and Moonshot name them
- * differently. xAI and Perplexity leave reasoning out of `completion_tokens`, which shows in a total that is larger than the sum.
- * Undefined when nothing is reported or a number is invalid, so that the gateway counts tokens itself.
+ * Usage of Chat and Completions in disjoint buckets. Hosts name cached tokens and reasoning differently (`usage-names.ts`), and count
+ * them in the totals or beside them (`place-totals.ts`). Undefined when nothing is reported or a number is invalid, so that the gateway
+ * counts tokens itself.
  */
 export function readChatUsage(usage: JsonObject | undefined): Usage | undefined {
   if (!usage || !areCounts(usage, ['prompt_tokens', 'completion_tokens', 'total_tokens'])) return undefined
@@ -120,28 +121,25 @@ export function readChatUsage(usage: JsonObject | undefined): Usage | undefined 
   const completion = hasCompletion ? countAt(usage, 'completion_tokens') : Math.max(0, total - countAt(usage, 'prompt_tokens'))
   const prompt = hasPrompt ? countAt(usage, 'prompt_tokens') : Math.max(0, total - completion)
   const details = objectAt(usage, 'prompt_tokens_details')
-  const cached = countAt(details, 'cached_tokens') || countAt(usage, 'prompt_cache_hit_tokens') || countAt(usage, 'cached_tokens')
-  const written = countAt(details, 'cache_write_tokens')
-  const reasoning =
-    countAt(objectAt(usage, 'completion_tokens_details'), 'reasoning_tokens') || countAt(usage, 'reasoning_tokens')
-  const splitOut = reasoning > 0 && total === prompt + completion + reasoning
-
-  const cache = cachedPart({ tokens: cached }, { prompt, completion: splitOut ? completion + reasoning : completion, total })
-  const cacheWrite = Math.min(written, Math.max(0, prompt - cached))
-  const plain = Math.max(0, prompt - cached - cacheWrite)
-  const read = partsOf(plain, details)
-  const outputParts = partsOf(splitOut ? completion + reasoning : completion, objectAt(usage, 'completion_tokens_details'))
+  const outputDetails = objectAt(usage, 'completion_tokens_details')
+  const reasoning = readReasoning(usage, outputDetails)
+  const writes = readCacheWrites(usage, details)
+  const written = writtenTokens(writes)
+  const placed = placeTotals({ prompt, completion, total, cached: readCached(usage, details), written, reasoning })
+  const read = partsOf(placed.plain, details)
+  const outputParts = partsOf(placed.completion, outputDetails)
   return {
     ...noUsage,
     input: read.text,
-    ...cache,
-    ...cacheWritesOf(cacheWrite),
+    ...cachedKinds(placed.cached),
+    ...writes,
     audioInput: read.audio,
     imageInput: read.image,
     output: outputParts.text,
     audioOutput: outputParts.audio,
     imageOutput: outputParts.image,
     reasoning,
+    ...placed.marks,
   }
 }
 

@@ -1,5 +1,5 @@
 import { noUsage, type Usage } from '../../../contract/usage.ts'
-import { cachedPart } from '../cached-part.ts'
+import { cachedKinds, placeTotals } from '../place-totals.ts'
 import { areCounts, countAt, type JsonObject, objectAt } from '../wire-format.ts'
 
 /**
@@ -17,18 +17,16 @@ export function readRealtimeUsage(response: JsonObject): Usage | undefined {
   const output = countAt(usage, 'output_tokens')
   // Cached tokens without details are text.
   const [cachedAudio, cachedImage] = [countAt(cached, 'audio_tokens'), countAt(cached, 'image_tokens')]
-  const cache = cachedPart(
-    { tokens: countAt(read, 'cached_tokens'), audio: cachedAudio, image: cachedImage },
-    { prompt: total, completion: output, total: 0 },
-  )
-  const fresh = total - cache.cacheRead - cache.cachedAudio - cache.cachedImage
+  const placed = placeTotals({ prompt: total, completion: output, total: 0, cached: countAt(read, 'cached_tokens') })
+  const fresh = placed.plain
   const audioInput = Math.min(fresh, Math.max(0, countAt(read, 'audio_tokens') - cachedAudio))
   const imageInput = Math.min(fresh - audioInput, Math.max(0, countAt(read, 'image_tokens') - cachedImage))
   const audioOutput = Math.min(output, countAt(objectAt(usage, 'output_token_details'), 'audio_tokens'))
   return {
     ...noUsage,
     input: fresh - audioInput - imageInput,
-    ...cache,
+    ...cachedKinds(placed.cached, { audio: cachedAudio, image: cachedImage }),
+    ...placed.marks,
     audioInput,
     imageInput,
     output: output - audioOutput,

@@ -1,21 +1,21 @@
 import {
   cachedTokens,
   cacheWriteBuckets,
-  cacheWritesOf,
   completionTokens,
   noUsage,
   promptTokens,
   type Usage,
   writtenTokens,
 } from '../../../contract/usage.ts'
-import { cachedPart } from '../cached-part.ts'
 import { countCalls, type PaidCall } from '../paid-calls.ts'
+import { cachedKinds, placeTotals } from '../place-totals.ts'
 import { tierServed } from '../tiers.ts'
+import { readCached, readCacheWrites, readReasoning } from '../usage-names.ts'
 import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
 /**
- * Usage of a response in disjoint buckets, in tokens. `input_tokens` contains cache reads and writes. A total larger than the sum
- * shows a host that leaves reasoning out of `output_tokens`. Usage of the vendor's tools is in `tool_usage`. Undefined when nothing is
+ * Usage of a response in disjoint buckets, in tokens. `input_tokens` contains cache reads and writes, and `output_tokens` reasoning,
+ * unless the total shows otherwise (`place-totals.ts`). Usage of the vendor's tools is in `tool_usage`. Undefined when nothing is
  * reported or a number is invalid. Source: types of the official SDK 7.57, protocols notes 1.3 and 3.12.
  */
 export function readResponseUsage(response: JsonObject): Usage | undefined {
@@ -29,27 +29,24 @@ export function readResponseUsage(response: JsonObject): Usage | undefined {
   const output = hasOutput ? countAt(usage, 'output_tokens') : Math.max(0, total - countAt(usage, 'input_tokens'))
   const input = hasInput ? countAt(usage, 'input_tokens') : Math.max(0, total - output)
   const details = objectAt(usage, 'input_tokens_details')
-  const cached = countAt(details, 'cached_tokens')
-  const written = Math.min(countAt(details, 'cache_write_tokens'), Math.max(0, input - cached))
-  const lifetimes = objectAt(details ?? {}, 'cache_write_tokens_details')
-  const reasoning = countAt(objectAt(usage, 'output_tokens_details'), 'reasoning_tokens')
-  const splitOut = reasoning > 0 && total === input + output + reasoning
-  const completion = splitOut ? output + reasoning : output
-  const cache = cachedPart({ tokens: cached }, { prompt: input, completion, total })
+  const reasoning = readReasoning(usage, objectAt(usage, 'output_tokens_details'))
+  const writes = readCacheWrites(usage, details)
+  const cached = readCached(usage, details)
+  const placed = placeTotals({ prompt: input, completion: output, total, cached, written: writtenTokens(writes), reasoning })
   const drawn = drawingUsage(response)
   const svg = svgUsage(response)
 
   return {
     ...noUsage,
-    input: Math.max(0, input - cached - written) + drawn.input + svg.input,
-    ...cache,
-    cacheRead: cache.cacheRead + drawn.cacheRead,
+    input: placed.plain + drawn.input + svg.input,
+    ...cachedKinds(placed.cached + drawn.cacheRead),
     cachedImage: drawn.cachedImage,
-    ...cacheWritesOf(written, lifetimes && ((lifetime) => countAt(lifetimes, `ttl_${lifetime}_tokens`))),
+    ...writes,
     imageInput: drawn.imageInput,
-    output: completion + drawn.output + svg.output,
+    output: placed.completion + drawn.output + svg.output,
     imageOutput: drawn.imageOutput,
     reasoning: reasoning + svg.reasoning,
+    ...placed.marks,
     ...callsIn(response),
     ...tierServed(response),
   }

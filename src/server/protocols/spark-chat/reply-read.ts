@@ -1,5 +1,6 @@
 import { noUsage } from '../../../contract/usage.ts'
 import type { EventReader, ReadContext } from '../codec.ts'
+import { withTotal } from '../place-totals.ts'
 import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-builder.ts'
 import type { ReplyEvent } from '../reply-events.ts'
 import { inputText } from '../tool-input.ts'
@@ -37,7 +38,8 @@ function readFrame(builder: ReplyBuilder, frame: JsonObject, { newCallId }: Read
   }
   const usage = objectAt(objectAt(payload, 'usage') ?? {}, 'text')
   if (usage && areCounts(usage, ['prompt_tokens', 'completion_tokens']) && countAt(usage, 'total_tokens') > 0) {
-    builder.usage({ ...noUsage, input: countAt(usage, 'prompt_tokens'), output: countAt(usage, 'completion_tokens') })
+    const parts = { ...noUsage, input: countAt(usage, 'prompt_tokens'), output: countAt(usage, 'completion_tokens') }
+    builder.usage(withTotal(parts, countAt(usage, 'total_tokens')))
   }
   if (countAt(header, 'status') !== lastStatus) return
   builder.stop('stop')

@@ -184,6 +184,7 @@ function detailsOf(
     estimated: ending.isEstimated || undefined,
     interrupted: ending.interrupted,
     usage_implausible: reported && true,
+    usage_unexplained: usage.unexplained,
     above_hold: ending.isAboveHold || undefined,
     prompt_added: ending.promptAdded,
     unpriced: price.unpriced || undefined,

@@ -27,6 +27,9 @@ export const detailsTexts = defineTexts({
     interruptedmoderation: '回答中出现屏蔽词而被停止。提示部分和停止前已产生的输出照常计费。',
     aboveHoldHint: '本次请求的费用高于预留的额度，按预留额度计费，超出部分由站点承担。',
     atMostHold: '不超过预留额度',
+    unexplained: '上游报告的总量与各部分不符',
+    unexplainedMore: '总量比各部分之和多 {count} 个 Token；多出的部分按输出计费，输出放不下的按输入计费。',
+    unexplainedLess: '总量比各部分之和少 {count} 个 Token；按各部分计费。',
     implausibleHint: '上游报告的用量超出本次请求可能达到的上限，按上限计费。',
     promptAdded: '上游上报的提示词多出 {count} Token',
     promptAddedHint: '上报的提示词比请求本身更长：上游可能增加了内容，例如文档或自带的系统提示词。费用不超过预扣的额度。',
@@ -161,6 +164,10 @@ export const detailsTexts = defineTexts({
       'The response was stopped at a sensitive word. The prompt and the output up to that point are charged as usual.',
     aboveHoldHint: 'The call cost more than was held for it. The hold is charged, and the site bears the rest.',
     atMostHold: 'At most the hold',
+    unexplained: 'The reported total does not match its parts',
+    unexplainedMore:
+      'The total has {count} tokens more than its parts. They are charged as output, or as input where the output has no room for them.',
+    unexplainedLess: 'The total has {count} tokens less than its parts. The parts are charged.',
     implausibleHint: 'The upstream reported more usage than this request could have. The maximum possible usage is charged.',
     promptAdded: 'The upstream reported {count} more prompt tokens than the request can have',
     promptAddedHint:

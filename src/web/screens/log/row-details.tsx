@@ -133,6 +133,7 @@ function Remarks({ row }: { row: LogRow }) {
     interrupted,
     unpriced,
     usage_implausible,
+    usage_unexplained: unexplained = 0,
     above_hold,
     prompt_added: promptAdded,
     output_limit: outputLimit,
@@ -154,6 +155,11 @@ function Remarks({ row }: { row: LogRow }) {
       {usage_implausible && (
         <Notice kind="warn" title={sayRow('implausible')}>
           {say('implausibleHint')} {info?.reported && say('reported', countsOf(info.reported))}
+        </Notice>
+      )}
+      {unexplained !== 0 && (
+        <Notice title={say('unexplained')}>
+          {say(unexplained > 0 ? 'unexplainedMore' : 'unexplainedLess', { count: formatCount(Math.abs(unexplained)) })}
         </Notice>
       )}
       {above_hold && (
