@@ -133,6 +133,8 @@ export interface Quirks {
   readonly systemRole?: 'system' | 'developer' | 'user'
   /** Keeps `cache_control` inside of content parts. */
   readonly takesCacheControl?: boolean
+  /** Has `prompt_cache_key`, by which requests with the same beginning find its cache. */
+  readonly takesCacheKey?: boolean
   /** Keeps `strict` of tools. */
   readonly takesStrictTools?: boolean
   /** Reasoning is in the text between `<think>` tags. */

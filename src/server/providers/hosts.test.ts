@@ -153,6 +153,14 @@ describe('values that a host does not support', () => {
     }
   })
 
+  it('leave Mistral and Moonshot the key of their prompt caches', () => {
+    for (const type of [mistral, 25] as const) {
+      const body = { messages: [user], prompt_cache_key: 'thread-1' }
+      expect(passed(type, body)).toEqual(body)
+      expect(provider(type).quirks.takesCacheKey).toBe(true)
+    }
+  })
+
   it('are left out for Mistral, or rewritten if it has an equivalent', () => {
     const body = { messages: [user], seed: 7, logprobs: true, user: 'u', tools: [], tool_choice: 'auto', temperature: 2 }
     expect(passed(mistral, body)).toEqual({ messages: [user], random_seed: 7, temperature: 1.5 })

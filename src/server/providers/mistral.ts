@@ -6,8 +6,9 @@ import { models, newest } from './models.ts'
 import { defineProvider, same } from './openai-compatible.ts'
 
 /**
- * Returns 422 for every unknown member, at the top level and in messages. Usage is always sent. Source: types of
- * `@mistralai/mistralai` 2.7 and protocols notes 2.2, read 2026-11.
+ * Returns 422 for every unknown member, at the top level and in messages. Usage is always sent. Prompts that share a
+ * `prompt_cache_key` cost a tenth where they were read before. Source: types of `@mistralai/mistralai` 2.7, protocols notes 2.2, and
+ * https://docs.mistral.ai/inference/conversations/advanced/prompt-caching, read 2026-11.
  */
 const quirks: Quirks = {
   replayReasoning: 'never',
@@ -18,6 +19,7 @@ const quirks: Quirks = {
   systemRole: 'system',
   strictTurns: true,
   prefill: 'prefix',
+  takesCacheKey: true,
   thinkingSwitch: 'none',
   refuses: [
     'audio',
@@ -27,7 +29,6 @@ const quirks: Quirks = {
     'logprobs',
     'modalities',
     'moderation',
-    'prompt_cache_key',
     'prompt_cache_options',
     'prompt_cache_retention',
     'safety_identifier',

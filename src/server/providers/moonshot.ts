@@ -29,6 +29,7 @@ export const moonshot = defineProvider({
       temperatureMax: 1,
       thinkingSwitch: 'thinking-type',
       prefill: 'partial',
+      takesCacheKey: true,
     },
     adjust,
   ),

@@ -543,6 +543,15 @@ describe('a written Chat request', () => {
     expect(body({ user: 'ann' }, { model: 'gpt-5' }).prompt_cache_key).toMatch(/^\w{40}$/)
   })
 
+  it('has the key of the prompt cache where the host has one', () => {
+    const dialogue: Partial<Dialogue> = { from: 'openai.responses', cacheKey: 'thread-1' }
+    expect(body(dialogue, { model: 'mistral-large-4', quirks: { takesCacheKey: true } }).prompt_cache_key).toBe('thread-1')
+    expect(body({ from: 'openai.responses', user: 'ann' }, { quirks: { takesCacheKey: true } })).not.toHaveProperty(
+      'prompt_cache_key',
+    )
+    expect(body(dialogue, { model: 'glm-5.3' })).not.toHaveProperty('prompt_cache_key')
+  })
+
   it("has members of OpenAI's platform only for OpenAI's models", () => {
     const extra = { metadata: { a: 'b' }, store: false, truncation: 'auto' }
     const dialogue: Partial<Dialogue> = { from: 'openai.responses', extra }
